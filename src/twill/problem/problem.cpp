@@ -1,0 +1,51 @@
+#include "twill/problem/problem.h"
+
+#include <algorithm>
+#include <array>
+
+namespace twill::problem {
+namespace {
+
+constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
+    "dependence", "unit",  "pipe",       "memory",   "registers",
+    "width",      "load-group", "blocking", "one-stream"};
+constexpr std::array<std::string_view, 3> kObjectiveNames = {"groups", "crossings", "length"};
+
+template <class Enum, std::size_t n>
+std::optional<Enum> named(const std::array<std::string_view, n>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
+}  // namespace
+
+std::string_view name_of(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
+
+std::optional<Rule> rule_named(std::string_view name) { return named<Rule>(kRuleNames, name); }
+
+std::string_view name_of(Objective objective) {
+  return kObjectiveNames[static_cast<std::size_t>(objective)];
+}
+
+std::optional<Objective> objective_named(std::string_view name) {
+  return named<Objective>(kObjectiveNames, name);
+}
+
+bool Problem::in_force(Rule rule) const {
+  return std::find(parts_.relaxed.begin(), parts_.relaxed.end(), rule) == parts_.relaxed.end();
+}
+
+Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way) {
+  if (dependence.delay) return *dependence.delay;
+  return from.streaming ? 0 : from_way.latency;
+}
+
+Cycles read_hold_of(const Dependence& dependence, const Op& to, const Way& to_way) {
+  if (dependence.read_hold) return *dependence.read_hold;
+  return to.asynchronous && !dependence.in_place ? to_way.latency : 0;
+}
+
+Cycles span_of(const Way& way) { return std::max({way.occupancy, way.issue, Cycles{1}}); }
+
+}  // namespace twill::problem

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/support/diagnostic.h"
+#include "twill/support/id.h"
+
+/// The scheduling problem of one loop: what is to be done in one iteration, on what, in which
+/// order, by a pool of warp groups. A Problem says nothing about when: that is a Schedule.
+///
+/// The exact meaning of every rule is in docs/reference/rules.md; the source is the Twill paper
+/// (sections 4 and 5) with the corrections of docs/decisions/0002-semantics.md.
+namespace twill::problem {
+
+struct UnitTag;
+struct PipeTag;
+struct MemoryTag;
+struct GroupTag;
+struct OpTag;
+struct DependenceTag;
+using UnitId = Id<UnitTag>;
+using PipeId = Id<PipeTag>;
+using MemoryId = Id<MemoryTag>;
+using GroupId = Id<GroupTag>;
+using OpId = Id<OpTag>;
+using DependenceId = Id<DependenceTag>;
+
+/// An exclusive functional unit: at most one op holds it in any cycle (tensor core, TMA queue).
+struct Unit {
+  std::string name;
+  friend bool operator==(const Unit&, const Unit&) = default;
+};
+
+/// A shared pipe: several groups use it at once, at reduced rates (MUFU, ALU, FMA, SMEM port ...).
+/// It has no slots: the demands of one iteration, in cycles of the whole pipe, may not exceed II.
+struct Pipe {
+  std::string name;
+  friend bool operator==(const Pipe&, const Pipe&) = default;
+};
+
+/// A memory of the SM that values occupy while they live (SMEM in bytes, TMEM in columns).
+struct Memory {
+  std::string name;
+  Amount capacity = 0;  ///< at least 1; what is left for the values of this loop
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+/// A warp group of the pool. It may stay unused.
+struct Group {
+  std::string name;
+  int warps = 4;         ///< width; at least 1
+  int registers = 0;     ///< per thread, usable for tile data
+  bool loads = false;    ///< the load group: it takes the variable-latency ops, and only those
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+struct PipeUse {
+  PipeId pipe;
+  Cycles demand = 0;  ///< cycles of the whole pipe per execution
+  friend bool operator==(const PipeUse&, const PipeUse&) = default;
+};
+
+struct Footprint {
+  MemoryId memory;
+  Amount amount = 0;
+  friend bool operator==(const Footprint&, const Footprint&) = default;
+};
+
+/// One way to carry out an op. Most ops have one; more are *alternatives* (exp2 on MUFU or as a
+/// polynomial on FMA, ...) of which a schedule picks one per op.
+struct Way {
+  std::string name;            ///< empty if it is the only way
+  std::optional<UnitId> unit;  ///< exclusive unit held from issue, if any
+  Cycles occupancy = 0;        ///< cycles the unit is held, contiguous from issue; 0 iff no unit
+  Cycles latency = 0;          ///< cycles from issue to the result
+  Cycles issue = 0;            ///< cycles from issue during which the issuing warps are held
+  std::vector<PipeUse> pipes;  ///< demands on shared pipes, by ascending pipe, each once
+  friend bool operator==(const Way&, const Way&) = default;
+};
+
+/// A tile operation of one iteration.
+struct Op {
+  std::string name;
+  std::vector<Way> ways;              ///< at least one
+  int warps = 4;                      ///< width: the rule `width` wants a group of exactly this
+  int registers = 0;                  ///< per thread, of the result while it lives
+  std::vector<Footprint> footprint;   ///< of the result while it lives
+  bool asynchronous = false;          ///< the result comes without the issuing warps' help
+  bool variable_latency = false;      ///< belongs to the load group (rule `load-group`)
+  bool streaming = false;             ///< variable latency, no inputs in the loop: loads run ahead
+                                      ///< by the depth of their ring, so they delay nobody
+  std::vector<std::string> source;    ///< what it stands for, "name @ line:column" or free text
+  friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// `to` of iteration i needs `from` of iteration i - distance.
+struct Dependence {
+  OpId from;
+  OpId to;
+  int distance = 0;                   ///< iterations; a cycle must have a positive sum
+  std::optional<Cycles> delay;        ///< issue to issue; default: latency of `from`, 0 if streaming
+  bool blocking = false;              ///< `to` waits on a barrier or counter for it
+  bool carries_value = true;          ///< false: pure ordering, keeps nothing alive
+  std::optional<Cycles> read_hold;    ///< cycles after the issue of `to` during which it still reads
+                                      ///< the value; default: 0 if `to` is synchronous or updates
+                                      ///< in place, else the latency of `to`
+  bool in_place = false;              ///< `to` overwrites the value: both are one buffer
+  Cycles transfer = 0;                ///< added to the delay if the two ops are in different groups
+  friend bool operator==(const Dependence&, const Dependence&) = default;
+};
+
+/// The rules a schedule obeys. All are in force by default; a strategy may relax some by name.
+enum class Rule {
+  dependence,   ///< issue(to) >= issue(from) + delay [+ transfer if crossing] - distance * II
+  unit,         ///< one op at a time on an exclusive unit, modulo II
+  pipe,         ///< the demands on a shared pipe sum to at most II
+  memory,       ///< footprints of all live copies fit, in every cycle of the steady state
+  registers,    ///< the same per group, for the results its ops produced, in registers per thread
+  width,        ///< an op runs in a group of exactly its width
+  load_group,   ///< variable-latency ops run in a load group, and nothing else does
+  blocking,     ///< a blocking op is not issued while another op of its group is being issued
+  one_stream,   ///< a group issues one op at a time: issue windows of one group do not overlap
+};
+inline constexpr int kRuleCount = 9;
+
+/// "load-group" and so on, as `.loop` files and reports spell it.
+std::string_view name_of(Rule rule);
+std::optional<Rule> rule_named(std::string_view name);
+
+/// What is minimized after II, in the order the Problem lists them.
+enum class Objective {
+  groups,     ///< groups of the pool that have an op
+  crossings,  ///< register values sent to another group, counted once per receiving group
+  length,     ///< schedule length L: from the first issue to the end of the last occupancy
+};
+std::string_view name_of(Objective objective);
+std::optional<Objective> objective_named(std::string_view name);
+
+/// The unchecked parts of a Problem: what readers and the extraction fill in.
+struct Parts {
+  std::string name;
+  std::vector<Unit> units;
+  std::vector<Pipe> pipes;
+  std::vector<Memory> memories;
+  std::vector<Group> groups;
+  std::vector<Op> ops;
+  std::vector<Dependence> dependences;
+  std::vector<Rule> relaxed;            ///< rules not in force; sorted, each once
+  std::vector<Objective> objectives = {Objective::groups, Objective::crossings, Objective::length};
+  int minimum_compute_groups = 1;       ///< groups without `loads` that must have an op, as far as
+                                        ///< the pool and the ops allow
+  friend bool operator==(const Parts&, const Parts&) = default;
+};
+
+/// A well-formed scheduling problem. Immutable; only `pose` makes one, so whoever holds a Problem
+/// may rely on: ids in range, names unique and spelled as identifiers, numbers non-negative and
+/// small enough that sums over all ops cannot overflow, no circuit of distance zero.
+class Problem {
+ public:
+  const std::string& name() const { return parts_.name; }
+  std::span<const Unit> units() const { return parts_.units; }
+  std::span<const Pipe> pipes() const { return parts_.pipes; }
+  std::span<const Memory> memories() const { return parts_.memories; }
+  std::span<const Group> groups() const { return parts_.groups; }
+  std::span<const Op> ops() const { return parts_.ops; }
+  std::span<const Dependence> dependences() const { return parts_.dependences; }
+  std::span<const Rule> relaxed() const { return parts_.relaxed; }
+  std::span<const Objective> objectives() const { return parts_.objectives; }
+  int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
+  const Parts& parts() const { return parts_; }
+
+  const Unit& operator[](UnitId id) const { return parts_.units[id.index()]; }
+  const Pipe& operator[](PipeId id) const { return parts_.pipes[id.index()]; }
+  const Memory& operator[](MemoryId id) const { return parts_.memories[id.index()]; }
+  const Group& operator[](GroupId id) const { return parts_.groups[id.index()]; }
+  const Op& operator[](OpId id) const { return parts_.ops[id.index()]; }
+  const Dependence& operator[](DependenceId id) const { return parts_.dependences[id.index()]; }
+
+  bool in_force(Rule rule) const;
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+
+ private:
+  friend Result<Problem> pose(Parts parts);
+  explicit Problem(Parts parts) : parts_(std::move(parts)) {}
+  Parts parts_;
+};
+
+/// Checks the input rules listed at `Problem` and at each member, and makes the Problem.
+/// Fails with a message that names the op, dependence or resource (no location: readers that know
+/// one check the same things earlier or add it). Cost: O(ops + dependences).
+Result<Problem> pose(Parts parts);
+
+/// The largest number accepted for a duration, capacity, register count, distance or footprint.
+inline constexpr std::int64_t kLargestNumber = 1'000'000'000;
+/// The largest number of ops, and a tenth of the largest number of dependences.
+inline constexpr std::size_t kMostOps = 10'000;
+
+/// The numbers of one dependence once the ways of its two ops are chosen (defaults filled in).
+Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way);
+Cycles read_hold_of(const Dependence& dependence, const Op& to, const Way& to_way);
+
+/// The cycles of an op that count for the length of a schedule: max(occupancy, issue, 1).
+Cycles span_of(const Way& way);
+
+}  // namespace twill::problem

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// When each op of a Problem is issued and by which group; and what is claimed about it.
+/// A Schedule promises nothing: `verify` decides whether it obeys the rules of its Problem.
+namespace twill::schedule {
+
+using problem::GroupId;
+using problem::OpId;
+
+struct Placement {
+  Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
+  GroupId group;
+  int way = 0;       ///< index into Op::ways
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+struct Schedule {
+  Cycles initiation_interval = 1;
+  std::vector<Placement> ops;  ///< by OpId
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// floor(issue / II) and issue mod II (issue cycles are not negative).
+Cycles stage_of(const Schedule& schedule, OpId op);
+Cycles slot_of(const Schedule& schedule, OpId op);
+
+/// L: from cycle 0 to the end of the last span. Precondition: sizes match the Problem.
+Cycles length_of(const problem::Problem& problem, const Schedule& schedule);
+/// ceil(L / II): iterations in flight.
+Cycles stage_count(const problem::Problem& problem, const Schedule& schedule);
+
+/// How a lower bound on II was established.
+enum class BoundKind {
+  unit,         ///< the occupancies on one exclusive unit sum to it
+  pipe,         ///< the demands on one shared pipe sum to it
+  circuit,      ///< a circuit of dependences: ceil(sum of delays / sum of distances)
+  op,           ///< one op alone holds its unit or its group that long
+  issue,        ///< issue cycles of the ops that only some groups can take, spread over those groups
+  search,       ///< every smaller II was refuted by exhaustive search (no schedule at value - 1)
+  trivial,      ///< II is at least 1
+};
+std::string_view name_of(BoundKind kind);
+
+/// "No schedule has a smaller II than `value`", with the reason.
+struct Bound {
+  Cycles value = 1;
+  BoundKind kind = BoundKind::trivial;
+  std::string resource;                        ///< unit or pipe name, if that is the reason
+  std::vector<OpId> ops;                       ///< the ops that sum up, or the circuit in order
+  std::string witness;                         ///< the same as one readable line
+};
+
+enum class Verdict {
+  optimal,     ///< the schedule is best in every objective, each level proven
+  feasible,    ///< a schedule, and a proven bound below it; the work limit ended the search
+  infeasible,  ///< no schedule at any II; `argument` says why
+  undecided,   ///< neither a schedule nor a proof within the work limit
+};
+std::string_view name_of(Verdict verdict);
+
+/// One level of the lexicographic optimum ("initiation_interval", "groups", "crossings", "length").
+struct ObjectiveValue {
+  std::string name;
+  std::int64_t value = 0;
+  std::int64_t bound = 0;  ///< proven lower bound given the levels before; equals value if proven
+  bool proven = false;
+};
+
+/// What a solver claims. Immutable once returned.
+struct Answer {
+  Verdict verdict = Verdict::undecided;
+  std::optional<Schedule> schedule;        ///< for optimal and feasible
+  Bound lower_bound;                       ///< on II, whatever the verdict
+  std::vector<ObjectiveValue> objectives;  ///< II first, then the Problem's order
+  std::string argument;                    ///< for infeasible and undecided: why, in a sentence
+  std::uint64_t work = 0;                  ///< deterministic work units spent
+  std::uint64_t conflicts = 0;             ///< conflicts of the search, all solves together
+};
+
+}  // namespace twill::schedule
