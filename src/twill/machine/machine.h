@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/support/diagnostic.h"
+#include "twill/support/id.h"
+
+/// What Twill knows about a GPU, loaded from `machines/*.json` (docs/reference/machine-json.md).
+/// Everything here is data: adding a GPU touches no C++. All durations are cycles of one SM.
+namespace twill::machine {
+
+/// Where a number comes from: the JSON's "unit" and "source" beside its "value".
+struct Quantity {
+  double value = 0;
+  std::string unit;
+  std::string source;
+  bool measured = false;  ///< false: taken from public documents, or assumed
+};
+
+/// An exclusive functional unit (TC, TMA): one op at a time.
+struct Unit {
+  std::string name;
+  std::string about;
+};
+
+/// A pipe that several groups use at once (MUFU, ALU, FMA, SHUFFLE, SMEM, TMEM, RF, ISSUE).
+struct Pipe {
+  std::string name;
+  std::string about;
+};
+
+/// A memory that values occupy: "SMEM" in bytes, "TMEM" in columns.
+struct Memory {
+  std::string name;
+  Quantity capacity;  ///< what one CTA may use; unit "bytes" or "columns"
+};
+
+/// A group of a pool. Mirrors problem::Group.
+struct PoolGroup {
+  std::string name;
+  int warps = 4;
+  int registers = 0;  ///< per thread, usable for tile data (setmaxnreg less the overhead)
+  bool loads = false;
+};
+
+/// One choice of warp groups a kernel may be launched with.
+struct Pool {
+  std::string name;    ///< "2x64" and so on: compute groups x rows each
+  std::string about;
+  int threads = 0;     ///< of the launch; multiples of 128
+  std::vector<int> setmaxnreg;  ///< per hardware warpgroup; obeys the launch pool rule
+  std::vector<PoolGroup> groups;
+};
+
+/// A tile operation, as far as its price goes. Fields that do not apply stay 0.
+struct Work {
+  std::string kind;            ///< "mma", "exp2", ... : the keys of "operations" in the JSON
+  std::int64_t elements = 0;   ///< of the tile that is computed on; for a reduction: of its input
+  std::int64_t rows = 0;       ///< of that tile
+  std::int64_t reduced = 0;    ///< length of the reduced axis, for reductions
+  std::int64_t bytes = 0;      ///< moved, for loads, stores and hand-offs
+  std::int64_t m = 0;          ///< product shape
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  int bits = 32;               ///< per element: of the operands for a product, else of the input
+  std::string form;            ///< product operands "SS", "RS", "TS" (A from, B from); else empty
+  int warps = 4;               ///< that carry it out
+};
+
+/// `fastest`: as measured alone at the full rate of the SM: no co-run can beat it, so a schedule
+/// built from it gives a true lower bound. `slowest`: with every compute group of the pool wanting
+/// the same pipes under a saturated tensor core: an achievable upper figure. slowest >= fastest.
+enum class Rate { fastest, slowest };
+
+struct PipeDemand {
+  std::size_t pipe = 0;  ///< index into Machine::pipes()
+  double demand = 0;     ///< cycles of the whole pipe
+  double held = 0;       ///< cycles one group needs on it; fastest: the demand itself
+};
+
+/// The price of one op at one rate. Indices are those of Machine::units() and Machine::pipes().
+struct Cost {
+  std::optional<std::size_t> unit;  ///< exclusive unit held from issue
+  Cycles occupancy = 0;             ///< 0 iff no unit
+  Cycles latency = 0;               ///< issue to result
+  Cycles issue = 0;                 ///< the issuing warps are held; synchronous ops: the whole op
+  bool asynchronous = false;        ///< the result comes without the issuing warps
+  bool variable_latency = false;    ///< memory traffic beyond the SM: `latency` is nominal
+  bool defaulted = false;           ///< no rule for this kind: the stated default was used; warn
+  std::vector<PipeDemand> pipes;    ///< ascending pipe, each once, only demands > 0
+  double serial = 0;                ///< the part of `issue` that is waiting, not pipe time
+};
+
+/// One summand of a price: `cycles` (fastest) or `slow_cycles` per unit of `per`, added to `on`.
+struct Term {
+  enum class On { occupancy, latency, issue, serial, pipe };
+  enum class Per { op, element, row, reduced, byte, flop, a_byte, b_byte, m, n, k };
+  On on = On::pipe;
+  std::size_t pipe = 0;  ///< if `on` is a pipe
+  Per per = Per::op;
+  Quantity cycles;       ///< fastest
+  double slow_cycles = 0;      ///< slowest, whole SM; >= cycles.value
+  std::string form;            ///< only for this operand form; empty: any
+  int bits = 0;                ///< only for this element size; 0: any
+  std::int64_t m_at_most = 0;  ///< only for products of at most this many rows; 0: any
+};
+
+/// The price of one kind of tile operation, as a function of its shape.
+struct CostRule {
+  std::string kind;
+  std::string about;
+  std::optional<std::size_t> unit;
+  bool asynchronous = false;
+  bool variable_latency = false;
+  std::vector<Term> terms;
+};
+
+/// A GPU. Immutable; made by `load_machine` only, so whoever holds one may rely on its checks:
+/// ids in range, names unique, numbers finite and non-negative, pools within the launch rule.
+struct Description {
+  std::string name;    ///< "h200"
+  std::string about;   ///< one line
+  std::string target;  ///< "sm_90" or "sm_100"
+  bool measured = false;
+  Quantity sm_count;
+  Quantity clock_mhz;
+  std::vector<Unit> units;
+  std::vector<Pipe> pipes;
+  std::vector<Memory> memories;
+  Quantity register_file;         ///< 32-bit registers per SM
+  Quantity registers_per_thread;  ///< the largest setmaxnreg
+  Quantity register_overhead;     ///< setmaxnreg less this is usable for tile data
+  Quantity threads;               ///< per CTA, largest
+  Quantity named_barriers;        ///< per CTA
+  Quantity mbarrier_signal;       ///< cycles, arrive of one group to release of another
+  Quantity named_barrier_signal;  ///< the same for a named barrier
+  Quantity subtile_rows;          ///< rows of a compute group's tile by default (64, 128)
+  Quantity load_latency;          ///< nominal, issue of an asynchronous tile load to its arrival
+                                  ///< under a kernel's own traffic: sizes the rings
+  std::vector<Pool> pools;        ///< the first is the default
+  std::vector<std::string> objectives;  ///< after II, as problem::name_of spells them
+  int minimum_compute_groups = 1;
+  std::vector<CostRule> operations;  ///< by kind, ascending; "default" prices unknown kinds
+};
+
+class Machine {
+ public:
+  const Description* operator->() const { return &description_; }
+  const Description& operator*() const { return description_; }
+
+  std::span<const Unit> units() const { return description_.units; }
+  std::span<const Pipe> pipes() const { return description_.pipes; }
+  std::optional<std::size_t> unit_named(std::string_view name) const;
+  std::optional<std::size_t> pipe_named(std::string_view name) const;
+  const Pool* pool_named(std::string_view name) const;  ///< null if there is none
+  const CostRule* rule_for(std::string_view kind) const;  ///< null if there is none
+
+ private:
+  friend Result<Machine> load_machine(std::string_view text, std::string_view file);
+  explicit Machine(Description description) : description_(std::move(description)) {}
+  Description description_;
+};
+
+/// Reads a machine from its JSON text; `file` is for messages. A wrong one fails with the line, the
+/// column, the path of the member ("/operations/exp2/terms/0/cycles") and what is expected there.
+Result<Machine> load_machine(std::string_view text, std::string_view file);
+
+/// The price of `work`, carried out by one group, when `compute_groups` groups (at least 1) do such
+/// work at the same time. `fastest` ignores `compute_groups`. Kinds without a rule get the rule
+/// "default" and `defaulted`. Fails if the work lacks what the rule needs (a product without K).
+Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
+
+/// One op that does all of these, interleaved by the compiler: demands add up pipe by pipe, and the
+/// group is held by its most loaded pipe. Precondition: at most one of them holds a unit.
+Cost combine(std::span<const Cost> costs);
+
+/// What moving a register tile of `bytes` from one group to another adds to a dependence (through
+/// shared memory: store, signal, load): the sum of the rules "smem_store" and "smem_load" and the
+/// barrier signal. 0 bytes: the signal alone.
+Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate);
+
+/// All that is in a machine, for people: units, pipes, memories, pools, rules, numbers, sources.
+std::string describe(const Machine& machine);
+
+}  // namespace twill::machine
