@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+/// The joint modulo schedule and warp-group assignment of a Problem, with proof of optimality.
+///
+/// The search walks down a lexicographic order: first the smallest initiation interval, then the
+/// objectives in the order the Problem lists them. Every level is closed by a refutation ("there is
+/// nothing better") of a small conflict-driven engine (engine.h) on an encoding in residues and
+/// unbounded stages (encode.h); docs/decisions/0003-engine.md says why.
+namespace twill::solve {
+
+class ProofSink;
+
+/// Where the search stands; passed to `Options::progress` now and then.
+struct Progress {
+  std::string_view level;             ///< "initiation_interval", "groups", "crossings", "length"
+  std::optional<std::int64_t> value;  ///< the best found so far in this level, if any
+  std::int64_t bound = 0;             ///< the proven lower bound of this level
+  std::uint64_t work = 0;             ///< work units spent so far
+};
+
+/// Limits and callbacks of one call. Nothing here changes the optimum, only whether it is reached.
+struct Options {
+  /// Work units after which the search stops; a unit is about one touched clause, constraint or
+  /// difference edge, some tens of nanoseconds. The default is in the order of a minute.
+  std::uint64_t work_limit = 4'000'000'000;
+
+  /// Bytes the engine may hold for clauses, atoms and constraints.
+  std::size_t memory_limit = std::size_t{1} << 30;
+
+  /// Combinations of ways tried, most promising first, if ops have alternatives. Beyond it the
+  /// verdict is at best `feasible`: nothing is claimed about combinations that were not tried.
+  std::size_t most_combinations = 256;
+
+  /// Called between searches and every few thousand conflicts, on the calling thread.
+  std::function<void(const Progress&)> progress;
+
+  /// Asked as often as `progress` is called; true ends the search like an exhausted limit.
+  std::function<bool()> cancelled;
+
+  /// Receives every refutation as a proof that an independent program can check (proof.h).
+  ProofSink* proof = nullptr;
+};
+
+/// Solves `problem`. Never fails: what could not be decided is said in the verdict.
+///
+/// - `optimal`: the schedule is best in every level, and every level is proven.
+/// - `feasible`: a schedule, and for each level a proven lower bound; a limit ended the search.
+/// - `infeasible`: no schedule at any initiation interval; `argument` says why.
+/// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
+///
+/// The schedule obeys the rules in force (checked here on the folded steady state; `verify` checks
+/// it once more by simulation), its earliest issue is cycle 0, and every op is issued as early as
+/// the order of ops, stages, groups and the number of live copies of each value allow.
+/// Deterministic: the same Problem and limits give the same Answer, `work` included.
+schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
+
+}  // namespace twill::solve
