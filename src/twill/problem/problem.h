@@ -197,8 +197,22 @@ Result<Problem> pose(Parts parts);
 
 /// The largest number accepted for a duration, capacity, register count, distance or footprint.
 inline constexpr std::int64_t kLargestNumber = 1'000'000'000;
+/// The largest dependence distance, in iterations.
+inline constexpr int kLargestDistance = 1'000;
+/// The largest sum of all durations of a loop (occupancies, latencies, issue cycles, demands,
+/// delays, read holds, transfers). With it, an II of that size times the distances along any path
+/// still fits in 64 bits.
+inline constexpr Cycles kLargestTotal = 100'000'000'000;
 /// The largest number of ops, and a tenth of the largest number of dependences.
 inline constexpr std::size_t kMostOps = 10'000;
+/// The largest number of units, pipes, memories or groups of one loop, and of ways of one op.
+inline constexpr std::size_t kMostOfAKind = 64;
+/// The longest name, in characters.
+inline constexpr std::size_t kLongestName = 200;
+
+/// Whether `name` may name a loop, resource, op or way: a letter or '_', then letters, digits,
+/// '_' and '.', at most kLongestName characters.
+bool is_identifier(std::string_view name);
 
 /// The numbers of one dependence once the ways of its two ops are chosen (defaults filled in).
 Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way);

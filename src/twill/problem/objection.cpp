@@ -1,0 +1,363 @@
+#include "twill/problem/objection.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "twill/problem/circuit.h"
+
+namespace twill::problem {
+namespace {
+
+using Complaint = std::optional<Objection>;
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t kShown = 60;
+  std::string shown(name.substr(0, kShown));
+  if (name.size() > kShown) shown += "...";
+  return "'" + shown + "'";
+}
+
+std::string_view word_for(Part part) {
+  switch (part) {
+    case Part::loop: return "loop";
+    case Part::unit: return "unit";
+    case Part::pipe: return "pipe";
+    case Part::memory: return "memory";
+    case Part::group: return "group";
+    case Part::op: return "op";
+    case Part::dependence: return "dependence";
+  }
+  return "part";
+}
+
+/// "op 'exp'": how messages name an element.
+std::string called(Part part, std::string_view name) {
+  return std::string(word_for(part)) + " " + quoted(name);
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Complaint check_name(Part part, std::size_t index, std::string_view name) {
+  if (name.empty()) {
+    return Objection{part, index, std::string(word_for(part)) + " without a name",
+                     "name it: a letter, then letters, digits, '_' and '.'"};
+  }
+  if (is_identifier(name)) return {};
+  return Objection{part, index, called(part, name) + " is not spelled as a name",
+                   "a name is a letter or '_', then letters, digits, '_' and '.', at most " +
+                       std::to_string(kLongestName) + " characters"};
+}
+
+/// Names of one table: identifiers, each once.
+template <class Table>
+Complaint check_names(Part part, const Table& table) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  seen.reserve(table.size());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (Complaint bad = check_name(part, i, table[i].name)) return bad;
+    if (!seen.emplace(table[i].name, i).second) {
+      return Objection{part, i, "two " + std::string(word_for(part)) +
+                                    (part == Part::memory ? "" : "s") + " are called " +
+                                    quoted(table[i].name),
+                       "rename one of them"};
+    }
+  }
+  return {};
+}
+
+template <class Table>
+Complaint check_count(Part part, const Table& table, std::size_t most) {
+  if (table.size() <= most) return {};
+  return Objection{part, most, "more than " + std::to_string(most) + " entries of kind '" +
+                                   std::string(word_for(part)) + "'",
+                   "the limit is " + std::to_string(most)};
+}
+
+/// One number of one element. `what` is the word the `.loop` format uses for it.
+struct Number {
+  std::string_view what;
+  std::int64_t value;
+  std::int64_t least = 0;
+  std::int64_t most = kLargestNumber;
+};
+
+Complaint check_number(Part part, std::size_t index, const std::string& owner, const Number& it) {
+  if (it.value >= it.least && it.value <= it.most) return {};
+  return Objection{part, index,
+                   owner + " has " + std::string(it.what) + " " + std::to_string(it.value),
+                   "it must be between " + std::to_string(it.least) + " and " +
+                       std::to_string(it.most)};
+}
+
+Complaint check_resources(const Parts& parts) {
+  if (Complaint bad = check_count(Part::unit, parts.units, kMostOfAKind)) return bad;
+  if (Complaint bad = check_names(Part::unit, parts.units)) return bad;
+  if (Complaint bad = check_count(Part::pipe, parts.pipes, kMostOfAKind)) return bad;
+  if (Complaint bad = check_names(Part::pipe, parts.pipes)) return bad;
+  if (Complaint bad = check_count(Part::memory, parts.memories, kMostOfAKind)) return bad;
+  if (Complaint bad = check_names(Part::memory, parts.memories)) return bad;
+  for (std::size_t i = 0; i < parts.memories.size(); ++i) {
+    const Memory& memory = parts.memories[i];
+    const Number capacity = {"capacity", memory.capacity, 1};
+    if (Complaint bad =
+            check_number(Part::memory, i, called(Part::memory, memory.name), capacity)) {
+      return bad;
+    }
+  }
+  return {};
+}
+
+Complaint check_groups(const Parts& parts) {
+  if (parts.groups.empty()) {
+    return Objection{Part::loop, 0, "the loop has no group", "add at least one group of warps"};
+  }
+  if (Complaint bad = check_count(Part::group, parts.groups, kMostOfAKind)) return bad;
+  if (Complaint bad = check_names(Part::group, parts.groups)) return bad;
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    const Group& group = parts.groups[i];
+    const std::string owner = called(Part::group, group.name);
+    for (const Number& number :
+         {Number{"warps", group.warps, 1}, Number{"registers", group.registers}}) {
+      if (Complaint bad = check_number(Part::group, i, owner, number)) return bad;
+    }
+  }
+  return {};
+}
+
+/// Uses of shared pipes and footprints alike: ids in range, ascending, each once.
+template <class Uses, class IdOf, class AmountOf>
+Complaint check_uses(std::size_t op, const std::string& owner, const Uses& uses,
+                     std::size_t table_size, std::pair<std::string_view, std::string_view> words,
+                     IdOf id_of, AmountOf amount_of) {
+  const std::string noun(words.first);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (id_of(uses[i]).index() >= table_size) {
+      return Objection{Part::op, op, owner + " names a " + noun + " that does not exist",
+                       "the loop has " + std::to_string(table_size) + " of them"};
+    }
+    if (i > 0 && !(id_of(uses[i - 1]) < id_of(uses[i]))) {
+      return Objection{Part::op, op, owner + " lists its " + noun + " uses twice or out of order",
+                       "list each " + noun + " once, in the order the loop declares them"};
+    }
+    const Number amount = {words.second, amount_of(uses[i])};
+    if (Complaint bad = check_number(Part::op, op, owner, amount)) return bad;
+  }
+  return {};
+}
+
+Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
+  std::string owner = called(Part::op, parts.ops[index].name);
+  if (!way.name.empty()) owner += ", way " + quoted(way.name) + ",";
+  if (way.unit && way.unit->index() >= parts.units.size()) {
+    return Objection{Part::op, index, owner + " names a unit that does not exist",
+                     "the loop has " + std::to_string(parts.units.size()) + " units"};
+  }
+  for (const Number& number : {Number{"an occupancy of", way.occupancy},
+                               Number{"latency", way.latency}, Number{"issue", way.issue}}) {
+    if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
+  }
+  if (way.unit && way.occupancy == 0) {
+    return Objection{Part::op, index,
+                     owner + " is on unit " + quoted(parts.units[way.unit->index()].name) +
+                         " for 0 cycles",
+                     "give it an occupancy of at least 1, or no unit"};
+  }
+  if (!way.unit && way.occupancy != 0) {
+    return Objection{Part::op, index, owner + " has an occupancy but no unit",
+                     "name the unit it holds, or give it an occupancy of 0"};
+  }
+  return check_uses(
+      index, owner, way.pipes, parts.pipes.size(), {"pipe", "a pipe demand of"},
+      [](const PipeUse& use) { return use.pipe; }, [](const PipeUse& use) { return use.demand; });
+}
+
+Complaint check_ways(const Parts& parts, std::size_t index) {
+  const Op& op = parts.ops[index];
+  const std::string owner = called(Part::op, op.name);
+  if (op.ways.empty() || op.ways.size() > kMostOfAKind) {
+    return Objection{Part::op, index,
+                     owner + " has " + std::to_string(op.ways.size()) + " ways to be done",
+                     "give it between 1 and " + std::to_string(kMostOfAKind)};
+  }
+  for (std::size_t i = 0; i < op.ways.size(); ++i) {
+    const std::string& name = op.ways[i].name;
+    const bool needs_name = op.ways.size() > 1 || !name.empty();
+    if (needs_name && !is_identifier(name)) {
+      return Objection{Part::op, index, owner + " has a way called " + quoted(name),
+                       "an op with several ways gives each a name, spelled like an op's"};
+    }
+    const auto same = [&](const Way& other) { return other.name == name; };
+    if (std::any_of(op.ways.begin(), op.ways.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+      return Objection{Part::op, index, owner + " has two ways called " + quoted(name),
+                       "rename one of them"};
+    }
+    if (Complaint bad = check_way(parts, index, op.ways[i])) return bad;
+  }
+  return {};
+}
+
+Complaint check_op(const Parts& parts, std::size_t index) {
+  const Op& op = parts.ops[index];
+  const std::string owner = called(Part::op, op.name);
+  if (Complaint bad = check_ways(parts, index)) return bad;
+  for (const Number& number :
+       {Number{"warps", op.warps, 1}, Number{"registers", op.registers}}) {
+    if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
+  }
+  if (op.streaming && !op.variable_latency) {
+    return Objection{Part::op, index, owner + " is streaming but not of variable latency",
+                     "only loads of variable latency can run ahead of the loop"};
+  }
+  return check_uses(
+      index, owner, op.footprint, parts.memories.size(), {"memory", "a footprint of"},
+      [](const Footprint& it) { return it.memory; },
+      [](const Footprint& it) { return it.amount; });
+}
+
+Complaint check_ops(const Parts& parts) {
+  if (parts.ops.empty()) {
+    return Objection{Part::loop, 0, "the loop has no op", "add at least one op"};
+  }
+  if (Complaint bad = check_count(Part::op, parts.ops, kMostOps)) return bad;
+  if (Complaint bad = check_names(Part::op, parts.ops)) return bad;
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    if (Complaint bad = check_op(parts, i)) return bad;
+  }
+  return {};
+}
+
+Complaint check_value(const Parts& parts, std::size_t index, const std::string& owner) {
+  const Dependence& dependence = parts.dependences[index];
+  if (!dependence.carries_value && (dependence.in_place || dependence.read_hold)) {
+    return Objection{Part::dependence, index, owner + " carries no value, so none is read or updated",
+                     "drop its read hold and in-place mark, or let it carry the value"};
+  }
+  const Op& to = parts.ops[dependence.to.index()];
+  if (to.streaming && dependence.carries_value && dependence.from != dependence.to) {
+    return Objection{Part::dependence, index,
+                     owner + " brings a value to " + quoted(to.name) + ", which is streaming",
+                     "a streaming op has no inputs in the loop: make it variable-latency only, or "
+                     "the dependence order-only"};
+  }
+  return {};
+}
+
+Complaint check_dependence(const Parts& parts, std::size_t index) {
+  const Dependence& dependence = parts.dependences[index];
+  if (std::max(dependence.from.index(), dependence.to.index()) >= parts.ops.size()) {
+    return Objection{Part::dependence, index,
+                     "dependence " + std::to_string(index) + " names an op that does not exist",
+                     "the loop has " + std::to_string(parts.ops.size()) + " ops"};
+  }
+  const std::string owner = "dependence " + quoted(parts.ops[dependence.from.index()].name) +
+                            " -> " + quoted(parts.ops[dependence.to.index()].name);
+  for (const Number& number : {Number{"distance", dependence.distance, 0, kLargestDistance},
+                               Number{"delay", dependence.delay.value_or(0)},
+                               Number{"read-hold", dependence.read_hold.value_or(0)},
+                               Number{"transfer", dependence.transfer}}) {
+    if (Complaint bad = check_number(Part::dependence, index, owner, number)) return bad;
+  }
+  return check_value(parts, index, owner);
+}
+
+Complaint check_dependences(const Parts& parts) {
+  if (Complaint bad = check_count(Part::dependence, parts.dependences, 10 * kMostOps)) return bad;
+  for (std::size_t i = 0; i < parts.dependences.size(); ++i) {
+    if (Complaint bad = check_dependence(parts, i)) return bad;
+  }
+  return {};
+}
+
+/// All durations together stay below kLargestTotal, so that no sum along a path, over a unit or
+/// over II times a distance can overflow.
+Complaint check_total(const Parts& parts) {
+  Cycles total = 0;  // cannot overflow: every term was checked, their number too
+  for (const Op& op : parts.ops) {
+    for (const Way& way : op.ways) {
+      total += way.occupancy + way.latency + way.issue;
+      for (const PipeUse& use : way.pipes) total += use.demand;
+    }
+  }
+  for (const Dependence& dependence : parts.dependences) {
+    total += dependence.delay.value_or(0) + dependence.read_hold.value_or(0) + dependence.transfer;
+  }
+  if (total <= kLargestTotal) return {};
+  return Objection{Part::loop, 0,
+                   "all durations of the loop sum to " + std::to_string(total) + " cycles",
+                   "the limit is " + std::to_string(kLargestTotal)};
+}
+
+template <class Enum>
+bool each_once(const std::vector<Enum>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::find(values.begin() + static_cast<std::ptrdiff_t>(i) + 1, values.end(), values[i]) !=
+        values.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Complaint check_rules(const Parts& parts) {
+  // The counts bound the quadratic scan; a longer list repeats a name anyway.
+  if (parts.relaxed.size() > kRuleCount || !each_once(parts.relaxed) ||
+      !std::is_sorted(parts.relaxed.begin(), parts.relaxed.end())) {
+    return Objection{Part::loop, 0, "the relaxed rules are repeated or out of order",
+                     "list each rule once, in the order of problem::Rule"};
+  }
+  if (parts.objectives.size() > kRuleCount || !each_once(parts.objectives)) {
+    return Objection{Part::loop, 0, "an objective is listed twice", "list each objective once"};
+  }
+  return check_number(Part::loop, 0, "the loop",
+                      {"minimum-compute-groups", parts.minimum_compute_groups, 0, kMostOfAKind});
+}
+
+Complaint check_circuits(const Parts& parts) {
+  const std::vector<DependenceId> circuit = circuit_of_distance_zero(parts);
+  if (circuit.empty()) return {};
+  constexpr std::size_t kShown = 12;
+  const auto name = [&](OpId op) { return quoted(parts.ops[op.index()].name); };
+  std::string path;
+  for (std::size_t i = 0; i < std::min(circuit.size(), kShown); ++i) {
+    path += name(parts.dependences[circuit[i].index()].from) + " -> ";
+  }
+  if (circuit.size() > kShown) path += "... -> ";
+  path += name(parts.dependences[circuit.front().index()].from);
+  return Objection{Part::dependence, circuit.front().index(),
+                   "a circuit of dependences with distance 0: " + path,
+                   "an op cannot wait for itself: give the dependence that reaches back to an "
+                   "earlier iteration a distance"};
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName || !is_letter(name.front())) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+}
+
+std::optional<Objection> objection_to(const Parts& parts) {
+  if (Complaint bad = check_name(Part::loop, 0, parts.name)) return bad;
+  if (Complaint bad = check_resources(parts)) return bad;
+  if (Complaint bad = check_groups(parts)) return bad;
+  if (Complaint bad = check_ops(parts)) return bad;
+  if (Complaint bad = check_dependences(parts)) return bad;
+  if (Complaint bad = check_rules(parts)) return bad;
+  if (Complaint bad = check_total(parts)) return bad;
+  return check_circuits(parts);
+}
+
+Result<Problem> pose(Parts parts) {
+  if (std::optional<Objection> objection = objection_to(parts)) {
+    return fail({}, std::move(objection->message), std::move(objection->hint));
+  }
+  return Problem(std::move(parts));
+}
+
+}  // namespace twill::problem
