@@ -1,0 +1,60 @@
+// `width`, `load-group` and `minimum-groups`: which group runs what.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/verify/simulation.h"
+
+namespace twill::verify {
+
+void check_widths(const Subject& subject, Findings& findings) {
+  for (std::size_t i = 0; i < subject.op_count(); ++i) {
+    const problem::Op& op = subject.problem.ops()[i];
+    const problem::Group& group = subject.problem[subject.at(OpId(i)).group];
+    if (op.warps == group.warps) continue;
+    const bool more = findings.add(
+        {"width", {OpId(i)}, 0, group.warps, op.warps,
+         fmt::format("width: {} needs exactly {} warps, but group {} has {}", op.name, op.warps,
+                     group.name, group.warps)});
+    if (!more) return;
+  }
+}
+
+void check_load_groups(const Subject& subject, Findings& findings) {
+  for (std::size_t i = 0; i < subject.op_count(); ++i) {
+    const problem::Op& op = subject.problem.ops()[i];
+    const problem::Group& group = subject.problem[subject.at(OpId(i)).group];
+    if (op.variable_latency == group.loads) continue;
+    const char* what = op.variable_latency
+                           ? "load-group: {} has variable latency, but group {} is not for loads"
+                           : "load-group: {} is no load, but group {} is for loads only";
+    const bool more = findings.add({"load-group", {OpId(i)}, 0, group.loads, op.variable_latency,
+                                    fmt::format(fmt::runtime(what), op.name, group.name)});
+    if (!more) return;
+  }
+}
+
+void check_minimum_groups(const Subject& subject, Findings& findings) {
+  std::int64_t pool = 0;
+  std::int64_t used = 0;
+  for (std::size_t g = 0; g < subject.problem.groups().size(); ++g) {
+    if (subject.problem.groups()[g].loads) continue;
+    ++pool;
+    const auto& placements = subject.schedule.ops;
+    used += std::any_of(placements.begin(), placements.end(), [&](const schedule::Placement& at) {
+      return at.group == problem::GroupId(g);
+    });
+  }
+  const auto ops = subject.problem.ops();
+  const std::int64_t computes = std::count_if(
+      ops.begin(), ops.end(), [](const problem::Op& op) { return !op.variable_latency; });
+  const std::int64_t least =
+      std::min({std::int64_t{subject.problem.minimum_compute_groups()}, pool, computes});
+  if (used >= least) return;
+  findings.add({"minimum-groups", {}, 0, used, least,
+                fmt::format("minimum-groups: {} compute groups have ops, at least {} must", used,
+                            least)});
+}
+
+}  // namespace twill::verify

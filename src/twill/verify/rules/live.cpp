@@ -1,0 +1,175 @@
+// `memory` and `registers`: things that values occupy while they live.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "twill/verify/simulation.h"
+
+namespace twill::verify {
+namespace {
+
+struct Resource {
+  std::string rule;
+  std::string what;  // "memory SMEM"
+  Amount capacity = 0;
+};
+
+/// A value that occupies `amount` of the resource from `life.begin` to `life.end` in iteration 0.
+struct Value {
+  Span life;
+  Amount amount = 0;
+};
+
+/// By OpId: iterations the last read of the value may lie after iteration 0.
+std::vector<Cycles> reach_of_values(const Subject& subject) {
+  std::vector<Cycles> reach(subject.op_count(), 0);
+  for (const problem::Dependence& edge : subject.problem.dependences()) {
+    if (!edge.carries_value) continue;
+    const Cycles hold =
+        problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles read = (subject.at(edge.to).issue + hold) / subject.interval();
+    Cycles& most = reach[edge.from.index()];
+    most = std::max(most, edge.distance + read + 1);
+  }
+  return reach;
+}
+
+/// The lives of the values that occupy the resource, or nothing and a "size" violation if there are
+/// too many at a time to lay them out.
+std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& resource,
+                                        const std::vector<Amount>& amounts, Findings& findings) {
+  const std::vector<Cycles> reach = reach_of_values(subject);
+  std::vector<Value> values(subject.op_count());
+  Cycles longest = 0;
+  Cycles count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Cycles begin = subject.at(OpId(i)).issue;
+    values[i] = {{OpId(i), begin, begin}, amounts[i]};
+    if (amounts[i] == 0) continue;
+    longest = std::max(longest, reach[i]);
+    ++count;
+  }
+  if (count > 0 && longest + 2 > kMostInstances / count) {
+    findings.add({"size", {}, 0, longest, kMostInstances / count,
+                  fmt::format("size: the values in {} live over up to {} iterations, too many to "
+                              "be simulated (at most {} instances)",
+                              resource.what, longest, kMostInstances)});
+    return std::nullopt;
+  }
+  for (const problem::Dependence& edge : subject.problem.dependences()) {
+    Value& value = values[edge.from.index()];
+    if (!edge.carries_value || value.amount == 0) continue;
+    const Cycles hold =
+        problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles read = subject.at(edge.to).issue + edge.distance * subject.interval() + hold;
+    value.life.end = std::max(value.life.end, read);
+  }
+  std::erase_if(values, [](const Value& value) {
+    return value.amount == 0 || value.life.end == value.life.begin;
+  });
+  return values;
+}
+
+struct Peak {
+  Amount amount = 0;
+  Cycles cycle = 0;
+};
+
+/// The highest sum over all iterations, from the first on: while the pipeline fills, less is live.
+Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& amounts) {
+  struct Event {
+    Cycles cycle;
+    Amount change;
+  };
+  std::vector<Event> events;
+  events.reserve(instances.size() * 2);
+  for (const Span& life : instances) {
+    events.push_back({life.begin, amounts.at(life.op)});
+    events.push_back({life.end, -amounts.at(life.op)});
+  }
+  // What ends at a cycle has made room for what begins there.
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.cycle, a.change) < std::tie(b.cycle, b.change);
+  });
+  Peak peak;
+  Amount now = 0;
+  for (const Event& event : events) {
+    now += event.change;
+    if (now > peak.amount) peak = {now, event.cycle};
+  }
+  return peak;
+}
+
+void report_overflow(const Subject& subject, const Resource& resource,
+                     const std::vector<Amount>& amounts_by_op, Findings& findings) {
+  const std::optional<std::vector<Value>> values =
+      lives(subject, resource, amounts_by_op, findings);
+  if (!values || values->empty()) return;
+  std::vector<Span> first;
+  std::map<OpId, Amount> amounts;
+  Cycles last_end = 0;
+  for (const Value& value : *values) {
+    first.push_back(value.life);
+    amounts[value.life.op] = value.amount;
+    last_end = std::max(last_end, value.life.end);
+  }
+  // Iteration -1, which is not laid out, would have ended by `warm_up` intervals: from there on, one
+  // interval sees everything the steady state ever sees.
+  const Cycles warm_up = last_end / subject.interval() + 1;
+  const std::vector<Span> instances = unrolled(first, subject.interval(), warm_up + 1);
+  const Peak peak = peak_of(instances, amounts);
+  if (peak.amount <= resource.capacity) return;
+
+  std::map<OpId, int> copies;
+  for (const Span& life : instances) {
+    if (life.begin <= peak.cycle && peak.cycle < life.end) ++copies[life.op];
+  }
+  std::string who;
+  std::vector<OpId> ops;
+  for (const auto& [op, count] : copies) {
+    ops.push_back(op);
+    if (ops.size() <= 12) {
+      who += fmt::format("{}{} {} x {}", who.empty() ? "" : ", ", subject.name(op), count,
+                         amounts.at(op));
+    }
+  }
+  if (ops.size() > 12) who += fmt::format(", and {} more values", ops.size() - 12);
+  findings.add({resource.rule, std::move(ops), peak.cycle, peak.amount, resource.capacity,
+                fmt::format("{}: {} live in {} at cycle {}, but it has {}: {}", resource.rule,
+                            peak.amount, resource.what, peak.cycle, resource.capacity, who)});
+}
+
+}  // namespace
+
+void check_memories(const Subject& subject, Findings& findings) {
+  for (std::size_t m = 0; m < subject.problem.memories().size(); ++m) {
+    const problem::MemoryId memory(m);
+    std::vector<Amount> amounts(subject.op_count(), 0);
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      for (const problem::Footprint& footprint : subject.problem.ops()[i].footprint) {
+        if (footprint.memory == memory) amounts[i] += footprint.amount;
+      }
+    }
+    const problem::Memory& of = subject.problem[memory];
+    report_overflow(subject, {"memory", "memory " + of.name, of.capacity}, amounts, findings);
+  }
+}
+
+void check_registers(const Subject& subject, Findings& findings) {
+  for (std::size_t g = 0; g < subject.problem.groups().size(); ++g) {
+    const problem::GroupId group(g);
+    std::vector<Amount> amounts(subject.op_count(), 0);
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (subject.at(OpId(i)).group == group) amounts[i] = subject.problem.ops()[i].registers;
+    }
+    const problem::Group& of = subject.problem[group];
+    report_overflow(subject, {"registers", "the registers of group " + of.name, of.registers},
+                    amounts, findings);
+  }
+}
+
+}  // namespace twill::verify

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/verify/verify.h"
+
+/// Shared by the rules of this room; not for others.
+namespace twill::verify {
+
+/// Gathers violations, at most kMostListed per rule.
+class Findings {
+ public:
+  /// False once the rule's list is full: the caller may stop looking.
+  bool add(Violation violation);
+  std::vector<Violation> take() && { return std::move(violations_); }
+
+ private:
+  std::vector<Violation> violations_;
+  std::size_t of_last_rule_ = 0;  // rules run one after the other
+};
+
+/// The problem and the well-formed schedule under test, read together.
+struct Subject {
+  const Problem& problem;
+  const Schedule& schedule;
+
+  std::size_t op_count() const { return problem.ops().size(); }
+  Cycles interval() const { return schedule.initiation_interval; }
+  const schedule::Placement& at(OpId op) const { return schedule.ops[op.index()]; }
+  const problem::Way& way(OpId op) const {
+    return problem[op].ways[static_cast<std::size_t>(at(op).way)];
+  }
+  const std::string& name(OpId op) const { return problem[op].name; }
+};
+
+/// [begin, end) of something an op does, on the time axis of the run.
+struct Span {
+  OpId op;
+  Cycles begin = 0;
+  Cycles end = 0;
+};
+
+/// The spans of iterations 0 .. iterations-1, sorted by begin (then op), given those of iteration 0.
+std::vector<Span> unrolled(std::span<const Span> first, Cycles interval, Cycles iterations);
+
+/// Iterations after which every pair of spans that ever meet has met: two instances that overlap are
+/// at most as many iterations apart as the spans of iteration 0 reach over.
+/// Precondition: no span is longer than the interval.
+Cycles iterations_to_meet(std::span<const Span> first, Cycles interval);
+
+// The rules, one file per family in rules/. Each appends to `findings` what it finds.
+void check_dependences(const Subject& subject, Findings& findings);
+void check_units(const Subject& subject, Findings& findings);
+void check_pipes(const Subject& subject, Findings& findings);
+void check_memories(const Subject& subject, Findings& findings);
+void check_registers(const Subject& subject, Findings& findings);
+void check_widths(const Subject& subject, Findings& findings);
+void check_load_groups(const Subject& subject, Findings& findings);
+void check_blocking(const Subject& subject, Findings& findings);
+void check_one_stream(const Subject& subject, Findings& findings);
+void check_minimum_groups(const Subject& subject, Findings& findings);
+
+}  // namespace twill::verify

@@ -1,0 +1,118 @@
+#include "twill/verify/verify.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "twill/verify/simulation.h"
+
+namespace twill::verify {
+namespace {
+
+using problem::Rule;
+
+Violation malformed(std::vector<OpId> ops, std::int64_t value, std::int64_t limit,
+                    std::string what) {
+  return {"well-formed", std::move(ops), 0, value, limit, "well-formed: " + std::move(what)};
+}
+
+void check_placement(const Problem& problem, const Schedule& schedule, OpId op,
+                     Findings& findings) {
+  const schedule::Placement& at = schedule.ops[op.index()];
+  const std::string& name = problem[op].name;
+  const auto ways = static_cast<std::int64_t>(problem[op].ways.size());
+  const auto groups = static_cast<std::int64_t>(problem.groups().size());
+  const auto group = static_cast<std::int64_t>(at.group.index());
+  if (at.issue < 0 || at.issue > kLargestCycle) {
+    findings.add(malformed({op}, at.issue, kLargestCycle,
+                           fmt::format("{} issues at cycle {}, outside 0..{}", name, at.issue,
+                                       kLargestCycle)));
+  }
+  if (at.way < 0 || at.way >= ways) {
+    findings.add(malformed({op}, at.way, ways,
+                           fmt::format("{} takes way {}, but has {}", name, at.way, ways)));
+  }
+  if (group >= groups) {
+    findings.add(malformed({op}, group, groups,
+                           fmt::format("{} runs in group {}, but the pool has {}", name, group,
+                                       groups)));
+  }
+}
+
+void check_form(const Problem& problem, const Schedule& schedule, Findings& findings) {
+  const Cycles interval = schedule.initiation_interval;
+  const auto placed = static_cast<std::int64_t>(schedule.ops.size());
+  const auto ops = static_cast<std::int64_t>(problem.ops().size());
+  if (interval < 1 || interval > kLargestCycle) {
+    findings.add(malformed({}, interval, kLargestCycle,
+                           fmt::format("the initiation interval is {}, outside 1..{}", interval,
+                                       kLargestCycle)));
+  }
+  if (placed != ops) {
+    findings.add(malformed({}, placed, ops,
+                           fmt::format("the schedule places {} ops, the problem has {}", placed,
+                                       ops)));
+    return;
+  }
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    check_placement(problem, schedule, OpId(i), findings);
+  }
+}
+
+/// Stages times ops is what every rule has to lay out at least.
+void check_size(const Subject& subject, Findings& findings) {
+  Cycles last = 0;
+  for (const schedule::Placement& at : subject.schedule.ops) last = std::max(last, at.issue);
+  const Cycles stages = last / subject.interval() + 1;
+  const Cycles most = kMostInstances / std::max<Cycles>(1, static_cast<Cycles>(subject.op_count()));
+  if (stages <= most) return;
+  findings.add({"size", {}, last, stages, most,
+                fmt::format("size: {} stages of {} ops are more than the {} instances that are "
+                            "simulated; at most {} stages can be checked",
+                            stages, subject.op_count(), kMostInstances, most)});
+}
+
+struct RuleCheck {
+  Rule rule;
+  void (*check)(const Subject&, Findings&);
+};
+
+constexpr std::array<RuleCheck, problem::kRuleCount> kRuleChecks = {{
+    {Rule::dependence, check_dependences},
+    {Rule::unit, check_units},
+    {Rule::pipe, check_pipes},
+    {Rule::memory, check_memories},
+    {Rule::registers, check_registers},
+    {Rule::width, check_widths},
+    {Rule::load_group, check_load_groups},
+    {Rule::blocking, check_blocking},
+    {Rule::one_stream, check_one_stream},
+}};
+
+}  // namespace
+
+tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& problem,
+                                                             const Schedule& schedule) {
+  Findings form;
+  check_form(problem, schedule, form);
+  std::vector<Violation> malformations = std::move(form).take();
+  if (!malformations.empty()) return tl::unexpected(std::move(malformations));
+
+  const Subject subject{problem, schedule};
+  Findings size;
+  check_size(subject, size);
+  std::vector<Violation> too_large = std::move(size).take();
+  if (!too_large.empty()) return tl::unexpected(std::move(too_large));
+
+  Findings findings;
+  for (const RuleCheck& rule : kRuleChecks) {
+    if (problem.in_force(rule.rule)) rule.check(subject, findings);
+  }
+  check_minimum_groups(subject, findings);
+  std::vector<Violation> violations = std::move(findings).take();
+  if (!violations.empty()) return tl::unexpected(std::move(violations));
+  return CheckedSchedule(problem, schedule);
+}
+
+}  // namespace twill::verify
