@@ -8,18 +8,12 @@
 #include <utility>
 
 #include "twill/problem/circuit.h"
+#include "twill/support/spelling.h"
 
 namespace twill::problem {
 namespace {
 
 using Complaint = std::optional<Objection>;
-
-std::string quoted(std::string_view name) {
-  constexpr std::size_t kShown = 60;
-  std::string shown(name.substr(0, kShown));
-  if (name.size() > kShown) shown += "...";
-  return "'" + shown + "'";
-}
 
 std::string_view word_for(Part part) {
   switch (part) {

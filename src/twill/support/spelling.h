@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace twill {
+
+/// "did you mean 'latency'?" if one candidate is close enough to be a slip of the keyboard, else
+/// "". Ties go to the first. Cost: |word| * sum of |candidate|; words over 64 characters are not
+/// looked at.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+/// What a message shows of a word the user gave: in single quotes, cut after 60 characters.
+std::string quoted(std::string_view word);
+
+}  // namespace twill
