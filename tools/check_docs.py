@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Runs what the documents show. Usage: check_docs.py --program build/release/twill [FILE.md ...]
+
+Every line `$ command` of a ```console block in README.md, CONTRIBUTING.md and docs/ is run by bash as if from the root
+of the repository, and must exit with 0, or with N if it ends in `# exit N`. Lines below it must occur in its output,
+in order and exactly but for spaces at the end; a line `...` stands for any lines. Files that commands write go to a
+scratch folder, which the commands of one document share. Commands that build or install are not run; what they name
+must exist. Relative links must lead somewhere.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "tools/bootstrap-debian.sh")
+SECONDS_MAX = 120
+
+
+@dataclasses.dataclass
+class Command:
+    line: int
+    text: str
+    exit_code: int = 0
+    shown: list = dataclasses.field(default_factory=list)
+
+
+def commands_of(text):
+    """The commands of the ```console blocks, with the output shown for each."""
+    commands, inside = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            inside = not inside and line.strip() == "```console"
+        elif inside and line.startswith("$ "):
+            code = re.search(r"\s+# exit (\d+)$", line)
+            commands.append(Command(number, line[2:code.start()] if code else line[2:], int(code[1]) if code else 0))
+        elif inside and commands and commands[-1].text.endswith("\\"):
+            commands[-1].text = commands[-1].text[:-1] + line.lstrip("> ")
+        elif inside and commands:
+            commands[-1].shown.append(line.rstrip())
+    return commands
+
+
+def first_missing(shown, output):
+    """The first line of `shown` that `output` lacks at its place, or None."""
+    chunks = [[]]
+    for line in shown:
+        if line.strip() == "...":
+            chunks.append([])
+        else:
+            chunks[-1].append(line)
+    at = 0
+    for chunk in chunks:
+        places = range(at, len(output) - len(chunk) + 1)
+        found = next((place for place in places if output[place:place + len(chunk)] == chunk), None)
+        if found is None:
+            return next((line for line in chunk if line not in output[at:]), chunk[0])
+        at = found + len(chunk)
+    return None
+
+
+def check_not_run(command):
+    words = command.text.split()
+    if "/" in words[0] and not (ROOT / words[0]).exists():
+        yield f"there is no {words[0]}"
+    if words[:2] == ["cmake", "--preset"] or words[:3] == ["cmake", "--build", "--preset"]:
+        presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+        preset = words[words.index("--preset") + 1]
+        if preset not in [known["name"] for known in presets]:
+            yield f"there is no preset {preset}"
+
+
+def check_command(command, folder, environment):
+    if command.text.split()[0] in NOT_RUN:
+        yield from check_not_run(command)
+        return
+    try:
+        done = subprocess.run(["bash", "-c", command.text], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=SECONDS_MAX, check=False)
+    except subprocess.TimeoutExpired:
+        yield f"took longer than {SECONDS_MAX} seconds"
+        return
+    if done.returncode != command.exit_code:
+        yield f"exited with {done.returncode}, not {command.exit_code}:\n{done.stdout}"
+        return
+    missing = first_missing(command.shown, [line.rstrip() for line in done.stdout.splitlines()])
+    if missing is not None:
+        yield f"does not print\n{missing}\nbut\n{done.stdout}"
+
+
+def make_scratch(folder, program):
+    """The repository as links, and the program where the release preset puts it and on PATH."""
+    for entry in ROOT.iterdir():
+        if entry.name not in ("build", ".git"):
+            (folder / entry.name).symlink_to(entry)
+    (folder / "build" / "release").mkdir(parents=True)
+    (folder / "build" / "release" / "twill").symlink_to(program)
+    return {**os.environ, "PATH": f"{folder}/build/release:{os.environ['PATH']}"}
+
+
+def check_document(path, program):
+    text = path.read_text()
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
+            if "://" not in target and not (path.parent / target).exists():
+                yield number, f"the link {target} leads nowhere"
+    commands = commands_of(text)
+    if not commands:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        environment = make_scratch(folder, program)
+        for command in commands:
+            for problem in check_command(command, folder, environment):
+                yield command.line, f"`{command.text}` {problem}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("documents", type=pathlib.Path, nargs="*")
+    arguments = parser.parse_args()
+    documents = arguments.documents or [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md",
+                                        ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    failed = False
+    for document in documents:
+        for number, problem in check_document(document, arguments.program.resolve()):
+            failed = True
+            print(f"{document}:{number}: {problem}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
