@@ -42,12 +42,13 @@ struct Span {
   Cycles end = 0;
 };
 
-/// The spans of iterations 0 .. iterations-1, sorted by begin (then op), given those of iteration 0.
+/// The spans of iterations 0 .. iterations-1, sorted by begin (then op), given those of iteration
+/// 0.
 std::vector<Span> unrolled(std::span<const Span> first, Cycles interval, Cycles iterations);
 
-/// Iterations after which every pair of spans that ever meet has met: two instances that overlap are
-/// at most as many iterations apart as the spans of iteration 0 reach over.
-/// Precondition: no span is longer than the interval.
+/// Iterations after which every pair of spans that ever meet has met: two instances that overlap
+/// are at most as many iterations apart as the spans of iteration 0 reach over. Precondition: no
+/// span is longer than the interval.
 Cycles iterations_to_meet(std::span<const Span> first, Cycles interval);
 
 // The rules, one file per family in rules/. Each appends to `findings` what it finds.

@@ -25,18 +25,18 @@ void check_placement(const Problem& problem, const Schedule& schedule, OpId op,
   const auto groups = static_cast<std::int64_t>(problem.groups().size());
   const auto group = static_cast<std::int64_t>(at.group.index());
   if (at.issue < 0 || at.issue > kLargestCycle) {
-    findings.add(malformed({op}, at.issue, kLargestCycle,
-                           fmt::format("{} issues at cycle {}, outside 0..{}", name, at.issue,
-                                       kLargestCycle)));
+    findings.add(malformed(
+        {op}, at.issue, kLargestCycle,
+        fmt::format("{} issues at cycle {}, outside 0..{}", name, at.issue, kLargestCycle)));
   }
   if (at.way < 0 || at.way >= ways) {
     findings.add(malformed({op}, at.way, ways,
                            fmt::format("{} takes way {}, but has {}", name, at.way, ways)));
   }
   if (group >= groups) {
-    findings.add(malformed({op}, group, groups,
-                           fmt::format("{} runs in group {}, but the pool has {}", name, group,
-                                       groups)));
+    findings.add(
+        malformed({op}, group, groups,
+                  fmt::format("{} runs in group {}, but the pool has {}", name, group, groups)));
   }
 }
 
@@ -45,14 +45,14 @@ void check_form(const Problem& problem, const Schedule& schedule, Findings& find
   const auto placed = static_cast<std::int64_t>(schedule.ops.size());
   const auto ops = static_cast<std::int64_t>(problem.ops().size());
   if (interval < 1 || interval > kLargestCycle) {
-    findings.add(malformed({}, interval, kLargestCycle,
-                           fmt::format("the initiation interval is {}, outside 1..{}", interval,
-                                       kLargestCycle)));
+    findings.add(malformed(
+        {}, interval, kLargestCycle,
+        fmt::format("the initiation interval is {}, outside 1..{}", interval, kLargestCycle)));
   }
   if (placed != ops) {
-    findings.add(malformed({}, placed, ops,
-                           fmt::format("the schedule places {} ops, the problem has {}", placed,
-                                       ops)));
+    findings.add(
+        malformed({}, placed, ops,
+                  fmt::format("the schedule places {} ops, the problem has {}", placed, ops)));
     return;
   }
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
@@ -67,7 +67,11 @@ void check_size(const Subject& subject, Findings& findings) {
   const Cycles stages = last / subject.interval() + 1;
   const Cycles most = kMostInstances / std::max<Cycles>(1, static_cast<Cycles>(subject.op_count()));
   if (stages <= most) return;
-  findings.add({"size", {}, last, stages, most,
+  findings.add({"size",
+                {},
+                last,
+                stages,
+                most,
                 fmt::format("size: {} stages of {} ops are more than the {} instances that are "
                             "simulated; at most {} stages can be checked",
                             stages, subject.op_count(), kMostInstances, most)});

@@ -13,10 +13,14 @@ void check_widths(const Subject& subject, Findings& findings) {
     const problem::Op& op = subject.problem.ops()[i];
     const problem::Group& group = subject.problem[subject.at(OpId(i)).group];
     if (op.warps == group.warps) continue;
-    const bool more = findings.add(
-        {"width", {OpId(i)}, 0, group.warps, op.warps,
-         fmt::format("width: {} needs exactly {} warps, but group {} has {}", op.name, op.warps,
-                     group.name, group.warps)});
+    const bool more =
+        findings.add({"width",
+                      {OpId(i)},
+                      0,
+                      group.warps,
+                      op.warps,
+                      fmt::format("width: {} needs exactly {} warps, but group {} has {}", op.name,
+                                  op.warps, group.name, group.warps)});
     if (!more) return;
   }
 }
@@ -29,7 +33,11 @@ void check_load_groups(const Subject& subject, Findings& findings) {
     const char* what = op.variable_latency
                            ? "load-group: {} has variable latency, but group {} is not for loads"
                            : "load-group: {} is no load, but group {} is for loads only";
-    const bool more = findings.add({"load-group", {OpId(i)}, 0, group.loads, op.variable_latency,
+    const bool more = findings.add({"load-group",
+                                    {OpId(i)},
+                                    0,
+                                    group.loads,
+                                    op.variable_latency,
                                     fmt::format(fmt::runtime(what), op.name, group.name)});
     if (!more) return;
   }
@@ -52,9 +60,13 @@ void check_minimum_groups(const Subject& subject, Findings& findings) {
   const std::int64_t least =
       std::min({std::int64_t{subject.problem.minimum_compute_groups()}, pool, computes});
   if (used >= least) return;
-  findings.add({"minimum-groups", {}, 0, used, least,
-                fmt::format("minimum-groups: {} compute groups have ops, at least {} must", used,
-                            least)});
+  findings.add(
+      {"minimum-groups",
+       {},
+       0,
+       used,
+       least,
+       fmt::format("minimum-groups: {} compute groups have ops, at least {} must", used, least)});
 }
 
 }  // namespace twill::verify

@@ -38,7 +38,11 @@ void report_hits(const Subject& subject, const std::vector<Span>& windows,
     for (const Span& window : open) {
       if (window.op == point.op || !told.emplace(point.op, window.op).second) continue;
       const bool more = findings.add(
-          {"blocking", {point.op, window.op}, point.begin, point.begin, window.end,
+          {"blocking",
+           {point.op, window.op},
+           point.begin,
+           point.begin,
+           window.end,
            fmt::format("blocking: {} {} and issues at cycle {} while {} of the same group is being "
                        "issued from {} to {}",
                        subject.name(point.op), reasons[point.op.index()], point.begin,

@@ -21,13 +21,18 @@ void check_dependences(const Subject& subject, Findings& findings) {
     const schedule::Placement& to = subject.at(edge.to);
     const Cycles delay = problem::delay_of(edge, problem[edge.from], subject.way(edge.from));
     const Cycles transfer = from.group == to.group ? 0 : edge.transfer;
-    // `from` of iteration 0 feeds `to` of iteration `distance`; later iterations repeat the picture.
+    // `from` of iteration 0 feeds `to` of iteration `distance`; later iterations repeat the
+    // picture.
     const Cycles ready = from.issue + delay + transfer;
     const Cycles issued = to.issue + later_by(edge.distance, subject.interval());
     if (issued >= ready) continue;
     const std::string crossing = transfer > 0 ? fmt::format(" + transfer {}", transfer) : "";
     const bool more = findings.add(
-        {"dependence", {edge.from, edge.to}, issued, issued, ready,
+        {"dependence",
+         {edge.from, edge.to},
+         issued,
+         issued,
+         ready,
          fmt::format("dependence: {} of iteration {} issues at cycle {}, but {} of iteration 0, "
                      "issued at {}, is ready at {} (delay {}{})",
                      subject.name(edge.to), edge.distance, issued, subject.name(edge.from),

@@ -19,7 +19,11 @@ struct Resource {
 
 Violation collision(const Subject& subject, const Resource& resource, const Span& holder,
                     const Span& intruder) {
-  return {resource.rule, {holder.op, intruder.op}, intruder.begin, intruder.begin, holder.end,
+  return {resource.rule,
+          {holder.op, intruder.op},
+          intruder.begin,
+          intruder.begin,
+          holder.end,
           fmt::format("{}: {} {} at cycle {} while {} {} from {} to {}", resource.rule,
                       subject.name(intruder.op), resource.takes, intruder.begin,
                       subject.name(holder.op), resource.holds, holder.begin, holder.end)};
@@ -28,10 +32,14 @@ Violation collision(const Subject& subject, const Resource& resource, const Span
 /// An op that still holds the resource when its own next iteration comes.
 Violation self_collision(const Subject& subject, const Resource& resource, const Span& span) {
   const Cycles held = span.end - span.begin;
-  return {resource.rule, {span.op}, span.begin + subject.interval(), held, subject.interval(),
-          fmt::format("{}: {} {} for {} cycles, longer than the initiation interval {}",
-                      resource.rule, subject.name(span.op), resource.holds, held,
-                      subject.interval())};
+  return {
+      resource.rule,
+      {span.op},
+      span.begin + subject.interval(),
+      held,
+      subject.interval(),
+      fmt::format("{}: {} {} for {} cycles, longer than the initiation interval {}", resource.rule,
+                  subject.name(span.op), resource.holds, held, subject.interval())};
 }
 
 /// Sweeps over the instances by begin, keeping those that have not ended. Each pair is told once.

@@ -29,8 +29,7 @@ std::vector<Cycles> reach_of_values(const Subject& subject) {
   std::vector<Cycles> reach(subject.op_count(), 0);
   for (const problem::Dependence& edge : subject.problem.dependences()) {
     if (!edge.carries_value) continue;
-    const Cycles hold =
-        problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles hold = problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
     const Cycles read = (subject.at(edge.to).issue + hold) / subject.interval();
     Cycles& most = reach[edge.from.index()];
     most = std::max(most, edge.distance + read + 1);
@@ -54,7 +53,11 @@ std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& 
     ++count;
   }
   if (count > 0 && longest + 2 > kMostInstances / count) {
-    findings.add({"size", {}, 0, longest, kMostInstances / count,
+    findings.add({"size",
+                  {},
+                  0,
+                  longest,
+                  kMostInstances / count,
                   fmt::format("size: the values in {} live over up to {} iterations, too many to "
                               "be simulated (at most {} instances)",
                               resource.what, longest, kMostInstances)});
@@ -63,8 +66,7 @@ std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& 
   for (const problem::Dependence& edge : subject.problem.dependences()) {
     Value& value = values[edge.from.index()];
     if (!edge.carries_value || value.amount == 0) continue;
-    const Cycles hold =
-        problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles hold = problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
     const Cycles read = subject.at(edge.to).issue + edge.distance * subject.interval() + hold;
     value.life.end = std::max(value.life.end, read);
   }
@@ -117,8 +119,8 @@ void report_overflow(const Subject& subject, const Resource& resource,
     amounts[value.life.op] = value.amount;
     last_end = std::max(last_end, value.life.end);
   }
-  // Iteration -1, which is not laid out, would have ended by `warm_up` intervals: from there on, one
-  // interval sees everything the steady state ever sees.
+  // Iteration -1, which is not laid out, would have ended by `warm_up` intervals: from there on,
+  // one interval sees everything the steady state ever sees.
   const Cycles warm_up = last_end / subject.interval() + 1;
   const std::vector<Span> instances = unrolled(first, subject.interval(), warm_up + 1);
   const Peak peak = peak_of(instances, amounts);

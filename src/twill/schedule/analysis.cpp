@@ -1,0 +1,231 @@
+#include "twill/schedule/analysis.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace twill::schedule {
+namespace {
+
+using problem::Problem;
+using problem::Way;
+
+const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
+  return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
+}
+
+Cycles floor_divided(Cycles dividend, Cycles divisor) {
+  const Cycles quotient = dividend / divisor;
+  return dividend % divisor < 0 ? quotient - 1 : quotient;
+}
+
+/// Copies alive at `cycle` of the steady state, in which every iteration ever has been started.
+Cycles copies_at(const Life& life, Cycles cycle, Cycles interval) {
+  return floor_divided(cycle - life.begin, interval) - floor_divided(cycle - life.end, interval);
+}
+
+/// The highest sum in the steady state: sums only rise where a value begins.
+Amount peak_of(const std::vector<Life>& lives, const std::vector<Amount>& amounts,
+               Cycles interval) {
+  std::vector<std::size_t> occupying;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    if (amounts[i] > 0 && lives[i].copies > 0) occupying.push_back(i);
+  }
+  Amount peak = 0;
+  for (const std::size_t at : occupying) {
+    Amount sum = 0;
+    for (const std::size_t i : occupying) {
+      sum += amounts[i] * copies_at(lives[i], lives[at].begin, interval);
+    }
+    peak = std::max(peak, sum);
+  }
+  return peak;
+}
+
+Amount amount_in(const problem::Op& op, MemoryId memory) {
+  for (const problem::Footprint& footprint : op.footprint) {
+    if (footprint.memory == memory) return footprint.amount;
+  }
+  return 0;
+}
+
+/// By MemoryId: what is left of it next to the rings, and next to the values that are in no ring.
+std::vector<Amount> room_beside(const Problem& problem, const Schedule& schedule,
+                                const std::vector<Life>& lives, const std::vector<Ring>& rings) {
+  std::vector<bool> in_ring(lives.size(), false);
+  for (const Ring& ring : rings) in_ring[ring.op.index()] = true;
+  std::vector<Amount> room;
+  for (std::size_t m = 0; m < problem.memories().size(); ++m) {
+    std::vector<Amount> amounts;
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+      amounts.push_back(in_ring[i] ? 0 : amount_in(problem.ops()[i], MemoryId(m)));
+    }
+    Amount left =
+        problem.memories()[m].capacity - peak_of(lives, amounts, schedule.initiation_interval);
+    for (const Ring& ring : rings) left -= ring.depth * amount_in(problem[ring.op], MemoryId(m));
+    room.push_back(left);
+  }
+  return room;
+}
+
+bool has_room(const problem::Op& op, const std::vector<Amount>& room) {
+  return std::all_of(op.footprint.begin(), op.footprint.end(),
+                     [&](const problem::Footprint& footprint) {
+                       return footprint.amount <= room[footprint.memory.index()];
+                     });
+}
+
+/// The ring that hides the smallest share of its latency, of those that fall short and have room.
+Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vector<Amount>& room) {
+  Ring* chosen = nullptr;
+  for (Ring& ring : rings) {
+    if (ring.hides >= ring.wants || ring.depth >= kDeepestRing) continue;
+    if (!has_room(problem[ring.op], room)) continue;
+    if (chosen == nullptr || ring.hides * chosen->wants < chosen->hides * ring.wants) {
+      chosen = &ring;
+    }
+  }
+  return chosen;
+}
+
+/// By OpId: the first issue of a reader of the value, if it has one.
+std::vector<std::optional<Cycles>> first_reads(const Problem& problem, const Schedule& schedule) {
+  std::vector<std::optional<Cycles>> first(schedule.ops.size());
+  for (const problem::Dependence& edge : problem.dependences()) {
+    if (!edge.carries_value) continue;
+    const Cycles read =
+        schedule.ops[edge.to.index()].issue + edge.distance * schedule.initiation_interval;
+    std::optional<Cycles>& known = first[edge.from.index()];
+    known = known ? std::min(*known, read) : read;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<Life> lives_of(const Problem& problem, const Schedule& schedule) {
+  std::vector<Life> lives;
+  for (const Placement& at : schedule.ops) lives.push_back({at.issue, at.issue, 0});
+  const Cycles interval = schedule.initiation_interval;
+  for (const problem::Dependence& edge : problem.dependences()) {
+    if (!edge.carries_value) continue;
+    const Cycles hold =
+        problem::read_hold_of(edge, problem[edge.to], way_of(problem, schedule, edge.to));
+    const Cycles read = schedule.ops[edge.to.index()].issue + edge.distance * interval + hold;
+    Life& life = lives[edge.from.index()];
+    life.end = std::max(life.end, read);
+  }
+  for (Life& life : lives) life.copies = (life.end - life.begin + interval - 1) / interval;
+  return lives;
+}
+
+std::vector<Buffer> buffers_of(const Problem& problem, const Schedule& schedule) {
+  const std::vector<Life> lives = lives_of(problem, schedule);
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    if (lives[i].copies == 0) continue;
+    for (const problem::Footprint& footprint : problem.ops()[i].footprint) {
+      if (footprint.amount == 0) continue;
+      buffers.push_back({OpId(i), footprint.memory, footprint.amount, lives[i].copies});
+    }
+  }
+  return buffers;
+}
+
+std::vector<Amount> peak_registers(const Problem& problem, const Schedule& schedule) {
+  const std::vector<Life> lives = lives_of(problem, schedule);
+  std::vector<Amount> peaks;
+  for (std::size_t g = 0; g < problem.groups().size(); ++g) {
+    std::vector<Amount> amounts;
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+      const bool here = schedule.ops[i].group == GroupId(g);
+      amounts.push_back(here ? problem.ops()[i].registers : 0);
+    }
+    peaks.push_back(peak_of(lives, amounts, schedule.initiation_interval));
+  }
+  return peaks;
+}
+
+std::vector<Amount> peak_memory(const Problem& problem, const Schedule& schedule) {
+  const std::vector<Life> lives = lives_of(problem, schedule);
+  std::vector<Amount> peaks;
+  for (std::size_t m = 0; m < problem.memories().size(); ++m) {
+    std::vector<Amount> amounts;
+    for (const problem::Op& op : problem.ops()) amounts.push_back(amount_in(op, MemoryId(m)));
+    peaks.push_back(peak_of(lives, amounts, schedule.initiation_interval));
+  }
+  return peaks;
+}
+
+std::vector<Cycles> unit_loads(const Problem& problem, const Schedule& schedule) {
+  std::vector<Cycles> loads(problem.units().size(), 0);
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    const Way& way = way_of(problem, schedule, OpId(i));
+    if (way.unit) loads[way.unit->index()] += way.occupancy;
+  }
+  return loads;
+}
+
+std::vector<Cycles> pipe_loads(const Problem& problem, const Schedule& schedule) {
+  std::vector<Cycles> loads(problem.pipes().size(), 0);
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    for (const problem::PipeUse& use : way_of(problem, schedule, OpId(i)).pipes) {
+      loads[use.pipe.index()] += use.demand;
+    }
+  }
+  return loads;
+}
+
+std::vector<GroupId> used_groups(const Problem& problem, const Schedule& schedule) {
+  std::vector<bool> used(problem.groups().size(), false);
+  for (const Placement& at : schedule.ops) used[at.group.index()] = true;
+  std::vector<GroupId> groups;
+  for (std::size_t g = 0; g < used.size(); ++g) {
+    if (used[g]) groups.emplace_back(g);
+  }
+  return groups;
+}
+
+std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule) {
+  const std::vector<Life> lives = lives_of(problem, schedule);
+  const std::vector<std::optional<Cycles>> reads = first_reads(problem, schedule);
+  const Cycles interval = schedule.initiation_interval;
+  // A copy is free again `interval * depth` cycles after the load that filled it was issued at the
+  // earliest, so the load may lead its first read by that less the time reading takes.
+  const auto hidden = [&](const Ring& ring) {
+    const Cycles reading = lives[ring.op.index()].end - *reads[ring.op.index()];
+    return ring.depth * interval - reading;
+  };
+  std::vector<Ring> rings;
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    if (!problem.ops()[i].streaming || !reads[i]) continue;
+    Ring ring{OpId(i), std::max<Cycles>(1, lives[i].copies), 0,
+              way_of(problem, schedule, OpId(i)).latency};
+    ring.hides = hidden(ring);
+    rings.push_back(ring);
+  }
+  std::vector<Amount> room = room_beside(problem, schedule, lives, rings);
+  while (Ring* ring = neediest(problem, rings, room)) {
+    ++ring->depth;
+    ring->hides = hidden(*ring);
+    for (const problem::Footprint& footprint : problem[ring->op].footprint) {
+      room[footprint.memory.index()] -= footprint.amount;
+    }
+  }
+  return rings;
+}
+
+Cycles prologue_iterations(const Problem& problem, const Schedule& schedule) {
+  return std::max<Cycles>(0, stage_count(problem, schedule) - 1);
+}
+
+Cycles total_cycles(const Problem& problem, const Schedule& schedule, Cycles trips) {
+  if (trips < 1) return 0;
+  const Cycles most = std::numeric_limits<Cycles>::max();
+  const Cycles length = length_of(problem, schedule);
+  if (trips - 1 > (most - length) / schedule.initiation_interval) return most;
+  return (trips - 1) * schedule.initiation_interval + length;
+}
+
+}  // namespace twill::schedule

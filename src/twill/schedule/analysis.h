@@ -1,0 +1,72 @@
+#pragma once
+
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+
+/// What a schedule amounts to, for reports and plans: buffers, registers, loads, rings, total time.
+/// Precondition of everything here: the schedule is well-formed for the Problem (`verify` would say
+/// nothing under "well-formed"). Nothing here decides whether it is right.
+namespace twill::schedule {
+
+using problem::MemoryId;
+using problem::PipeId;
+using problem::UnitId;
+
+/// The life of an op's result in iteration 0: [begin, end), from its issue until no reader reads
+/// it any more. Nobody reads it: end == begin.
+struct Life {
+  Cycles begin = 0;
+  Cycles end = 0;
+  Cycles copies = 0;  ///< most copies of successive iterations alive at once: ceil(length / II)
+  friend bool operator==(const Life&, const Life&) = default;
+};
+/// By OpId.
+std::vector<Life> lives_of(const problem::Problem& problem, const Schedule& schedule);
+
+/// Copies that a value needs in a memory.
+struct Buffer {
+  OpId value;
+  MemoryId memory;
+  Amount amount = 0;  ///< of one copy
+  Cycles depth = 0;   ///< copies
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+/// By op, then memory; values that occupy nothing are left out.
+std::vector<Buffer> buffers_of(const problem::Problem& problem, const Schedule& schedule);
+
+/// The most registers per thread that live at once, by GroupId.
+std::vector<Amount> peak_registers(const problem::Problem& problem, const Schedule& schedule);
+/// The most that lives at once, by MemoryId.
+std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
+
+/// Cycles per iteration that the chosen ways ask for, by UnitId and by PipeId.
+std::vector<Cycles> unit_loads(const problem::Problem& problem, const Schedule& schedule);
+std::vector<Cycles> pipe_loads(const problem::Problem& problem, const Schedule& schedule);
+
+/// Groups of the pool that run something.
+std::vector<GroupId> used_groups(const problem::Problem& problem, const Schedule& schedule);
+
+/// The ring buffer of a streaming op. The steady state counts on nothing but its depth: a load may
+/// be issued ahead of its place in the schedule as soon as a copy is free.
+struct Ring {
+  OpId op;
+  Cycles depth = 1;  ///< copies; at least as many as the schedule keeps alive
+  Cycles hides = 0;  ///< cycles from the earliest issue at that depth to the first read
+  Cycles wants = 0;  ///< the nominal latency of the op, which `hides` should reach
+  friend bool operator==(const Ring&, const Ring&) = default;
+};
+inline constexpr Cycles kDeepestRing = 256;
+/// One ring per streaming op that has a reader, by OpId. Starting from the copies the schedule
+/// keeps alive, one copy at a time goes to the ring that hides the smallest share of its latency,
+/// as long as some ring falls short, is not kDeepestRing deep, and the copy fits: rings held in
+/// full at all times, next to the peak of the other values, may not exceed a capacity.
+std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule);
+
+/// Iterations started before the steady state is reached: stage_count - 1.
+Cycles prologue_iterations(const problem::Problem& problem, const Schedule& schedule);
+/// From the first issue to the end of the last span of `trips` iterations: (trips - 1) * II + L;
+/// 0 without iterations; the largest Cycles if it leaves 64 bits.
+Cycles total_cycles(const problem::Problem& problem, const Schedule& schedule, Cycles trips);
+
+}  // namespace twill::schedule
