@@ -17,13 +17,20 @@ using Complaint = std::optional<Objection>;
 
 std::string_view word_for(Part part) {
   switch (part) {
-    case Part::loop: return "loop";
-    case Part::unit: return "unit";
-    case Part::pipe: return "pipe";
-    case Part::memory: return "memory";
-    case Part::group: return "group";
-    case Part::op: return "op";
-    case Part::dependence: return "dependence";
+    case Part::loop:
+      return "loop";
+    case Part::unit:
+      return "unit";
+    case Part::pipe:
+      return "pipe";
+    case Part::memory:
+      return "memory";
+    case Part::group:
+      return "group";
+    case Part::op:
+      return "op";
+    case Part::dependence:
+      return "dependence";
   }
   return "part";
 }
@@ -55,9 +62,9 @@ Complaint check_names(Part part, const Table& table) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (Complaint bad = check_name(part, i, table[i].name)) return bad;
     if (!seen.emplace(table[i].name, i).second) {
-      return Objection{part, i, "two " + std::string(word_for(part)) +
-                                    (part == Part::memory ? "" : "s") + " are called " +
-                                    quoted(table[i].name),
+      return Objection{part, i,
+                       "two " + std::string(word_for(part)) + (part == Part::memory ? "" : "s") +
+                           " are called " + quoted(table[i].name),
                        "rename one of them"};
     }
   }
@@ -67,8 +74,9 @@ Complaint check_names(Part part, const Table& table) {
 template <class Table>
 Complaint check_count(Part part, const Table& table, std::size_t most) {
   if (table.size() <= most) return {};
-  return Objection{part, most, "more than " + std::to_string(most) + " entries of kind '" +
-                                   std::string(word_for(part)) + "'",
+  return Objection{part, most,
+                   "more than " + std::to_string(most) + " entries of kind '" +
+                       std::string(word_for(part)) + "'",
                    "the limit is " + std::to_string(most)};
 }
 
@@ -82,10 +90,9 @@ struct Number {
 
 Complaint check_number(Part part, std::size_t index, const std::string& owner, const Number& it) {
   if (it.value >= it.least && it.value <= it.most) return {};
-  return Objection{part, index,
-                   owner + " has " + std::string(it.what) + " " + std::to_string(it.value),
-                   "it must be between " + std::to_string(it.least) + " and " +
-                       std::to_string(it.most)};
+  return Objection{
+      part, index, owner + " has " + std::string(it.what) + " " + std::to_string(it.value),
+      "it must be between " + std::to_string(it.least) + " and " + std::to_string(it.most)};
 }
 
 Complaint check_resources(const Parts& parts) {
@@ -156,10 +163,10 @@ Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
     if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
   }
   if (way.unit && way.occupancy == 0) {
-    return Objection{Part::op, index,
-                     owner + " is on unit " + quoted(parts.units[way.unit->index()].name) +
-                         " for 0 cycles",
-                     "give it an occupancy of at least 1, or no unit"};
+    return Objection{
+        Part::op, index,
+        owner + " is on unit " + quoted(parts.units[way.unit->index()].name) + " for 0 cycles",
+        "give it an occupancy of at least 1, or no unit"};
   }
   if (!way.unit && way.occupancy != 0) {
     return Objection{Part::op, index, owner + " has an occupancy but no unit",
@@ -199,8 +206,7 @@ Complaint check_op(const Parts& parts, std::size_t index) {
   const Op& op = parts.ops[index];
   const std::string owner = called(Part::op, op.name);
   if (Complaint bad = check_ways(parts, index)) return bad;
-  for (const Number& number :
-       {Number{"warps", op.warps, 1}, Number{"registers", op.registers}}) {
+  for (const Number& number : {Number{"warps", op.warps, 1}, Number{"registers", op.registers}}) {
     if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
   }
   if (op.streaming && !op.variable_latency) {
@@ -209,8 +215,7 @@ Complaint check_op(const Parts& parts, std::size_t index) {
   }
   return check_uses(
       index, owner, op.footprint, parts.memories.size(), {"memory", "a footprint of"},
-      [](const Footprint& it) { return it.memory; },
-      [](const Footprint& it) { return it.amount; });
+      [](const Footprint& it) { return it.memory; }, [](const Footprint& it) { return it.amount; });
 }
 
 Complaint check_ops(const Parts& parts) {
@@ -228,7 +233,8 @@ Complaint check_ops(const Parts& parts) {
 Complaint check_value(const Parts& parts, std::size_t index, const std::string& owner) {
   const Dependence& dependence = parts.dependences[index];
   if (!dependence.carries_value && (dependence.in_place || dependence.read_hold)) {
-    return Objection{Part::dependence, index, owner + " carries no value, so none is read or updated",
+    return Objection{Part::dependence, index,
+                     owner + " carries no value, so none is read or updated",
                      "drop its read hold and in-place mark, or let it carry the value"};
   }
   const Op& to = parts.ops[dependence.to.index()];

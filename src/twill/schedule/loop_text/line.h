@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "twill/support/diagnostic.h"
+
+namespace twill::schedule {
+
+enum class TokenKind {
+  word,    ///< letters, digits, '_', '.', and '-' between them
+  number,  ///< decimal digits
+  text,    ///< "..." with its quotes
+  arrow,   ///< ->
+  mark,    ///< one of : @ [ ]
+  end,     ///< the rest of the line is blank or a comment
+  wrong,   ///< anything else
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  std::string_view spelling;
+  int column = 1;  ///< from 1, in bytes
+};
+
+/// One line of a `.loop` text, read word by word. Errors say what was expected and what is there.
+class LoopLine {
+ public:
+  LoopLine(const std::string& file, std::string_view text, int number);
+
+  const Token& peek() const { return token_; }
+  Token take();
+  bool at_end() const { return token_.kind == TokenKind::end; }
+  bool accept(std::string_view mark);
+
+  /// `what` names what is expected, with its article: "a unit", "the number of warps".
+  Result<Token> word(std::string_view what);
+  Result<std::int64_t> number(std::string_view what, std::int64_t least, std::int64_t most);
+  Result<std::string> text(std::string_view what);
+  Result<void> keyword(std::string_view spelling);
+  /// The index of the next word among `words`.
+  Result<std::size_t> one_of(std::string_view what, std::span<const std::string_view> words);
+  Result<void> end();
+
+  int number() const { return number_; }
+  /// What follows the last token taken, if there is a comment: blanks, '#' and the comment itself.
+  std::string_view remark() const;
+
+  tl::unexpected<Diagnostic> fail_at(int column, std::string message, std::string hint = {}) const;
+  tl::unexpected<Diagnostic> expected(std::string_view what, std::string hint = {}) const;
+
+ private:
+  void scan();
+
+  const std::string& file_;
+  std::string_view text_;
+  int number_;
+  std::size_t taken_ = 0;  ///< where the last token taken ends
+  std::size_t next_ = 0;   ///< where `token_` ends
+  Token token_;
+};
+
+}  // namespace twill::schedule

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "twill/schedule/loop_text/line.h"
+
+namespace twill::schedule {
+
+/// The names of one table of a `.loop` text, with the place where each was declared. The views
+/// point into the text. A repeated name keeps its first meaning: pose complains about it.
+class LoopNames {
+ public:
+  /// `kind` is the word that declares such a name: "unit", "op".
+  explicit LoopNames(std::string_view kind) : kind_(kind) {}
+
+  void declare(const Token& name, int line);
+  /// Reads a name of this table and gives its index.
+  Result<std::size_t> read(LoopLine& line) const;
+  bool contains(std::string_view name) const { return index_.contains(name); }
+
+  std::size_t size() const { return names_.size(); }
+  std::string_view name(std::size_t index) const { return names_[index]; }
+  int line(std::size_t index) const { return lines_[index]; }
+  int column(std::size_t index) const { return columns_[index]; }
+
+ private:
+  std::string_view kind_;
+  std::vector<std::string_view> names_;
+  std::vector<int> lines_;
+  std::vector<int> columns_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+}  // namespace twill::schedule

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/problem/objection.h"
+#include "twill/problem/problem.h"
+#include "twill/schedule/loop_text/line.h"
+#include "twill/schedule/loop_text/names.h"
+#include "twill/schedule/loop_text/statements.h"
+
+namespace twill::schedule {
+
+/// Reads the statements of a `.loop` text that describe the Problem.
+class LoopProblemReader {
+ public:
+  /// Both must outlive the reader.
+  LoopProblemReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  /// Reads one statement and says where it belongs in the canonical text.
+  Result<Position> read(LoopLine& line);
+
+  /// The Problem, once all its statements are read.
+  Result<problem::Problem> finish();
+
+  const LoopNames& units() const { return units_; }
+  const LoopNames& groups() const { return groups_; }
+  const LoopNames& ops() const { return ops_; }
+
+ private:
+  /// A way whose defaults are not filled in yet: they depend on what follows on its line.
+  struct WayDraft {
+    problem::Way way;
+    std::optional<Cycles> latency;
+    std::optional<Cycles> issue;
+  };
+  struct OpDraft {
+    problem::Op op;
+    WayDraft own;              ///< what the op's own line says
+    bool own_is_used = false;  ///< it says something about how the op is done
+    std::vector<WayDraft> ways;
+  };
+
+  Result<Position> read_statement(LoopLine& line);
+  Result<Position> read_loop(LoopLine& line);
+  Result<Position> read_relax(LoopLine& line);
+  Result<Position> read_minimize(LoopLine& line);
+  Result<Position> read_minimum_compute_groups(LoopLine& line);
+  Result<Position> read_unit(LoopLine& line);
+  Result<Position> read_pipe(LoopLine& line);
+  Result<Position> read_memory(LoopLine& line);
+  Result<Position> read_group(LoopLine& line);
+  Result<Position> read_op(LoopLine& line);
+  Result<Position> read_source(LoopLine& line);
+  Result<Position> read_way(LoopLine& line);
+  Result<Position> read_dependence(LoopLine& line);
+
+  Result<void> read_way_word(LoopLine& line, std::size_t word, WayDraft& draft);
+  Result<void> read_op_word(LoopLine& line, std::size_t word, problem::Op& op);
+  Result<void> read_dependence_word(LoopLine& line, std::size_t word, problem::Dependence& it);
+  Result<void> check_first(const LoopLine& line, Section header);
+
+  problem::Op finished(OpDraft draft) const;
+  Location location_of(const problem::Objection& objection) const;
+
+  std::string_view text_;
+  const std::string& file_;
+  problem::Parts parts_;
+  std::vector<OpDraft> drafts_;
+  bool in_op_ = false;  ///< the last statement was an op, or a line that belongs to one
+  LoopNames loops_{"loop"};
+  LoopNames units_{"unit"};
+  LoopNames pipes_{"pipe"};
+  LoopNames memories_{"memory"};
+  LoopNames groups_{"group"};
+  LoopNames ops_{"op"};
+  std::vector<Location> dependences_;
+  std::vector<Section> headers_;  ///< header statements read so far, each allowed once
+};
+
+}  // namespace twill::schedule

@@ -1,0 +1,154 @@
+#include "twill/schedule/loop_text/schedule_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "twill/support/spelling.h"
+
+namespace twill::schedule {
+
+using problem::kLargestTotal;
+
+/// `schedule` and `order` open a section, unless an op is called that: "order at 0 in WG0".
+bool LoopScheduleReader::begins_section(const LoopLine& line) const {
+  LoopLine ahead = line;
+  const std::string_view first = ahead.take().spelling;
+  if (section_ != Section::schedule) return first == "schedule" || first == "order";
+  return (first == "order" && ahead.at_end()) ||
+         (first == "schedule" && ahead.peek().spelling == "interval");
+}
+
+Result<Position> LoopScheduleReader::read(LoopLine& line) {
+  TWILL_TRY(const Position position, read_statement(line));
+  TWILL_TRY_VOID(line.end());
+  return position;
+}
+
+Result<Position> LoopScheduleReader::read_statement(LoopLine& line) {
+  if (begins_section(line)) {
+    return line.take().spelling == "order" ? read_order_header(line) : read_schedule_header(line);
+  }
+  return section_ == Section::schedule ? read_placement(line) : read_sequence(line);
+}
+
+Result<Position> LoopScheduleReader::read_schedule_header(LoopLine& line) {
+  if (schedule_line_) return line.fail_at(1, "a second schedule", "a file holds at most one");
+  TWILL_TRY_VOID(line.keyword("interval"));
+  TWILL_TRY(interval_, line.number("the initiation interval", 1, kLargestTotal));
+  schedule_line_.emplace(line);
+  section_ = Section::schedule;
+  placements_.resize(problem_.ops().size());
+  return Position{Section::schedule};
+}
+
+Result<Position> LoopScheduleReader::read_order_header(LoopLine& line) {
+  if (order_line_) return line.fail_at(1, "a second order", "a file holds at most one");
+  order_line_.emplace(line);
+  section_ = Section::order;
+  steps_.resize(problem_.ops().size());
+  order_.groups.resize(problem_.groups().size());
+  order_.units.resize(problem_.units().size());
+  return Position{Section::order};
+}
+
+Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
+  const int column = line.peek().column;
+  TWILL_TRY(const std::size_t op, names_.ops().read(line));
+  if (placements_[op]) {
+    return line.fail_at(column, "op " + quoted(problem_.ops()[op].name) + " is placed twice",
+                        "the schedule gives the one iteration 0: each op once");
+  }
+  TWILL_TRY_VOID(line.keyword("at"));
+  TWILL_TRY(const Cycles issue, line.number("the issue cycle", 0, kLargestIssue));
+  TWILL_TRY_VOID(line.keyword("in"));
+  TWILL_TRY(const std::size_t group, names_.groups().read(line));
+  int way = 0;
+  if (problem_.ops()[op].ways.size() > 1) {
+    TWILL_TRY_VOID(line.keyword("way"));
+    TWILL_TRY(way, read_way(line, OpId(op)));
+  }
+  placements_[op] = Placement{issue, GroupId(group), way};
+  return Position{Section::schedule, 1 + op};
+}
+
+Result<int> LoopScheduleReader::read_way(LoopLine& line, OpId op) const {
+  std::vector<std::string_view> names;
+  for (const problem::Way& way : problem_[op].ways) names.push_back(way.name);
+  TWILL_TRY(const std::size_t way, line.one_of("a way of op " + quoted(problem_[op].name), names));
+  return static_cast<int>(way);
+}
+
+Result<Position> LoopScheduleReader::read_sequence(LoopLine& line) {
+  static constexpr std::array<std::string_view, 2> kWords = {"group", "unit"};
+  TWILL_TRY(const std::size_t word, line.one_of("a sequence of the order", kWords));
+  const bool is_group = kWords[word] == "group";
+  const int column = line.peek().column;
+  TWILL_TRY(const std::size_t index,
+            is_group ? names_.groups().read(line) : names_.units().read(line));
+  const std::vector<OpId>& listed = is_group ? order_.groups[index] : order_.units[index];
+  if (!listed.empty()) {
+    return line.fail_at(column, std::string(kWords[word]) + " has a second sequence",
+                        "list its ops on one line");
+  }
+  if (!line.accept(":")) return line.expected("':'");
+  do {
+    if (is_group) {
+      TWILL_TRY_VOID(read_step(line, GroupId(index)));
+    } else {
+      TWILL_TRY(const std::size_t op, names_.ops().read(line));
+      order_.units[index].emplace_back(op);
+    }
+  } while (!line.at_end());
+  return Position{Section::order, 1 + index + (is_group ? 0 : order_.groups.size())};
+}
+
+Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
+  const int column = line.peek().column;
+  TWILL_TRY(const std::size_t op, names_.ops().read(line));
+  if (steps_[op]) {
+    return line.fail_at(column, "op " + quoted(problem_.ops()[op].name) + " is ordered twice",
+                        "each op stands once, in the sequence of one group");
+  }
+  Step step{0, group, 0};
+  if (line.accept("[")) {
+    TWILL_TRY(step.way, read_way(line, OpId(op)));
+    if (!line.accept("]")) return line.expected("']'");
+  }
+  if (line.accept("@")) {
+    TWILL_TRY(const std::int64_t stage, line.number("the stage", 0, kLargestStage));
+    step.stage = static_cast<int>(stage);
+  }
+  steps_[op] = step;
+  order_.groups[group.index()].emplace_back(op);
+  return {};
+}
+
+Result<std::optional<Schedule>> LoopScheduleReader::finish_schedule() {
+  if (!schedule_line_) return std::optional<Schedule>();
+  Schedule schedule{interval_, {}};
+  for (std::size_t op = 0; op < placements_.size(); ++op) {
+    if (!placements_[op]) {
+      return schedule_line_->fail_at(
+          1, "the schedule does not place op " + quoted(problem_.ops()[op].name),
+          "add a line '" + problem_.ops()[op].name + " at CYCLE in GROUP'");
+    }
+    schedule.ops.push_back(*placements_[op]);
+  }
+  return std::optional<Schedule>(std::move(schedule));
+}
+
+Result<std::optional<Order>> LoopScheduleReader::finish_order() {
+  if (!order_line_) return std::optional<Order>();
+  for (std::size_t op = 0; op < steps_.size(); ++op) {
+    if (!steps_[op]) {
+      return order_line_->fail_at(1, "the order leaves out op " + quoted(problem_.ops()[op].name),
+                                  "add it to the line of the group that runs it");
+    }
+    order_.ops.push_back(*steps_[op]);
+  }
+  return std::optional<Order>(std::move(order_));
+}
+
+}  // namespace twill::schedule

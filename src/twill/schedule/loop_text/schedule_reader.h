@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/loop_text/line.h"
+#include "twill/schedule/loop_text/problem_reader.h"
+#include "twill/schedule/loop_text/statements.h"
+
+namespace twill::schedule {
+
+/// Reads the two sections of a `.loop` text that place the ops of a Problem: `schedule` with
+/// cycles, `order` without.
+class LoopScheduleReader {
+ public:
+  /// Both must outlive the reader.
+  LoopScheduleReader(const problem::Problem& problem, const LoopProblemReader& names)
+      : problem_(problem), names_(names) {}
+
+  Result<Position> read(LoopLine& line);
+
+  /// What was read, complete. To be called once, after the last line.
+  Result<std::optional<Schedule>> finish_schedule();
+  Result<std::optional<Order>> finish_order();
+
+ private:
+  bool begins_section(const LoopLine& line) const;
+  Result<Position> read_statement(LoopLine& line);
+  Result<Position> read_schedule_header(LoopLine& line);
+  Result<Position> read_order_header(LoopLine& line);
+  Result<Position> read_placement(LoopLine& line);
+  Result<Position> read_sequence(LoopLine& line);
+  Result<void> read_step(LoopLine& line, GroupId group);
+  Result<int> read_way(LoopLine& line, OpId op) const;
+
+  const problem::Problem& problem_;
+  const LoopProblemReader& names_;
+  Section section_ = Section::name;  ///< schedule or order once one has begun
+
+  std::optional<LoopLine> schedule_line_;  ///< its header, for what is missing below it
+  Cycles interval_ = 1;
+  std::vector<std::optional<Placement>> placements_;
+
+  std::optional<LoopLine> order_line_;
+  std::vector<std::optional<Step>> steps_;
+  Order order_;
+};
+
+}  // namespace twill::schedule

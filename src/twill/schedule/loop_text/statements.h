@@ -1,0 +1,58 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/schedule/loop_text.h"
+
+/// What the reader and the printer of `.loop` share: the words, and the order of statements.
+namespace twill::schedule {
+
+/// The sections of a canonical text, in their order.
+enum class Section {
+  name,
+  relax,
+  minimize,
+  minimum_compute_groups,
+  unit,
+  pipe,
+  memory,
+  group,
+  op,
+  dependence,
+  schedule,  ///< element 0 is the header, 1 + op the placement of that op
+  order,     ///< element 0 is the header, then the sequences of groups, then those of units
+};
+
+/// Where a statement stands in the canonical text.
+struct Position {
+  Section section = Section::name;
+  std::size_t element = 0;  ///< index in the table of that section
+  std::size_t line = 0;     ///< of an op: 0 itself, then its sources, then its ways
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+struct Statement {
+  Position position;
+  std::string text;  ///< without newline and comment
+};
+
+/// The canonical statements, by ascending position.
+std::vector<Statement> statements_of(const LoopText& loop);
+
+/// The issue cycles of a way if the text does not say: those of a synchronous op are its
+/// occupancy; an asynchronous one takes a single cycle to start its unit.
+inline Cycles default_issue(bool asynchronous, Cycles occupancy) {
+  if (!asynchronous) return occupancy;
+  return occupancy > 0 ? 1 : 0;
+}
+
+inline constexpr int kDefaultWarps = 4;
+
+/// The largest issue cycle a `.loop` text may state.
+inline constexpr Cycles kLargestIssue = 1'000'000'000'000'000;
+
+}  // namespace twill::schedule
