@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "twill/ir/type.h"
+
+/// What the layouts of a Program mean to later stages. Kept because hardware sees them: MMA
+/// instruction shapes, operand forms, shared-memory swizzles, tensor-memory blocks. Everything
+/// about how a tile is spread over threads (blocked, linear, slice, the warpsPerCTA of MMA
+/// layouts) is Triton's choice: still in the attribute, but no stage should base a decision on it.
+namespace twill::ir {
+
+/// #ttg.nvidia_mma: version 3 is wgmma, 2 is mma.sync. instr_shape is {m, n, k} of one instruction.
+struct MmaEncoding {
+  int version_major = 0;
+  int version_minor = 0;
+  std::vector<std::int64_t> instr_shape;
+  std::vector<std::int64_t> warps_per_cta;
+};
+
+/// #ttg.dot_op: a register tile laid out as operand A (index 0) or B (1) of the MMA `parent`.
+struct DotOperandEncoding {
+  int index = 0;
+  int k_width = 0;
+  Attribute parent = nullptr;
+};
+
+/// #ttg.nvmma_shared: what TMA writes and wgmma/tcgen05 read.
+struct NvmmaSharedEncoding {
+  int swizzle_bytes = 0;  ///< 0, 32, 64 or 128
+  bool transposed = false;
+  int element_bits = 0;
+  bool fp4_padded = false;
+};
+
+/// #ttg.swizzled_shared (#ttg.shared, #triton_gpu.shared of older Tritons).
+struct SwizzledSharedEncoding {
+  int vec = 1;
+  int per_phase = 1;
+  int max_phase = 1;
+  std::vector<std::int64_t> order;
+};
+
+/// #ttng.tensor_memory_encoding: blocks of block_m lanes x block_n elements.
+struct TensorMemoryEncoding {
+  int block_m = 0;
+  int block_n = 0;
+  int col_stride = 1;  ///< 32-bit columns per element pair step; "unpacked" of older Tritons
+  bool unpacked = false;
+};
+
+/// #ttg.slice: `parent` without dimension `dim`.
+struct SliceEncoding {
+  int dim = 0;
+  Attribute parent = nullptr;
+};
+
+// Each is nullopt if the attribute is null or of another kind.
+std::optional<MmaEncoding> mma_encoding(Attribute encoding);
+std::optional<DotOperandEncoding> dot_operand_encoding(Attribute encoding);
+std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding);
+std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding);
+std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
+std::optional<SliceEncoding> slice_encoding(Attribute encoding);
+
+/// 32-bit columns that a memdesc in tensor memory takes (0 for other types): blocks of at most
+/// 128 lanes lie side by side, each block_n elements of the element's width wide.
+std::int64_t tensor_memory_columns(Type memdesc);
+
+}  // namespace twill::ir

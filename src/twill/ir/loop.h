@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "twill/ir/program.h"
+
+/// Loops of a function and what they carry from one iteration to the next.
+namespace twill::ir {
+
+/// One value carried around a loop. For scf.for: `init` enters as `argument` in the first
+/// iteration, `yielded` of one iteration is `argument` of the next, and `result` is what it is in
+/// the end. For scf.while the same, with `argument` of the before-region and `yielded` of the
+/// after-region, and no `result` (see Loop::forwarded).
+struct Carried {
+  ValueId init;
+  ValueId argument;
+  ValueId yielded;
+  std::optional<ValueId> result;
+};
+
+/// One value scf.condition passes on: the argument of the after-region, and the loop's result.
+struct Forwarded {
+  ValueId passed;
+  ValueId argument;
+  ValueId result;
+};
+
+struct Loop {
+  OpId op;                           ///< scf.for or scf.while
+  std::optional<OpId> outer;         ///< the closest loop around it in the same function
+  int depth = 0;                     ///< 0 is outermost
+  bool innermost = true;             ///< holds no other loop
+  BlockId body;                      ///< scf.for: the body; scf.while: the after-region
+  std::optional<BlockId> before;     ///< scf.while: the before-region
+  std::optional<ValueId> induction;  ///< scf.for; the next three too
+  std::optional<ValueId> lower;
+  std::optional<ValueId> upper;
+  std::optional<ValueId> step;
+  std::vector<Carried> carried;
+  std::vector<Forwarded> forwarded;  ///< scf.while
+};
+
+/// All scf.for and scf.while inside `op` (a function, the module ...), in the order of the text.
+/// Loops in nested partitions of ttg.warp_specialize are included.
+std::vector<Loop> loops(const Program& program, OpId op);
+
+/// That op as a loop; nullopt if it is none, or malformed (no reader makes such a one).
+std::optional<Loop> as_loop(const Program& program, OpId op);
+
+/// The number of iterations, if lower, upper and step are constants; 0 if it never runs.
+std::optional<std::int64_t> constant_trip_count(const Program& program, const Loop& loop);
+
+/// True if `value` is defined outside `loop` (so it is the same in every iteration).
+bool is_invariant(const Program& program, const Loop& loop, ValueId value);
+
+}  // namespace twill::ir

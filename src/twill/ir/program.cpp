@@ -1,0 +1,225 @@
+#include "twill/ir/program.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace twill::ir {
+namespace {
+
+/// The module attribute `name` under today's prefix or the one Triton had before 3.2.
+Attribute module_attribute(const Program& program, const std::string& name) {
+  const Op& module = program.op(program.module());
+  Attribute found = attribute(module, "ttg." + name);
+  return found != nullptr ? found : attribute(module, "triton_gpu." + name);
+}
+
+std::optional<int> module_integer(const Program& program, const std::string& name) {
+  const Attribute found = module_attribute(program, name);
+  if (found == nullptr || found->kind != AttributeKind::integer) return std::nullopt;
+  if (found->integer < 0 || found->integer > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(found->integer);
+}
+
+/// The last op directly in a region of `op`; nullopt if they hold none.
+std::optional<OpId> last_inside(const Program& program, const Op& op) {
+  for (auto region = op.regions.rbegin(); region != op.regions.rend(); ++region) {
+    const std::vector<BlockId>& blocks = program.region(*region).blocks;
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+      if (const auto last = terminator(program, *block)) return last;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The scalar that a constant is made of: itself, or the element of a splat.
+Attribute scalar_of(Attribute constant) {
+  if (constant == nullptr || constant->kind != AttributeKind::dense) return constant;
+  const bool splat =
+      constant->elements.size() == 1 && constant->elements[0]->kind != AttributeKind::array;
+  return splat ? constant->elements[0] : nullptr;
+}
+
+/// Innermost file location; callees before callers, since that is the line the op was written in.
+Attribute file_location(Attribute location) {
+  std::vector<Attribute> open{location};
+  while (!open.empty()) {
+    const Attribute next = open.back();
+    open.pop_back();
+    if (next == nullptr) continue;
+    if (next->value == "file") return next;
+    for (auto part = next->elements.rbegin(); part != next->elements.rend(); ++part) {
+      if ((*part)->kind == AttributeKind::location) open.push_back(*part);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Attribute attribute(const Op& op, std::string_view name) {
+  const auto place =
+      std::lower_bound(op.attributes.begin(), op.attributes.end(), name,
+                       [](const auto& a, std::string_view n) { return a.first < n; });
+  return place != op.attributes.end() && place->first == name ? place->second : nullptr;
+}
+
+std::optional<std::int64_t> integer_attribute(const Op& op, std::string_view name) {
+  const Attribute found = attribute(op, name);
+  if (found == nullptr) return std::nullopt;
+  const bool known = found->kind == AttributeKind::integer || found->kind == AttributeKind::boolean;
+  return known ? std::optional(found->integer) : std::nullopt;
+}
+
+std::optional<std::string_view> string_attribute(const Op& op, std::string_view name) {
+  const Attribute found = attribute(op, name);
+  if (found == nullptr || found->kind != AttributeKind::string) return std::nullopt;
+  return std::string_view(found->value);
+}
+
+std::optional<std::vector<std::int64_t>> integers_of(Attribute attribute) {
+  const bool is_list = attribute->kind == AttributeKind::array ||
+                       attribute->kind == AttributeKind::dense_array ||
+                       attribute->kind == AttributeKind::dense;
+  if (!is_list) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (const Attribute element : attribute->elements) {
+    if (element->kind != AttributeKind::integer && element->kind != AttributeKind::boolean) {
+      return std::nullopt;
+    }
+    values.push_back(element->integer);
+  }
+  return values;
+}
+
+std::optional<std::vector<std::int64_t>> integers_attribute(const Op& op, std::string_view name) {
+  const Attribute found = attribute(op, name);
+  return found == nullptr ? std::nullopt : integers_of(found);
+}
+
+std::vector<OpId> functions(const Program& program) {
+  std::vector<OpId> found;
+  for (const OpId op : walk(program, program.module())) {
+    const OpKind kind = program.op(op).kind;
+    if (kind == OpKind::tt_func || kind == OpKind::func_func) found.push_back(op);
+  }
+  return found;
+}
+
+std::string_view symbol_name(const Program& program, OpId op) {
+  return string_attribute(program.op(op), "sym_name").value_or(std::string_view());
+}
+
+std::span<const ValueId> function_arguments(const Program& program, OpId function) {
+  const Op& op = program.op(function);
+  if (op.regions.empty()) return {};
+  const std::vector<BlockId>& blocks = program.region(op.regions.front()).blocks;
+  if (blocks.empty()) return {};
+  return program.block(blocks.front()).arguments;
+}
+
+Attribute argument_attribute(const Program& program, OpId function, std::size_t index,
+                             std::string_view name) {
+  const Attribute all = attribute(program.op(function), "arg_attrs");
+  if (all == nullptr || index >= all->elements.size()) return nullptr;
+  return all->elements[index]->entry(name);
+}
+
+std::optional<OpId> parent(const Program& program, OpId op) {
+  if (op == program.module()) return std::nullopt;
+  return program.region(program.block(program.op(op).block).region).op;
+}
+
+std::optional<OpId> enclosing(const Program& program, OpId op, OpKind kind) {
+  auto around = parent(program, op);
+  while (around && program.op(*around).kind != kind) around = parent(program, *around);
+  return around;
+}
+
+bool is_inside(const Program& program, OpId inner, OpId outer) {
+  std::optional<OpId> around = inner;
+  while (around && *around != outer) around = parent(program, *around);
+  return around.has_value();
+}
+
+std::optional<BlockId> body(const Program& program, OpId op, std::size_t index) {
+  const std::vector<RegionId>& regions = program.op(op).regions;
+  if (index >= regions.size()) return std::nullopt;
+  const std::vector<BlockId>& blocks = program.region(regions[index]).blocks;
+  return blocks.size() == 1 ? std::optional(blocks.front()) : std::nullopt;
+}
+
+std::optional<OpId> terminator(const Program& program, BlockId block) {
+  const std::vector<OpId>& ops = program.block(block).ops;
+  return ops.empty() ? std::nullopt : std::optional(ops.back());
+}
+
+std::vector<OpId> walk(const Program& program, OpId op) {
+  // Ops are numbered in pre-order, so what an op holds is the range behind it.
+  OpId last = op;
+  while (const auto inside = last_inside(program, program.op(last))) last = *inside;
+  std::vector<OpId> found;
+  for (std::size_t i = op.index(); i <= last.index(); ++i) found.push_back(OpId(i));
+  return found;
+}
+
+const Op* defining_op(const Program& program, ValueId value) {
+  const std::optional<OpId> op = program.value(value).op;
+  return op ? &program.op(*op) : nullptr;
+}
+
+Attribute constant_of(const Program& program, ValueId value) {
+  const Op* op = defining_op(program, value);
+  return op != nullptr && op->kind == OpKind::arith_constant ? attribute(*op, "value") : nullptr;
+}
+
+std::optional<std::int64_t> constant_integer(const Program& program, ValueId value) {
+  const Attribute scalar = scalar_of(constant_of(program, value));
+  if (scalar == nullptr) return std::nullopt;
+  const bool known =
+      scalar->kind == AttributeKind::integer || scalar->kind == AttributeKind::boolean;
+  return known ? std::optional(scalar->integer) : std::nullopt;
+}
+
+std::optional<double> constant_number(const Program& program, ValueId value) {
+  const Attribute scalar = scalar_of(constant_of(program, value));
+  if (scalar == nullptr) return std::nullopt;
+  const bool known = scalar->kind == AttributeKind::integer ||
+                     scalar->kind == AttributeKind::boolean ||
+                     scalar->kind == AttributeKind::floating;
+  return known ? std::optional(scalar->number) : std::nullopt;
+}
+
+std::optional<int> num_warps(const Program& program) {
+  return module_integer(program, "num-warps");
+}
+
+std::optional<int> threads_per_warp(const Program& program) {
+  return module_integer(program, "threads-per-warp");
+}
+
+std::optional<int> num_ctas(const Program& program) { return module_integer(program, "num-ctas"); }
+
+std::optional<int> cuda_target(const Program& program) {
+  constexpr std::string_view kCuda = "cuda:";
+  const Attribute target = module_attribute(program, "target");
+  if (target == nullptr || target->value.compare(0, kCuda.size(), kCuda) != 0) return std::nullopt;
+  int capability = 0;
+  for (const char digit : target->value.substr(kCuda.size())) {
+    if (digit < '0' || digit > '9' || capability > 9999) return std::nullopt;
+    capability = capability * 10 + (digit - '0');
+  }
+  return capability > 0 ? std::optional(capability) : std::nullopt;
+}
+
+Location text_location(const Program& program, OpId op) {
+  return {program.file(), program.op(op).line, program.op(op).column};
+}
+
+std::optional<Location> source_location(const Program& program, OpId op) {
+  const Attribute file = file_location(program.op(op).location);
+  if (file == nullptr || file->elements.size() < 3) return std::nullopt;
+  return Location{file->elements[0]->value, static_cast<int>(file->elements[1]->integer),
+                  static_cast<int>(file->elements[2]->integer)};
+}
+
+}  // namespace twill::ir

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Types and attributes of a Program: immutable nodes, interned by the TypeTable that the Program
+/// owns. Within one Program two types are equal exactly if their pointers are; across Programs
+/// compare `text`. A node lives as long as any Program that shares its table.
+namespace twill::ir {
+
+struct TypeNode;
+struct AttributeNode;
+using Type = const TypeNode*;            ///< never null unless a field says so
+using Attribute = const AttributeNode*;  ///< null where a field says so: "has none"
+
+enum class TypeKind {
+  integer,     ///< i1, i32, i64, si8, ui8 ...
+  floating,    ///< f16, bf16, f32, f64, tf32, f8E4M3FN, f8E5M2 ... (`name` tells which)
+  index,       ///< index
+  tensor,      ///< tensor<128x64xf16, #encoding>: a tile in registers
+  memdesc,     ///< !ttg.memdesc<...>: a tile in shared or tensor memory, or barriers
+  pointer,     ///< !tt.ptr<f16>; of a tensor for old block pointers
+  tensordesc,  ///< !tt.tensordesc<tensor<...>>: a TMA descriptor; `element` is the block
+  token,       ///< !ttg.async.token: orders asynchronous operations, holds no data
+  other,  ///< anything else, kept as `text`; also what could not be inferred ("!twill.unknown")
+};
+
+enum class MemorySpace { none, shared, tensor };
+
+struct TypeNode {
+  TypeKind kind = TypeKind::other;
+  std::string text;                       ///< as MLIR prints it, with all aliases expanded
+  std::string name;                       ///< of a scalar: "f16", "bf16", "i32"; else empty
+  int bits = 0;                           ///< of a scalar (index: 64); else 0
+  std::vector<std::int64_t> shape;        ///< tensor, memdesc; -1 is a dynamic extent
+  Type element = nullptr;                 ///< tensor, memdesc: scalar or pointer; pointer: pointee;
+                                          ///< tensordesc: the tensor of one block; else null
+  Attribute encoding = nullptr;           ///< tensor, memdesc: the layout, or null
+  Attribute memory_space = nullptr;       ///< memdesc: the attribute itself
+  MemorySpace space = MemorySpace::none;  ///< memdesc: where it lies
+  bool is_mutable = false;                ///< memdesc
+  std::vector<std::int64_t> alloc_shape;  ///< memdesc: of the buffer it is a part of, or empty
+  int address_space = 1;                  ///< pointer
+};
+
+enum class AttributeKind {
+  unit,         ///< present, no value
+  boolean,      ///< `integer` is 0 or 1
+  integer,      ///< `integer`, with `type` (i64 where the text states none)
+  floating,     ///< `number`, with `type`; `text` keeps the spelling (0xFF800000 is -inf)
+  string,       ///< `value`, unescaped; `type` may be set
+  symbol,       ///< `value` with its @: "@kernel", "@outer::@inner"
+  type,         ///< `type`
+  array,        ///< `elements`
+  dense_array,  ///< array<i32: 1, 0>: `type` of the elements, `elements` (integer/floating/boolean)
+  dictionary,   ///< `entries`, in text order
+  dialect,      ///< #ttg.blocked<{...}>: `value` is "ttg.blocked"; `entries` where the body is
+                ///< <{k = v, ...}> or <k = v, ...>, else the body is only in `text`
+  dense,        ///< dense<...> : type; one element in `elements` if it is a splat, else what is
+                ///< written, in nested arrays; none for a hex blob (see `text`)
+  location,     ///< loc(...): `value` is "file", "name", "callsite", "fused" or "unknown"
+  opaque,       ///< anything else, balanced, kept as `text`
+};
+
+using NamedAttribute = std::pair<std::string, Attribute>;
+
+struct AttributeNode {
+  AttributeKind kind = AttributeKind::opaque;
+  std::string text;   ///< as MLIR prints it, with all aliases expanded
+  std::string value;  ///< string, symbol, dialect name, kind of location
+  std::int64_t integer = 0;
+  double number = 0;  ///< of integer too
+  Type type = nullptr;
+  std::vector<Attribute> elements;      ///< array, dense; operands of a location
+  std::vector<NamedAttribute> entries;  ///< dictionary, dialect
+
+  /// The entry named `key` of a dictionary or dialect attribute; null if there is none.
+  Attribute entry(std::string_view key) const;
+};
+
+/// Number of elements of a tensor or memdesc (1 for other types; -1 if an extent is dynamic).
+std::int64_t element_count(Type type);
+
+/// Bits of one element: of a scalar itself, of a tensor or memdesc its element (a pointer has 64).
+/// 0 where that is not known.
+int element_bits(Type type);
+
+/// Bytes of a scalar, tensor or memdesc, rounded up to whole bytes; for a tensordesc of its block;
+/// 0 where that is not known (tokens, other types, dynamic extents).
+std::int64_t byte_size(Type type);
+
+bool is_tensor(Type type);
+bool is_memdesc(Type type, MemorySpace space);
+bool is_scalar(Type type);  ///< integer, floating or index
+
+/// `{a = 1 : i32, flag}`: a dictionary as MLIR prints it.
+std::string entries_text(const std::vector<NamedAttribute>& entries);
+
+/// Creates and owns interned types and attributes. Making the same thing twice gives the same
+/// node. Cost: amortized constant in the number of direct parts.
+class TypeTable {
+ public:
+  TypeTable();
+  ~TypeTable();
+  TypeTable(const TypeTable&) = delete;
+  TypeTable& operator=(const TypeTable&) = delete;
+
+  /// i32, f16, bf16, index, f8E4M3FN ...; null if `name` is no builtin scalar type.
+  Type scalar(std::string_view name);
+  Type tensor(std::vector<std::int64_t> shape, Type element, Attribute encoding = nullptr);
+  /// `prefix` is the type's own spelling: "!ttg.memdesc", or "!tt.memdesc" of older Tritons.
+  Type memdesc(TypeNode parts, std::string_view prefix = "!ttg.memdesc");
+  Type pointer(Type pointee, int address_space = 1);
+  Type tensordesc(Type block);
+  Type token(std::string_view spelling = "!ttg.async.token");
+  Type other(std::string text);
+
+  Attribute unit();
+  Attribute boolean(bool value);
+  Attribute integer(std::int64_t value, Type type = nullptr);
+  Attribute floating(double value, std::string spelling, Type type = nullptr);
+  Attribute string(std::string value, Type type = nullptr);
+  Attribute symbol(std::string value);
+  Attribute type(Type type);
+  Attribute array(std::vector<Attribute> elements);
+  Attribute dense_array(Type element, std::vector<Attribute> elements);
+  Attribute dictionary(std::vector<NamedAttribute> entries);
+  /// `body` is the text after the name with its brackets: "<{...}>", or empty.
+  Attribute dialect(std::string name, std::vector<NamedAttribute> entries, std::string body);
+  Attribute dense(std::vector<Attribute> elements, std::string body, Type type);
+  Attribute location(std::string kind, std::vector<Attribute> parts, std::string text);
+  Attribute opaque(std::string text);
+
+ private:
+  Type intern(TypeNode node);
+  Attribute intern(AttributeNode node);
+
+  struct Nodes;
+  std::unique_ptr<Nodes> nodes_;
+};
+
+}  // namespace twill::ir
