@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace twill::solve {
+
+/// What all searches of one call to `solve` may spend together. Work is counted, not timed, so an
+/// exhausted budget is exhausted at the same place on every machine; only the caller's own wish to
+/// stop is not.
+class Budget {
+ public:
+  /// `keep_going` is asked now and then; false ends the search. It may be empty.
+  Budget(std::uint64_t work_limit, std::size_t memory_limit, std::function<bool()> keep_going = {})
+      : work_limit_(work_limit), memory_limit_(memory_limit), keep_going_(std::move(keep_going)) {}
+
+  void spend(std::uint64_t work) { work_ += work; }
+  void count_conflict() { ++conflicts_; }
+
+  /// To be called with the memory held right now.
+  bool allows(std::size_t memory) {
+    stopped_ = stopped_ || work_ > work_limit_ || memory > memory_limit_;
+    return !stopped_;
+  }
+  /// Asks the caller whether to go on.
+  void ask() { stopped_ = stopped_ || (keep_going_ && !keep_going_()); }
+
+  bool stopped() const { return stopped_; }
+  std::uint64_t work() const { return work_; }
+  std::uint64_t conflicts() const { return conflicts_; }
+
+ private:
+  std::uint64_t work_limit_;
+  std::size_t memory_limit_;
+  std::function<bool()> keep_going_;
+  std::uint64_t work_ = 0;
+  std::uint64_t conflicts_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace twill::solve

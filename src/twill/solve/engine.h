@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "twill/solve/at_most.h"
+#include "twill/solve/budget.h"
+#include "twill/solve/clauses.h"
+#include "twill/solve/difference.h"
+#include "twill/solve/literal.h"
+#include "twill/solve/proof.h"
+#include "twill/solve/variable_order.h"
+
+namespace twill::solve {
+
+enum class Outcome {
+  satisfied,  ///< there is a model: ask `value`
+  refuted,    ///< there is none under the assumption
+  stopped,    ///< the budget ran out
+};
+
+/// Conflict-driven search over clauses, at-most constraints and difference atoms.
+///
+/// Grows only: variables, nodes and constraints may be added before and between calls of `solve`,
+/// and whatever was learned stays valid. Constraints that shall not hold forever carry the negation
+/// of an assumption literal.
+///
+///     Engine engine(proof, "title");
+///     Node a = engine.add_node(), b = engine.add_node();
+///     Literal late = engine.at_least({a, b, 5});           // late <=> a - b >= 5
+///     engine.add_clause({late, engine.at_least({b, a, 5})});
+///     if (engine.solve(kTrue, budget) == Outcome::satisfied) use(engine.value(a));
+///
+/// The search: two watched literals, counters (at_most.h), incremental longest paths (difference.h),
+/// first-UIP learning with recursive minimization, VSIDS, saved phases, Luby restarts, deletion of
+/// learned clauses by glue. Nothing is random.
+class Engine {
+ public:
+  /// `proof` may be null; else it must outlive the engine.
+  explicit Engine(ProofSink* proof = nullptr, std::string_view title = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Literal add_literal();
+  Node add_node() { return graph_.add_node(); }
+
+  /// The literal that is true iff the difference holds; the same one for the same difference.
+  Literal at_least(const Difference& difference);
+  /// Makes the difference hold always.
+  void require(const Difference& difference);
+  /// At least one of the literals is true. Repeated and constant literals are fine.
+  void add_clause(std::span<const Literal> literals);
+  void add_clause(std::initializer_list<Literal> literals) {
+    add_clause(std::span(literals.begin(), literals.size()));
+  }
+  /// The sum of the terms is at most `bound`. Distinct variables (constants may repeat), positive
+  /// coefficients.
+  void add_at_most(std::span<const Term> terms, std::int64_t bound);
+
+  /// The value the search tries first for a literal that has not had one.
+  void prefer(Literal literal) { phases_[literal.variable()] = literal.negative() ? -1 : 1; }
+
+  /// Searches for a model in which `assumption` is true.
+  Outcome solve(Literal assumption, Budget& budget);
+
+  /// Of the last model. Nodes: any shift of a connected set of nodes is a model as well.
+  bool value(Literal literal) const { return model_[literal.code()] > 0; }
+  std::int64_t value(Node node) const { return model_potential_[node.index()]; }
+
+  std::size_t memory() const;  ///< bytes held, estimated
+  std::size_t variable_count() const { return levels_.size(); }
+  std::size_t atom_count() const { return atom_count_; }
+  std::size_t clause_count() const { return clause_count_; }
+  std::size_t at_most_count() const { return at_most_count_; }
+
+ private:
+  enum class Cause : std::uint8_t { none, clause, at_most, difference, explained };
+
+  /// Why a variable has its value. `index`: the clause; the at-most constraint; the number of edges
+  /// that imply it; or where its explanation starts in `explained_`.
+  struct Reason {
+    Cause cause = Cause::none;
+    bool from_graph = false;  ///< the difference graph implies it: no new edge needed
+    std::uint32_t index = 0;
+  };
+  struct Watch {
+    ClauseArena::Reference clause;
+    Literal blocker;  ///< another literal of the clause; if true there is nothing to do
+  };
+  struct Level {
+    std::uint32_t trail;
+    std::size_t edges;
+  };
+
+  bool is_true(Literal literal) const { return values_[literal.code()] > 0; }
+  bool is_false(Literal literal) const { return values_[literal.code()] < 0; }
+  std::uint32_t level() const { return static_cast<std::uint32_t>(level_starts_.size()); }
+  std::uint32_t trail_size() const { return static_cast<std::uint32_t>(trail_.size()); }
+
+  // engine.cpp: constraints and propagation
+  void attach(ClauseArena::Reference clause);
+  void assign(Literal literal, Reason reason);
+  bool propagate();
+  bool propagate_clauses(Literal now_true);
+  bool propagate_at_most(Literal now_true);
+  bool propagate_difference(Literal now_true);
+  bool imply(Literal literal, Reason reason);
+  bool imply_from_at_most();
+  bool imply_from_graph();
+  void conflict_from_at_most(std::uint32_t constraint);
+  void conflict_from_graph();
+  void backtrack(std::uint32_t target);
+
+  // learning.cpp: explanations, conflict analysis, the learned clauses
+  std::span<const Literal> explain(std::uint32_t variable);
+  void log_lemma(const Reason& reason, std::span<const Literal> literals);
+  void learn_from_conflict();
+  void analyze();
+  void resolve(std::span<const Literal> literals, std::size_t& open);
+  void minimize();
+  bool is_redundant(Literal literal, int depth);
+  std::uint32_t count_levels(std::span<const Literal> literals);
+  void forget_learned();
+
+  // conflict_search.cpp: decisions, restarts
+  bool prepare();
+  Literal pick();
+  void decide(Literal literal);
+  void save_model();
+  bool account(Budget& budget);
+
+  ProofSink* proof_;
+
+  // The assignment, by literal code or variable.
+  std::vector<std::int8_t> values_;
+  std::vector<std::uint32_t> positions_;
+  std::vector<std::uint32_t> levels_;
+  std::vector<Reason> reasons_;
+  std::vector<std::int8_t> phases_;  ///< the last value, 0 if there was none
+  std::vector<Literal> trail_;
+  std::vector<Level> level_starts_;
+  std::uint32_t clause_head_ = 0;  ///< trail positions up to which each theory has seen the trail
+  std::uint32_t at_most_head_ = 0;
+  std::uint32_t graph_head_ = 0;
+
+  ClauseArena clauses_;
+  std::vector<std::vector<Watch>> watches_;  ///< by literal code: clauses that watch its negation
+  AtMostStore at_most_;
+  DifferenceGraph graph_;
+  VariableOrder order_;
+
+  bool inconsistent_ = false;  ///< no model under any assumption
+  bool new_atoms_ = false;     ///< atoms were added that the graph may decide already
+  std::vector<Literal> conflict_;  ///< a clause all of whose literals are false
+
+  // Scratch of conflict analysis.
+  enum class Mark : std::uint8_t { none, kept, redundant, needed };
+  std::vector<Literal> explained_;  ///< each a length (as a code), then literals; emptied at level 0
+  std::vector<Literal> causes_;
+  std::vector<Literal> lemma_;
+  std::vector<Literal> learned_;
+  std::vector<Mark> marks_;              ///< by variable
+  std::vector<std::uint32_t> marked_;    ///< variables whose mark must be reset
+  std::vector<std::uint32_t> level_stamps_;
+  std::uint32_t stamp_ = 0;
+
+  std::size_t atom_count_ = 0;
+  std::size_t clause_count_ = 0;
+  std::size_t at_most_count_ = 0;
+  std::size_t watch_count_ = 0;
+  std::size_t learned_count_ = 0;
+  std::size_t learned_limit_ = 4000;
+  std::vector<std::int8_t> model_;               ///< by literal code
+  std::vector<std::int64_t> model_potential_;    ///< by node
+  std::uint64_t own_work_ = 0;       ///< watches visited
+  std::uint64_t accounted_work_ = 0;
+};
+
+}  // namespace twill::solve
