@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+
+namespace twill::report {
+
+/// How much of every interval one resource is in use.
+struct Load {
+  enum class Kind { unit, pipe, group };
+  Kind kind = Kind::unit;
+  std::string name;
+  Cycles cycles = 0;  ///< occupancies of a unit, demands on a pipe, issue cycles of a group
+};
+
+/// Every unit, then every pipe, then every group of the problem, in its order, idle ones too.
+std::vector<Load> loads_of(const problem::Problem& problem, const schedule::Schedule& schedule);
+
+}  // namespace twill::report

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "twill/machine/machine.h"
+
+namespace twill::report {
+
+/// One line per machine: name, target, whether it was measured, and what it is.
+std::string machine_list(std::span<const machine::Machine> machines);
+
+}  // namespace twill::report

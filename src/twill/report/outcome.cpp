@@ -1,0 +1,22 @@
+#include "twill/report/outcome.h"
+
+namespace twill::report {
+
+std::string scope_of(const Outcome& outcome) {
+  std::string scope = "this dependence graph, these costs";
+  if (!outcome.machine.empty()) scope += " of " + outcome.machine;
+  if (outcome.pools.size() > 1) {
+    scope += ", these pools of warp groups (";
+    for (std::size_t i = 0; i < outcome.pools.size(); ++i) {
+      if (i > 0) scope += ", ";
+      scope += outcome.pools[i].name;
+    }
+    scope += ")";
+  } else {
+    scope += ", this pool of warp groups";
+    if (!outcome.pool.empty()) scope += " (" + outcome.pool + ")";
+  }
+  return scope + ", one CTA per SM";
+}
+
+}  // namespace twill::report

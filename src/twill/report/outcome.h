@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+
+namespace twill::report {
+
+/// Between which two figures the hardware's initiation interval is to be expected.
+struct Bracket {
+  Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
+  Cycles slowest = 0;  ///< the II of the schedule, built with every op at its slowest co-run rate
+  std::string fastest_witness;       ///< what keeps it from being faster still
+  std::optional<Cycles> expected;    ///< II of the schedule's own order under the co-run model
+};
+
+/// One pool of warp groups that was considered.
+struct PoolTried {
+  std::string name;
+  std::string result;  ///< "II 2048, chosen", "no schedule below 2100: needs at least 2304", ...
+};
+
+struct Timings {
+  double read = 0;    ///< seconds of wall time
+  double extract = 0;
+  double solve = 0;
+  double verify = 0;
+};
+
+/// All that is known about one loop once somebody scheduled it: what the printers print.
+struct Outcome {
+  explicit Outcome(problem::Problem what) : problem(std::move(what)) {}
+
+  std::string input;    ///< as the user named it; "-" for standard input
+  std::string loop;     ///< which loop of it, "loop 1 of 2, line 34"; empty for `.loop` files
+  std::string machine;  ///< empty for `.loop` files, which need none
+  bool machine_measured = true;
+  std::string pool;     ///< the chosen one; empty if the input brings its own groups
+  std::vector<PoolTried> pools;
+  problem::Problem problem;
+  std::string problem_hash;
+  std::string problem_text;  ///< the `.loop` text
+  schedule::Answer answer;
+  std::optional<Bracket> bracket;  ///< absent for `.loop` files: their costs are what they are
+  std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
+  std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the
+                                        ///< schedule must not be used
+  std::vector<Diagnostic> warnings;
+  Timings timings;
+};
+
+/// "this graph, these costs, this pool, one CTA per SM", in full.
+std::string scope_of(const Outcome& outcome);
+
+}  // namespace twill::report

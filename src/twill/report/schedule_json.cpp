@@ -1,0 +1,185 @@
+#include "twill/report/schedule_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "twill/report/buffers.h"
+#include "twill/report/load.h"
+#include "twill/schedule/analysis.h"
+
+namespace twill::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using problem::OpId;
+
+Json names_of(const problem::Problem& problem, const std::vector<OpId>& ops) {
+  Json names = Json::array();
+  for (const OpId op : ops) names.push_back(problem[op].name);
+  return names;
+}
+
+Json problem_part(const Outcome& outcome) {
+  return {{"name", outcome.problem.name()},
+          {"hash", outcome.problem_hash},
+          {"ops", outcome.problem.ops().size()},
+          {"dependences", outcome.problem.dependences().size()},
+          {"text", outcome.problem_text}};
+}
+
+Json lower_bound(const Outcome& outcome) {
+  const schedule::Bound& bound = outcome.answer.lower_bound;
+  return {{"value", bound.value},
+          {"kind", schedule::name_of(bound.kind)},
+          {"resource", bound.resource},
+          {"ops", names_of(outcome.problem, bound.ops)},
+          {"witness", bound.witness}};
+}
+
+Json bracket(const std::optional<Bracket>& bracket) {
+  if (!bracket) return nullptr;
+  Json json = {{"fastest", bracket->fastest},
+               {"slowest", bracket->slowest},
+               {"fastest_witness", bracket->fastest_witness}};
+  json["expected"] = bracket->expected ? Json(*bracket->expected) : Json(nullptr);
+  return json;
+}
+
+Json ops(const problem::Problem& problem, const schedule::Schedule& found) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < found.ops.size(); ++i) {
+    const problem::Op& op = problem.ops()[i];
+    const schedule::Placement& at = found.ops[i];
+    list.push_back({{"name", op.name},
+                    {"issue_cycle", at.issue},
+                    {"stage", schedule::stage_of(found, OpId(i))},
+                    {"slot", schedule::slot_of(found, OpId(i))},
+                    {"group", problem[at.group].name},
+                    {"way", op.ways[static_cast<std::size_t>(at.way)].name},
+                    {"source", op.source}});
+  }
+  return list;
+}
+
+Json groups(const problem::Problem& problem, const schedule::Schedule& found) {
+  const std::vector<Amount> registers = schedule::peak_registers(problem, found);
+  Json list = Json::array();
+  for (std::size_t g = 0; g < problem.groups().size(); ++g) {
+    const problem::Group& group = problem.groups()[g];
+    std::vector<OpId> members;
+    for (std::size_t i = 0; i < found.ops.size(); ++i) {
+      if (found.ops[i].group.index() == g) members.emplace_back(i);
+    }
+    std::stable_sort(members.begin(), members.end(), [&](OpId a, OpId b) {
+      return schedule::slot_of(found, a) < schedule::slot_of(found, b);
+    });
+    list.push_back({{"name", group.name},
+                    {"width", group.warps},
+                    {"registers", registers[g]},
+                    {"limit", group.registers},
+                    {"loads", group.loads},
+                    {"ops", names_of(problem, members)}});
+  }
+  return list;
+}
+
+Json buffers(const problem::Problem& problem, const schedule::Schedule& found) {
+  Json list = Json::array();
+  for (const Buffer& buffer : allocated_buffers(problem, found)) {
+    const std::string& memory = problem[buffer.memory].name;
+    Json json = {{"value", problem[buffer.value].name}, {"memory", memory}};
+    json[memory == "TMEM" ? "columns" : "bytes"] = buffer.amount;
+    json["depth"] = buffer.depth;
+    json["hides"] = buffer.ring ? Json(buffer.ring->hides) : Json(nullptr);
+    json["wants"] = buffer.ring ? Json(buffer.ring->wants) : Json(nullptr);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json memories(const problem::Problem& problem, const schedule::Schedule& found) {
+  const std::vector<Amount> peaks = schedule::peak_memory(problem, found);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    const problem::Memory& memory = problem.memories()[i];
+    list.push_back(
+        {{"name", memory.name}, {"peak", peaks[i]}, {"capacity", memory.capacity}});
+  }
+  return list;
+}
+
+Json loads(const problem::Problem& problem, const schedule::Schedule& found) {
+  Json list = Json::array();
+  for (const Load& load : loads_of(problem, found)) {
+    const char* kind = load.kind == Load::Kind::unit   ? "unit"
+                       : load.kind == Load::Kind::pipe ? "pipe"
+                                                       : "group";
+    list.push_back({{"kind", kind}, {"name", load.name}, {"cycles", load.cycles}});
+  }
+  return list;
+}
+
+Json objectives(const schedule::Answer& answer) {
+  Json list = Json::array();
+  for (const schedule::ObjectiveValue& level : answer.objectives) {
+    list.push_back({{"name", level.name},
+                    {"value", level.value},
+                    {"bound", level.bound},
+                    {"proven", level.proven}});
+  }
+  return list;
+}
+
+void add_schedule(Json& json, const Outcome& outcome) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  json["ops"] = ops(outcome.problem, found);
+  json["groups"] = groups(outcome.problem, found);
+  json["buffers"] = buffers(outcome.problem, found);
+  json["memories"] = memories(outcome.problem, found);
+  json["loads"] = loads(outcome.problem, found);
+}
+
+}  // namespace
+
+std::string schedule_json(const Outcome& outcome, const Printing& printing) {
+  const schedule::Answer& answer = outcome.answer;
+  const bool has = answer.schedule.has_value();
+  const auto if_any = [&](Cycles value) { return has ? Json(value) : Json(nullptr); };
+  Json json;
+  json["format"] = "twill-schedule";
+  json["version"] = kScheduleJsonVersion;
+  json["input"] = outcome.input;
+  json["loop"] = outcome.loop;
+  json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
+  json["machine_measured"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
+  json["pool"] = outcome.pool;
+  json["pools"] = Json::array();
+  for (const PoolTried& pool : outcome.pools) {
+    json["pools"].push_back({{"name", pool.name}, {"result", pool.result}});
+  }
+  json["problem"] = problem_part(outcome);
+  json["verdict"] = schedule::name_of(answer.verdict);
+  json["scope"] = scope_of(outcome);
+  json["argument"] = answer.argument;
+  json["initiation_interval"] = if_any(has ? answer.schedule->initiation_interval : 0);
+  json["length"] = if_any(has ? schedule::length_of(outcome.problem, *answer.schedule) : 0);
+  json["stage_count"] = if_any(has ? schedule::stage_count(outcome.problem, *answer.schedule) : 0);
+  json["lower_bound"] = lower_bound(outcome);
+  json["bracket"] = bracket(outcome.bracket);
+  json["objectives"] = objectives(answer);
+  if (has && printing.trips > 0) {
+    json["trips"] = printing.trips;
+    json["total_cycles"] =
+        schedule::total_cycles(outcome.problem, *answer.schedule, printing.trips);
+  }
+  if (has) add_schedule(json, outcome);
+  if (printing.timing) {
+    const Timings& t = outcome.timings;
+    json["seconds"] = {
+        {"read", t.read}, {"extract", t.extract}, {"solve", t.solve}, {"verify", t.verify}};
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace twill::report

@@ -1,0 +1,130 @@
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "twill/report/schedule_json.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::report {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Looks things up by path in a JSON value and says what is wrong by that path.
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  tl::unexpected<Diagnostic> wrong(const std::string& message) const {
+    return fail({file_}, message, "docs/reference/schedule-json.md describes the format");
+  }
+
+  Result<const Json*> member(const Json& of, const std::string& path, const char* name) const {
+    if (!of.is_object() || !of.contains(name)) {
+      return wrong("the schedule has no member " + path + "/" + name);
+    }
+    return &of.at(name);
+  }
+
+  Result<std::string> text(const Json& of, const std::string& path, const char* name) const {
+    TWILL_TRY(const Json* found, member(of, path, name));
+    if (!found->is_string()) return wrong(path + "/" + name + " is not a string");
+    return found->get<std::string>();
+  }
+
+  Result<std::int64_t> number(const Json& of, const std::string& path, const char* name) const {
+    TWILL_TRY(const Json* found, member(of, path, name));
+    const bool fits = found->is_number_integer() &&
+                      (!found->is_number_unsigned() ||
+                       found->get<std::uint64_t>() <=
+                           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    if (!fits) return wrong(path + "/" + name + " is not an integer of 64 bits");
+    return found->get<std::int64_t>();
+  }
+
+ private:
+  std::string file_;
+};
+
+template <class Items>
+std::map<std::string, std::size_t, std::less<>> index_of(const Items& items) {
+  std::map<std::string, std::size_t, std::less<>> index;
+  for (std::size_t i = 0; i < items.size(); ++i) index.emplace(items[i].name, i);
+  return index;
+}
+
+Result<problem::Problem> read_problem(const Reader& reader, const Json& json,
+                                      const std::string& file) {
+  TWILL_TRY(const Json* part, reader.member(json, "", "problem"));
+  TWILL_TRY(const std::string text, reader.text(*part, "/problem", "text"));
+  TWILL_TRY(const std::string hash, reader.text(*part, "/problem", "hash"));
+  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(text, file + " (/problem/text)"));
+  if (schedule::problem_hash(loop.problem) != hash) {
+    return reader.wrong("/problem/hash is not the hash of /problem/text");
+  }
+  return std::move(loop.problem);
+}
+
+Result<schedule::Placement> read_placement(const Reader& reader, const Json& json,
+                                           const std::string& path,
+                                           const problem::Problem& problem,
+                                           const problem::Op& op) {
+  schedule::Placement placement;
+  TWILL_TRY(placement.issue, reader.number(json, path, "issue_cycle"));
+  TWILL_TRY(const std::string group, reader.text(json, path, "group"));
+  const auto groups = index_of(problem.groups());
+  if (!groups.contains(group)) return reader.wrong(path + " names an unknown group '" + group + "'");
+  placement.group = problem::GroupId(groups.at(group));
+  TWILL_TRY(const std::string way, reader.text(json, path, "way"));
+  const auto ways = index_of(op.ways);
+  if (!ways.contains(way)) return reader.wrong(path + " names an unknown way '" + way + "'");
+  placement.way = static_cast<int>(ways.at(way));
+  return placement;
+}
+
+Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
+                                         const problem::Problem& problem) {
+  schedule::Schedule schedule;
+  TWILL_TRY(const Json* ii, reader.member(json, "", "initiation_interval"));
+  if (ii->is_null()) return reader.wrong("there is no schedule in it: no loop of this verdict has one");
+  TWILL_TRY(schedule.initiation_interval, reader.number(json, "", "initiation_interval"));
+  TWILL_TRY(const Json* list, reader.member(json, "", "ops"));
+  if (!list->is_array()) return reader.wrong("/ops is not an array");
+  const auto index = index_of(problem.ops());
+  std::vector<bool> placed(index.size(), false);
+  schedule.ops.resize(index.size());
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const std::string path = "/ops/" + std::to_string(i);
+    TWILL_TRY(const std::string name, reader.text((*list)[i], path, "name"));
+    if (!index.contains(name)) return reader.wrong(path + " names an unknown op '" + name + "'");
+    const std::size_t op = index.at(name);
+    if (placed[op]) return reader.wrong(path + " places op '" + name + "' a second time");
+    placed[op] = true;
+    TWILL_TRY(schedule.ops[op],
+              read_placement(reader, (*list)[i], path, problem, problem.ops()[op]));
+  }
+  for (const auto& [name, op] : index) {
+    if (!placed[op]) return reader.wrong("/ops does not place op '" + name + "'");
+  }
+  return schedule;
+}
+
+}  // namespace
+
+Result<ScheduleFile> read_schedule_json(std::string_view text, const std::string& file) {
+  const Reader reader(file);
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return reader.wrong("not valid JSON");
+  TWILL_TRY(const std::string format, reader.text(json, "", "format"));
+  if (format != "twill-schedule") return reader.wrong("not a schedule: /format is '" + format + "'");
+  TWILL_TRY(const std::int64_t version, reader.number(json, "", "version"));
+  if (version != kScheduleJsonVersion) {
+    return reader.wrong("version " + std::to_string(version) + " of the format is not known here");
+  }
+  TWILL_TRY(problem::Problem problem, read_problem(reader, json, file));
+  TWILL_TRY(schedule::Schedule schedule, read_schedule(reader, json, problem));
+  return ScheduleFile{std::move(problem), std::move(schedule)};
+}
+
+}  // namespace twill::report

@@ -1,0 +1,229 @@
+#include "twill/report/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "twill/report/buffers.h"
+#include "twill/report/gantt.h"
+#include "twill/report/load.h"
+#include "twill/schedule/analysis.h"
+#include "twill/schedule/bounds.h"
+#include "twill/support/text_table.h"
+
+namespace twill::report {
+namespace {
+
+using Align = TextTable::Align;
+using problem::OpId;
+
+constexpr std::size_t kWidth = 100;
+
+std::string percent(Cycles part, Cycles whole) {
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// "  KEY          TEXT", wrapped under the text.
+std::string entry(std::string_view key, std::string_view text) {
+  constexpr std::size_t kColumn = 14;
+  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
+}
+
+std::string title(const Outcome& outcome) {
+  std::string text = outcome.problem.name();
+  if (!outcome.machine.empty()) text += " on " + outcome.machine;
+  if (!outcome.pool.empty()) text += ", pool " + outcome.pool;
+  text += "\n" + entry("input", outcome.input + (outcome.loop.empty() ? "" : ", " + outcome.loop));
+  if (!outcome.machine_measured) {
+    text += entry("model only", "nothing of this machine has been measured: its numbers come from "
+                                "public documents");
+  }
+  return text;
+}
+
+std::string verdict_line(const Outcome& outcome) {
+  const schedule::Answer& answer = outcome.answer;
+  const schedule::Schedule& found = *answer.schedule;
+  const Cycles ii = found.initiation_interval;
+  std::string text = fmt::format("II {} cycles, {} stages, length {}: ", ii,
+                                 schedule::stage_count(outcome.problem, found),
+                                 schedule::length_of(outcome.problem, found));
+  if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
+  if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
+  return text + fmt::format("feasible; the work limit ended the search, and nothing below {} "
+                            "exists (gap {})",
+                            answer.lower_bound.value,
+                            percent(ii - answer.lower_bound.value, answer.lower_bound.value));
+}
+
+std::string limiter(const Outcome& outcome) {
+  const schedule::Bound& bound = outcome.answer.lower_bound;
+  if (bound.kind != schedule::BoundKind::search) return bound.witness;
+  const schedule::Bound simple = schedule::min_ii(outcome.problem);
+  return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
+                     simple.value, simple.witness);
+}
+
+std::string bracket(const Bracket& bracket) {
+  std::string text =
+      fmt::format("{} .. {} cycles: every op at its fastest (proven: {}) .. at its slowest co-run "
+                  "rate (this schedule)",
+                  bracket.fastest, bracket.slowest, bracket.fastest_witness);
+  if (bracket.expected) text += fmt::format("; expected {}", *bracket.expected);
+  return text;
+}
+
+std::string objectives(const schedule::Answer& answer) {
+  std::string text;
+  for (const schedule::ObjectiveValue& level : answer.objectives) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", level.name, level.value);
+    if (!level.proven) text += fmt::format(" (proven: at least {})", level.bound);
+  }
+  return text;
+}
+
+std::string pools(const std::vector<PoolTried>& tried) {
+  TextTable table({Align::left, Align::left}, 2);
+  for (const PoolTried& pool : tried) table.add({pool.name, pool.result});
+  return "\npools considered\n" + table.to_string();
+}
+
+std::string load_table(const Outcome& outcome) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  const Cycles ii = found.initiation_interval;
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left}, 2);
+  for (const Load& load : loads_of(outcome.problem, found)) {
+    if (load.cycles == 0 || load.kind == Load::Kind::group) continue;
+    const auto columns = static_cast<std::size_t>(std::min<Cycles>(load.cycles * 40 / ii, 60));
+    table.add({load.kind == Load::Kind::unit ? "unit" : "pipe", load.name,
+               std::to_string(load.cycles), percent(load.cycles, ii), std::string(columns, '#')});
+  }
+  return "\nload per interval, in cycles\n" + table.to_string();
+}
+
+/// The ops of one group, by stage and slot: "stage 0: qkA 0, rmaxA 576".
+std::string ops_of_group(const Outcome& outcome, problem::GroupId group) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  std::vector<OpId> ops;
+  for (std::size_t i = 0; i < found.ops.size(); ++i) {
+    if (found.ops[i].group == group) ops.emplace_back(i);
+  }
+  std::stable_sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
+    return found.ops[a.index()].issue < found.ops[b.index()].issue;
+  });
+  std::string out;
+  for (std::size_t i = 0; i < ops.size();) {
+    const Cycles stage = schedule::stage_of(found, ops[i]);
+    std::string line;
+    for (; i < ops.size() && schedule::stage_of(found, ops[i]) == stage; ++i) {
+      if (!line.empty()) line += ",  ";
+      line += fmt::format("{} {}", outcome.problem[ops[i]].name, schedule::slot_of(found, ops[i]));
+    }
+    out += wrap(line, kWidth, fmt::format("    stage {}: ", stage), std::string(13, ' '));
+  }
+  return out;
+}
+
+std::string groups(const Outcome& outcome) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  std::string out = "\ngroups, with the slot of each op\n";
+  const std::vector<Amount> registers = schedule::peak_registers(outcome.problem, found);
+  const std::vector<Load> loads = loads_of(outcome.problem, found);
+  const std::size_t first = loads.size() - outcome.problem.groups().size();
+  for (std::size_t i = 0; i < outcome.problem.groups().size(); ++i) {
+    const problem::Group& group = outcome.problem.groups()[i];
+    const std::string ops = ops_of_group(outcome, problem::GroupId(i));
+    if (ops.empty()) {
+      out += fmt::format("  {}: unused\n", group.name);
+      continue;
+    }
+    out += fmt::format("  {}: {} warp{}{}, {} of {} registers per thread, issuing {}\n",
+                       group.name, group.warps, group.warps == 1 ? "" : "s",
+                       group.loads ? ", loads" : "", registers[i], group.registers,
+                       percent(loads[first + i].cycles, found.initiation_interval));
+    out += ops;
+  }
+  return out;
+}
+
+std::string buffers(const Outcome& outcome) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  const std::vector<Buffer> list = allocated_buffers(outcome.problem, found);
+  if (list.empty()) return "";
+  TextTable table({Align::left, Align::left, Align::right, Align::left, Align::left}, 2);
+  for (const Buffer& buffer : list) {
+    const std::string hides =
+        buffer.ring ? fmt::format("hides {} of {} cycles",
+                                  std::min(buffer.ring->hides, buffer.ring->wants),
+                                  buffer.ring->wants)
+                    : "";
+    table.add({outcome.problem[buffer.value].name, outcome.problem[buffer.memory].name,
+               std::to_string(buffer.amount), fmt::format("x {}", buffer.depth), hides});
+  }
+  std::string out = "\nbuffers, with their depth\n" + table.to_string();
+  const std::vector<Amount> peaks = schedule::peak_memory(outcome.problem, found);
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    const problem::Memory& memory = outcome.problem.memories()[i];
+    out += fmt::format("  {}: the schedule needs at most {} of {} at once\n", memory.name, peaks[i],
+                       memory.capacity);
+  }
+  return out;
+}
+
+std::string timings(const Timings& timings) {
+  return fmt::format(
+      "\nseconds: read {:.3f}, extract {:.3f}, solve {:.3f}, verify {:.3f}\n", timings.read,
+      timings.extract, timings.solve, timings.verify);
+}
+
+std::string without_schedule(const Outcome& outcome) {
+  const schedule::Answer& answer = outcome.answer;
+  const bool infeasible = answer.verdict == schedule::Verdict::infeasible;
+  std::string out = infeasible ? "  infeasible: no schedule at any initiation interval\n"
+                               : "  undecided: no schedule found, and no proof that there is none\n";
+  out += entry("because", answer.argument);
+  if (!infeasible) {
+    out += entry("bound", fmt::format("II is at least {}: {}", answer.lower_bound.value,
+                                      answer.lower_bound.witness));
+  }
+  return out + entry("scope", scope_of(outcome));
+}
+
+}  // namespace
+
+std::string picture(const Outcome& outcome) {
+  const schedule::Schedule& found = *outcome.answer.schedule;
+  return fmt::format(
+             "steady state: one interval of {} cycles; bars are filled with the op's stage\n",
+             found.initiation_interval) +
+         draw_steady_state(outcome.problem, found, kWidth);
+}
+
+std::string summary(const Outcome& outcome, const Printing& printing) {
+  std::string out = title(outcome);
+  if (!outcome.answer.schedule) {
+    out += without_schedule(outcome);
+    if (outcome.pools.size() > 1) out += pools(outcome.pools);
+    return printing.timing ? out + timings(outcome.timings) : out;
+  }
+  out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
+  out += entry("limited by", limiter(outcome));
+  if (outcome.bracket) out += entry("bracket", bracket(*outcome.bracket));
+  out += entry("objectives", objectives(outcome.answer));
+  out += entry("scope", scope_of(outcome));
+  if (printing.trips > 0) {
+    const Cycles total =
+        schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
+    out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
+  }
+  if (outcome.pools.size() > 1) out += pools(outcome.pools);
+  out += load_table(outcome);
+  out += groups(outcome);
+  out += buffers(outcome);
+  out += "\n" + picture(outcome);
+  return printing.timing ? out + timings(outcome.timings) : out;
+}
+
+}  // namespace twill::report

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "twill/report/outcome.h"
+
+namespace twill::report {
+
+/// What the user asked to see beyond the answer itself.
+struct Printing {
+  std::int64_t trips = 0;  ///< also the cycles of this many iterations, if positive
+  bool timing = false;     ///< also the seconds of each step: not the same on every run
+};
+
+/// What a kernel engineer wants to know at a glance, in at most 100 columns of plain ASCII: II and
+/// bracket, what bounds it, the load of each resource, groups with their ops and registers,
+/// buffers with their depth, and the steady state as a picture. Without a schedule: the verdict and
+/// its reason.
+std::string summary(const Outcome& outcome, const Printing& printing);
+
+/// Groups with their ops, and the steady state drawn; precondition: the outcome has a schedule.
+std::string picture(const Outcome& outcome);
+
+}  // namespace twill::report

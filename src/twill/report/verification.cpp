@@ -1,0 +1,47 @@
+#include "twill/report/verification.h"
+
+#include <fmt/format.h>
+
+#include "twill/support/text_table.h"
+
+namespace twill::report {
+namespace {
+
+std::string rules_in_force(const problem::Problem& problem) {
+  std::string names;
+  for (int i = 0; i < problem::kRuleCount; ++i) {
+    const auto rule = static_cast<problem::Rule>(i);
+    if (!problem.in_force(rule)) continue;
+    if (!names.empty()) names += ", ";
+    names += problem::name_of(rule);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string verification(const Outcome& outcome) {
+  const std::string what = outcome.problem.name();
+  if (!outcome.violations.empty()) {
+    std::string out = fmt::format("{}: not a schedule; {} violation{}\n", what,
+                                  outcome.violations.size(),
+                                  outcome.violations.size() == 1 ? "" : "s");
+    for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
+    return out;
+  }
+  const schedule::Schedule& checked = *outcome.answer.schedule;
+  const Cycles ii = checked.initiation_interval;
+  std::string out = fmt::format("{}: verified, II {} cycles, {} stages, length {}\n", what, ii,
+                                schedule::stage_count(outcome.problem, checked),
+                                schedule::length_of(outcome.problem, checked));
+  out += wrap(rules_in_force(outcome.problem), 100, "  obeys      ", "             ");
+  for (std::size_t i = 0; i < outcome.order_circuit.size(); ++i) {
+    out += (i == 0 ? "  the order  " : "             ") + outcome.order_circuit[i] + "\n";
+  }
+  const schedule::Bound& bound = outcome.answer.lower_bound;
+  out += wrap(fmt::format("any schedule needs at least {}: {}", bound.value, bound.witness), 100,
+        "  bound      ", "             ");
+  return out;
+}
+
+}  // namespace twill::report

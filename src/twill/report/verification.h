@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "twill/report/outcome.h"
+
+namespace twill::report {
+
+/// What the checker found: the rules the schedule obeys, or every rule it breaks.
+std::string verification(const Outcome& outcome);
+
+}  // namespace twill::report
