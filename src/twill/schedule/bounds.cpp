@@ -1,0 +1,174 @@
+#include "twill/schedule/bounds.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/schedule/pool_class.h"
+#include "twill/schedule/recurrence.h"
+
+namespace twill::schedule {
+namespace {
+
+using problem::DependenceId;
+using problem::Op;
+using problem::PipeId;
+using problem::Problem;
+using problem::Rule;
+using problem::UnitId;
+using problem::Way;
+
+/// The least an op can cost, over its ways.
+template <class CostOf>
+Cycles least(const Op& op, CostOf cost_of) {
+  Cycles value = std::numeric_limits<Cycles>::max();
+  for (const Way& way : op.ways) value = std::min(value, cost_of(way));
+  return value;
+}
+
+Cycles demand_on(const Way& way, PipeId pipe) {
+  for (const problem::PipeUse& use : way.pipes) {
+    if (use.pipe == pipe) return use.demand;
+  }
+  return 0;
+}
+
+/// Ops with what each contributes to a sum.
+struct Load {
+  Cycles total = 0;
+  std::vector<OpId> ops;
+  std::vector<Cycles> amounts;
+
+  void add(OpId op, Cycles amount) {
+    if (amount == 0) return;
+    total += amount;
+    ops.push_back(op);
+    amounts.push_back(amount);
+  }
+};
+
+/// "qkA 512 + pvA 512 + 3 more = 2048"
+std::string sum_of(const Problem& problem, const Load& load) {
+  constexpr std::size_t kShown = 12;
+  const std::size_t shown = load.ops.size() <= kShown ? load.ops.size() : kShown - 1;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += " + ";
+    text += fmt::format("{} {}", problem[load.ops[i]].name, load.amounts[i]);
+  }
+  if (shown < load.ops.size()) text += fmt::format(" + {} more", load.ops.size() - shown);
+  return text + fmt::format(" = {}", load.total);
+}
+
+template <class CostOf>
+Load load_of(const Problem& problem, CostOf cost_of) {
+  Load load;
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+    load.add(OpId(i), least(problem.ops()[i], cost_of));
+  }
+  return load;
+}
+
+void add_units(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::unit)) return;
+  for (std::size_t u = 0; u < problem.units().size(); ++u) {
+    const std::string& name = problem.units()[u].name;
+    const Load load = load_of(
+        problem, [&](const Way& way) { return way.unit == UnitId(u) ? way.occupancy : Cycles{0}; });
+    if (load.total == 0) continue;
+    out.push_back({load.total, BoundKind::unit, name, load.ops,
+                   fmt::format("{}: {}", name, sum_of(problem, load))});
+  }
+}
+
+void add_pipes(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::pipe)) return;
+  for (std::size_t p = 0; p < problem.pipes().size(); ++p) {
+    const std::string& name = problem.pipes()[p].name;
+    const Load load = load_of(problem, [&](const Way& way) { return demand_on(way, PipeId(p)); });
+    if (load.total == 0) continue;
+    out.push_back({load.total, BoundKind::pipe, name, load.ops,
+                   fmt::format("{}: {}", name, sum_of(problem, load))});
+  }
+}
+
+std::string plural(Cycles count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void add_circuit(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::dependence)) return;
+  const std::optional<Recurrence> worst = critical_recurrence(problem);
+  if (!worst) return;
+  Bound bound{worst->interval(), BoundKind::circuit, "", {}, "circuit "};
+  for (const DependenceId id : worst->circuit) {
+    const OpId from = problem[id].from;
+    bound.ops.push_back(from);
+    bound.witness += problem[from].name + " -> ";
+  }
+  bound.witness += fmt::format("{}: {} / {}", problem[bound.ops.front()].name,
+                               plural(worst->delay, "cycle"), plural(worst->distance, "iteration"));
+  if (worst->distance > 1) bound.witness += fmt::format(" = {}", bound.value);
+  out.push_back(std::move(bound));
+}
+
+/// How long one op keeps any single resource to itself, done in that way.
+Cycles longest_hold(const Problem& problem, const Way& way) {
+  Cycles cycles = 0;
+  if (problem.in_force(Rule::unit)) cycles = std::max(cycles, way.occupancy);
+  if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, way.issue);
+  if (!problem.in_force(Rule::pipe)) return cycles;
+  for (const problem::PipeUse& use : way.pipes) cycles = std::max(cycles, use.demand);
+  return cycles;
+}
+
+void add_op(const Problem& problem, std::vector<Bound>& out) {
+  const Load load = load_of(problem, [&](const Way& way) { return longest_hold(problem, way); });
+  if (load.ops.empty()) return;
+  const auto longest = std::max_element(load.amounts.begin(), load.amounts.end());
+  const OpId op = load.ops[static_cast<std::size_t>(longest - load.amounts.begin())];
+  out.push_back({*longest,
+                 BoundKind::op,
+                 problem[op].name,
+                 {op},
+                 fmt::format("{} alone: {}", problem[op].name, plural(*longest, "cycle"))});
+}
+
+void add_issue(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::one_stream)) return;
+  for (const PoolClass& it : pool_classes(problem)) {
+    if (it.groups.empty()) continue;
+    Load load;
+    for (const OpId op : it.ops) {
+      load.add(op, least(problem[op], [](const Way& way) { return way.issue; }));
+    }
+    if (load.total == 0) continue;
+    const auto group_count = static_cast<Cycles>(it.groups.size());
+    const Cycles value = (load.total + group_count - 1) / group_count;
+    std::string witness = fmt::format("issue in {}: {}", it.description, sum_of(problem, load));
+    if (group_count > 1) witness += fmt::format(", / {} groups = {}", group_count, value);
+    out.push_back({value, BoundKind::issue, it.description, load.ops, std::move(witness)});
+  }
+}
+
+}  // namespace
+
+std::vector<Bound> lower_bounds(const Problem& problem) {
+  std::vector<Bound> bounds;
+  add_units(problem, bounds);
+  add_pipes(problem, bounds);
+  add_circuit(problem, bounds);
+  add_op(problem, bounds);
+  add_issue(problem, bounds);
+  bounds.push_back({1, BoundKind::trivial, "", {}, "one iteration takes at least 1 cycle"});
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const Bound& a, const Bound& b) { return a.value > b.value; });
+  return bounds;
+}
+
+Bound min_ii(const Problem& problem) { return lower_bounds(problem).front(); }
+
+}  // namespace twill::schedule

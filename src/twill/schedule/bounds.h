@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+/// Lower bounds on the initiation interval that can be read off a Problem without search. Each
+/// holds whichever ways the schedule picks, and counts only rules in force.
+namespace twill::schedule {
+
+/// One bound per reason (each exclusive unit: ResMII; each shared pipe; the worst recurrence:
+/// RecMII; the longest op; the groups' issue cycles; 1), the largest value first; equal values in
+/// the order of BoundKind, then of the resources. Never empty.
+std::vector<Bound> lower_bounds(const problem::Problem& problem);
+
+/// The first of those: MinII, with a witness.
+Bound min_ii(const problem::Problem& problem);
+
+/// Why no schedule exists at any II, in one sentence, if that can be seen without search: an op
+/// that no group of the pool may run, a value that fits in no memory or register file, too few
+/// groups that can have an op. None does not mean that a schedule exists.
+std::optional<std::string> never_feasible(const problem::Problem& problem);
+
+}  // namespace twill::schedule

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/pool_class.h"
+
+namespace twill::schedule {
+namespace {
+
+using problem::Dependence;
+using problem::Op;
+using problem::Problem;
+using problem::Rule;
+using problem::Way;
+
+using Argument = std::optional<std::string>;
+
+/// What can be said about the lifetimes of an op's result in every schedule. A value with no reader
+/// or whose last read may end at its issue may occupy nothing.
+struct Life {
+  bool certain = false;     ///< it lives for at least one cycle
+  std::int64_t always = 0;  ///< copies alive in every cycle of the steady state
+};
+
+/// The fewest cycles between the issue of the value and the end of this read, whatever II is, in a
+/// schedule that keeps the dependence.
+Cycles shortest_read(const Problem& problem, const Dependence& it) {
+  Cycles hold = std::numeric_limits<Cycles>::max();
+  for (const Way& way : problem[it.to].ways) {
+    hold = std::min(hold, read_hold_of(it, problem[it.to], way));
+  }
+  Cycles delay = std::numeric_limits<Cycles>::max();
+  for (const Way& way : problem[it.from].ways) {
+    delay = std::min(delay, delay_of(it, problem[it.from], way));
+  }
+  return delay + hold;
+}
+
+std::vector<Life> lives_of(const Problem& problem) {
+  std::vector<Life> lives(problem.ops().size());
+  for (const Dependence& it : problem.dependences()) {
+    if (!it.carries_value) continue;
+    Life& life = lives[it.from.index()];
+    if (it.from == it.to) {
+      // From one's own issue to that of `distance` iterations later: that many copies, always.
+      life.certain = true;
+      life.always = std::max(life.always, std::int64_t{it.distance});
+    } else if (problem.in_force(Rule::dependence) && shortest_read(problem, it) > 0) {
+      life.certain = true;
+    }
+  }
+  return lives;
+}
+
+/// Whether the certain values of `ops` exceed `capacity`: at the issue of one of them it lives
+/// beside every copy that always lives.
+template <class AmountOf>
+Argument overfull(const Problem& problem, const std::vector<Life>& lives,
+                  const std::vector<OpId>& ops, std::int64_t capacity, AmountOf amount_of,
+                  std::string_view where) {
+  std::int64_t always = 0;
+  for (const OpId op : ops) always += amount_of(problem[op]) * lives[op.index()].always;
+  for (const OpId op : ops) {
+    const std::int64_t amount = amount_of(problem[op]);
+    const Life& life = lives[op.index()];
+    if (!life.certain || amount == 0) continue;
+    const std::int64_t others = always - amount * life.always;
+    const std::int64_t own = amount * std::max<std::int64_t>(life.always, 1);
+    if (own + others <= capacity) continue;
+    std::string text = fmt::format("the result of {} takes {} of the {} {}", problem[op].name, own,
+                                   capacity, where);
+    if (others > 0)
+      text += fmt::format(", and values carried around the loop always take {}", others);
+    return text;
+  }
+  return {};
+}
+
+std::vector<OpId> all_ops(const Problem& problem) {
+  std::vector<OpId> ops;
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) ops.emplace_back(i);
+  return ops;
+}
+
+Argument check_memories(const Problem& problem, const std::vector<Life>& lives) {
+  if (!problem.in_force(Rule::memory)) return {};
+  const std::vector<OpId> ops = all_ops(problem);
+  for (std::size_t m = 0; m < problem.memories().size(); ++m) {
+    const problem::Memory& memory = problem.memories()[m];
+    const auto amount_in = [&](const Op& op) {
+      for (const problem::Footprint& it : op.footprint) {
+        if (it.memory.index() == m) return it.amount;
+      }
+      return Amount{0};
+    };
+    if (Argument why = overfull(problem, lives, ops, memory.capacity, amount_in,
+                                "there are in memory " + memory.name)) {
+      return why;
+    }
+  }
+  return {};
+}
+
+/// A class of several groups may hold each value in the largest and all that always live in all.
+Argument check_several_groups(const Problem& problem, const std::vector<Life>& lives,
+                              const PoolClass& it) {
+  std::int64_t largest = 0;
+  std::int64_t total = 0;
+  for (const GroupId group : it.groups) {
+    largest = std::max<std::int64_t>(largest, problem[group].registers);
+    total += problem[group].registers;
+  }
+  std::int64_t always = 0;
+  for (const OpId op : it.ops) {
+    const Life& life = lives[op.index()];
+    const std::int64_t own = problem[op].registers * std::max<std::int64_t>(life.always, 1);
+    always += problem[op].registers * life.always;
+    if (!life.certain || own <= largest) continue;
+    return fmt::format(
+        "the result of {} takes {} registers per thread, and no group of the {} has "
+        "more than {}",
+        problem[op].name, own, it.description, largest);
+  }
+  if (always <= total) return {};
+  return fmt::format(
+      "values carried around the loop always take {} registers per thread, and the "
+      "{} have {} together",
+      always, it.description, total);
+}
+
+Argument check_registers(const Problem& problem, const std::vector<Life>& lives,
+                         const std::vector<PoolClass>& classes) {
+  if (!problem.in_force(Rule::registers)) return {};
+  for (const PoolClass& it : classes) {
+    if (it.groups.size() > 1) {
+      if (Argument why = check_several_groups(problem, lives, it)) return why;
+      continue;
+    }
+    if (it.groups.empty()) continue;
+    const problem::Group& group = problem[it.groups.front()];
+    const auto registers = [](const Op& op) { return std::int64_t{op.registers}; };
+    if (Argument why = overfull(
+            problem, lives, it.ops, group.registers, registers,
+            "registers per thread of " + group.name + ", the only one of the " + it.description)) {
+      return why;
+    }
+  }
+  return {};
+}
+
+Argument check_eligible(const Problem& problem, const std::vector<PoolClass>& classes) {
+  for (const PoolClass& it : classes) {
+    if (it.ops.empty() || !it.groups.empty()) continue;
+    return fmt::format("{} can run in {} only, and the pool has none", problem[it.ops.front()].name,
+                       it.description);
+  }
+  return {};
+}
+
+/// minimum_compute_groups counts groups and ops of all widths; those that match may be fewer.
+Argument check_minimum_groups(const Problem& problem, const std::vector<PoolClass>& classes) {
+  const auto computes = [&](const PoolClass& it) {
+    return std::count_if(it.groups.begin(), it.groups.end(),
+                         [&](GroupId group) { return !problem[group].loads; });
+  };
+  std::int64_t pool = 0;
+  std::int64_t usable = 0;
+  for (const PoolClass& it : classes) {
+    pool += computes(it);
+    usable += std::min<std::int64_t>(computes(it), static_cast<std::int64_t>(it.ops.size()));
+  }
+  const std::int64_t ops = std::count_if(problem.ops().begin(), problem.ops().end(),
+                                         [](const Op& op) { return !op.variable_latency; });
+  const std::int64_t asked = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
+  if (usable >= asked) return {};
+  return fmt::format("at least {} compute groups must have an op, and only {} can have one", asked,
+                     usable);
+}
+
+}  // namespace
+
+std::optional<std::string> never_feasible(const Problem& problem) {
+  const std::vector<PoolClass> classes = pool_classes(problem);
+  if (Argument why = check_eligible(problem, classes)) return why;
+  const std::vector<Life> lives = lives_of(problem);
+  if (Argument why = check_memories(problem, lives)) return why;
+  if (Argument why = check_registers(problem, lives, classes)) return why;
+  return check_minimum_groups(problem, classes);
+}
+
+}  // namespace twill::schedule

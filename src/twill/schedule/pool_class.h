@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+namespace twill::schedule {
+
+/// Ops and the groups that may run them: the rules `width` and `load-group`, as far as in force,
+/// split ops and pool into classes that have nothing to do with each other.
+struct PoolClass {
+  std::string description;  ///< "groups of 4 warps", "load groups of 1 warp", "all groups"
+  std::vector<OpId> ops;    ///< ascending
+  std::vector<GroupId>
+      groups;  ///< ascending; every op of the class may run in each, and only there
+};
+
+/// All classes that have an op or a group, narrow ones first, load groups last.
+std::vector<PoolClass> pool_classes(const problem::Problem& problem);
+
+}  // namespace twill::schedule

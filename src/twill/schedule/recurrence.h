@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+namespace twill::schedule {
+
+/// A circuit of dependences: its ops repeat no faster than every ceil(delay / distance) cycles.
+struct Recurrence {
+  std::vector<problem::DependenceId> circuit;  ///< in order, each beginning where the last one ends
+  Cycles delay = 0;                            ///< summed along the circuit
+  Cycles distance = 0;                         ///< iterations, summed; positive
+
+  Cycles interval() const { return (delay + distance - 1) / distance; }
+};
+
+/// A circuit with the largest interval() of all (RecMII), where every dependence counts with its
+/// smallest delay over the ways of its source and without transfer; none if no circuit has a delay.
+/// Exact. Cost: a few runs of Bellman-Ford, each O(ops * dependences) at worst and O(dependences)
+/// times the recurrences nested in each other as a rule.
+std::optional<Recurrence> critical_recurrence(const problem::Problem& problem);
+
+}  // namespace twill::schedule
