@@ -3,16 +3,6 @@
 #include "twill/verify/simulation.h"
 
 namespace twill::verify {
-namespace {
-
-constexpr Cycles kNever = 4'000'000'000'000'000'000;
-
-/// distance * interval, or kNever where that would leave 64 bits (no issue cycle comes near it).
-Cycles later_by(Cycles distance, Cycles interval) {
-  return distance > kNever / interval ? kNever : distance * interval;
-}
-
-}  // namespace
 
 void check_dependences(const Subject& subject, Findings& findings) {
   const Problem& problem = subject.problem;
@@ -21,10 +11,9 @@ void check_dependences(const Subject& subject, Findings& findings) {
     const schedule::Placement& to = subject.at(edge.to);
     const Cycles delay = problem::delay_of(edge, problem[edge.from], subject.way(edge.from));
     const Cycles transfer = from.group == to.group ? 0 : edge.transfer;
-    // `from` of iteration 0 feeds `to` of iteration `distance`; later iterations repeat the
-    // picture.
+    // `from` of iteration 0 feeds `to` of iteration `distance`; later ones repeat the picture.
     const Cycles ready = from.issue + delay + transfer;
-    const Cycles issued = to.issue + later_by(edge.distance, subject.interval());
+    const Cycles issued = to.issue + edge.distance * subject.interval();
     if (issued >= ready) continue;
     const std::string crossing = transfer > 0 ? fmt::format(" + transfer {}", transfer) : "";
     const bool more = findings.add(

@@ -1,0 +1,333 @@
+// The checker sweeps over events. Here the same rules are decided by the dumbest program there is:
+// it walks through every cycle of many iterations and writes down who does what. On random tiny
+// problems both must find the same rules broken by the same ops. And whatever is accepted at some
+// II must be accepted, stretched, at the next: the lemma that lets one proof cover all smaller II.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdlib.h>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "drawn.h"
+#include "twill/schedule/analysis.h"
+#include "twill/schedule/least_interval.h"
+
+namespace twill::verify {
+namespace {
+
+// The same problems in every run; RC_PARAMS asks for others. Set before rapidcheck reads it.
+const bool kConfigured =
+    setenv("RC_PARAMS", "seed=7 max_success=1000 max_discard_ratio=50", 0) == 0;
+
+// ---- random problems ----
+
+int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+bool chance(int percent) { return between(1, 100) <= percent; }
+
+problem::Way random_way(const std::string& name) {
+  problem::Way way;
+  way.name = name;
+  if (chance(70)) {
+    way.unit = UnitId(static_cast<std::size_t>(between(0, 1)));
+    way.occupancy = between(1, 3);
+  }
+  way.latency = between(0, 4);
+  way.issue = between(0, 2);
+  if (chance(30)) way.pipes.push_back({PipeId(0), between(0, 3)});
+  return way;
+}
+
+void add_random_op(Drawn& drawn, int number) {
+  const OpId op = drawn.op("o" + std::to_string(number));
+  drawn[op].ways = {random_way("w0")};
+  if (chance(30)) drawn[op].ways.push_back(random_way("w1"));
+  drawn[op].asynchronous = chance(30);
+  drawn[op].variable_latency = chance(15);
+  drawn[op].registers = between(0, 2);
+  if (chance(50)) drawn[op].footprint.push_back({MemoryId(0), between(0, 3)});
+}
+
+void add_random_edge(Drawn& drawn, int from, int to) {
+  const int distance = from < to ? between(0, 2) : between(1, 2);
+  Dependence& edge = drawn.edge(OpId(static_cast<std::size_t>(from)),
+                                OpId(static_cast<std::size_t>(to)), between(0, 4), distance);
+  if (chance(50)) edge.delay.reset();
+  edge.blocking = chance(25);
+  edge.carries_value = chance(80);
+  edge.transfer = between(0, 2);
+  if (!edge.carries_value) return;
+  edge.in_place = chance(15);
+  if (chance(40)) edge.read_hold = between(0, 5);
+}
+
+Drawn random_problem(int most_ops) {
+  Drawn drawn;
+  drawn.unit("A");
+  drawn.unit("B");
+  drawn.pipe("P");
+  drawn.memory("M", between(1, 8));
+  drawn.group("G", between(0, 5));
+  drawn.group("H", between(0, 5), chance(80) ? 4 : 1);
+  if (chance(30)) drawn.group("L", between(0, 5), 4, true);
+  drawn.parts.minimum_compute_groups = between(0, 2);
+  const int ops = between(1, most_ops);
+  for (int i = 0; i < ops; ++i) add_random_op(drawn, i);
+  for (int from = 0; from < ops; ++from) {
+    for (int to = 0; to < ops; ++to) {
+      if (chance(from < to ? 45 : 12)) add_random_edge(drawn, from, to);
+    }
+  }
+  return drawn;
+}
+
+Schedule random_schedule(const Problem& problem) {
+  std::vector<At> ops;
+  for (const problem::Op& op : problem.ops()) {
+    ops.push_back({between(0, 14),
+                   GroupId(static_cast<std::size_t>(
+                       between(0, static_cast<int>(problem.groups().size()) - 1))),
+                   between(0, static_cast<int>(op.ways.size()) - 1)});
+  }
+  return issued(between(1, 7), ops);
+}
+
+// ---- the dumb simulator ----
+
+/// What is known of a violation: the rule, who (sorted), and the peak for what is counted.
+using Fact = std::tuple<std::string, std::vector<OpId>, std::int64_t>;
+using Facts = std::set<Fact>;
+
+class CycleByCycle {
+ public:
+  CycleByCycle(const Problem& problem, const Schedule& schedule)
+      : problem_(problem), schedule_(schedule) {}
+
+  Facts broken() {
+    for (const Dependence& edge : problem_.dependences()) dependence(edge);
+    for (Cycles now = 0; now < kIterations * schedule_.initiation_interval; ++now) cycle(now);
+    for (const auto& [where, peak] : peaks_) {
+      if (peak > capacity(where)) facts_.insert({where.first, {}, peak});
+    }
+    assignment();
+    return facts_;
+  }
+
+ private:
+  // Iterations start at 0; the steady state of these tiny problems is reached long before the last.
+  static constexpr Cycles kIterations = 30;
+  using Where = std::pair<std::string, std::size_t>;  // ("memory", 0)
+
+  std::size_t count() const { return schedule_.ops.size(); }
+  const problem::Op& op(std::size_t i) const { return problem_.ops()[i]; }
+  const problem::Way& way(std::size_t i) const {
+    return op(i).ways[static_cast<std::size_t>(schedule_.ops[i].way)];
+  }
+  GroupId group(std::size_t i) const { return schedule_.ops[i].group; }
+  Cycles issue(std::size_t i, Cycles iteration) const {
+    return schedule_.ops[i].issue + iteration * schedule_.initiation_interval;
+  }
+  Amount capacity(const Where& where) const {
+    return where.first == "memory" ? problem_.memories()[where.second].capacity
+                                   : problem_.groups()[where.second].registers;
+  }
+
+  void dependence(const Dependence& edge) {
+    const std::size_t from = edge.from.index();
+    const std::size_t to = edge.to.index();
+    Cycles delay = edge.delay ? *edge.delay : way(from).latency;
+    if (group(from) != group(to)) delay += edge.transfer;
+    for (Cycles i = edge.distance; i < kIterations; ++i) {
+      if (issue(to, i) < issue(from, i - edge.distance) + delay) {
+        facts_.insert({"dependence", {edge.from, edge.to}, 0});
+      }
+    }
+  }
+
+  bool blocks(std::size_t to) const {
+    return std::any_of(
+        problem_.dependences().begin(), problem_.dependences().end(), [&](const Dependence& edge) {
+          if (edge.to.index() != to) return false;
+          const std::size_t from = edge.from.index();
+          return edge.blocking ||
+                 (edge.carries_value && op(from).registers > 0 && group(from) != group(to));
+        });
+  }
+
+  bool reads(const Dependence& edge, Cycles iteration, Cycles now) const {
+    const std::size_t to = edge.to.index();
+    const bool late = op(to).asynchronous && !edge.in_place;
+    const Cycles hold = edge.read_hold ? *edge.read_hold : (late ? way(to).latency : 0);
+    return now < issue(to, iteration + edge.distance) + hold;
+  }
+
+  bool live(std::size_t i, Cycles iteration, Cycles now) const {
+    if (now < issue(i, iteration)) return false;
+    return std::any_of(
+        problem_.dependences().begin(), problem_.dependences().end(), [&](const Dependence& edge) {
+          return edge.from.index() == i && edge.carries_value && reads(edge, iteration, now);
+        });
+  }
+
+  void told(const char* rule, std::size_t i, std::size_t j) {
+    std::vector<OpId> ops = {OpId(std::min(i, j)), OpId(std::max(i, j))};
+    if (i == j) ops.pop_back();
+    facts_.insert({rule, ops, 0});
+  }
+
+  /// Everything that goes on in one cycle.
+  void cycle(Cycles now) {
+    std::vector<std::size_t> holding;  // one entry per instance
+    std::vector<std::size_t> issuing;
+    std::vector<std::size_t> starting;
+    std::map<Where, Amount> in_use;
+    for (std::size_t i = 0; i < count(); ++i) {
+      for (Cycles iteration = 0; iteration < kIterations; ++iteration) {
+        const Cycles since = now - issue(i, iteration);
+        if (since >= 0 && since < way(i).occupancy) holding.push_back(i);
+        if (since >= 0 && since < way(i).issue) issuing.push_back(i);
+        if (since == 0) starting.push_back(i);
+        if (!live(i, iteration, now)) continue;
+        in_use[{"registers", group(i).index()}] += op(i).registers;
+        for (const auto& footprint : op(i).footprint) in_use[{"memory", 0}] += footprint.amount;
+      }
+    }
+    for (const auto& [where, amount] : in_use) peaks_[where] = std::max(peaks_[where], amount);
+    for (std::size_t a = 0; a < holding.size(); ++a) {
+      for (std::size_t b = a + 1; b < holding.size(); ++b) {
+        if (way(holding[a]).unit == way(holding[b]).unit) told("unit", holding[a], holding[b]);
+      }
+    }
+    for (std::size_t a = 0; a < issuing.size(); ++a) {
+      for (std::size_t b = a + 1; b < issuing.size(); ++b) {
+        if (group(issuing[a]) == group(issuing[b])) told("one-stream", issuing[a], issuing[b]);
+      }
+      for (const std::size_t v : starting) {
+        const bool same = v == issuing[a] || group(v) != group(issuing[a]);
+        if (!same && blocks(v)) facts_.insert({"blocking", {OpId(v), OpId(issuing[a])}, 0});
+      }
+    }
+  }
+
+  void assignment() {
+    Cycles demand = 0;
+    std::set<GroupId> working;
+    int computes = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const problem::Group& in = problem_[group(i)];
+      for (const auto& use : way(i).pipes) demand += use.demand;
+      if (op(i).warps != in.warps) facts_.insert({"width", {OpId(i)}, 0});
+      if (op(i).variable_latency != in.loads) facts_.insert({"load-group", {OpId(i)}, 0});
+      if (!in.loads) working.insert(group(i));
+      if (!op(i).variable_latency) ++computes;
+    }
+    if (demand > schedule_.initiation_interval) facts_.insert({"pipe", {}, demand});
+    const int wanted = std::min({problem_.minimum_compute_groups(), 2, computes});
+    if (static_cast<int>(working.size()) < wanted) facts_.insert({"minimum-groups", {}, 0});
+  }
+
+  const Problem& problem_;
+  const Schedule& schedule_;
+  Facts facts_;
+  std::map<Where, Amount> peaks_;
+};
+
+Facts facts_of(const Problem& problem, const Schedule& schedule) {
+  Facts facts;
+  const auto checked = verify(problem, schedule);
+  if (checked) return facts;
+  for (const Violation& violation : checked.error()) {
+    const std::string& rule = violation.rule;
+    const bool counted = rule == "memory" || rule == "registers" || rule == "pipe";
+    std::vector<OpId> ops = counted ? std::vector<OpId>{} : violation.ops;
+    if (rule == "unit" || rule == "one-stream") std::sort(ops.begin(), ops.end());
+    facts.insert({rule, ops, counted ? violation.value : 0});
+  }
+  return facts;
+}
+
+RC_GTEST_PROP(Agreement, WithTheCycleByCycleSimulator, ()) {
+  const Problem problem = random_problem(4).problem();
+  const Schedule schedule = random_schedule(problem);
+  RC_ASSERT(facts_of(problem, schedule) == CycleByCycle(problem, schedule).broken());
+}
+
+// ---- feasible schedules ----
+
+/// A random problem with a schedule that follows a random order, capacities exactly what it needs.
+struct Feasible {
+  Drawn drawn;
+  Schedule schedule;
+};
+
+void move_into_fitting_groups(Drawn& drawn, Schedule& schedule) {
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    problem::Op& op = drawn.parts.ops[i];
+    const problem::Group& group = drawn.parts.groups[schedule.ops[i].group.index()];
+    op.warps = group.warps;
+    op.variable_latency = group.loads;
+  }
+  drawn.parts.minimum_compute_groups = 0;
+}
+
+std::optional<Feasible> random_feasible() {
+  Drawn drawn = random_problem(5);
+  Schedule schedule = random_schedule(drawn.problem());
+  move_into_fitting_groups(drawn, schedule);
+  const Problem loose = drawn.problem();
+  const auto least = schedule::least_interval(loose, schedule::order_of(loose, schedule));
+  if (!least) return std::nullopt;  // its stages contradict a dependence
+  schedule = least->schedule;
+  for (const Cycles load : schedule::pipe_loads(loose, schedule)) {
+    if (load > schedule.initiation_interval) return std::nullopt;
+  }
+  drawn.parts.memories[0].capacity =
+      std::max<Amount>(1, schedule::peak_memory(loose, schedule).front());
+  const std::vector<Amount> peaks = schedule::peak_registers(loose, schedule);
+  for (std::size_t g = 0; g < peaks.size(); ++g) {
+    drawn.parts.groups[g].registers = static_cast<int>(peaks[g]);
+  }
+  return Feasible{drawn, schedule};
+}
+
+// Also ties the folded counts of schedule/analysis to the run: what they say is needed is enough.
+RC_GTEST_PROP(Stretch, FeasibleStaysFeasibleAtTheNextInterval, ()) {
+  const std::optional<Feasible> feasible = random_feasible();
+  RC_PRE(feasible.has_value());
+  const Problem problem = feasible->drawn.problem();
+  Schedule schedule = feasible->schedule;
+  RC_ASSERT(facts_of(problem, schedule) == Facts{});
+  for (int times = 0; times < 3; ++times) {
+    for (auto& at : schedule.ops) at.issue += at.issue / schedule.initiation_interval;
+    ++schedule.initiation_interval;
+    RC_ASSERT(facts_of(problem, schedule) == Facts{});
+  }
+}
+
+// ... and one register or byte less is not.
+RC_GTEST_PROP(Peaks, OneLessIsTooLittle, ()) {
+  std::optional<Feasible> feasible = random_feasible();
+  RC_PRE(feasible.has_value());
+  problem::Parts& parts = feasible->drawn.parts;
+  const auto needy = std::find_if(parts.groups.begin(), parts.groups.end(),
+                                  [](const problem::Group& group) { return group.registers > 0; });
+  RC_PRE(needy != parts.groups.end() || parts.memories[0].capacity > 1);
+  if (needy != parts.groups.end()) {
+    --needy->registers;
+    RC_ASSERT(broken(feasible->drawn.problem(), feasible->schedule) == Rules{"registers"});
+    ++needy->registers;
+  }
+  if (parts.memories[0].capacity > 1) {
+    --parts.memories[0].capacity;
+    RC_ASSERT(broken(feasible->drawn.problem(), feasible->schedule) == Rules{"memory"});
+  }
+}
+
+}  // namespace
+}  // namespace twill::verify

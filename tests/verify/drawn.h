@@ -1,0 +1,113 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "twill/verify/verify.h"
+
+/// Tiny problems drawn by hand, for tests of rules.
+namespace twill::verify {
+
+using problem::Dependence;
+using problem::GroupId;
+using problem::MemoryId;
+using problem::PipeId;
+using problem::Rule;
+using problem::UnitId;
+
+/// Parts with short ways to add to them. Ops are four warps wide, synchronous, without unit,
+/// registers or footprint unless said otherwise.
+class Drawn {
+ public:
+  problem::Parts parts;
+
+  Drawn() { parts.name = "drawn"; }
+
+  UnitId unit(std::string name) {
+    parts.units.push_back({std::move(name)});
+    return UnitId(parts.units.size() - 1);
+  }
+  PipeId pipe(std::string name) {
+    parts.pipes.push_back({std::move(name)});
+    return PipeId(parts.pipes.size() - 1);
+  }
+  MemoryId memory(std::string name, Amount capacity) {
+    parts.memories.push_back({std::move(name), capacity});
+    return MemoryId(parts.memories.size() - 1);
+  }
+  GroupId group(std::string name, int registers = 1000, int warps = 4, bool loads = false) {
+    parts.groups.push_back({std::move(name), warps, registers, loads});
+    return GroupId(parts.groups.size() - 1);
+  }
+  /// An op without a unit.
+  OpId op(std::string name, Cycles latency = 0, Cycles issue = 0) {
+    problem::Op op;
+    op.name = std::move(name);
+    op.ways.push_back({"", std::nullopt, 0, latency, issue, {}});
+    parts.ops.push_back(std::move(op));
+    return OpId(parts.ops.size() - 1);
+  }
+  OpId on_unit(std::string name, UnitId unit, Cycles occupancy) {
+    const OpId id = op(std::move(name));
+    way(id).unit = unit;
+    way(id).occupancy = occupancy;
+    return id;
+  }
+  problem::Op& operator[](OpId id) { return parts.ops[id.index()]; }
+  problem::Way& way(OpId id) { return parts.ops[id.index()].ways.front(); }
+
+  /// Valid until the next edge is added.
+  Dependence& edge(OpId from, OpId to, Cycles delay, int distance = 0) {
+    Dependence dependence;
+    dependence.from = from;
+    dependence.to = to;
+    dependence.delay = delay;
+    dependence.distance = distance;
+    parts.dependences.push_back(dependence);
+    return parts.dependences.back();
+  }
+  void relax(Rule rule) { parts.relaxed.push_back(rule); }
+
+  Problem problem() const {
+    Result<Problem> posed = problem::pose(parts);
+    if (!posed) ADD_FAILURE() << to_string(posed.error());
+    return *posed;
+  }
+};
+
+/// Issued at `cycle`; in group 0 and the first way unless said otherwise.
+struct At {
+  Cycles cycle = 0;
+  GroupId group = {};
+  int way = 0;
+};
+
+inline Schedule issued(Cycles interval, const std::vector<At>& ops) {
+  Schedule schedule{interval, {}};
+  for (const At& op : ops) schedule.ops.push_back({op.cycle, op.group, op.way});
+  return schedule;
+}
+
+/// The names of the broken rules, one per violation, in the order reported.
+inline std::vector<std::string> broken(const Problem& problem, const Schedule& schedule) {
+  const auto checked = verify(problem, schedule);
+  std::vector<std::string> rules;
+  if (checked) return rules;
+  for (const Violation& violation : checked.error()) rules.push_back(violation.rule);
+  return rules;
+}
+
+using Rules = std::vector<std::string>;
+
+/// The message of the only violation there is.
+inline std::string complaint(const Problem& problem, const Schedule& schedule) {
+  const auto checked = verify(problem, schedule);
+  if (checked) return "(no violation)";
+  EXPECT_EQ(checked.error().size(), 1U);
+  return checked.error().front().message;
+}
+
+}  // namespace twill::verify

@@ -1,0 +1,203 @@
+// A checker that accepts everything passes every "accepts" test. Here a small attention-like loop
+// has a schedule that is right and tight in every rule; each test breaks one thing by one unit, and
+// the checker must name that rule and no other.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "drawn.h"
+
+namespace twill::verify {
+namespace {
+
+/// load -> qk -> exp -> add (softmax group A), exp -> pv -> scale (group B), at II 24.
+struct Example {
+  Drawn drawn;
+  GroupId l, a, b;
+  OpId load, qk, exp, add, pv, scale;
+  Schedule schedule;
+
+  Dependence& edge(OpId from, OpId to) {
+    for (Dependence& edge : drawn.parts.dependences) {
+      if (edge.from == from && edge.to == to) return edge;
+    }
+    ADD_FAILURE() << "no such edge";
+    return drawn.parts.dependences.front();
+  }
+  schedule::Placement& at(OpId op) { return schedule.ops[op.index()]; }
+};
+
+void add_ops(Example& example, UnitId tc, UnitId mufu, UnitId tma, PipeId alu) {
+  Drawn& drawn = example.drawn;
+  example.load = drawn.on_unit("load", tma, 10);
+  example.qk = drawn.on_unit("qk", tc, 8);
+  example.exp = drawn.on_unit("exp", mufu, 6);
+  example.add = drawn.op("add");
+  example.pv = drawn.on_unit("pv", tc, 8);
+  example.scale = drawn.op("scale");
+  const auto timing = [&](OpId op, Cycles latency, Cycles issue) {
+    drawn.way(op).latency = latency;
+    drawn.way(op).issue = issue;
+  };
+  timing(example.load, 50, 1);
+  timing(example.qk, 10, 1);
+  timing(example.exp, 7, 6);
+  timing(example.add, 4, 4);
+  timing(example.pv, 10, 1);
+  timing(example.scale, 5, 5);
+  drawn[example.load].warps = 1;
+  drawn[example.load].variable_latency = drawn[example.load].streaming = true;
+  for (const OpId op : {example.load, example.qk, example.pv}) drawn[op].asynchronous = true;
+  drawn[example.load].footprint.push_back({MemoryId(0), 8});
+  for (const OpId op : {example.qk, example.exp, example.pv}) drawn[op].registers = 4;
+  drawn[example.add].registers = 1;
+  drawn.way(example.exp).pipes.push_back({alu, 12});
+  drawn.way(example.add).pipes.push_back({alu, 12});
+  drawn.way(example.exp).name = "mufu";
+  drawn[example.exp].ways.push_back({"tensor", tc, 6, 7, 6, {}});
+}
+
+Example good() {
+  Example example;
+  Drawn& drawn = example.drawn;
+  example.l = drawn.group("L", 0, 1, true);
+  example.a = drawn.group("A", 9);
+  example.b = drawn.group("B", 4);
+  drawn.memory("SMEM", 8);
+  const UnitId tc = drawn.unit("TC");
+  const UnitId mufu = drawn.unit("MUFU");
+  const UnitId tma = drawn.unit("TMA");
+  add_ops(example, tc, mufu, tma, drawn.pipe("ALU"));
+  drawn.edge(example.load, example.qk, 0).blocking = true;
+  drawn.edge(example.qk, example.exp, 10).blocking = true;
+  drawn.edge(example.exp, example.add, 7);
+  drawn.edge(example.add, example.add, 4, 1);
+  drawn.edge(example.exp, example.pv, 7).transfer = 15;
+  example.edge(example.exp, example.pv).blocking = true;
+  drawn.edge(example.pv, example.pv, 10, 1).in_place = true;
+  drawn.edge(example.pv, example.scale, 10).blocking = true;
+  example.schedule = issued(24, {{0, example.l},
+                                 {1, example.a},
+                                 {11, example.a},
+                                 {18, example.a},
+                                 {33, example.b},
+                                 {43, example.b}});
+  return example;
+}
+
+struct Mutation {
+  std::string what;
+  std::function<void(Example&)> apply;
+  Rules breaks;
+};
+
+const std::vector<Mutation>& mutations() {
+  static const std::vector<Mutation> all = {
+      {"exp one cycle early", [](Example& e) { e.at(e.exp).issue -= 1; }, {"dependence"}},
+      {"one more cycle of delay", [](Example& e) { ++*e.edge(e.qk, e.exp).delay; }, {"dependence"}},
+      {"one more cycle of transfer",
+       [](Example& e) { e.edge(e.exp, e.pv).transfer += 1; },
+       {"dependence"}},
+      {"a carried delay beyond II",
+       [](Example& e) { e.edge(e.add, e.add).delay = 25; },
+       {"dependence"}},
+      {"pv one cycle early", [](Example& e) { e.at(e.pv).issue -= 1; }, {"dependence", "unit"}},
+      {"qk one cycle longer", [](Example& e) { e.drawn.way(e.qk).occupancy += 1; }, {"unit"}},
+      {"exp on the tensor core", [](Example& e) { e.at(e.exp).way = 1; }, {"unit"}},
+      {"one more cycle of pipe",
+       [](Example& e) { e.drawn.way(e.exp).pipes.front().demand += 1; },
+       {"pipe"}},
+      {"one byte less",
+       [](Example& e) { e.drawn.parts.memories.front().capacity -= 1; },
+       {"memory"}},
+      {"a load read for an interval and a cycle",
+       [](Example& e) { e.edge(e.load, e.qk).read_hold = 24; },
+       {"memory"}},
+      {"one register less in A",
+       [](Example& e) { e.drawn.parts.groups[e.a.index()].registers -= 1; },
+       {"registers"}},
+      {"one register less in B",
+       [](Example& e) { e.drawn.parts.groups[e.b.index()].registers -= 1; },
+       {"registers"}},
+      {"exp in the other group", [](Example& e) { e.at(e.exp).group = e.b; }, {"registers"}},
+      {"an accumulator that is not in place",
+       [](Example& e) { e.edge(e.pv, e.pv).in_place = false; },
+       {"registers"}},
+      {"a wider group",
+       [](Example& e) { e.drawn.parts.groups[e.b.index()].warps = 8; },
+       {"width", "width"}},
+      {"a narrower op", [](Example& e) { e.drawn[e.scale].warps = 1; }, {"width"}},
+      {"the load group is no more",
+       [](Example& e) { e.drawn.parts.groups[e.l.index()].loads = false; },
+       {"load-group"}},
+      {"the load is in A",
+       [](Example& e) {
+         e.at(e.load).group = e.a;
+         e.drawn[e.load].warps = 4;
+       },
+       {"load-group"}},
+      {"scale is issued around the wait of pv",
+       [](Example& e) {
+         e.drawn.way(e.pv).issue = 0;
+         e.at(e.scale).issue = 53;
+       },
+       {"blocking"}},
+      {"add is issued within exp", [](Example& e) { e.at(e.add).issue = 36; }, {"one-stream"}},
+      {"exp is issued a cycle longer than until add",
+       [](Example& e) { e.drawn.way(e.exp).issue = 8; },
+       {"one-stream"}},
+      {"a third compute group must work",
+       [](Example& e) {
+         e.drawn.group("C");
+         e.drawn.parts.minimum_compute_groups = 3;
+       },
+       {"minimum-groups"}},
+      {"an op issued before time began",
+       [](Example& e) { e.at(e.load).issue = -1; },
+       {"well-formed"}},
+      {"an op too many", [](Example& e) { e.schedule.ops.push_back({}); }, {"well-formed"}},
+  };
+  return all;
+}
+
+TEST(Mutation, TheUnbrokenScheduleIsAccepted) {
+  const Example example = good();
+  EXPECT_EQ(broken(example.drawn.problem(), example.schedule), Rules{});
+}
+
+TEST(Mutation, ExactlyTheBrokenRuleIsNamed) {
+  for (const Mutation& mutation : mutations()) {
+    Example example = good();
+    mutation.apply(example);
+    EXPECT_EQ(broken(example.drawn.problem(), example.schedule), mutation.breaks) << mutation.what;
+  }
+}
+
+// The same changes, one unit back: at its limit a rule is kept.
+TEST(Mutation, AtTheLimitNothingIsBroken) {
+  const std::vector<Mutation> harmless = {
+      {"scale ends as pv waits",
+       [](Example& e) {
+         e.drawn.way(e.pv).issue = 0;
+         e.at(e.scale).issue = 52;
+       },
+       {}},
+      {"a load read for exactly an interval",
+       [](Example& e) { e.edge(e.load, e.qk).read_hold = 23; },
+       {}},
+      {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},
+      {"a carried delay of II", [](Example& e) { e.edge(e.add, e.add).delay = 24; }, {}},
+      {"both compute groups must work",
+       [](Example& e) { e.drawn.parts.minimum_compute_groups = 2; },
+       {}},
+  };
+  for (const Mutation& mutation : harmless) {
+    Example example = good();
+    mutation.apply(example);
+    EXPECT_EQ(broken(example.drawn.problem(), example.schedule), Rules{}) << mutation.what;
+  }
+}
+
+}  // namespace
+}  // namespace twill::verify

@@ -1,0 +1,524 @@
+// Each rule of docs/reference/rules.md on the smallest problem that shows it: accepted with room,
+// accepted exactly at its limit, rejected one beyond. What they protect is the meaning of the rule:
+// an off-by-one in either direction makes a correct schedule fail or a wrong one pass.
+
+#include <memory>
+#include <tuple>
+
+#include "drawn.h"
+
+namespace twill::verify {
+namespace {
+
+constexpr Cycles kInterval = 10;
+
+TEST(Dependence, HoldsFromIssueToIssue) {
+  Drawn drawn;
+  drawn.group("G");
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn.edge(a, b, 3);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(kInterval, {{0}, {4}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(kInterval, {{0}, {3}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(kInterval, {{0}, {2}})),
+            "dependence: b of iteration 0 issues at cycle 2, but a of iteration 0, issued at 0, is "
+            "ready at 3 (delay 3)");
+}
+
+TEST(Dependence, DistanceCountsIterations) {
+  Drawn drawn;
+  drawn.group("G");
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn.edge(a, b, 3, 2);  // b waits for a of two iterations before
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{16}, {0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{17}, {0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{18}, {0}})), Rules{"dependence"});
+}
+
+TEST(Dependence, ACarriedValueBoundsTheInterval) {
+  Drawn drawn;
+  drawn.group("G");
+  const OpId a = drawn.op("a");
+  drawn.edge(a, a, 7, 1);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(8, {{0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(7, {{0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(6, {{0}})), Rules{"dependence"});
+}
+
+TEST(Dependence, CrossingGroupsAddsTheTransfer) {
+  Drawn drawn;
+  const GroupId here = drawn.group("G");
+  const GroupId there = drawn.group("H");
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn.edge(a, b, 3).transfer = 4;
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, here}, {3, here}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, here}, {7, there}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, here}, {6, there}})), Rules{"dependence"});
+}
+
+TEST(Dependence, DefaultDelayIsTheLatencyOfTheWayTaken) {
+  Drawn drawn;
+  drawn.group("G");
+  const OpId a = drawn.op("a", 5);
+  const OpId b = drawn.op("b");
+  drawn.way(a).name = "slow";
+  drawn[a].ways.push_back({"fast", std::nullopt, 0, 2, 0, {}});
+  drawn.edge(a, b, 0).delay.reset();
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, 0}, {5}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, 0}, {4}})), Rules{"dependence"});
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, 1}, {2}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, 1}, {1}})), Rules{"dependence"});
+}
+
+TEST(Dependence, AStreamingLoadDelaysNobody) {
+  Drawn drawn;
+  const GroupId loads = drawn.group("L", 0, 1, true);
+  const GroupId group = drawn.group("G");
+  const OpId load = drawn.op("load", 1000);
+  const OpId use = drawn.op("use");
+  drawn[load].warps = 1;
+  drawn[load].variable_latency = drawn[load].streaming = true;
+  drawn.edge(load, use, 0).delay.reset();
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, loads}, {0, group}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{1, loads}, {0, group}})), Rules{"dependence"});
+}
+
+TEST(Unit, HoldsOneOpAtATime) {
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId unit = drawn.unit("TC");
+  drawn.on_unit("a", unit, 4);
+  drawn.on_unit("b", unit, 3);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {5}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {4}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(10, {{0}, {3}})),
+            "unit: b takes unit TC at cycle 3 while a holds unit TC from 0 to 4");
+  EXPECT_EQ(broken(problem, issued(7, {{0}, {4}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(6, {{0}, {4}})), Rules{"unit"});
+}
+
+TEST(Unit, IterationsMeetHoweverFarApartTheirStages) {
+  // b is issued 7 iterations after a; only running many iterations shows that they collide.
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId unit = drawn.unit("TC");
+  drawn.on_unit("a", unit, 4);
+  drawn.on_unit("b", unit, 3);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {74}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {73}})), Rules{"unit"});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {77}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {78}})), Rules{"unit"});
+}
+
+TEST(Unit, AnOpFitsIntoTheIntervalItself) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.on_unit("a", drawn.unit("TC"), 9);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(9, {{0}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(8, {{0}})),
+            "unit: a holds unit TC for 9 cycles, longer than the initiation interval 8");
+}
+
+TEST(Unit, OnlyTheUnitOfTheWayTakenCounts) {
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId mufu = drawn.unit("MUFU");
+  const UnitId fma = drawn.unit("FMA");
+  drawn.on_unit("a", mufu, 6);
+  const OpId b = drawn.on_unit("b", mufu, 6);
+  drawn.way(b).name = "mufu";
+  drawn[b].ways.push_back({"fma", fma, 6, 0, 0, {}});
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {6, {}, 1}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {6, {}, 0}})), Rules{"unit"});
+}
+
+TEST(Unit, EveryPairIsToldOnce) {
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId unit = drawn.unit("TC");
+  for (const char* name : {"a", "b", "c"}) drawn.on_unit(name, unit, 3);
+  const auto checked = verify(drawn.problem(), issued(30, {{0}, {1}, {2}}));
+  ASSERT_FALSE(checked);
+  ASSERT_EQ(checked.error().size(), 3U);
+  EXPECT_EQ(checked.error()[0].ops, (std::vector{OpId(0), OpId(1)}));
+  EXPECT_EQ(checked.error()[1].ops, (std::vector{OpId(0), OpId(2)}));
+  EXPECT_EQ(checked.error()[2].ops, (std::vector{OpId(1), OpId(2)}));
+}
+
+TEST(Pipe, DemandsOfOneIterationFitIntoTheInterval) {
+  Drawn drawn;
+  drawn.group("G");
+  const PipeId pipe = drawn.pipe("MUFU");
+  for (const char* name : {"a", "b"}) drawn.way(drawn.op(name)).pipes.push_back({pipe, 4});
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(9, {{0}, {0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(8, {{0}, {0}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(7, {{0}, {0}})),
+            "pipe: 2 ops ask for 8 cycles of pipe MUFU per iteration, but the initiation interval "
+            "is 7");
+}
+
+/// A value of 3 bytes that lives from 0 until its reader is issued.
+Drawn one_value(Amount capacity) {
+  Drawn drawn;
+  drawn.group("G");
+  const MemoryId memory = drawn.memory("SMEM", capacity);
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn[a].footprint.push_back({memory, 3});
+  drawn.edge(a, b, 0);
+  return drawn;
+}
+
+TEST(Memory, HoldsEveryLiveCopy) {
+  const Problem problem = one_value(6).problem();  // two copies
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {10}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {20}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(10, {{0}, {21}})),
+            "memory: 9 live in memory SMEM at cycle 20, but it has 6: a 3 x 3");
+}
+
+TEST(Memory, AValueThatNobodyReadsAfterItsIssueTakesNoRoom) {
+  const Problem problem = one_value(2).problem();  // not even one copy
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {1}})), Rules{"memory"});
+}
+
+TEST(Memory, TheReaderKeepsReadingForItsHold) {
+  Drawn drawn = one_value(3);
+  drawn.parts.dependences.front().read_hold = 4;
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {6}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {7}})), Rules{"memory"});
+}
+
+TEST(Memory, AnAsynchronousReaderHoldsForItsLatencyUnlessInPlace) {
+  Drawn drawn = one_value(3);
+  drawn[OpId(1)].asynchronous = true;
+  drawn.way(OpId(1)).latency = 4;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {6}})), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {7}})), Rules{"memory"});
+  drawn.parts.dependences.front().in_place = true;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {10}})), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {11}})), Rules{"memory"});
+}
+
+TEST(Memory, OrderingAloneKeepsNothingAlive) {
+  Drawn drawn = one_value(3);
+  drawn.parts.dependences.front().carries_value = false;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {500}})), Rules{});
+}
+
+TEST(Memory, TheDistanceExtendsTheLife) {
+  Drawn drawn = one_value(6);
+  drawn.parts.dependences.front().distance = 1;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {10}})), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {11}})), Rules{"memory"});
+}
+
+TEST(Memory, WhatEndsMakesRoomForWhatBegins) {
+  Drawn drawn = one_value(3);
+  const OpId c = drawn.op("c");
+  const OpId d = drawn.op("d");
+  drawn[c].footprint.push_back({MemoryId(0), 3});
+  drawn.edge(c, d, 0);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {5}, {10}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {4}, {10}})), Rules{"memory"});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {5}, {11}})), Rules{"memory"});
+}
+
+// The published model runs the steady state once, misses the copies that earlier iterations left
+// behind, and accepts this schedule at II 3, where three copies meet in room for two.
+TEST(Memory, CountsCopiesThatAStraightLineRunMisses) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.relax(Rule::one_stream);
+  const UnitId unit_a = drawn.unit("A");
+  const UnitId unit_b = drawn.unit("B");
+  const MemoryId memory = drawn.memory("M", 2);
+  const OpId o0 = drawn.on_unit("o0", unit_b, 3);
+  const OpId o1 = drawn.on_unit("o1", unit_a, 1);
+  const OpId o2 = drawn.on_unit("o2", unit_a, 2);
+  drawn[o0].footprint.push_back({memory, 1});
+  drawn[o2].footprint.push_back({memory, 1});
+  for (const auto& [from, to, distance] : {std::tuple{o0, o1, 0}, {o0, o2, 0}, {o2, o2, 1}}) {
+    drawn.edge(from, to, 3, distance).read_hold = 0;
+  }
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(3, {{0}, {3}, {4}})), Rules{"memory"});
+  EXPECT_EQ(broken(problem, issued(4, {{0}, {4}, {5}})), Rules{"memory"});
+  EXPECT_EQ(broken(problem, issued(4, {{0}, {3}, {4}})), Rules{});
+}
+
+TEST(Registers, AreCountedInTheGroupThatProducedTheValue) {
+  Drawn drawn;
+  const GroupId producer = drawn.group("P", 8);
+  const GroupId consumer = drawn.group("C", 0);
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn[a].registers = 4;
+  drawn.edge(a, b, 0);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, producer}, {19, consumer}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, producer}, {20, consumer}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(10, {{0, producer}, {21, consumer}})),
+            "registers: 12 live in the registers of group P at cycle 20, but it has 8: a 3 x 4");
+  EXPECT_EQ(broken(problem, issued(10, {{0, consumer}, {1, consumer}})), Rules{"registers"});
+}
+
+TEST(Width, IsExact) {
+  Drawn drawn;
+  const GroupId two = drawn.group("two", 0, 2);
+  const GroupId four = drawn.group("four", 0, 4);
+  const GroupId eight = drawn.group("eight", 0, 8);
+  drawn.op("a");
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, four}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, two}})), Rules{"width"});
+  EXPECT_EQ(complaint(problem, issued(10, {{0, eight}})),
+            "width: a needs exactly 4 warps, but group eight has 8");
+}
+
+TEST(LoadGroup, TakesVariableLatencyOpsAndNothingElse) {
+  Drawn drawn;
+  const GroupId loads = drawn.group("L", 0, 4, true);
+  const GroupId group = drawn.group("G");
+  drawn[drawn.op("load")].variable_latency = true;
+  drawn.op("a");
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, loads}, {0, group}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(10, {{0, group}, {0, group}})),
+            "load-group: load has variable latency, but group G is not for loads");
+  EXPECT_EQ(broken(problem, issued(10, {{0, loads}, {0, loads}})),
+            (Rules{"load-group", "minimum-groups"}));
+}
+
+/// b waits for a (in another group) while c is being issued for 4 cycles in b's group.
+Drawn waiting() {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.group("H");
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  drawn.op("c", 0, 4);
+  drawn.edge(a, b, 0);
+  return drawn;
+}
+
+TEST(Blocking, AWaitStaysOutOfTheOtherIssueWindows) {
+  Drawn drawn = waiting();
+  drawn.parts.dependences.front().blocking = true;
+  const Problem problem = drawn.problem();
+  const GroupId h{1};
+  const auto wait_at = [&](Cycles cycle, Cycles interval) {
+    return issued(interval, {{0}, {cycle, h}, {5, h}});
+  };
+  EXPECT_EQ(broken(problem, wait_at(4, 10)), Rules{});
+  EXPECT_EQ(complaint(problem, wait_at(5, 10)),
+            "blocking: b waits for a and issues at cycle 5 while c of the same group is being "
+            "issued from 5 to 9");
+  EXPECT_EQ(broken(problem, wait_at(8, 10)), Rules{"blocking"});
+  EXPECT_EQ(broken(problem, wait_at(9, 10)), Rules{});
+  // In the next round c is issued from 12 to 16 (II 7) or from 13 to 17 (II 8).
+  EXPECT_EQ(broken(problem, wait_at(12, 7)), Rules{"blocking"});
+  EXPECT_EQ(broken(problem, wait_at(12, 8)), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {6, h}, {5, GroupId(0)}})), Rules{});
+}
+
+TEST(Blocking, ARegisterValueFromAnotherGroupBlocks) {
+  Drawn drawn = waiting();
+  const GroupId h{1};
+  const Schedule meeting = issued(10, {{0}, {6, h}, {5, h}});
+  EXPECT_EQ(broken(drawn.problem(), meeting), Rules{});  // nothing in registers
+  drawn[OpId(0)].registers = 4;
+  EXPECT_EQ(complaint(drawn.problem(), meeting),
+            "blocking: b receives a from another group and issues at cycle 6 while c of the same "
+            "group is being issued from 5 to 9");
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, h}, {6, h}, {5, h}})), Rules{});
+  drawn.parts.dependences.front().carries_value = false;
+  EXPECT_EQ(broken(drawn.problem(), meeting), Rules{});
+}
+
+TEST(Blocking, AnOpDoesNotBlockItself) {
+  Drawn drawn;
+  drawn.group("G");
+  const OpId a = drawn.op("a", 0, 4);
+  drawn.edge(a, a, 4, 1).blocking = true;
+  EXPECT_EQ(broken(drawn.problem(), issued(4, {{0}})), Rules{});
+}
+
+TEST(OneStream, IssueWindowsOfAGroupDoNotOverlap) {
+  Drawn drawn;
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  drawn.op("a", 0, 4);
+  drawn.op("b", 0, 3);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0, g}, {5, g}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, g}, {4, g}})), Rules{});
+  EXPECT_EQ(complaint(problem, issued(10, {{0, g}, {3, g}})),
+            "one-stream: b issues at cycle 3 while a occupies the issue of group G from 0 to 4");
+  EXPECT_EQ(broken(problem, issued(10, {{0, g}, {7, g}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0, g}, {8, g}})), Rules{"one-stream"});
+  EXPECT_EQ(broken(problem, issued(10, {{0, g}, {3, h}})), Rules{});
+}
+
+TEST(OneStream, AnEmptyWindowMayStandAnywhere) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.op("a", 0, 4);
+  drawn.op("b", 0, 0);
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {2}})), Rules{});
+}
+
+TEST(OneStream, AnOpIsIssuedWithinTheInterval) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.op("a", 0, 9);
+  EXPECT_EQ(broken(drawn.problem(), issued(9, {{0}})), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), issued(8, {{0}})), Rules{"one-stream"});
+  drawn.relax(Rule::one_stream);
+  EXPECT_EQ(broken(drawn.problem(), issued(8, {{0}})), Rules{});
+}
+
+TEST(MinimumGroups, AsFarAsPoolAndOpsAllow) {
+  Drawn drawn;
+  const GroupId loads = drawn.group("L", 0, 4, true);
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  drawn.group("I");
+  drawn[drawn.op("load")].variable_latency = true;
+  drawn.op("a");
+  drawn.op("b");
+  drawn.parts.minimum_compute_groups = 2;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
+  EXPECT_EQ(complaint(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, g}})),
+            "minimum-groups: 1 compute groups have ops, at least 2 must");
+  drawn.parts.minimum_compute_groups = 3;  // but there are two compute ops
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
+}
+
+TEST(WellFormed, RefusesWhatCannotBeRun) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.op("a");
+  const Problem problem = drawn.problem();
+  const Rules malformed{"well-formed"};
+  EXPECT_EQ(broken(problem, issued(1, {{0}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(0, {{0}})), malformed);
+  EXPECT_EQ(broken(problem, issued(-5, {{0}})), malformed);
+  EXPECT_EQ(broken(problem, issued(kLargestCycle, {{kLargestCycle}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(kLargestCycle + 1, {{0}})), malformed);
+  EXPECT_EQ(broken(problem, issued(kLargestCycle, {{kLargestCycle + 1}})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {{-1}})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {0}})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, 1}})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {{0, {}, -1}})), malformed);
+  EXPECT_EQ(broken(problem, issued(10, {{0, GroupId(1)}})), malformed);
+  EXPECT_EQ(broken(problem, issued(0, {{-1, GroupId(7), 9}})),
+            (Rules{"well-formed", "well-formed", "well-formed", "well-formed"}));
+}
+
+TEST(Size, TooManyStagesAreRefusedNotRun) {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.on_unit("a", drawn.unit("TC"), 1);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(1, {{kMostInstances - 1}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(1, {{kMostInstances}})), Rules{"size"});
+  EXPECT_EQ(broken(problem, issued(1, {{kLargestCycle}})), Rules{"size"});
+}
+
+TEST(Size, ValuesThatLiveTooLongAreRefusedNotRun) {
+  Drawn drawn = one_value(3);
+  drawn.parts.dependences.front().read_hold = 1'000'000'000;
+  EXPECT_EQ(broken(drawn.problem(), issued(1, {{0}, {0}})), Rules{"size"});
+  EXPECT_EQ(broken(drawn.problem(), issued(100'000, {{0}, {0}})), Rules{"memory"});
+}
+
+// Cycle counts cost nothing: the run is laid out by instances, not by cycles.
+TEST(Size, HugeCycleCountsAreFine) {
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId unit = drawn.unit("TC");
+  drawn.on_unit("a", unit, 1'000'000'000);
+  drawn.on_unit("b", unit, 1'000'000'000);
+  drawn.edge(OpId(0), OpId(1), 1'000'000'000);
+  const Problem problem = drawn.problem();
+  EXPECT_EQ(broken(problem, issued(2'000'000'000, {{0}, {1'000'000'000}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(1'999'999'999, {{0}, {1'000'000'000}})), Rules{"unit"});
+}
+
+// A hopeless schedule of a large loop must neither take minutes nor print gigabytes.
+TEST(Size, OnlySoManyViolationsAreListed) {
+  Drawn drawn;
+  drawn.group("G");
+  const UnitId unit = drawn.unit("TC");
+  std::vector<At> placements;
+  for (int i = 0; i < 3000; ++i) {
+    drawn.on_unit("a" + std::to_string(i), unit, 100);
+    placements.push_back({i % 50, {}, 0});
+  }
+  const auto checked = verify(drawn.problem(), issued(100, placements));
+  ASSERT_FALSE(checked);
+  ASSERT_EQ(checked.error().size(), kMostListed + 1);
+  EXPECT_EQ(checked.error().back().message, "unit: further violations are not listed");
+}
+
+// Whoever relaxes a rule must not be told that it is broken, and the others stay in force.
+TEST(Relaxed, RulesNotInForceAreNotChecked) {
+  Drawn drawn;
+  const GroupId loads = drawn.group("L", 0, 1, true);
+  const GroupId g = drawn.group("G", 1);
+  const UnitId unit = drawn.unit("TC");
+  const PipeId pipe = drawn.pipe("MUFU");
+  const MemoryId memory = drawn.memory("SMEM", 1);
+  for (const char* name : {"a", "b", "c"}) {
+    const OpId op = drawn.on_unit(name, unit, 5);
+    drawn.way(op).issue = 5;
+    drawn.way(op).pipes.push_back({pipe, 9});
+    drawn[op].registers = 1;
+    drawn[op].footprint.push_back({memory, 1});
+  }
+  drawn[OpId(2)].registers = 0;
+  drawn.edge(OpId(0), OpId(1), 9).blocking = true;
+  drawn.edge(OpId(0), OpId(2), 0);
+  const Schedule bad = issued(10, {{0, g}, {4, g}, {20, loads}});
+  const Rules all = {"dependence", "unit",  "unit",       "unit",     "pipe",      "memory",
+                     "registers",  "width", "load-group", "blocking", "one-stream"};
+  EXPECT_EQ(broken(drawn.problem(), bad), all);
+  for (int i = 0; i < problem::kRuleCount; ++i) {
+    const Rule rule = static_cast<Rule>(i);
+    drawn.parts.relaxed = {rule};
+    Rules rest = all;
+    std::erase(rest, std::string(problem::name_of(rule)));
+    EXPECT_EQ(broken(drawn.problem(), bad), rest) << problem::name_of(rule);
+  }
+}
+
+TEST(CheckedSchedule, KeepsItsOwnCopies) {
+  auto problem = std::make_unique<Problem>(one_value(3).problem());
+  const auto checked = verify(*problem, issued(10, {{0}, {10}}));
+  ASSERT_TRUE(checked);
+  problem.reset();
+  EXPECT_EQ(checked->problem(), one_value(3).problem());
+  EXPECT_EQ(checked->schedule(), issued(10, {{0}, {10}}));
+}
+
+}  // namespace
+}  // namespace twill::verify
