@@ -55,9 +55,8 @@ Result<LoopText> LoopReader::read() {
     TWILL_TRY_VOID(read_line(take_line(rest)));
   }
   TWILL_TRY_VOID(finish_problem());
-  TWILL_TRY(std::optional<Schedule> schedule, schedule_reader_->finish_schedule());
-  TWILL_TRY(std::optional<Order> order, schedule_reader_->finish_order());
-  LoopText loop{*problem_, std::move(schedule), std::move(order), {}};
+  TWILL_TRY_VOID(schedule_reader_->check_complete());
+  LoopText loop{*problem_, schedule_reader_->schedule(), schedule_reader_->order(), {}};
   loop.remarks = placed_remarks(loop);
   return loop;
 }

@@ -125,30 +125,33 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   return {};
 }
 
-Result<std::optional<Schedule>> LoopScheduleReader::finish_schedule() {
-  if (!schedule_line_) return std::optional<Schedule>();
-  Schedule schedule{interval_, {}};
+Result<void> LoopScheduleReader::check_complete() const {
   for (std::size_t op = 0; op < placements_.size(); ++op) {
-    if (!placements_[op]) {
-      return schedule_line_->fail_at(
-          1, "the schedule does not place op " + quoted(problem_.ops()[op].name),
-          "add a line '" + problem_.ops()[op].name + " at CYCLE in GROUP'");
-    }
-    schedule.ops.push_back(*placements_[op]);
+    if (placements_[op]) continue;
+    const std::string& name = problem_.ops()[op].name;
+    return schedule_line_->fail_at(1, "the schedule does not place op " + quoted(name),
+                                   "add a line '" + name + " at CYCLE in GROUP'");
   }
-  return std::optional<Schedule>(std::move(schedule));
+  for (std::size_t op = 0; op < steps_.size(); ++op) {
+    if (steps_[op]) continue;
+    return order_line_->fail_at(1, "the order leaves out op " + quoted(problem_.ops()[op].name),
+                                "add it to the line of the group that runs it");
+  }
+  return {};
 }
 
-Result<std::optional<Order>> LoopScheduleReader::finish_order() {
-  if (!order_line_) return std::optional<Order>();
-  for (std::size_t op = 0; op < steps_.size(); ++op) {
-    if (!steps_[op]) {
-      return order_line_->fail_at(1, "the order leaves out op " + quoted(problem_.ops()[op].name),
-                                  "add it to the line of the group that runs it");
-    }
-    order_.ops.push_back(*steps_[op]);
-  }
-  return std::optional<Order>(std::move(order_));
+std::optional<Schedule> LoopScheduleReader::schedule() const {
+  if (!schedule_line_) return std::nullopt;
+  Schedule schedule{interval_, {}};
+  for (const std::optional<Placement>& it : placements_) schedule.ops.push_back(*it);
+  return schedule;
+}
+
+std::optional<Order> LoopScheduleReader::order() const {
+  if (!order_line_) return std::nullopt;
+  Order order = order_;
+  for (const std::optional<Step>& it : steps_) order.ops.push_back(*it);
+  return order;
 }
 
 }  // namespace twill::schedule

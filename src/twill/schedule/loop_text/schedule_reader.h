@@ -20,9 +20,12 @@ class LoopScheduleReader {
 
   Result<Position> read(LoopLine& line);
 
-  /// What was read, complete. To be called once, after the last line.
-  Result<std::optional<Schedule>> finish_schedule();
-  Result<std::optional<Order>> finish_order();
+  /// After the last line: whether the sections that began place every op.
+  Result<void> check_complete() const;
+
+  /// What was read; nothing if the section is not there. Precondition: check_complete.
+  std::optional<Schedule> schedule() const;
+  std::optional<Order> order() const;
 
  private:
   bool begins_section(const LoopLine& line) const;

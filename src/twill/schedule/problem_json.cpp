@@ -1,0 +1,105 @@
+#include "twill/schedule/problem_json.h"
+
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "twill/schedule/loop_text.h"
+
+namespace twill::schedule {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using problem::Dependence;
+using problem::Op;
+using problem::Problem;
+using problem::Way;
+
+Json number_or_null(const std::optional<Cycles>& value) { return value ? Json(*value) : Json(); }
+
+template <class Enums>
+Json names_of(const Enums& values) {
+  Json out = Json::array();
+  for (const auto value : values) out.push_back(name_of(value));
+  return out;
+}
+
+template <class Table, class ToJson>
+Json array_of(const Table& table, ToJson to_json) {
+  Json out = Json::array();
+  for (const auto& it : table) out.push_back(to_json(it));
+  return out;
+}
+
+Json json_of(const Problem& problem, const Way& way) {
+  return {{"name", way.name},
+          {"unit", way.unit ? Json(problem[*way.unit].name) : Json()},
+          {"occupancy", way.occupancy},
+          {"latency", way.latency},
+          {"issue", way.issue},
+          {"pipes", array_of(way.pipes, [&](const problem::PipeUse& use) -> Json {
+             return {{"pipe", problem[use.pipe].name}, {"demand", use.demand}};
+           })}};
+}
+
+Json json_of(const Problem& problem, const Op& op) {
+  return {
+      {"name", op.name},
+      {"warps", op.warps},
+      {"registers", op.registers},
+      {"footprint", array_of(op.footprint,
+                             [&](const problem::Footprint& it) -> Json {
+                               return {{"memory", problem[it.memory].name}, {"amount", it.amount}};
+                             })},
+      {"asynchronous", op.asynchronous},
+      {"variable_latency", op.variable_latency},
+      {"streaming", op.streaming},
+      {"ways", array_of(op.ways, [&](const Way& way) { return json_of(problem, way); })},
+      {"source", op.source}};
+}
+
+Json json_of(const Problem& problem, const Dependence& it) {
+  return {{"from", problem[it.from].name},
+          {"to", problem[it.to].name},
+          {"distance", it.distance},
+          {"delay", number_or_null(it.delay)},
+          {"blocking", it.blocking},
+          {"carries_value", it.carries_value},
+          {"read_hold", number_or_null(it.read_hold)},
+          {"in_place", it.in_place},
+          {"transfer", it.transfer}};
+}
+
+}  // namespace
+
+std::string problem_json(const Problem& problem) {
+  const auto named = [](const auto& it) -> Json { return {{"name", it.name}}; };
+  const Json json = {
+      {"format", "twill-problem"},
+      {"version", 1},
+      {"name", problem.name()},
+      {"hash", problem_hash(problem)},
+      {"relaxed", names_of(problem.relaxed())},
+      {"objectives", names_of(problem.objectives())},
+      {"minimum_compute_groups", problem.minimum_compute_groups()},
+      {"units", array_of(problem.units(), named)},
+      {"pipes", array_of(problem.pipes(), named)},
+      {"memories", array_of(problem.memories(),
+                            [](const problem::Memory& it) -> Json {
+                              return {{"name", it.name}, {"capacity", it.capacity}};
+                            })},
+      {"groups", array_of(problem.groups(),
+                          [](const problem::Group& it) -> Json {
+                            return {{"name", it.name},
+                                    {"warps", it.warps},
+                                    {"registers", it.registers},
+                                    {"loads", it.loads}};
+                          })},
+      {"ops", array_of(problem.ops(), [&](const Op& op) { return json_of(problem, op); })},
+      {"dependences", array_of(problem.dependences(),
+                               [&](const Dependence& it) { return json_of(problem, it); })}};
+  // Source texts may hold any bytes; what is not UTF-8 becomes U+FFFD.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace twill::schedule
