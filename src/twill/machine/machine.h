@@ -33,6 +33,8 @@ struct Unit {
 struct Pipe {
   std::string name;
   std::string about;
+  bool port = false;      ///< every instruction passes it on its way to its own pipe (RF, ISSUE)
+  Quantity tensor_share;  ///< share of the pipe that a streaming tensor core takes, 0 to 1
 };
 
 /// A memory that values occupy: "SMEM" in bytes, "TMEM" in columns.
@@ -51,10 +53,9 @@ struct PoolGroup {
 
 /// One choice of warp groups a kernel may be launched with.
 struct Pool {
-  std::string name;    ///< "2x64" and so on: compute groups x rows each
+  std::string name;  ///< "2x64" and so on: compute groups x rows each
   std::string about;
-  int threads = 0;     ///< of the launch; multiples of 128
-  std::vector<int> setmaxnreg;  ///< per hardware warpgroup; obeys the launch pool rule
+  std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule
   std::vector<PoolGroup> groups;
 };
 
@@ -62,15 +63,13 @@ struct Pool {
 struct Work {
   std::string kind;            ///< "mma", "exp2", ... : the keys of "operations" in the JSON
   std::int64_t elements = 0;   ///< of the tile that is computed on; for a reduction: of its input
-  std::int64_t rows = 0;       ///< of that tile
-  std::int64_t reduced = 0;    ///< length of the reduced axis, for reductions
+  std::int64_t rows = 0;       ///< of that tile; of the result of a reduction
   std::int64_t bytes = 0;      ///< moved, for loads, stores and hand-offs
   std::int64_t m = 0;          ///< product shape
   std::int64_t n = 0;
   std::int64_t k = 0;
   int bits = 32;               ///< per element: of the operands for a product, else of the input
   std::string form;            ///< product operands "SS", "RS", "TS" (A from, B from); else empty
-  int warps = 4;               ///< that carry it out
 };
 
 /// `fastest`: as measured alone at the full rate of the SM: no co-run can beat it, so a schedule
@@ -80,34 +79,40 @@ enum class Rate { fastest, slowest };
 
 struct PipeDemand {
   std::size_t pipe = 0;  ///< index into Machine::pipes()
-  double demand = 0;     ///< cycles of the whole pipe
-  double held = 0;       ///< cycles one group needs on it; fastest: the demand itself
+  Cycles demand = 0;     ///< cycles of the whole pipe; the same at both rates
 };
 
 /// The price of one op at one rate. Indices are those of Machine::units() and Machine::pipes().
+///
+/// A synchronous op at `fastest` holds its group for its issue slots only, since the compiler may
+/// interleave it with other work of the group; at `slowest` nothing overlaps with it, and it holds
+/// its group until the result is there. An asynchronous op holds it for `issue` at either rate.
 struct Cost {
   std::optional<std::size_t> unit;  ///< exclusive unit held from issue
   Cycles occupancy = 0;             ///< 0 iff no unit
   Cycles latency = 0;               ///< issue to result
-  Cycles issue = 0;                 ///< the issuing warps are held; synchronous ops: the whole op
+  Cycles issue = 0;                 ///< the issuing warps are held
   bool asynchronous = false;        ///< the result comes without the issuing warps
   bool variable_latency = false;    ///< memory traffic beyond the SM: `latency` is nominal
   bool defaulted = false;           ///< no rule for this kind: the stated default was used; warn
   std::vector<PipeDemand> pipes;    ///< ascending pipe, each once, only demands > 0
-  double serial = 0;                ///< the part of `issue` that is waiting, not pipe time
 };
 
-/// One summand of a price: `cycles` (fastest) or `slow_cycles` per unit of `per`, added to `on`.
+/// One summand of a price: so many cycles per unit of `per`, added to `on`.
 struct Term {
+  /// `serial` is waiting inside a synchronous op (a chain of dependent shuffles), not pipe time.
   enum class On { occupancy, latency, issue, serial, pipe };
-  enum class Per { op, element, row, reduced, byte, flop, a_byte, b_byte, m, n, k };
+  /// `a_byte`, `b_byte`: bytes of the operands of a product; `b_byte_row`: those of B times M.
+  enum class Per { op, element, row, byte, flop, a_byte, b_byte, b_byte_row };
   On on = On::pipe;
-  std::size_t pipe = 0;  ///< if `on` is a pipe
+  std::size_t pipe = 0;        ///< if `on` is a pipe
   Per per = Per::op;
-  Quantity cycles;       ///< fastest
-  double slow_cycles = 0;      ///< slowest, whole SM; >= cycles.value
+  Quantity figure;             ///< as the JSON states it: "cycle", "cycle/row", "element/cycle" ...
+  double cycles = 0;           ///< fastest, per unit of `per`
+  double slow_cycles = 0;      ///< slowest, >= cycles
   std::string form;            ///< only for this operand form; empty: any
-  int bits = 0;                ///< only for this element size; 0: any
+  int bits = 0;                ///< only for elements of up to so many bits (and more than the next
+                               ///< smaller number of the rule); 0: any
   std::int64_t m_at_most = 0;  ///< only for products of at most this many rows; 0: any
 };
 
@@ -122,7 +127,9 @@ struct CostRule {
 };
 
 /// A GPU. Immutable; made by `load_machine` only, so whoever holds one may rely on its checks:
-/// ids in range, names unique, numbers finite and non-negative, pools within the launch rule.
+/// ids in range, names unique, numbers finite and non-negative, pools within the launch rule: the
+/// setmaxnreg of all warpgroups sum to at most warpgroups x floor8(register_file / threads), or
+/// setmaxnreg would wait forever.
 struct Description {
   std::string name;    ///< "h200"
   std::string about;   ///< one line
@@ -131,7 +138,9 @@ struct Description {
   Quantity sm_count;
   Quantity clock_mhz;
   std::vector<Unit> units;
+  std::size_t tensor_unit = 0;  ///< the unit whose work takes the pipes' `tensor_share`
   std::vector<Pipe> pipes;
+  std::size_t issue_pipe = 0;   ///< the pipe whose demand is the issue slots
   std::vector<Memory> memories;
   Quantity register_file;         ///< 32-bit registers per SM
   Quantity registers_per_thread;  ///< the largest setmaxnreg
@@ -171,19 +180,18 @@ class Machine {
 /// column, the path of the member ("/operations/exp2/terms/0/cycles") and what is expected there.
 Result<Machine> load_machine(std::string_view text, std::string_view file);
 
-/// The price of `work`, carried out by one group, when `compute_groups` groups (at least 1) do such
-/// work at the same time. `fastest` ignores `compute_groups`. Kinds without a rule get the rule
-/// "default" and `defaulted`. Fails if the work lacks what the rule needs (a product without K).
+/// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
+/// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work at
+/// the same time; `fastest` ignores it. Kinds without a rule get the rule "default" and `defaulted`.
+/// Fails if the machine has no rate for it (products of 64-bit elements) or if two of the works need
+/// different units. Cost: linear in the terms.
+Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate,
+                   int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
-/// One op that does all of these, interleaved by the compiler: demands add up pipe by pipe, and the
-/// group is held by its most loaded pipe. Precondition: at most one of them holds a unit.
-Cost combine(std::span<const Cost> costs);
-
-/// What moving a register tile of `bytes` from one group to another adds to a dependence (through
-/// shared memory: store, signal, load): the sum of the rules "smem_store" and "smem_load" and the
-/// barrier signal. 0 bytes: the signal alone.
-Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate);
+/// What moving a register tile of `bytes` from one group to another adds to a dependence: the signal
+/// of a named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
+Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
 /// All that is in a machine, for people: units, pipes, memories, pools, rules, numbers, sources.
 std::string describe(const Machine& machine);
