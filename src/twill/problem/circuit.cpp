@@ -70,6 +70,11 @@ std::vector<DependenceId> circuit_of_distance_zero(const Parts& parts) {
     at = before(at);
   } while (at != op);
   std::reverse(circuit.begin(), circuit.end());
+  const auto from = [&](DependenceId id) { return parts.dependences[id.index()].from; };
+  const auto first =
+      std::min_element(circuit.begin(), circuit.end(),
+                       [&](DependenceId a, DependenceId b) { return from(a) < from(b); });
+  std::rotate(circuit.begin(), first, circuit.end());
   return circuit;
 }
 

@@ -328,7 +328,8 @@ Complaint check_circuits(const Parts& parts) {
   }
   if (circuit.size() > kShown) path += "... -> ";
   path += name(parts.dependences[circuit.front().index()].from);
-  return Objection{Part::dependence, circuit.front().index(),
+  // Ops are usually listed in program order, so the one that leads back is to blame.
+  return Objection{Part::dependence, circuit.back().index(),
                    "a circuit of dependences with distance 0: " + path,
                    "an op cannot wait for itself: give the dependence that reaches back to an "
                    "earlier iteration a distance"};
