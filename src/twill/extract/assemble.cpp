@@ -1,0 +1,301 @@
+#include "twill/extract/assemble.h"
+
+#include <algorithm>
+
+#include "twill/extract/name_ops.h"
+
+namespace twill::extract {
+namespace {
+
+constexpr int kThreadsPerWarp = 32;
+constexpr int kWarpgroup = 4;
+/// Threads of a warp that share a row of an accumulator, each with every fourth pair of columns.
+constexpr std::int64_t kQuad = 4;
+
+bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
+
+std::optional<std::size_t> memory_of(const machine::Machine& machine, Home home) {
+  const std::string_view name = home == Home::tensor ? "TMEM" : "SMEM";
+  for (std::size_t i = 0; i < machine->memories.size(); ++i) {
+    if (machine->memories[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+Amount amount_of(Home home, const Space& space, int bits) {
+  return home == Home::tensor ? columns_of(space, bits) : bytes_of(space, bits);
+}
+
+/// Of the pool: the width of its compute groups, of its load group, and whether it has others.
+struct Widths {
+  int compute = kWarpgroup;
+  int load = 1;
+  bool has_compute = false;
+  bool has_load = false;
+  bool has_single = false;
+};
+
+Widths widths_of(const machine::Pool& pool) {
+  Widths widths;
+  for (const machine::PoolGroup& group : pool.groups) {
+    if (group.loads && !widths.has_load) {
+      widths.load = group.warps;
+      widths.has_load = true;
+    } else if (!group.loads && group.warps == 1) {
+      widths.has_single = true;
+    } else if (!group.loads && !widths.has_compute) {
+      widths.compute = group.warps;
+      widths.has_compute = true;
+    }
+  }
+  return widths;
+}
+
+std::int64_t registers_of(const Space& space, int bits, int warps, bool column) {
+  const std::int64_t words = (elements_of(space) * bits + 31) / 32;
+  if (column) return (words + kQuad - 1) / kQuad;
+  const std::int64_t threads = std::int64_t{warps} * kThreadsPerWarp;
+  const std::int64_t copies = is_row(space) ? kQuad : 1;
+  return (words * copies + threads - 1) / threads;
+}
+
+class Assembler {
+ public:
+  Assembler(const SubTiling& tiling, const machine::Pool& pool, const Pricing& pricing)
+      : graph_(tiling.graph), tiling_(tiling), pool_(pool), pricing_(pricing),
+        widths_(widths_of(pool)) {}
+
+  Result<Extraction> run(const std::string& name, bool strict) {
+    parts_.name = name;
+    reserved_.clear();
+    warnings_ = graph_.warnings;
+    TWILL_TRY_VOID(add_machine());
+    const std::vector<std::string> names = name_ops(graph_);
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      TWILL_TRY_VOID(add_op(i, names[i], strict));
+    }
+    for (const TileEdge& edge : graph_.edges) {
+      TWILL_TRY_VOID(add_dependence(edge));
+    }
+    mark_streaming();
+    TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
+    Extraction extraction{std::move(posed), {}, std::move(reserved_), graph_.notes,
+                          std::move(warnings_), tiling_.parts, tiling_.rows, pool_.name};
+    for (const TileOp& op : graph_.ops) {
+      extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end});
+    }
+    return extraction;
+  }
+
+ private:
+  Result<void> add_machine() {
+    const machine::Machine& machine = *pricing_.machine;
+    if (!widths_.has_compute) return fail({}, "pool '" + pool_.name + "' has no compute group");
+    if (!widths_.has_load) return fail({}, "pool '" + pool_.name + "' has no load group");
+    for (const machine::Unit& unit : machine.units()) parts_.units.push_back({unit.name});
+    for (const machine::Pipe& pipe : machine.pipes()) parts_.pipes.push_back({pipe.name});
+    std::vector<Amount> taken(machine->memories.size(), 0);
+    std::int64_t registers = 0;
+    for (const Resident& resident : graph_.residents) reserve(resident, taken, registers);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const machine::Memory& memory = machine->memories[i];
+      const Amount capacity = static_cast<Amount>(memory.capacity.value) - taken[i];
+      if (capacity < 1) {
+        return fail({}, "tiles that live through the whole loop take " + std::to_string(taken[i]) +
+                            " " + memory.capacity.unit + " of " + memory.name +
+                            ", which is all there is");
+      }
+      parts_.memories.push_back({memory.name, capacity});
+    }
+    for (const machine::PoolGroup& group : pool_.groups) {
+      const bool holds_tiles = !group.loads && group.warps >= widths_.compute;
+      const std::int64_t left = group.registers - (holds_tiles ? registers : 0);
+      if (left < 0) {
+        warn({}, "loop-invariant register tiles take all registers of group " + group.name);
+      }
+      parts_.groups.push_back(
+          {group.name, group.warps, static_cast<int>(std::max<std::int64_t>(left, 0)), group.loads});
+    }
+    set_objectives();
+    return {};
+  }
+
+  void set_objectives() {
+    const machine::Machine& machine = *pricing_.machine;
+    std::vector<problem::Objective> objectives;
+    for (const std::string& name : machine->objectives) {
+      if (const auto known = problem::objective_named(name)) objectives.push_back(*known);
+    }
+    if (!objectives.empty()) parts_.objectives = std::move(objectives);
+    parts_.minimum_compute_groups = machine->minimum_compute_groups;
+  }
+
+  void reserve(const Resident& resident, std::vector<Amount>& taken, std::int64_t& registers) {
+    if (resident.home == Home::registers) {
+      const std::int64_t each =
+          registers_of(resident.space, resident.bits, widths_.compute, false);
+      registers += each;
+      reserved_.push_back({resident.name, "registers", each, resident.why});
+      return;
+    }
+    const auto memory = memory_of(*pricing_.machine, resident.home);
+    if (!memory) return;
+    const Amount amount = amount_of(resident.home, resident.space, resident.bits);
+    taken[*memory] += amount;
+    reserved_.push_back(
+        {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why});
+  }
+
+  int width_of(const TileOp& op) const {
+    if (op.action == Action::copy) return widths_.load;
+    if (op.one_warp && widths_.has_single) return 1;
+    return widths_.compute;
+  }
+
+  Result<void> add_op(std::size_t index, const std::string& name, bool strict) {
+    const TileOp& tile = graph_.ops[index];
+    TWILL_TRY(const machine::Cost cost, price_op(tile, pricing_));
+    if (cost.defaulted) {
+      TWILL_TRY_VOID(report_default(tile, strict));
+    }
+    problem::Op op;
+    op.name = name;
+    op.ways.push_back(way_of(cost));
+    op.warps = width_of(tile);
+    op.asynchronous = cost.asynchronous;
+    op.variable_latency = tile.action == Action::copy;
+    if (tile.home == Home::registers) {
+      op.registers = static_cast<int>(std::min<std::int64_t>(
+          registers_of(tile.result, tile.result_bits, op.warps, is_column(index)),
+          problem::kLargestNumber));
+    }
+    const auto memory = memory_of(*pricing_.machine, tile.home);
+    if (is_memory(tile.home) && tile.holds_memory) {
+      if (!memory) {
+        return fail(tile.sources.empty() ? Location{} : tile.sources[0].where,
+                    "this machine has no tensor memory", "choose the machine the kernel is for");
+      }
+      op.footprint.push_back(
+          {problem::MemoryId(*memory), amount_of(tile.home, tile.result, tile.result_bits)});
+    }
+    for (const Source& source : tile.sources) op.source.push_back(source.text);
+    parts_.ops.push_back(std::move(op));
+    return {};
+  }
+
+  static problem::Way way_of(const machine::Cost& cost) {
+    problem::Way way;
+    if (cost.unit) way.unit = problem::UnitId(*cost.unit);
+    way.occupancy = cost.occupancy;
+    way.latency = cost.latency;
+    way.issue = cost.issue;
+    for (const machine::PipeDemand& demand : cost.pipes) {
+      way.pipes.push_back({problem::PipeId(demand.pipe), demand.demand});
+    }
+    return way;
+  }
+
+  Result<void> report_default(const TileOp& tile, bool strict) {
+    const Location where = tile.sources.empty() ? Location{} : tile.sources[0].where;
+    const std::string what =
+        "no price for '" + (tile.pieces.empty() ? std::string("?") : tile.pieces[0].kind) + "'";
+    if (strict) {
+      return fail(where, what + ", and --strict allows no default",
+                  "give the machine a rule for it, or leave --strict out");
+    }
+    warn(where, what + ": the machine's default is used");
+    return {};
+  }
+
+  /// A row vector whose readers spread it over the columns of their tile.
+  bool is_column(std::size_t index) const {
+    const TileOp& op = graph_.ops[index];
+    if (op.result.size() != 1) return false;
+    for (const TileEdge& edge : graph_.edges) {
+      if (edge.from.index() != index || edge.flow == Flow::order) continue;
+      const Space& space = graph_.ops[edge.to.index()].space;
+      if (space.size() >= 2 && space.back() == op.result[0]) return true;
+    }
+    return false;
+  }
+
+  Result<void> add_dependence(const TileEdge& edge) {
+    const TileOp& from = graph_.ops[edge.from.index()];
+    const TileOp& to = graph_.ops[edge.to.index()];
+    problem::Dependence dependence;
+    dependence.from = problem::OpId(edge.from.index());
+    dependence.to = problem::OpId(edge.to.index());
+    dependence.distance = edge.distance;
+    const problem::Op& source = parts_.ops[edge.from.index()];
+    const problem::Op& reader = parts_.ops[edge.to.index()];
+    if (to.action == Action::conditional) dependence.delay = 0;
+    if (edge.flow == Flow::order) {
+      dependence.carries_value = false;
+      parts_.dependences.push_back(dependence);
+      return {};
+    }
+    dependence.in_place = edge.flow == Flow::in_place;
+    const bool both_products =
+        from.action == Action::product && to.action == Action::product && dependence.in_place;
+    if (both_products) {
+      // Products run in the order of issue; the next one may follow at once.
+      dependence.delay = edge.from == edge.to ? 0 : source.ways[0].occupancy;
+    } else if (to.action == Action::conditional) {
+      dependence.read_hold = 0;
+    } else {
+      dependence.blocking = waits_for(from, source);
+      if (is_memory(from.home) && !reader.asynchronous && !dependence.in_place) {
+        dependence.read_hold = reader.ways[0].latency;
+      }
+    }
+    if (source.registers > 0) {
+      TWILL_TRY(dependence.transfer,
+                machine::hand_off(*pricing_.machine, bytes_of(from.result, from.result_bits),
+                                  pricing_.rate, pricing_.compute_groups));
+    }
+    parts_.dependences.push_back(dependence);
+    return {};
+  }
+
+  /// A reader waits on a barrier for what comes asynchronously and for what others wrote to memory,
+  /// and on its own scoreboard for a load from global memory.
+  static bool waits_for(const TileOp& from, const problem::Op& source) {
+    if (source.asynchronous || from.action == Action::load) return true;
+    return from.action == Action::move && is_memory(from.home);
+  }
+
+  /// Copies whose addresses the loop does not compute run ahead as far as their ring allows.
+  void mark_streaming() {
+    std::vector<bool> waits(parts_.ops.size(), false);
+    for (const problem::Dependence& dependence : parts_.dependences) {
+      if (dependence.from != dependence.to && dependence.carries_value) {
+        waits[dependence.to.index()] = true;
+      }
+    }
+    for (std::size_t i = 0; i < parts_.ops.size(); ++i) {
+      parts_.ops[i].streaming = parts_.ops[i].variable_latency && !waits[i];
+    }
+  }
+
+  void warn(Location where, std::string message) {
+    warnings_.push_back({std::move(where), std::move(message), "", ""});
+  }
+
+  const TileGraph& graph_;
+  const SubTiling& tiling_;
+  const machine::Pool& pool_;
+  const Pricing& pricing_;
+  Widths widths_;
+  problem::Parts parts_;
+  std::vector<Reserved> reserved_;
+  std::vector<Diagnostic> warnings_;
+};
+
+}  // namespace
+
+Result<Extraction> assemble(const SubTiling& tiling, const machine::Pool& pool,
+                            const Pricing& pricing, const std::string& name, bool strict) {
+  return Assembler(tiling, pool, pricing).run(name, strict);
+}
+
+}  // namespace twill::extract

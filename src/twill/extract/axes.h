@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "twill/extract/body.h"
+#include "twill/extract/tile_graph.h"
+
+namespace twill::extract {
+
+/// Which dimensions of the tiles of a loop belong together (see AxisId). Index row vectors
+/// (integers and pointers) have axes of their own: they are cheap and their ranges are often
+/// shared by unrelated dimensions.
+class Axes {
+ public:
+  explicit Axes(const Body& body);
+
+  /// The dimensions of a value that are longer than 1.
+  Space space_of(ir::ValueId value) const;
+  /// One dimension of it.
+  Extent extent_of(ir::ValueId value, std::size_t dimension) const;
+  /// All axes, by id.
+  const std::vector<Axis>& table() const { return table_; }
+
+ private:
+  std::size_t find(std::size_t node);
+  void add(ir::ValueId value);
+  void unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j);
+  void unite_alike(ir::ValueId a, ir::ValueId b);
+  void unite_prefix(ir::ValueId a, ir::ValueId b);
+  void freeze(ir::ValueId value, const std::string& why);
+  void visit(ir::OpId id);
+  void visit_view(const ir::Op& op, ir::ValueId from, ir::ValueId to);
+  void visit_product(const ir::Op& op);
+  void visit_reduction(ir::OpId id);
+  const std::vector<std::int64_t>& shape(ir::ValueId value) const;
+
+  const Body& body_;
+  std::map<ir::ValueId, std::size_t> first_;   ///< node of dimension 0
+  std::vector<std::size_t> up_;
+  std::vector<std::int64_t> size_;
+  std::vector<std::string> frozen_;
+  std::vector<AxisId> axis_;                   ///< by node, once all is united
+  std::vector<Axis> table_;
+};
+
+}  // namespace twill::extract

@@ -1,0 +1,234 @@
+#include "twill/extract/body.h"
+
+#include <set>
+#include <string>
+
+namespace twill::extract {
+namespace {
+
+using ir::OpKind;
+
+bool is_loop(OpKind kind) { return kind == OpKind::scf_for || kind == OpKind::scf_while; }
+
+bool touches_tiles(const ir::Program& program, ir::OpId root) {
+  for (ir::OpId id : ir::walk(program, root)) {
+    const ir::Op& op = program.op(id);
+    for (ir::ValueId value : op.operands) {
+      if (is_tile(program, value)) return true;
+    }
+    for (ir::ValueId value : op.results) {
+      if (is_tile(program, value)) return true;
+    }
+  }
+  return false;
+}
+
+/// Tile elements that the ops of a block produce or store: a rough measure of a branch's cost.
+std::int64_t weight_of(const ir::Program& program, ir::BlockId block) {
+  std::int64_t weight = 0;
+  for (ir::OpId top : program.block(block).ops) {
+    for (ir::OpId id : ir::walk(program, top)) {
+      const ir::Op& op = program.op(id);
+      if (is_view(op.kind) || op.kind == OpKind::scf_yield) continue;
+      for (ir::ValueId value : op.results) {
+        if (is_tile(program, value)) weight += ir::element_count(ir::type_of(program, value));
+      }
+      if (!op.results.empty()) continue;
+      for (ir::ValueId value : op.operands) {
+        if (is_tile(program, value)) weight += ir::element_count(ir::type_of(program, value));
+      }
+    }
+  }
+  return weight;
+}
+
+class Straightener {
+ public:
+  Straightener(const ir::Program& program, ir::Loop loop) {
+    body_.program = &program;
+    body_.loop = std::move(loop);
+  }
+
+  Result<Body> run() {
+    for (const ir::Carried& carried : body_.loop.carried) {
+      body_.carried[carried.argument] = carried.yielded;
+    }
+    for (const ir::Forwarded& forwarded : body_.loop.forwarded) {
+      body_.renamed[forwarded.argument] = forwarded.passed;
+    }
+    if (body_.loop.before) {
+      TWILL_TRY_VOID(take(*body_.loop.before));
+    }
+    TWILL_TRY_VOID(take(body_.loop.body));
+    return std::move(body_);
+  }
+
+ private:
+  Result<void> take(ir::BlockId block) {
+    for (ir::OpId id : program().block(block).ops) {
+      const ir::Op& op = program().op(id);
+      if (op.kind == OpKind::scf_yield || op.kind == OpKind::scf_condition) continue;
+      if (op.kind == OpKind::scf_if) {
+        TWILL_TRY_VOID(take_if(id));
+      } else if (is_loop(op.kind) && touches_tiles(program(), id)) {
+        return fail(ir::text_location(program(), id),
+                    "the chosen loop holds another loop that works on tiles",
+                    "choose the inner loop with --loop");
+      } else {
+        body_.ops.push_back(id);
+      }
+    }
+    return {};
+  }
+
+  Result<void> take_if(ir::OpId id) {
+    if (!touches_tiles(program(), id)) return {};
+    const auto then_block = ir::body(program(), id, 0);
+    const auto else_block = ir::body(program(), id, 1);
+    if (!then_block) return {};
+    const auto taken_when = counter_equality(program().op(id));
+    const bool heavier_else =
+        else_block && weight_of(program(), *else_block) > weight_of(program(), *then_block);
+    const bool take_else = taken_when ? *taken_when : heavier_else;
+    const auto chosen = take_else ? else_block : then_block;
+    const auto other = take_else ? then_block : else_block;
+    if (taken_when) {
+      note_rare(id, other);
+    } else if (other && weight_of(program(), *other) > 0) {
+      note_other(id, *other);
+    } else {
+      warn(id, "the condition is taken to hold in every iteration");
+    }
+    if (chosen) {
+      rename_results(id, *chosen);
+      return take(*chosen);
+    }
+    return {};
+  }
+
+  /// `x == invariant` holds in few iterations if x changes: true if the steady state runs the else
+  /// branch (of ==), false if it runs the then branch (of !=).
+  std::optional<bool> counter_equality(const ir::Op& op) const {
+    const ir::Op* compare = op.operands.empty()
+                                ? nullptr
+                                : ir::defining_op(program(), op.operands.front());
+    if (!compare || compare->kind != OpKind::arith_cmpi || compare->operands.size() != 2) return {};
+    const auto predicate = ir::integer_attribute(*compare, "predicate");
+    if (!predicate || *predicate > 1) return {};
+    const bool left = ir::is_invariant(program(), body_.loop, compare->operands[0]);
+    const bool right = ir::is_invariant(program(), body_.loop, compare->operands[1]);
+    if (left == right) return {};
+    return *predicate == 0;
+  }
+
+  void note_rare(ir::OpId id, std::optional<ir::BlockId> block) {
+    if (!block || weight_of(program(), *block) == 0) return;
+    RareBranch rare{id, inner_ops(*block)};
+    warn(id, "this branch is taken in few iterations (an equality of a counter): it is one op "
+             "without cost in the steady state");
+    body_.rare.push_back(std::move(rare));
+  }
+
+  void note_other(ir::OpId id, ir::BlockId block) {
+    body_.other_branch[id] = inner_ops(block);
+    warn(id, "only the costlier branch is priced");
+  }
+
+  std::vector<ir::OpId> inner_ops(ir::BlockId block) const {
+    std::vector<ir::OpId> ops;
+    for (ir::OpId top : program().block(block).ops) {
+      for (ir::OpId inner : ir::walk(program(), top)) {
+        if (program().op(inner).kind != OpKind::scf_yield) ops.push_back(inner);
+      }
+    }
+    return ops;
+  }
+
+  void rename_results(ir::OpId id, ir::BlockId block) {
+    const auto yield = ir::terminator(program(), block);
+    if (!yield) return;
+    const ir::Op& op = program().op(id);
+    const ir::Op& end = program().op(*yield);
+    for (std::size_t i = 0; i < op.results.size() && i < end.operands.size(); ++i) {
+      body_.renamed[op.results[i]] = end.operands[i];
+    }
+  }
+
+  void warn(ir::OpId id, std::string what) {
+    body_.warnings.push_back({ir::text_location(program(), id), "scf.if: " + what, "", ""});
+  }
+
+  const ir::Program& program() const { return *body_.program; }
+
+  Body body_;
+};
+
+}  // namespace
+
+bool is_view(OpKind kind) {
+  switch (kind) {
+    case OpKind::tt_broadcast:
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+    case OpKind::tt_trans:
+    case OpKind::tt_bitcast:
+    case OpKind::arith_bitcast:
+    case OpKind::ttg_convert_layout:
+    case OpKind::ttg_memdesc_index:
+    case OpKind::ttg_memdesc_subslice:
+    case OpKind::ttg_memdesc_subview:
+    case OpKind::ttg_memdesc_trans:
+    case OpKind::ttg_memdesc_reshape:
+    case OpKind::ttg_memdesc_reinterpret:
+    case OpKind::ttng_tmem_subslice:
+    case OpKind::ttng_warp_group_dot_wait:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_tile(const ir::Program& program, ir::ValueId value) {
+  const ir::Type type = ir::type_of(program, value);
+  return (type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::memdesc) &&
+         !type->shape.empty();
+}
+
+Result<Body> straighten(const ir::Program& program, ir::OpId loop) {
+  auto structure = ir::as_loop(program, loop);
+  if (!structure) return fail(ir::text_location(program, loop), "this is no loop");
+  return Straightener(program, *std::move(structure)).run();
+}
+
+Origin origin_of(const Body& body, ir::ValueId value) {
+  const ir::Program& program = *body.program;
+  Origin origin{value, 0, false, false};
+  std::set<ir::ValueId> seen;
+  while (true) {
+    if (ir::is_invariant(program, body.loop, origin.value) || !seen.insert(origin.value).second) {
+      origin.invariant = true;  // from outside, or handed on unchanged from one to the next
+      return origin;
+    }
+    const auto renamed = body.renamed.find(origin.value);
+    if (renamed != body.renamed.end()) {
+      origin.value = renamed->second;
+      continue;
+    }
+    const auto carried = body.carried.find(origin.value);
+    if (carried != body.carried.end()) {
+      origin.value = carried->second;
+      ++origin.distance;
+      continue;
+    }
+    const ir::Op* op = ir::defining_op(program, origin.value);
+    if (!op || !is_view(op->kind) || op->operands.empty()) return origin;
+    const std::size_t index = op->kind == OpKind::ttng_warp_group_dot_wait
+                                  ? program.value(origin.value).index
+                                  : 0;
+    if (index >= op->operands.size()) return origin;
+    if (op->kind == OpKind::tt_trans) origin.transposed = !origin.transposed;
+    origin.value = op->operands[index];
+  }
+}
+
+}  // namespace twill::extract

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "twill/ir/loop.h"
+#include "twill/ir/program.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::extract {
+
+/// Where a value comes from once everything that only renames it is looked through: iteration
+/// arguments, results of scf.if, views of tiles and of memory, changes of register layout.
+struct Origin {
+  ir::ValueId value;       ///< result of an op of the body, or something from outside
+  int distance = 0;        ///< iterations ago
+  bool invariant = false;  ///< the same in every iteration (the induction variable is not)
+  bool transposed = false; ///< an odd number of register transpositions on the way
+};
+
+/// A scf.if of the body that is not executed in the steady state: its condition is an equality
+/// of a counter with something invariant, so it holds once in many iterations.
+struct RareBranch {
+  ir::OpId op;                     ///< the scf.if
+  std::vector<ir::OpId> ops;       ///< of the branch, in order, at any depth
+};
+
+/// The body of one loop, straightened: one branch of every scf.if, in order of the text.
+struct Body {
+  const ir::Program* program = nullptr;
+  ir::Loop loop;
+  std::vector<ir::OpId> ops;                   ///< without scf.if, scf.yield
+  std::vector<RareBranch> rare;
+  std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by scf.if: what is not in `ops`
+  std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of scf.if and the like: what they are
+  std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: what is yielded for it
+  std::vector<Diagnostic> warnings;
+};
+
+/// Fails if the loop holds another loop that works on tiles.
+Result<Body> straighten(const ir::Program& program, ir::OpId loop);
+
+Origin origin_of(const Body& body, ir::ValueId value);
+
+/// True for ops that only rename a tile: views, broadcasts, layout changes, waits.
+bool is_view(ir::OpKind kind);
+
+/// A tensor or memdesc of rank at least 1.
+bool is_tile(const ir::Program& program, ir::ValueId value);
+
+}  // namespace twill::extract

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "twill/extract/tile_graph.h"
+#include "twill/ir/program.h"
+
+namespace twill::extract {
+
+/// What an element-wise op costs: the kinds of the machine it stands for, and its unit class.
+struct Elementwise {
+  Unit unit = Unit::core;
+  std::vector<Piece> pieces;
+  std::string word;
+};
+
+/// nullopt if the op is not a known element-wise one.
+std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op);
+
+/// Ops whose results cost nothing and are made where they are needed: constants, ranges, splats.
+bool is_free(ir::OpKind kind);
+
+/// The piece and word of a reduction or scan: "reduce_max", "reduce_sum", ... by its combine region;
+/// one piece per source.
+Elementwise combination(const ir::Program& program, ir::OpId op);
+
+}  // namespace twill::extract

@@ -1,0 +1,251 @@
+#include "twill/extract/contract.h"
+
+#include <algorithm>
+
+#include "twill/extract/contractor.h"
+
+namespace twill::extract {
+namespace {
+
+using ir::OpKind;
+
+/// Barriers, fences, tokens: they only order, and the schedule brings its own.
+bool is_synchronization(OpKind kind) {
+  switch (kind) {
+    case OpKind::gpu_barrier:
+    case OpKind::ttg_local_dealloc:
+    case OpKind::ttg_local_barrier:
+    case OpKind::ttg_async_commit_group:
+    case OpKind::ttg_async_wait:
+    case OpKind::ttng_tc_gen5_commit:
+    case OpKind::ttng_init_barrier:
+    case OpKind::ttng_inval_barrier:
+    case OpKind::ttng_barrier_expect:
+    case OpKind::ttng_wait_barrier:
+    case OpKind::ttng_arrive_barrier:
+    case OpKind::ttng_fence_async_shared:
+    case OpKind::ttng_async_tma_store_wait:
+    case OpKind::tt_assert:
+    case OpKind::tt_print:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_register_shuffle(OpKind kind) {
+  return kind == OpKind::tt_join || kind == OpKind::tt_split || kind == OpKind::tt_cat;
+}
+
+bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
+  const auto tile = [&](ir::ValueId value) { return is_tile(program, value); };
+  return std::any_of(op.operands.begin(), op.operands.end(), tile) ||
+         std::any_of(op.results.begin(), op.results.end(), tile);
+}
+
+}  // namespace
+
+TileGraph contract(const Body& body) { return Contractor(body).run(); }
+
+TileGraph Contractor::run() {
+  graph_.axes = axes_.table();
+  graph_.warnings = body_.warnings;
+  for (ir::OpId id : body_.ops) {
+    if (is_root(id)) make(id);
+  }
+  for (const ir::Carried& carried : body_.loop.carried) {
+    const bool leaves = carried.result && !program().value(*carried.result).uses.empty();
+    if (leaves && ir::is_tensor(ir::type_of(program(), carried.yielded))) {
+      producers_of(carried.yielded);
+    }
+  }
+  for (const RareBranch& rare : body_.rare) make_conditional(rare);
+  connect_buffers();
+  note_staging();
+  sort_by_text();
+  return std::move(graph_);
+}
+
+/// Ops with an effect besides their results; everything else is made when something reads it.
+bool Contractor::is_root(ir::OpId id) const {
+  const ir::Op& op = program().op(id);
+  if (ir::mma_operands(op)) return true;
+  if (const auto access = ir::memory_access(op)) {
+    return access->writes || access->destination.has_value();
+  }
+  if (is_synchronization(op.kind) || is_view(op.kind) || is_free(op.kind)) return false;
+  return op.kind == OpKind::other && works_on_tiles(program(), op);
+}
+
+std::optional<TileOpId> Contractor::make(ir::OpId id) {
+  const auto known = made_.find(id);
+  if (known != made_.end()) return known->second;
+  made_[id] = std::nullopt;
+  const ir::Op& op = program().op(id);
+  if (ir::mma_operands(op)) return make_product(id);
+  if (const auto access = ir::memory_access(op)) return make_access(id, *access);
+  if (!works_on_tiles(program(), op) || is_synchronization(op.kind)) return std::nullopt;
+  if (op.kind == OpKind::tt_reduce || op.kind == OpKind::tt_scan) return make_reduction(id);
+  if (const auto work = elementwise(program(), op)) return make_elementwise(id, *work);
+  if (is_register_shuffle(op.kind)) {
+    return make_elementwise(id, {Unit::core, {{"int", 32, 1, "", 0}}, "pack"});
+  }
+  return make_unknown(id);
+}
+
+Source Contractor::source_of(ir::OpId id) const {
+  const Location where = ir::text_location(program(), id);
+  return {id, where,
+          program().op(id).name + " @ " + std::to_string(where.line) + ":" +
+              std::to_string(where.column)};
+}
+
+TileOpId Contractor::add(ir::OpId id, TileOp op) {
+  const TileOpId made(graph_.ops.size());
+  if (op.sources.empty()) op.sources.push_back(source_of(id));
+  graph_.ops.push_back(std::move(op));
+  made_[id] = made;
+  return made;
+}
+
+std::optional<TileOpId> Contractor::make_elementwise(ir::OpId id, const Elementwise& work) {
+  const ir::Op& op = program().op(id);
+  if (op.results.empty() || !is_tile(program(), op.results[0])) return std::nullopt;
+  TileOp tile;
+  tile.action = Action::elementwise;
+  tile.unit = work.unit;
+  tile.pieces = work.pieces;
+  tile.space = tile.result = axes_.space_of(op.results[0]);
+  tile.result_bits = ir::element_bits(ir::type_of(program(), op.results[0]));
+  tile.home = Home::registers;
+  const auto invariant = [&](ir::ValueId value) {
+    const Origin origin = origin_of(body_, value);
+    const ir::Op* from = ir::defining_op(program(), origin.value);
+    return origin.invariant || (from && is_free(from->kind));
+  };
+  const bool scales = op.kind == OpKind::arith_mulf &&
+                      std::any_of(op.operands.begin(), op.operands.end(), invariant);
+  tile.words.push_back(scales ? std::string("scale") : work.word);
+  const TileOpId made = add(id, std::move(tile));
+  for (ir::ValueId operand : op.operands) read(operand, made);
+  return made;
+}
+
+std::optional<TileOpId> Contractor::make_reduction(ir::OpId id) {
+  const ir::Op& op = program().op(id);
+  const auto reduction = ir::reduction(program(), id);
+  if (!reduction || reduction->sources.empty()) return make_unknown(id);
+  const ir::ValueId source = reduction->sources[0];
+  const Elementwise work = combination(program(), id);
+  TileOp tile;
+  tile.action = Action::reduction;
+  tile.pieces = work.pieces;
+  tile.space = axes_.space_of(source);
+  const auto rank = ir::type_of(program(), source)->shape.size();
+  const auto axis = static_cast<std::size_t>(std::max(reduction->axis, 0));
+  if (axis < rank) tile.reduced = find_axis(tile.space, axes_.extent_of(source, axis).axis);
+  tile.words.push_back((axis + 1 == rank ? "row_" : "column_") + work.word);
+  tile.home = Home::registers;
+  for (ir::ValueId result : op.results) {
+    tile.result = axes_.space_of(result);
+    tile.result_bits += ir::element_bits(ir::type_of(program(), result));
+  }
+  const TileOpId made = add(id, std::move(tile));
+  for (ir::ValueId value : reduction->sources) read(value, made);
+  return made;
+}
+
+std::optional<TileOpId> Contractor::make_unknown(ir::OpId id) {
+  const ir::Op& op = program().op(id);
+  TileOp tile;
+  tile.action = Action::unknown;
+  tile.pieces = {{op.name, 32, 1, "", 0}};
+  tile.words = {op.name.substr(op.name.find('.') + 1)};
+  const auto widest = [&](ir::ValueId value) {
+    if (!is_tile(program(), value)) return;
+    Space space = axes_.space_of(value);
+    if (elements_of(space) > elements_of(tile.space)) tile.space = std::move(space);
+  };
+  for (ir::ValueId value : op.operands) widest(value);
+  for (ir::ValueId value : op.results) {
+    widest(value);
+    if (!ir::is_tensor(ir::type_of(program(), value))) continue;
+    tile.home = Home::registers;
+    tile.result = axes_.space_of(value);
+    tile.result_bits += ir::element_bits(ir::type_of(program(), value));
+  }
+  const TileOpId made = add(id, std::move(tile));
+  for (ir::ValueId value : op.operands) read(value, made);
+  return made;
+}
+
+void Contractor::make_conditional(const RareBranch& rare) {
+  TileOp tile;
+  tile.action = Action::conditional;
+  tile.words = {"epilogue"};
+  tile.sources.push_back(source_of(rare.op));
+  for (ir::OpId id : rare.ops) tile.sources.push_back(source_of(id));
+  const TileOpId made = add(rare.op, std::move(tile));
+  for (ir::OpId id : rare.ops) {
+    for (ir::ValueId operand : program().op(id).operands) {
+      const auto from = program().value(operand).op;
+      const bool inner =
+          from && std::find(rare.ops.begin(), rare.ops.end(), *from) != rare.ops.end();
+      if (!inner && ir::is_tensor(ir::type_of(program(), operand))) read(operand, made);
+    }
+  }
+}
+
+std::vector<Contractor::From> Contractor::producers_of(ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  std::vector<From> out;
+  gather(value, 0, seen, out);
+  return out;
+}
+
+void Contractor::gather(ir::ValueId value, int distance, std::set<ir::ValueId>& seen,
+                        std::vector<From>& out) {
+  const Origin origin = origin_of(body_, value);
+  if (origin.invariant) return note_invariant(origin.value);
+  const auto from = program().value(origin.value).op;
+  if (!from || !seen.insert(origin.value).second) return;
+  const ir::Op& op = program().op(*from);
+  if (is_free(op.kind) || !works_on_tiles(program(), op)) {
+    for (ir::ValueId operand : op.operands) gather(operand, distance + origin.distance, seen, out);
+    return;
+  }
+  const auto made = make(*from);
+  if (!made) return;
+  out.push_back({in_registers(*made, *from, origin.transposed), distance + origin.distance});
+}
+
+void Contractor::read(ir::ValueId value, TileOpId by, Flow flow) {
+  if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc) return;  // see buffers.cpp
+  for (const From& from : producers_of(value)) {
+    connect(graph_, {from.op, by, from.distance, flow});
+  }
+}
+
+/// A register tile from before the loop takes registers all the time. Row vectors do not count, nor
+/// does what is made anew where it is needed.
+void Contractor::note_invariant(ir::ValueId value) {
+  ir::ValueId real = value;
+  const ir::Op* op = ir::defining_op(program(), real);
+  while (op && is_view(op->kind) && !op->operands.empty()) {
+    real = op->operands[0];
+    op = ir::defining_op(program(), real);
+  }
+  if (!op || is_free(op->kind) || !ir::is_tensor(ir::type_of(program(), real))) return;
+  if (ir::memory_access(*op) && op->kind != OpKind::tt_load &&
+      op->kind != OpKind::tt_descriptor_load && op->kind != OpKind::ttg_local_load) {
+    return;
+  }
+  Space space = axes_.space_of(value);
+  if (space.size() < 2 || !noted_.insert(real).second) return;
+  const auto id = program().value(real).op;
+  graph_.residents.push_back({source_of(*id).text, Home::registers, std::move(space),
+                              ir::element_bits(ir::type_of(program(), real)),
+                              "register tile made before the loop"});
+}
+
+}  // namespace twill::extract

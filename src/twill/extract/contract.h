@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/extract/body.h"
+#include "twill/extract/tile_graph.h"
+
+namespace twill::extract {
+
+/// The tile operations of a loop body, one per Program op that works on a tile: views, broadcasts,
+/// layout changes, constants and scalar arithmetic are contracted, index arithmetic goes into the
+/// loads and stores it is for, versions of memory become values.
+/// Every rule is in docs/reference/extraction.md.
+TileGraph contract(const Body& body);
+
+}  // namespace twill::extract

@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include "twill/extract/contractor.h"
+
+namespace twill::extract {
+namespace {
+
+using ir::OpKind;
+
+/// Columns of an 8-bit wgmma: after so many, low-precision sums may be promoted.
+constexpr std::int64_t kFp8Step = 32;
+
+bool is_tcgen05(OpKind kind) {
+  return kind == OpKind::ttng_tc_gen5_mma || kind == OpKind::ttng_tc_gen5_mma_scaled;
+}
+
+/// How often an fp8 product of Hopper adds its low-precision sums to the accumulator on the CUDA
+/// cores; 0: never.
+std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
+  if (op.kind != OpKind::ttng_warp_group_dot || bits != 8) return 0;
+  const auto limit = ir::integer_attribute(op, "maxNumImpreciseAcc");
+  if (!limit || *limit > k) return 0;
+  const std::int64_t step = std::max(*limit, kFp8Step);
+  return (k + step - 1) / step;
+}
+
+/// The accumulator's old content is not read.
+bool starts_fresh(const ir::Program& program, const ir::MmaOperands& operands) {
+  if (operands.use_accumulator) {
+    const auto flag = ir::constant_integer(program, *operands.use_accumulator);
+    if (flag && *flag == 0) return true;
+  }
+  const auto number = ir::constant_number(program, operands.accumulator);
+  return number && *number == 0;
+}
+
+}  // namespace
+
+std::optional<TileOpId> Contractor::make_product(ir::OpId id) {
+  const ir::Op& op = program().op(id);
+  const ir::MmaOperands operands = *ir::mma_operands(op);
+  const ir::Type a = ir::type_of(program(), operands.a), b = ir::type_of(program(), operands.b);
+  const ir::Type d = ir::type_of(program(), operands.accumulator);
+  const std::size_t rank = d->shape.size();
+  if (rank < 2 || a->shape.size() != rank) return make_unknown(id);
+
+  TileOp tile;
+  tile.action = Action::product;
+  tile.space = {axes_.extent_of(operands.accumulator, rank - 2),
+                axes_.extent_of(operands.accumulator, rank - 1),
+                axes_.extent_of(operands.a, rank - 1)};
+  std::int64_t batch = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) batch *= std::max<std::int64_t>(d->shape[i], 1);
+  const int bits = std::max(ir::element_bits(a), ir::element_bits(b));
+  tile.pieces = {{"mma", bits, batch, "", 0}};
+  tile.result = axes_.space_of(operands.accumulator);
+  tile.result_bits = ir::element_bits(d);
+  tile.home = is_tcgen05(op.kind) ? Home::tensor : Home::registers;
+  tile.one_warp = is_tcgen05(op.kind);
+  tile.words = {"mma"};
+  const std::int64_t additions = promotions(op, tile.space[2].size, bits);
+  const TileOpId made = add(id, std::move(tile));
+
+  std::string a_side, b_side;
+  read_operand(id, operands.a, made, a_side);
+  read_operand(id, operands.b, made, b_side);
+  graph_.ops[made.index()].pieces[0].form = a_side + (b_side == "R" ? "S" : b_side);
+  if (op.kind == OpKind::tt_dot || op.kind == OpKind::tt_dot_scaled) {
+    graph_.warnings.push_back({ir::text_location(program(), id),
+                               op.name + " is no asynchronous product: it is priced like one", "",
+                               ""});
+  }
+  if (operands.a_scale) read(*operands.a_scale, made);
+  if (operands.b_scale) read(*operands.b_scale, made);
+  if (is_tcgen05(op.kind)) return made;
+  if (additions > 0) return promote(id, made, additions);
+  read_accumulator(op, operands, made);
+  return made;
+}
+
+/// `side` becomes where the operand is read from: "S" shared memory, "T" tensor memory, "R".
+void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product,
+                              std::string& side) {
+  const ir::Type type = ir::type_of(program(), operand);
+  if (type->kind == ir::TypeKind::memdesc) {
+    side = type->space == ir::MemorySpace::tensor ? "T" : "S";
+    return;
+  }
+  side = "R";
+  const Origin origin = origin_of(body_, operand);
+  const auto from = origin.invariant ? std::nullopt : program().value(origin.value).op;
+  const int bits = ir::element_bits(type);
+  if (from && origin.transposed && bits == 16) {
+    const auto made = make(*from);
+    if (made && graph_.ops[made->index()].action == Action::elementwise) {
+      // It has to go through shared memory to be transposed: the product reads it there.
+      connect(graph_, {through_shared(*made, id, false), product, origin.distance, Flow::value});
+      side = "S";
+      return;
+    }
+  }
+  for (const From& producer : producers_of(operand)) {
+    TileOpId source = producer.op;
+    const TileOp& made = graph_.ops[source.index()];
+    const bool arithmetic = made.action == Action::elementwise || made.action == Action::product;
+    if (arithmetic && bits != 16) {
+      TileOp shuffle;
+      shuffle.action = Action::move;
+      shuffle.pieces = {{"shuffle", bits, 1, "", 0}};
+      shuffle.space = shuffle.result = made.result;
+      shuffle.result_bits = bits;
+      shuffle.home = Home::registers;
+      shuffle.words = {"shuffle"};
+      shuffle.sources = made.sources;
+      const TileOpId moved(graph_.ops.size());
+      graph_.ops.push_back(std::move(shuffle));
+      connect(graph_, {source, moved, 0, Flow::value});
+      source = moved;
+    }
+    connect(graph_, {source, product, producer.distance, Flow::value});
+  }
+}
+
+void Contractor::read_accumulator(const ir::Op& op, const ir::MmaOperands& operands,
+                                  TileOpId product) {
+  if (starts_fresh(program(), operands)) return;
+  const Origin origin = origin_of(body_, operands.accumulator);
+  if (origin.invariant) return read(operands.accumulator, product);
+  const ir::Op* from = ir::defining_op(program(), origin.value);
+  if (from && from != &op && from->kind == OpKind::arith_mulf) {
+    for (const From& scaled : producers_of(operands.accumulator)) {
+      graph_.ops[scaled.op.index()].words = {"rescale"};
+    }
+  }
+  read(operands.accumulator, product, Flow::in_place);
+}
+
+/// acc += product, on the CUDA cores; the op that readers of the product read.
+TileOpId Contractor::promote(ir::OpId id, TileOpId product, std::int64_t additions) {
+  const ir::MmaOperands operands = *ir::mma_operands(program().op(id));
+  TileOp sum;
+  sum.action = Action::elementwise;
+  sum.pieces = {{"add", 32, additions, "", 0}};
+  sum.space = sum.result = graph_.ops[product.index()].result;
+  sum.result_bits = 32;
+  sum.home = Home::registers;
+  sum.words = {"promote"};
+  const TileOpId made = add(id, std::move(sum));
+  connect(graph_, {product, made, 0, Flow::value});
+  if (!starts_fresh(program(), operands)) read(operands.accumulator, made, Flow::in_place);
+  return made;
+}
+
+/// Stores a register tile to shared memory, for other threads to read; with `load_back` also the
+/// load into registers in the other order.
+TileOpId Contractor::through_shared(TileOpId from, ir::OpId id, bool load_back) {
+  const auto known = exchanged_.find(from);
+  TileOpId stored;
+  if (known != exchanged_.end()) {
+    stored = known->second;
+  } else {
+    TileOp store;
+    store.action = Action::move;
+    store.space = store.result = graph_.ops[from.index()].result;
+    store.result_bits = graph_.ops[from.index()].result_bits;
+    store.pieces = {{"smem_store", store.result_bits, 1, "", 0}};
+    store.home = Home::shared;
+    store.words = {"smem_store"};
+    store.sources = {source_of(id)};
+    stored = TileOpId(graph_.ops.size());
+    graph_.ops.push_back(std::move(store));
+    connect(graph_, {from, stored, 0, Flow::value});
+    exchanged_[from] = stored;
+  }
+  return load_back ? in_registers(stored, id, false) : stored;
+}
+
+}  // namespace twill::extract

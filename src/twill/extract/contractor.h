@@ -1,0 +1,93 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "twill/extract/axes.h"
+#include "twill/extract/body.h"
+#include "twill/extract/classify.h"
+#include "twill/extract/tile_graph.h"
+#include "twill/ir/operands.h"
+
+/// The working state of `contract`; include contract.h instead.
+namespace twill::extract {
+
+class Contractor {
+ public:
+  explicit Contractor(const Body& body) : body_(body), axes_(body) {}
+  TileGraph run();
+
+ private:
+  // contract.cpp: what becomes an op at all, and register arithmetic
+  bool is_root(ir::OpId id) const;
+  std::optional<TileOpId> make(ir::OpId id);
+  std::optional<TileOpId> make_elementwise(ir::OpId id, const Elementwise& work);
+  std::optional<TileOpId> make_reduction(ir::OpId id);
+  std::optional<TileOpId> make_unknown(ir::OpId id);
+  void make_conditional(const RareBranch& rare);
+  TileOpId add(ir::OpId id, TileOp op);
+  Source source_of(ir::OpId id) const;
+
+  /// Ops that a register value comes from, through everything that is free; `distance` iterations
+  /// ago. Loop-invariant tiles are noted as residents.
+  struct From {
+    TileOpId op;
+    int distance = 0;
+  };
+  std::vector<From> producers_of(ir::ValueId value);
+  void gather(ir::ValueId value, int distance, std::set<ir::ValueId>& seen, std::vector<From>& out);
+  void read(ir::ValueId value, TileOpId by, Flow flow = Flow::value);
+  void note_invariant(ir::ValueId value);
+
+  // contract_product.cpp
+  std::optional<TileOpId> make_product(ir::OpId id);
+  void read_operand(ir::OpId id, ir::ValueId operand, TileOpId product, std::string& side);
+  void read_accumulator(const ir::Op& op, const ir::MmaOperands& operands, TileOpId product);
+  TileOpId promote(ir::OpId id, TileOpId product, std::int64_t additions);
+  TileOpId through_shared(TileOpId from, ir::OpId id, bool load_back);
+
+  // contract_memory.cpp: loads, stores, copies, moves
+  std::optional<TileOpId> make_access(ir::OpId id, const ir::MemoryAccess& access);
+  std::optional<TileOpId> make_copy(ir::OpId id, const ir::MemoryAccess& access,
+                                    ir::ValueId tile, const std::string& kind);
+  std::optional<TileOpId> make_load(ir::OpId id, const ir::MemoryAccess& access);
+  std::optional<TileOpId> make_store(ir::OpId id, const ir::MemoryAccess& access);
+  std::optional<TileOpId> make_move_in(ir::OpId id, const ir::MemoryAccess& access);
+  std::optional<TileOpId> make_move_out(ir::OpId id, const ir::MemoryAccess& access);
+  std::string label_of(ir::ValueId address) const;
+  bool only_fills_shared(ir::ValueId tile) const;
+  void absorb_addresses(const ir::MemoryAccess& access, TileOpId into);
+  void absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
+  TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);
+
+  // buffers.cpp: versions of memory, and what stays for the whole loop
+  struct Access {
+    TileOpId op;
+    bool reads = false;
+    bool writes = false;
+    bool accumulates = false;
+  };
+  using Accesses = std::map<ir::ValueId, std::vector<Access>>;  ///< by buffer, in program order
+  void connect_buffers();
+  void collect(ir::OpId id, TileOpId op, Accesses& accesses) const;
+  ir::ValueId buffer_of(ir::ValueId memdesc) const;
+  void connect_versions(const std::vector<Access>& accesses, bool carried);
+  void note_residents(const Accesses& accesses);
+  void note_staging();
+  void sort_by_text();
+
+  const ir::Program& program() const { return *body_.program; }
+
+  const Body& body_;
+  Axes axes_;
+  TileGraph graph_;
+  std::map<ir::OpId, std::optional<TileOpId>> made_;
+  std::map<TileOpId, TileOpId> loaded_back_;   ///< copy -> its load into registers
+  std::map<TileOpId, TileOpId> exchanged_;     ///< register op -> its transposition
+  std::set<ir::ValueId> noted_;                ///< invariants already in `residents`
+};
+
+}  // namespace twill::extract

@@ -1,0 +1,101 @@
+#include "twill/extract/extract.h"
+
+#include <algorithm>
+
+#include "twill/extract/assemble.h"
+#include "twill/extract/body.h"
+#include "twill/extract/contract.h"
+#include "twill/extract/fuse.h"
+#include "twill/extract/sub_tile.h"
+
+namespace twill::extract {
+namespace {
+
+/// "sm_90" gives 90.
+int architecture_of(const machine::Machine& machine) {
+  int number = 0;
+  for (char c : machine->target) {
+    if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+Result<void> check_target(const ir::Program& program, const machine::Machine& machine) {
+  const auto kernel = ir::cuda_target(program);
+  const int target = architecture_of(machine);
+  if (!kernel || target == 0 || *kernel / 10 == target / 10) return {};
+  return fail({program.file(), 0, 0},
+              "the kernel was compiled for sm_" + std::to_string(*kernel) + ", but " +
+                  machine->name + " is " + machine->target,
+              "their tensor-core instructions differ: choose another --machine, or compile again");
+}
+
+Result<const machine::Pool*> pool_of(const machine::Machine& machine, const std::string& name) {
+  if (machine->pools.empty()) return fail({}, "machine " + machine->name + " has no pool");
+  if (name.empty()) return &machine->pools.front();
+  if (const machine::Pool* pool = machine.pool_named(name)) return pool;
+  std::string known;
+  for (const machine::Pool& pool : machine->pools) known += " " + pool.name;
+  return fail({}, "machine " + machine->name + " has no pool '" + name + "'", "pools:" + known);
+}
+
+int compute_groups_of(const machine::Pool& pool) {
+  const auto computes = [](const machine::PoolGroup& group) {
+    return !group.loads && group.warps > 1;
+  };
+  return std::max(1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(),
+                                                    computes)));
+}
+
+/// The rows asked for, or the machine's: then a loop that cannot be cut stays whole, with a warning.
+Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
+                      const Options& options) {
+  if (options.subtile) return sub_tile(graph, *options.subtile);
+  auto tiling = sub_tile(graph, static_cast<std::int64_t>(machine->subtile_rows.value));
+  if (tiling) return tiling;
+  TWILL_TRY(SubTiling whole, sub_tile(graph, 0));
+  Diagnostic why = std::move(tiling).error();
+  why.message += "; they stay whole";
+  whole.graph.warnings.push_back(std::move(why));
+  return whole;
+}
+
+std::string kernel_name(const ir::Program& program, ir::OpId loop) {
+  std::string name = "loop";
+  if (const auto function = ir::enclosing(program, loop, ir::OpKind::tt_func)) {
+    name = std::string(ir::symbol_name(program, *function));
+  }
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!good) c = '_';
+  }
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, "k");
+  return name.substr(0, 100);
+}
+
+bool has_product(const TileGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(),
+                     [](const TileOp& op) { return op.action == Action::product; });
+}
+
+}  // namespace
+
+Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
+                           const machine::Machine& machine, const Options& options) {
+  TWILL_TRY_VOID(check_target(program, machine));
+  TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
+  TWILL_TRY(const Body body, straighten(program, loop));
+  const TileGraph graph = fuse(contract(body));
+  if (!has_product(graph)) {
+    return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
+  }
+  TWILL_TRY(const SubTiling tiling, cut(graph, machine, options));
+  const Pricing pricing{&machine, options.rate, compute_groups_of(*pool)};
+  auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options.strict);
+  if (!extraction && extraction.error().location == Location{}) {
+    extraction.error().location = ir::text_location(program, loop);
+  }
+  return extraction;
+}
+
+}  // namespace twill::extract

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/extract/tile_graph.h"
+#include "twill/ir/program.h"
+#include "twill/machine/machine.h"
+#include "twill/problem/problem.h"
+
+/// From a loop of a Program and a Machine to the scheduling Problem. The rules are in
+/// docs/reference/extraction.md.
+namespace twill::extract {
+
+struct Options {
+  std::optional<std::int64_t> subtile;  ///< rows of a sub-tile; 0: none; unset: the machine's
+  std::string pool;                     ///< name of a pool; empty: the machine's first
+  machine::Rate rate = machine::Rate::fastest;
+  bool strict = false;                  ///< refuse ops without a price instead of warning
+};
+
+/// What an op of the Problem stands for.
+struct OpOrigin {
+  std::vector<Source> sources;   ///< in program order
+  int part = -1;                 ///< sub-tile; -1: shared by all, or nothing is cut
+  std::int64_t row_begin = 0;    ///< of the cut axis; both 0 if the op is not cut
+  std::int64_t row_end = 0;
+};
+
+/// Memory or registers that are taken for the whole loop, so the Problem does not get them.
+struct Reserved {
+  std::string what;     ///< "ttg.local_alloc @ 31:10"
+  std::string memory;   ///< "SMEM", "TMEM" or "registers"
+  Amount amount = 0;    ///< bytes, columns, or registers per thread
+  std::string why;
+};
+
+struct Extraction {
+  problem::Problem problem;
+  std::vector<OpOrigin> origins;      ///< by problem::OpId
+  std::vector<Reserved> reserved;
+  std::vector<std::string> notes;     ///< what was approximated by rule, one sentence each
+  std::vector<Diagnostic> warnings;   ///< what should be looked at
+  int sub_tiles = 1;
+  std::int64_t sub_tile_rows = 0;     ///< 0: nothing is cut
+  std::string pool;
+};
+
+/// Precondition: `loop` is an op of `program`, as `choose_loop` gives it.
+/// Fails if the loop is no loop or holds another one, has no tensor-core work, was compiled for
+/// another architecture, needs more memory than the machine has, cannot be cut as asked, or holds
+/// an op without a price under `strict`. Deterministic. Cost: about linear in the loop's ops.
+Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
+                           const machine::Machine& machine, const Options& options);
+
+}  // namespace twill::extract

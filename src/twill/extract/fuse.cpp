@@ -1,0 +1,113 @@
+#include "twill/extract/fuse.h"
+
+#include <algorithm>
+#include <map>
+
+namespace twill::extract {
+namespace {
+
+/// Where op `u` may go: the one op all of its readers have joined, if they are alike.
+std::optional<std::size_t> only_reader(const TileGraph& graph,
+                                       const std::vector<std::vector<std::size_t>>& out,
+                                       const std::vector<std::size_t>& head, std::size_t u) {
+  std::optional<std::size_t> reader;
+  for (std::size_t e : out[u]) {
+    const TileEdge& edge = graph.edges[e];
+    if (edge.distance != 0 || edge.flow != Flow::value) return std::nullopt;
+    const std::size_t to = head[edge.to.index()];
+    if (reader && *reader != to) return std::nullopt;
+    reader = to;
+  }
+  return reader;
+}
+
+bool alike(const TileOp& from, const TileOp& to) {
+  if (from.action != Action::elementwise || to.action != Action::elementwise) return false;
+  if (from.space != to.space) return false;
+  return from.unit == to.unit || is_row(from.space);
+}
+
+bool has_piece(const TileOp& op, std::string_view kind) {
+  return std::any_of(op.pieces.begin(), op.pieces.end(),
+                     [&](const Piece& piece) { return piece.kind == kind; });
+}
+
+/// A fine op "add" that reads a fine "fma" of the same fused op is part of that instruction.
+std::vector<bool> contracted_adds(const TileGraph& graph, const std::vector<std::size_t>& head) {
+  std::vector<bool> absorbed(graph.ops.size(), false);
+  std::vector<bool> used(graph.ops.size(), false);
+  for (const TileEdge& edge : graph.edges) {
+    const std::size_t from = edge.from.index(), to = edge.to.index();
+    if (from == to || edge.distance != 0 || head[from] != head[to]) continue;
+    if (used[from] || absorbed[to] || is_row(graph.ops[to].space)) continue;
+    if (!has_piece(graph.ops[from], "fma") || !has_piece(graph.ops[to], "add")) continue;
+    absorbed[to] = used[from] = true;
+  }
+  return absorbed;
+}
+
+void add_piece(std::vector<Piece>& pieces, const Piece& piece) {
+  for (Piece& known : pieces) {
+    if (known.kind == piece.kind && known.bits == piece.bits && known.form == piece.form) {
+      known.times += piece.times;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
+
+void absorb(TileOp& into, const TileOp& member, bool part_of_fma) {
+  for (const std::string& word : member.words) {
+    const bool known = std::find(into.words.begin(), into.words.end(), word) != into.words.end();
+    if (!known) into.words.push_back(word);
+  }
+  if (!part_of_fma) {
+    for (const Piece& piece : member.pieces) add_piece(into.pieces, piece);
+  }
+  into.sources.insert(into.sources.end(), member.sources.begin(), member.sources.end());
+}
+
+}  // namespace
+
+TileGraph fuse(TileGraph graph) {
+  const std::size_t count = graph.ops.size();
+  std::vector<std::vector<std::size_t>> out(count);
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    out[graph.edges[e].from.index()].push_back(e);
+  }
+  std::vector<std::size_t> head(count);
+  for (std::size_t u = 0; u < count; ++u) head[u] = u;
+  for (std::size_t u = count; u-- > 0;) {
+    const auto reader = only_reader(graph, out, head, u);
+    if (reader && alike(graph.ops[u], graph.ops[*reader])) head[u] = *reader;
+  }
+
+  const std::vector<bool> absorbed = contracted_adds(graph, head);
+  TileGraph fused;
+  fused.axes = std::move(graph.axes);
+  fused.residents = std::move(graph.residents);
+  fused.warnings = std::move(graph.warnings);
+  fused.notes = std::move(graph.notes);
+  std::vector<std::size_t> place(count, count);
+  std::map<std::size_t, std::vector<std::size_t>> members;  // by head, in program order
+  for (std::size_t u = 0; u < count; ++u) members[head[u]].push_back(u);
+  for (std::size_t u = 0; u < count; ++u) {
+    if (head[u] != u) continue;
+    place[u] = fused.ops.size();
+    TileOp op = graph.ops[u];
+    op.words.clear();
+    op.pieces.clear();
+    op.sources.clear();
+    for (std::size_t member : members[u]) absorb(op, graph.ops[member], absorbed[member]);
+    fused.ops.push_back(std::move(op));
+  }
+  for (const TileEdge& edge : graph.edges) {
+    const std::size_t from = place[head[edge.from.index()]];
+    const std::size_t to = place[head[edge.to.index()]];
+    if (from == to && edge.distance == 0) continue;
+    connect(fused, {TileOpId(from), TileOpId(to), edge.distance, edge.flow});
+  }
+  return fused;
+}
+
+}  // namespace twill::extract

@@ -1,0 +1,63 @@
+#include "twill/extract/price_op.h"
+
+#include <algorithm>
+
+namespace twill::extract {
+namespace {
+
+machine::Work work_of(const TileOp& op, const Piece& piece) {
+  machine::Work work;
+  work.kind = piece.kind;
+  work.bits = piece.bits;
+  work.form = piece.form;
+  work.elements = (piece.elements > 0 ? piece.elements : elements_of(op.space)) * piece.times;
+  work.rows = op.action == Action::reduction ? elements_of(op.result)
+              : op.space.empty()             ? 1
+                                             : op.space.front().size;
+  work.bytes = (work.elements * piece.bits + 7) / 8;
+  if (op.action == Action::product) {
+    work.m = op.space[0].size * piece.times;
+    work.n = op.space[1].size;
+    work.k = op.space[2].size;
+  }
+  return work;
+}
+
+/// Row vectors cost what the machine says for row arithmetic, plus the MUFU if they need it.
+std::vector<machine::Work> works_of(const TileOp& op) {
+  std::vector<machine::Work> works;
+  const bool row = op.action == Action::elementwise && is_row(op.space);
+  std::int64_t steps = 0;
+  for (const Piece& piece : op.pieces) {
+    if (row && piece.kind != "exp2" && piece.kind != "special") {
+      steps += piece.times;
+    } else {
+      works.push_back(work_of(op, piece));
+    }
+  }
+  if (steps > 0) {
+    works.push_back(work_of(op, {"row", 32, steps, "", 0}));
+    works.back().rows = works.back().elements;
+  }
+  return works;
+}
+
+}  // namespace
+
+Result<machine::Cost> price_op(const TileOp& op, const Pricing& pricing) {
+  const std::vector<machine::Work> works = works_of(op);
+  if (works.empty()) return machine::Cost{};
+  return machine::price(*pricing.machine, works, pricing.rate, pricing.compute_groups);
+}
+
+std::int64_t bytes_of(const Space& space, int bits) { return (elements_of(space) * bits + 7) / 8; }
+
+std::int64_t columns_of(const Space& space, int bits) {
+  if (space.empty()) return 1;
+  constexpr std::int64_t kLanes = 128, kColumnBits = 32;
+  const std::int64_t blocks = (space.front().size + kLanes - 1) / kLanes;
+  const std::int64_t wide = elements_of(space) / space.front().size;
+  return std::max<std::int64_t>(blocks * ((wide * bits + kColumnBits - 1) / kColumnBits), 1);
+}
+
+}  // namespace twill::extract

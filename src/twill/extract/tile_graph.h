@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/ir/program.h"
+#include "twill/support/diagnostic.h"
+#include "twill/support/id.h"
+
+/// The loop body as tile operations: what `contract` makes of the Program, `fuse` makes coarser,
+/// `sub_tile` cuts into rows, and `assemble` turns into a Problem. Machine independent.
+namespace twill::extract {
+
+struct AxisTag;
+struct TileOpTag;
+/// Tile dimensions that can only be cut together: element-wise partners, the two sides of a
+/// transposition, the contracted dimension of both operands of a product, ...
+using AxisId = Id<AxisTag>;
+using TileOpId = Id<TileOpTag>;
+
+struct Extent {
+  AxisId axis;
+  std::int64_t size = 1;
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+/// Dimensions of size 1 are left out: a column of 128 x 1 is a row vector.
+using Space = std::vector<Extent>;
+
+std::int64_t elements_of(const Space& space);
+
+/// Where the result of a tile op lives.
+enum class Home { none, registers, shared, tensor };
+
+enum class Action {
+  copy,         ///< asynchronous, from global to shared memory
+  load,         ///< blocking, from global memory into registers
+  product,      ///< space: m, n, k
+  elementwise,  ///< space: that of the result
+  reduction,    ///< space: that of the input; `reduced` is an index into it
+  move,         ///< between registers, shared and tensor memory, or inside a warp
+  store,        ///< to global memory
+  conditional,  ///< a rare scf.if as one op
+  unknown,
+};
+
+/// The unit class of an element-wise op. Chains are split where it changes.
+enum class Unit { core, mufu, narrowing };
+
+/// A part of an op that has a price of its own.
+struct Piece {
+  std::string kind;      ///< a key of the machine's "operations"
+  int bits = 32;         ///< per element
+  std::int64_t times = 1;
+  std::string form;      ///< of a product: "SS", "RS", "TS"
+  std::int64_t elements = 0;  ///< worked on; 0: those of the op's space
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+/// Lines of the Program that an op stands for.
+struct Source {
+  ir::OpId op;
+  Location where;
+  std::string text;      ///< "arith.subf @ 57:11"
+};
+
+struct TileOp {
+  Action action = Action::unknown;
+  Unit unit = Unit::core;              ///< of element-wise ops
+  std::vector<std::string> words;      ///< what it does, in order: "scale", "sub"
+  std::vector<Piece> pieces;
+  Space space;
+  std::optional<std::size_t> reduced;
+  Space result;
+  int result_bits = 0;
+  Home home = Home::none;
+  bool holds_memory = true;            ///< false: the buffer is accounted for by another op
+  bool one_warp = false;               ///< issued by one thread whatever the tile
+  std::vector<Source> sources;
+  std::int64_t row_begin = 0;          ///< of the cut axis; both 0 if not cut
+  std::int64_t row_end = 0;
+  int part = -1;                       ///< sub-tile, -1: shared or not cut
+};
+
+enum class Flow {
+  value,     ///< `to` reads what `from` made
+  in_place,  ///< `to` overwrites it: one buffer
+  order,     ///< `to` comes after, nothing is kept alive
+};
+
+struct TileEdge {
+  TileOpId from;
+  TileOpId to;
+  int distance = 0;
+  Flow flow = Flow::value;
+  friend bool operator==(const TileEdge&, const TileEdge&) = default;
+};
+
+/// A tile that lives through the whole loop.
+struct Resident {
+  std::string name;      ///< "Q of mma0", or the source line
+  Home home = Home::shared;
+  Space space;
+  int bits = 16;
+  std::string why;       ///< "loaded before the loop", "staging of a store in the outer loop"
+};
+
+/// Axes that no cut may go through, with the reason.
+struct Axis {
+  std::int64_t size = 1;
+  std::string frozen;    ///< empty: may be cut
+};
+
+struct TileGraph {
+  std::vector<TileOp> ops;             ///< in program order
+  std::vector<TileEdge> edges;
+  std::vector<Axis> axes;
+  std::vector<Resident> residents;
+  std::vector<Diagnostic> warnings;
+  std::vector<std::string> notes;      ///< what was contracted and fused, for people
+};
+
+/// Rows, columns and single values: at most one dimension is longer than 1.
+bool is_row(const Space& space);
+
+/// The position of `axis` in `space`.
+std::optional<std::size_t> find_axis(const Space& space, AxisId axis);
+
+/// Adds an edge unless the same one is there.
+void connect(TileGraph& graph, TileEdge edge);
+
+}  // namespace twill::extract
