@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 namespace twill::solve {
@@ -21,23 +22,33 @@ class Budget {
 
   /// To be called with the memory held right now.
   bool allows(std::size_t memory) {
-    stopped_ = stopped_ || work_ > work_limit_ || memory > memory_limit_;
-    return !stopped_;
+    if (work_ > work_limit_) stop("the work limit");
+    if (memory > memory_limit_) stop("the memory limit");
+    return !stopped();
   }
   /// Asks the caller whether to go on.
-  void ask() { stopped_ = stopped_ || (keep_going_ && !keep_going_()); }
+  bool ask() {
+    if (keep_going_ && !keep_going_()) stop("the caller");
+    return !stopped();
+  }
 
-  bool stopped() const { return stopped_; }
+  bool stopped() const { return !stopped_by_.empty(); }
+  std::string_view stopped_by() const { return stopped_by_; }
+  std::size_t memory_limit() const { return memory_limit_; }
   std::uint64_t work() const { return work_; }
   std::uint64_t conflicts() const { return conflicts_; }
 
  private:
+  void stop(std::string_view by) {
+    if (!stopped()) stopped_by_ = by;
+  }
+
   std::uint64_t work_limit_;
   std::size_t memory_limit_;
   std::function<bool()> keep_going_;
   std::uint64_t work_ = 0;
   std::uint64_t conflicts_ = 0;
-  bool stopped_ = false;
+  std::string_view stopped_by_;  ///< empty while there is something left
 };
 
 }  // namespace twill::solve

@@ -61,9 +61,6 @@ class Engine {
   /// coefficients.
   void add_at_most(std::span<const Term> terms, std::int64_t bound);
 
-  /// The value the search tries first for a literal that has not had one.
-  void prefer(Literal literal) { phases_[literal.variable()] = literal.negative() ? -1 : 1; }
-
   /// Searches for a model in which `assumption` is true.
   Outcome solve(Literal assumption, Budget& budget);
 

@@ -1,11 +1,176 @@
 #include "twill/solve/solve.h"
 
-namespace twill::solve {
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
-schedule::Answer solve(const problem::Problem&, const Options&) {
-  schedule::Answer answer;
-  answer.argument = "the solver is not built yet";
-  return answer;
+#include <fmt/format.h>
+
+#include "twill/schedule/bounds.h"
+#include "twill/solve/candidate.h"
+#include "twill/solve/search.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::Problem;
+using schedule::Answer;
+using schedule::Bound;
+using schedule::ObjectiveValue;
+using schedule::Schedule;
+using schedule::Verdict;
+
+/// All candidates in turn, the most promising first; the best schedule so far is a limit for those
+/// that follow.
+class Solver {
+ public:
+  Solver(const Problem& problem, const Options& options)
+      : problem_(problem),
+        options_(options),
+        budget_(options.work_limit, options.memory_limit, [this] { return report_and_ask(); }) {}
+
+  Answer solve() {
+    const Bound min_ii = schedule::min_ii(problem_);
+    progress_.bound = min_ii.value;
+    if (const auto why = schedule::never_feasible(problem_)) return infeasible(min_ii, *why);
+    const Candidates candidates =
+        candidates_of(problem_, find_sub_tiles(problem_), options_.most_combinations);
+    complete_ = candidates.all;
+    single_ = candidates.tried.size() == 1 && candidates.all;
+    for (const Candidate& candidate : candidates.tried) visit(candidate);
+    if (!candidates.all) bound_ = min_ii.value;
+    return conclude(min_ii);
+  }
+
+ private:
+  void visit(const Candidate& candidate) {
+    std::optional<Cycles> worst;
+    if (best_) worst = best_->initiation_interval;
+    if (worst && candidate.min_ii.value > *worst) return;
+    if (budget_.stopped()) {
+      bound_ = std::min(bound_, candidate.min_ii.value);
+      return;
+    }
+    const auto report = [this](std::string_view level, std::optional<std::int64_t> value,
+                               std::int64_t bound) {
+      progress_.level = level;
+      progress_.value = value;
+      progress_.bound = bound;
+    };
+    Search search(candidate, budget_, options_.proof, report);
+    Interval interval = search.find_interval(worst);
+    if (interval.impossible) {
+      decisive_ = std::max(decisive_, interval.bound - 1);
+      return;
+    }
+    bound_ = std::min(bound_, interval.bound);
+    if (!interval.schedule) return;
+    Schedule& schedule = *interval.schedule;
+    std::vector<ObjectiveValue> values;
+    const Cycles ii = schedule.initiation_interval;
+    values.push_back({"initiation_interval", ii, interval.bound, interval.bound == ii});
+    for (ObjectiveValue& value : search.minimize_objectives(schedule)) {
+      values.push_back(std::move(value));
+    }
+    if (best_ && !is_better(values)) return;
+    best_ = with_ways(std::move(schedule), candidate);
+    values_ = std::move(values);
+  }
+
+  bool is_better(const std::vector<ObjectiveValue>& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].value != values_[i].value) return values[i].value < values_[i].value;
+    }
+    return false;
+  }
+
+  Answer infeasible(const Bound& min_ii, std::string why) const {
+    Answer answer;
+    answer.verdict = Verdict::infeasible;
+    answer.lower_bound = min_ii;
+    answer.argument = std::move(why);
+    return counted(std::move(answer));
+  }
+
+  Answer counted(Answer answer) const {
+    answer.work = budget_.work();
+    answer.conflicts = budget_.conflicts();
+    return answer;
+  }
+
+  Answer conclude(const Bound& min_ii) {
+    const bool all_done = complete_ && !budget_.stopped();
+    if (all_done && !best_) {
+      return infeasible(min_ii, fmt::format("an exhaustive search finds no schedule at an II of {}, "
+                                            "and a loop that has one at any II has one there",
+                                            decisive_));
+    }
+    Answer answer;
+    answer.lower_bound = lower_bound(min_ii);
+    const std::string reason = budget_.stopped() ? fmt::format("{} ended the search", budget_.stopped_by())
+                                                 : std::string("not all combinations of ways were tried");
+    if (!best_) {
+      answer.argument = reason;
+      return counted(std::move(answer));
+    }
+    answer.verdict = all_done ? Verdict::optimal : Verdict::feasible;
+    if (!all_done) answer.argument = reason;
+    answer.schedule = std::move(best_);
+    answer.objectives = std::move(values_);
+    if (!all_done) weaken(answer);
+    return counted(std::move(answer));
+  }
+
+  /// What is still proven of the levels of an answer that is not known to be optimal.
+  void weaken(Answer& answer) const {
+    ObjectiveValue& interval = answer.objectives.front();
+    interval.bound = answer.lower_bound.value;
+    interval.proven = interval.bound == interval.value;
+    bool before = interval.proven;
+    for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
+      ObjectiveValue& level = answer.objectives[i];
+      if (!single_ || !before) level.bound = 0;
+      level.proven = level.bound == level.value && before;
+      before = level.proven;
+    }
+  }
+
+  Bound lower_bound(const Bound& min_ii) const {
+    if (bound_ <= min_ii.value || bound_ == kUnknown) return min_ii;
+    Bound bound;
+    bound.value = bound_;
+    bound.kind = schedule::BoundKind::search;
+    bound.witness = fmt::format("an exhaustive search finds no schedule at an II of {} or less",
+                                bound_ - 1);
+    return bound;
+  }
+
+  bool report_and_ask() {
+    progress_.work = budget_.work();
+    if (options_.progress) options_.progress(progress_);
+    return !options_.cancelled || !options_.cancelled();
+  }
+
+  static constexpr Cycles kUnknown = std::numeric_limits<Cycles>::max();
+
+  const Problem& problem_;
+  const Options& options_;
+  Progress progress_{"initiation_interval", std::nullopt, 1, 0};
+  Budget budget_;
+  bool complete_ = true;  ///< all combinations of ways were candidates
+  bool single_ = true;    ///< and there is just one
+  Cycles bound_ = kUnknown;  ///< the least bound of the candidates visited
+  Cycles decisive_ = 0;
+  std::optional<Schedule> best_;
+  std::vector<ObjectiveValue> values_;
+};
+
+}  // namespace
+
+Answer solve(const Problem& problem, const Options& options) {
+  return Solver(problem, options).solve();
 }
 
 }  // namespace twill::solve

@@ -36,8 +36,8 @@ struct Options {
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
 
-  /// Combinations of ways tried, most promising first, if ops have alternatives. Beyond it the
-  /// verdict is at best `feasible`: nothing is claimed about combinations that were not tried.
+  /// Combinations of ways tried if ops have alternatives: the first in lexicographic order of the
+  /// ways. Beyond it the verdict is at best `feasible`: nothing is claimed about the others.
   std::size_t most_combinations = 256;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.

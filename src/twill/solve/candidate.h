@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/instance.h"
+#include "twill/solve/symmetry.h"
+
+namespace twill::solve {
+
+/// A Problem in which a way has been chosen for every op.
+struct Candidate {
+  std::vector<int> ways;     ///< by op, of the original Problem
+  problem::Problem problem;  ///< with these ways only
+  schedule::Bound min_ii;    ///< of `problem`
+};
+
+/// The combinations of ways worth trying.
+struct Candidates {
+  std::deque<Candidate> tried;  ///< by ascending MinII, then in order of the ways
+  bool all = true;              ///< false if there are more combinations than the limit
+};
+
+/// All combinations of ways, at most `limit` of them: the first in lexicographic order of the ways
+/// (those a Problem lists first are its default). Of combinations that an exchange of sub-tiles
+/// turns into each other only the first is kept. Cost: one MinII per combination.
+Candidates candidates_of(const problem::Problem& problem, const SubTiles& sub_tiles,
+                         std::size_t limit);
+
+/// A schedule of a candidate as a schedule of the original Problem.
+schedule::Schedule with_ways(schedule::Schedule schedule, const Candidate& candidate);
+
+}  // namespace twill::solve

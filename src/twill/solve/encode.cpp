@@ -1,0 +1,322 @@
+#include "twill/solve/encode.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace twill::solve {
+namespace {
+
+Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// The op whose slot is 0: one of the sub-tiles if there are any, else the op that holds a unit
+/// longest, since fixing it says most about the others.
+std::size_t choose_anchor(const Instance& instance, const SubTiles& sub_tiles) {
+  if (!sub_tiles.ops.empty()) return sub_tiles.ops.front();
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < instance.op_count(); ++i) {
+    if (instance.tasks[i].occupancy > instance.tasks[best].occupancy) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles ii,
+                   std::int64_t most_copies, std::size_t memory_limit, ProofSink* proof,
+                   std::string_view title)
+    : instance_(instance),
+      ii_(ii),
+      most_copies_(most_copies),
+      memory_limit_(memory_limit),
+      engine_(proof, title) {
+  make_nodes(sub_tiles);
+  add_groups();
+  if (fits()) add_units();
+  if (fits()) add_precedences();
+  if (fits()) add_blocking();
+  if (fits()) add_one_stream();
+  if (fits()) add_memories();
+  if (fits()) add_registers();
+  fits();
+}
+
+void Encoding::make_nodes(const SubTiles& sub_tiles) {
+  const std::size_t n = instance_.op_count();
+  for (std::size_t i = 0; i < n; ++i) slots_.push_back(engine_.add_node());
+  for (std::size_t i = 0; i < n; ++i) stages_.push_back(engine_.add_node());
+  anchor_ = choose_anchor(instance_, sub_tiles);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i == anchor_) continue;
+    engine_.require({slots_[i], slots_[anchor_], 0});
+    engine_.require({slots_[anchor_], slots_[i], 1 - ii_});
+  }
+  const std::vector<std::size_t>& tiles = sub_tiles.ops;
+  if (tiles.size() == 2) engine_.require({slots_[tiles[0]], slots_[tiles[1]], -(ii_ / 2)});
+  for (std::size_t i = 2; i < tiles.size(); ++i) {
+    engine_.require({slots_[tiles[i]], slots_[tiles[i - 1]], 0});
+  }
+}
+
+/// slot(later) - slot(earlier) >= by. Slots are in [0, II).
+Literal Encoding::slot_apart(std::size_t later, std::size_t earlier, Cycles by) {
+  if (by <= 1 - ii_) return kTrue;
+  if (by >= ii_) return kFalse;
+  return engine_.at_least({slots_[later], slots_[earlier], by});
+}
+
+Literal Encoding::stage_apart(std::size_t later, std::size_t earlier, Cycles by) {
+  return engine_.at_least({stages_[later], stages_[earlier], by});
+}
+
+void Encoding::add_clause(const Guards& guards, std::initializer_list<Literal> literals) {
+  std::vector<Literal> clause(guards);
+  clause.insert(clause.end(), literals.begin(), literals.end());
+  if (std::find(clause.begin(), clause.end(), kTrue) == clause.end()) engine_.add_clause(clause);
+}
+
+/// M(later) - M(earlier) >= by, unless a guard is true.
+void Encoding::require_after(std::size_t later, std::size_t earlier, Cycles by,
+                             const Guards& guards) {
+  const Cycles whole = floor_divide(by, ii_);
+  const Cycles rest = by - whole * ii_;
+  if (guards.empty() && later != earlier) {
+    engine_.require({stages_[later], stages_[earlier], whole});
+  } else {
+    add_clause(guards, {stage_apart(later, earlier, whole)});
+  }
+  add_clause(guards, {slot_apart(later, earlier, rest), stage_apart(later, earlier, whole + 1)});
+  add_clause(guards,
+             {slot_apart(later, earlier, rest - ii_), stage_apart(later, earlier, whole + 2)});
+}
+
+/// [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) do not meet modulo II, unless a guard is true.
+/// Both holds are at least 1 and at most II.
+void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b,
+                       const Guards& guards) {
+  add_clause(guards, {slot_apart(b, a, hold_a), slot_apart(a, b, hold_b)});
+  if (guards.empty()) {
+    engine_.require({slots_[b], slots_[a], hold_a - ii_});
+    engine_.require({slots_[a], slots_[b], hold_b - ii_});
+    return;
+  }
+  add_clause(guards, {slot_apart(b, a, hold_a - ii_)});
+  add_clause(guards, {slot_apart(a, b, hold_b - ii_)});
+}
+
+void Encoding::add_precedences() {
+  for (const Precedence& it : instance_.precedences) {
+    const Cycles by = it.delay - it.distance * ii_;
+    require_after(it.to, it.from, by, {});
+    if (it.transfer == 0) continue;
+    const Literal same = same_group(it.from, it.to);
+    if (same != kTrue) require_after(it.to, it.from, by + it.transfer, {same});
+    if (!fits()) return;
+  }
+}
+
+void Encoding::add_units() {
+  std::vector<std::vector<std::size_t>> users(instance_.problem->units().size());
+  for (std::size_t i = 0; i < instance_.op_count(); ++i) {
+    if (instance_.tasks[i].unit) users[*instance_.tasks[i].unit].push_back(i);
+  }
+  for (const std::vector<std::size_t>& ops : users) {
+    for (std::size_t i = 0; i < ops.size() && fits(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        exclude(ops[j], instance_.tasks[ops[j]].occupancy, ops[i],
+                instance_.tasks[ops[i]].occupancy, {});
+      }
+    }
+  }
+}
+
+void Encoding::add_groups() {
+  const std::size_t groups = instance_.group_count();
+  for (const Task& task : instance_.tasks) {
+    auto& row = in_group_.emplace_back(groups, kFalse);
+    for (const std::size_t group : task.groups) {
+      row[group] = task.groups.size() == 1 ? kTrue : engine_.add_literal();
+    }
+    Guards one_of;
+    for (const std::size_t group : task.groups) {
+      for (const Literal other : one_of) engine_.add_clause({~other, ~row[group]});
+      one_of.push_back(row[group]);
+    }
+    add_clause(one_of, {});
+  }
+  for (std::size_t group = 0; group < groups; ++group) {
+    const Literal used = engine_.add_literal();
+    used_.push_back(used);
+    Guards members = {~used};
+    for (const auto& row : in_group_) {
+      if (row[group] == kFalse) continue;
+      engine_.add_clause({~row[group], used});
+      members.push_back(row[group]);
+    }
+    add_clause(members, {});
+  }
+  order_identical_groups();
+  require_groups();
+}
+
+/// Of groups that differ in nothing but the name, op number i may open the next one only if an op
+/// before it is in the one before it.
+void Encoding::order_identical_groups() {
+  const auto groups = instance_.problem->groups();
+  std::map<std::tuple<int, int, bool>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    alike[{groups[i].warps, groups[i].registers, groups[i].loads}].push_back(i);
+  }
+  for (const auto& [kind, members] : alike) {
+    for (std::size_t m = 1; m < members.size(); ++m) {
+      Literal opened = kFalse;  // an op so far is in the group before
+      for (const auto& row : in_group_) {
+        const Literal here = row[members[m]];
+        const Literal before = row[members[m - 1]];
+        if (here != kFalse) add_clause({}, {~here, opened});
+        if (before == kFalse) continue;
+        const Literal next = engine_.add_literal();
+        add_clause({}, {~next, opened, before});
+        opened = next;
+      }
+    }
+  }
+}
+
+void Encoding::require_groups() {
+  const problem::Problem& problem = *instance_.problem;
+  std::vector<Term> unused;
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    if (!problem.groups()[i].loads) unused.push_back({1, ~used_[i]});
+  }
+  const std::int64_t ops = std::count_if(problem.ops().begin(), problem.ops().end(),
+                                         [](const auto& op) { return !op.variable_latency; });
+  const auto pool = static_cast<std::int64_t>(unused.size());
+  const std::int64_t wanted =
+      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
+  if (wanted > 0) engine_.add_at_most(unused, pool - wanted);
+}
+
+bool Encoding::may_share_group(std::size_t a, std::size_t b) const {
+  const auto& of_a = instance_.tasks[a].groups;
+  const auto& of_b = instance_.tasks[b].groups;
+  return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
+}
+
+/// True iff the two ops are in the same group.
+Literal Encoding::same_group(std::size_t a, std::size_t b) {
+  if (a == b) return kTrue;
+  if (a > b) std::swap(a, b);
+  if (!may_share_group(a, b)) return kFalse;
+  if (instance_.tasks[a].groups.size() == 1 && instance_.tasks[b].groups.size() == 1) return kTrue;
+  const std::uint64_t key = std::uint64_t{a} << 32 | b;
+  const auto [found, fresh] = same_group_.try_emplace(key, kFalse);
+  if (!fresh) return found->second;
+  const Literal same = engine_.add_literal();
+  found->second = same;
+  for (std::size_t group = 0; group < instance_.group_count(); ++group) {
+    const Literal in_a = in_group_[a][group];
+    const Literal in_b = in_group_[b][group];
+    if (in_a == kFalse && in_b == kFalse) continue;
+    add_clause({}, {~same, ~in_a, in_b});
+    add_clause({}, {~same, in_a, ~in_b});
+    add_clause({}, {same, ~in_a, ~in_b});
+  }
+  return same;
+}
+
+/// True if the op has to wait for a barrier: always, or because a register value it reads comes
+/// from another group.
+Literal Encoding::waits_literal(std::size_t op) {
+  if (instance_.tasks[op].waits) return kTrue;
+  Guards comes_from_elsewhere;
+  for (std::size_t value = 0; value < instance_.op_count(); ++value) {
+    if (instance_.tasks[value].registers == 0) continue;
+    const auto& reads = instance_.reads[value];
+    const bool reads_it = std::any_of(reads.begin(), reads.end(),
+                                      [op](const Read& read) { return read.reader == op; });
+    if (reads_it) comes_from_elsewhere.push_back(~same_group(value, op));
+  }
+  const auto& all = comes_from_elsewhere;
+  if (std::find(all.begin(), all.end(), kTrue) != all.end()) return kTrue;
+  if (std::count(all.begin(), all.end(), kFalse) == static_cast<std::ptrdiff_t>(all.size())) {
+    return kFalse;
+  }
+  const Literal waits = engine_.add_literal();
+  for (const Literal elsewhere : all) add_clause({}, {waits, ~elsewhere});
+  return waits;
+}
+
+void Encoding::add_blocking() {
+  if (!instance_.blocking) return;
+  for (std::size_t op = 0; op < instance_.op_count() && fits(); ++op) {
+    const Literal waits = waits_literal(op);
+    if (waits == kFalse) continue;
+    for (std::size_t other = 0; other < instance_.op_count(); ++other) {
+      if (other != op) forbid_issue_during(op, other, waits);
+    }
+  }
+}
+
+/// If both are in one group and `waiting` waits, it is not issued in an issue cycle of `other`.
+void Encoding::forbid_issue_during(std::size_t waiting, std::size_t other, Literal waits) {
+  const Task& task = instance_.tasks[waiting];
+  const Task& busy = instance_.tasks[other];
+  const bool one_stream_says_so = instance_.one_stream && task.issue > 0;
+  const bool unit_says_so = task.unit && task.unit == busy.unit && busy.occupancy >= busy.issue;
+  if (busy.issue == 0 || one_stream_says_so || unit_says_so) return;
+  const Literal same = same_group(waiting, other);
+  if (same == kFalse) return;
+  const Guards guards = {~same, ~waits};
+  if (busy.issue >= ii_) {
+    add_clause(guards, {});
+    return;
+  }
+  add_clause(guards, {slot_apart(other, waiting, 1), slot_apart(waiting, other, busy.issue)});
+  add_clause(guards, {slot_apart(waiting, other, busy.issue - ii_)});
+}
+
+void Encoding::add_one_stream() {
+  if (!instance_.one_stream) return;
+  for (std::size_t a = 0; a < instance_.op_count() && fits(); ++a) {
+    const Task& first = instance_.tasks[a];
+    for (std::size_t b = a + 1; b < instance_.op_count(); ++b) {
+      const Task& second = instance_.tasks[b];
+      const bool unit_says_so = first.unit && first.unit == second.unit &&
+                                first.occupancy >= first.issue && second.occupancy >= second.issue;
+      if (first.issue == 0 || second.issue == 0 || unit_says_so || !may_share_group(a, b)) continue;
+      const Literal same = same_group(a, b);
+      exclude(a, first.issue, b, second.issue, same == kTrue ? Guards{} : Guards{~same});
+    }
+  }
+  for (std::size_t group = 0; group < instance_.group_count(); ++group) {  // redundant, but quick
+    std::vector<Term> issue;
+    for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+      if (instance_.tasks[op].issue == 0 || in_group_[op][group] == kFalse) continue;
+      issue.push_back({instance_.tasks[op].issue, in_group_[op][group]});
+    }
+    engine_.add_at_most(issue, ii_);
+  }
+}
+
+schedule::Schedule Encoding::schedule() const {
+  schedule::Schedule out;
+  out.initiation_interval = ii_;
+  const std::int64_t slot_zero = engine_.value(slots_[anchor_]);
+  Cycles earliest = 0;
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    schedule::Placement placement;
+    placement.issue =
+        ii_ * engine_.value(stages_[op]) + engine_.value(slots_[op]) - slot_zero;
+    for (std::size_t group = 0; group < instance_.group_count(); ++group) {
+      if (engine_.value(in_group_[op][group])) placement.group = schedule::GroupId(group);
+    }
+    earliest = op == 0 ? placement.issue : std::min(earliest, placement.issue);
+    out.ops.push_back(placement);
+  }
+  for (schedule::Placement& placement : out.ops) placement.issue -= earliest;
+  return out;
+}
+
+}  // namespace twill::solve

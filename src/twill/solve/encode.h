@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/engine.h"
+#include "twill/solve/instance.h"
+#include "twill/solve/symmetry.h"
+
+namespace twill::solve {
+
+/// "Is there a schedule of this instance with this II?" as constraints of an Engine.
+///
+/// The issue cycle of an op is M = II * s + r. Its slot r in [0, II) and its stage s, which has no
+/// bounds at all, are two nodes of the difference logic; slots and stages are never compared with
+/// each other. An inequality M(v) - M(u) >= q * II + rho, 0 <= rho < II, becomes
+///
+///     s(v) - s(u) >= q
+///     r(v) - r(u) >= rho       or  s(v) - s(u) >= q + 1
+///     r(v) - r(u) >= rho - II  or  s(v) - s(u) >= q + 2
+///
+/// so neither the size nor the search depends on how many cycles things take. Exclusion on units
+/// and in groups is a matter of slots only. Memories and registers are counted at the issue of each
+/// value (nowhere else can the sum reach its maximum): copy number j of w is alive there if
+/// s(reader) - s(w) is large enough for the order of the three slots.
+///
+/// At most `most_copies` copies per value are counted, which is a relaxation: a refutation holds, a
+/// schedule has to be checked (recheck.h) and the search repeated with more if it does not pass.
+///
+/// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
+/// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
+class Encoding {
+ public:
+  /// Precondition: ii >= load_bound(instance); `instance` outlives this. If the constraints do not
+  /// fit in `memory_limit` bytes, construction ends early and `complete` is false.
+  Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles ii, std::int64_t most_copies,
+           std::size_t memory_limit, ProofSink* proof, std::string_view title);
+
+  bool complete() const { return complete_; }
+
+  /// Literals that, assumed, keep an objective down.
+  Literal groups_at_most(std::int64_t limit);
+  Literal crossings_at_most(std::int64_t limit);
+  Literal length_at_most(Cycles limit);
+  /// Keeps it down for good.
+  void fix(Literal literal) { engine_.add_clause({literal}); }
+
+  Outcome solve(Literal assumption, Budget& budget) { return engine_.solve(assumption, budget); }
+
+  /// After `satisfied`: way 0 everywhere, earliest issue cycle 0.
+  schedule::Schedule schedule() const;
+
+  const Engine& engine() const { return engine_; }
+
+ private:
+  using Guards = std::vector<Literal>;  ///< literals one of which excuses from a constraint
+
+  bool fits() { return complete_ = complete_ && engine_.memory() <= memory_limit_; }
+
+  // encode.cpp: times, units, groups
+  void make_nodes(const SubTiles& sub_tiles);
+  Literal slot_apart(std::size_t later, std::size_t earlier, Cycles by);
+  Literal stage_apart(std::size_t later, std::size_t earlier, Cycles by);
+  void add_clause(const Guards& guards, std::initializer_list<Literal> literals);
+  void require_after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);
+  void exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
+  void add_precedences();
+  void add_units();
+  void add_groups();
+  void order_identical_groups();
+  void require_groups();
+  Literal same_group(std::size_t a, std::size_t b);
+  bool may_share_group(std::size_t a, std::size_t b) const;
+  void add_blocking();
+  void forbid_issue_during(std::size_t waiting, std::size_t other, Literal waits);
+  void add_one_stream();
+  Literal waits_literal(std::size_t op);
+
+  // encode_storage.cpp: memories and registers
+  void add_memories();
+  void add_registers();
+  Literal copy_alive(std::size_t value, std::size_t event, std::int64_t copy, Literal shared);
+  void count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
+                  Literal shared, Literal alive);
+
+  // encode_objectives.cpp
+  Literal limit_sum(const std::vector<Literal>& literals, std::int64_t limit);
+
+  const Instance& instance_;
+  const Cycles ii_;
+  const std::int64_t most_copies_;
+  const std::size_t memory_limit_;
+  Engine engine_;
+  bool complete_ = true;
+
+  std::size_t anchor_ = 0;                     ///< the op of slot 0
+  std::vector<Node> slots_;                    ///< by op
+  std::vector<Node> stages_;                   ///< by op
+  std::vector<std::vector<Literal>> in_group_; ///< by op, then group
+  std::vector<Literal> used_;                  ///< by group: true iff it has an op
+  std::vector<Literal> crossings_;             ///< one per value and receiving group; once built
+  bool crossings_built_ = false;
+  std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked
+};
+
+}  // namespace twill::solve

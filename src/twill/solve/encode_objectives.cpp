@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "twill/solve/encode.h"
+
+/// The part of the Encoding that keeps objectives down. Every limit is excused if its literal is
+/// false, so one engine serves all searches of an objective.
+namespace twill::solve {
+
+Literal Encoding::limit_sum(const std::vector<Literal>& literals, std::int64_t limit) {
+  const auto count = static_cast<std::int64_t>(literals.size());
+  if (limit >= count) return kTrue;
+  const Literal in_force = engine_.add_literal();
+  std::vector<Term> terms;
+  for (const Literal literal : literals) terms.push_back({1, literal});
+  terms.push_back({count - limit, in_force});
+  engine_.add_at_most(terms, count);
+  return in_force;
+}
+
+Literal Encoding::groups_at_most(std::int64_t limit) { return limit_sum(used_, limit); }
+
+Literal Encoding::crossings_at_most(std::int64_t limit) {
+  for (std::size_t value = 0; value < instance_.op_count() && !crossings_built_; ++value) {
+    if (instance_.tasks[value].registers == 0) continue;
+    for (std::size_t group = 0; group < instance_.group_count(); ++group) {
+      const Literal home = in_group_[value][group];
+      const auto& reads = instance_.reads[value];
+      const bool possible = home != kTrue && std::any_of(reads.begin(), reads.end(), [&](auto& it) {
+        return it.reader != value && in_group_[it.reader][group] != kFalse;
+      });
+      if (!possible) continue;
+      const Literal crosses = engine_.add_literal();
+      for (const Read& read : reads) {
+        if (read.reader == value) continue;
+        add_clause({}, {home, ~in_group_[read.reader][group], crosses});
+      }
+      crossings_.push_back(crosses);
+    }
+  }
+  crossings_built_ = true;
+  return limit_sum(crossings_, limit);
+}
+
+/// Of the ops only those matter that may be first, and those that may end last.
+Literal Encoding::length_at_most(Cycles limit) {
+  std::vector<std::uint8_t> first(instance_.op_count(), 1);
+  std::vector<std::uint8_t> last(instance_.op_count(), 1);
+  for (const Precedence& it : instance_.precedences) {
+    if (it.distance > 0) continue;
+    first[it.to] = 0;
+    if (it.delay + instance_.tasks[it.to].span >= instance_.tasks[it.from].span) last[it.from] = 0;
+  }
+  const Literal in_force = engine_.add_literal();
+  for (std::size_t i = 0; i < instance_.op_count(); ++i) {
+    for (std::size_t j = 0; j < instance_.op_count(); ++j) {
+      if (first[i] == 0 || last[j] == 0) continue;
+      require_after(i, j, instance_.tasks[j].span - limit, {~in_force});
+    }
+    if (!fits()) break;
+  }
+  return in_force;
+}
+
+}  // namespace twill::solve

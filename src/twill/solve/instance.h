@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// A Problem whose ops have one way each, in the numbers that encoding, tightening and re-check use.
+namespace twill::solve {
+
+using problem::Rule;
+
+/// What an op does. Ops, groups and units are plain indices in this room.
+struct Task {
+  std::optional<std::size_t> unit;  ///< none as well if the rule `unit` is relaxed
+  Cycles occupancy = 0;
+  Cycles issue = 0;
+  Cycles span = 1;
+  std::int64_t registers = 0;
+  bool waits = false;                ///< blocking whatever the groups
+  std::vector<std::size_t> groups;   ///< that may run it, ascending
+};
+
+/// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II.
+struct Precedence {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  Cycles distance = 0;
+  Cycles delay = 0;
+  Cycles transfer = 0;
+};
+
+/// `reader` of `distance` iterations later reads the value until `hold` cycles after its issue.
+struct Read {
+  std::size_t reader = 0;
+  Cycles distance = 0;
+  Cycles hold = 0;
+};
+
+/// A value of a storage: so much of it per live copy.
+struct Occupant {
+  std::size_t op = 0;
+  std::int64_t amount = 0;
+};
+
+/// One memory, with the values that may live in it.
+struct Store {
+  std::int64_t capacity = 0;
+  std::vector<Occupant> values;
+};
+
+struct Instance {
+  const problem::Problem* problem = nullptr;
+  std::vector<Task> tasks;               ///< by op
+  std::vector<Precedence> precedences;   ///< empty if the rule is relaxed
+  std::vector<std::vector<Read>> reads;  ///< by op that produces the value
+  std::vector<Store> memories;           ///< empty if the rule is relaxed
+  std::vector<Occupant> register_values; ///< values in registers that somebody reads; the same
+  bool one_stream = true;
+  bool blocking = true;
+
+  std::size_t op_count() const { return tasks.size(); }
+  std::size_t group_count() const { return problem->groups().size(); }
+};
+
+/// Precondition: every op has exactly one way. The instance points into `problem`.
+Instance instance_of(const problem::Problem& problem);
+
+/// The least II at which the loads of units and pipes fit and no op alone is too long. At least 1.
+Cycles load_bound(const Instance& instance);
+
+/// An II with this property: if the instance is feasible at any II, it is feasible at this one.
+///
+/// Smaller ones: the stretch lemma. Larger ones: fix, in a schedule of a larger II, groups and, of
+/// every disjunction, the side that holds. What remains are inequalities
+/// M(b) >= M(a) + alpha + beta * II, alpha >= 0, where alpha depends on `a`'s delays, occupancy,
+/// issue cycles and read holds only (or is 1). They have a solution at II iff no simple circuit has
+/// sum(alpha) + II * sum(beta) > 0. There is none at the larger II, so circuits with sum(beta) >= 0
+/// have sum(alpha) = sum(beta) = 0 and never matter, and all others are harmless for every
+/// II >= sum(alpha). A simple circuit leaves each op once, so the sum over all ops of the largest
+/// alpha is enough; the sums over pipes must fit as well.
+Cycles decisive_interval(const Instance& instance);
+
+}  // namespace twill::solve

@@ -1,0 +1,109 @@
+#include "twill/solve/recheck.h"
+
+#include <algorithm>
+
+namespace twill::solve {
+namespace {
+
+using schedule::Schedule;
+
+Cycles modulo(Cycles a, Cycles b) { return a % b + (a % b < 0 ? b : 0); }
+Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+bool share_group(const Schedule& schedule, std::size_t a, std::size_t b) {
+  return schedule.ops[a].group == schedule.ops[b].group;
+}
+
+/// Cycles from the issue of `a` to the next issue of `b`, modulo II.
+Cycles until(const Schedule& schedule, std::size_t a, std::size_t b) {
+  return modulo(schedule.ops[b].issue - schedule.ops[a].issue, schedule.initiation_interval);
+}
+
+bool keeps_precedences(const Instance& instance, const Schedule& schedule) {
+  return std::all_of(
+      instance.precedences.begin(), instance.precedences.end(), [&](const Precedence& it) {
+        const Cycles transfer = share_group(schedule, it.from, it.to) ? 0 : it.transfer;
+        const Cycles apart = schedule.ops[it.to].issue - schedule.ops[it.from].issue;
+        return apart + it.distance * schedule.initiation_interval >= it.delay + transfer;
+      });
+}
+
+/// Of two different ops, `a` does not hold what `b` needs when `b` is issued; `b` may be `waiting`.
+bool keeps_pair(const Instance& instance, const Schedule& schedule, std::size_t a, std::size_t b,
+                bool waits) {
+  const Task& task_a = instance.tasks[a];
+  const Task& task_b = instance.tasks[b];
+  const Cycles apart = until(schedule, a, b);
+  if (task_a.unit && task_a.unit == task_b.unit && apart < task_a.occupancy) return false;
+  if (!share_group(schedule, a, b) || apart >= task_a.issue) return true;
+  return !waits && !(instance.one_stream && task_b.issue > 0);
+}
+
+/// Copies of a value alive when `event` is issued.
+Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::size_t value,
+                    std::size_t event) {
+  const Cycles ii = schedule.initiation_interval;
+  const Cycles now = schedule.ops[event].issue;
+  const Cycles begin = schedule.ops[value].issue;
+  Cycles end = begin;
+  for (const Read& read : instance.reads[value]) {
+    end = std::max(end, schedule.ops[read.reader].issue + read.distance * ii + read.hold);
+  }
+  return floor_divide(now - begin, ii) - floor_divide(now - end, ii);
+}
+
+bool fits(const Instance& instance, const Schedule& schedule, const std::vector<Occupant>& values,
+          std::size_t event, bool by_group, std::int64_t capacity) {
+  std::int64_t sum = 0;
+  for (const Occupant& value : values) {
+    if (by_group && !share_group(schedule, value.op, event)) continue;
+    sum += value.amount * copies_alive(instance, schedule, value.op, event);
+  }
+  return sum <= capacity;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> waiting_in(const Instance& instance, const Schedule& schedule) {
+  std::vector<std::uint8_t> waiting(instance.op_count(), 0);
+  if (!instance.blocking) return waiting;
+  for (std::size_t op = 0; op < instance.op_count(); ++op) {
+    if (instance.tasks[op].waits) waiting[op] = 1;
+    if (instance.tasks[op].registers == 0) continue;
+    for (const Read& read : instance.reads[op]) {
+      if (!share_group(schedule, op, read.reader)) waiting[read.reader] = 1;
+    }
+  }
+  return waiting;
+}
+
+bool keeps_order(const Instance& instance, const Schedule& schedule) {
+  if (schedule.initiation_interval < load_bound(instance)) return false;
+  if (!keeps_precedences(instance, schedule)) return false;
+  const std::vector<std::uint8_t> waiting = waiting_in(instance, schedule);
+  for (std::size_t a = 0; a < instance.op_count(); ++a) {
+    const auto& allowed = instance.tasks[a].groups;
+    const std::size_t group = schedule.ops[a].group.index();
+    if (std::find(allowed.begin(), allowed.end(), group) == allowed.end()) return false;
+    for (std::size_t b = 0; b < instance.op_count(); ++b) {
+      if (a != b && !keeps_pair(instance, schedule, a, b, waiting[b] != 0)) return false;
+    }
+  }
+  return true;
+}
+
+bool fits_storage(const Instance& instance, const Schedule& schedule) {
+  for (const Store& memory : instance.memories) {
+    for (const Occupant& event : memory.values) {
+      if (!fits(instance, schedule, memory.values, event.op, false, memory.capacity)) return false;
+    }
+  }
+  for (const Occupant& event : instance.register_values) {
+    const std::size_t group = schedule.ops[event.op].group.index();
+    const std::int64_t registers = instance.problem->groups()[group].registers;
+    if (!fits(instance, schedule, instance.register_values, event.op, true, registers)) return false;
+  }
+  return true;
+}
+
+}  // namespace twill::solve

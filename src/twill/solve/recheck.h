@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/instance.h"
+
+namespace twill::solve {
+
+/// By op, whether it has to wait for a barrier in this schedule (1 or 0): always, or because a
+/// register value it reads comes from another group.
+std::vector<std::uint8_t> waiting_in(const Instance& instance, const schedule::Schedule& schedule);
+
+/// Whether the schedule keeps all rules but `memory` and `registers`, folded modulo II. The engine
+/// enforces these exactly, so anything else is a bug of this room.
+bool keeps_order(const Instance& instance, const schedule::Schedule& schedule);
+
+/// Whether all live copies fit into memories and registers; the encoding counts only so many copies
+/// of a value, so this has to be asked.
+bool fits_storage(const Instance& instance, const schedule::Schedule& schedule);
+
+}  // namespace twill::solve

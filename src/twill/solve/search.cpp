@@ -1,0 +1,218 @@
+#include "twill/solve/search.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "twill/schedule/pool_class.h"
+#include "twill/solve/recheck.h"
+#include "twill/solve/structure.h"
+#include "twill/support/check.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::Objective;
+using schedule::ObjectiveValue;
+using schedule::Schedule;
+
+constexpr std::string_view kInterval = "initiation_interval";
+
+/// Copies counted per value at first; doubled whenever a schedule shows that it was not enough.
+constexpr std::int64_t kFirstCopies = 8;
+
+/// The first step upwards from an II without a schedule, as a part of it; later steps double.
+constexpr Cycles kFirstStep = 16;
+
+}  // namespace
+
+Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report)
+    : candidate_(candidate),
+      budget_(budget),
+      proof_(proof),
+      report_(std::move(report)),
+      instance_(instance_of(candidate.problem)),
+      sub_tiles_(find_sub_tiles(candidate.problem)),
+      copies_(kFirstCopies) {}
+
+Interval Search::find_interval(std::optional<Cycles> worst) {
+  Interval interval;
+  interval.bound = std::max(candidate_.min_ii.value, load_bound(instance_));
+  report_(kInterval, std::nullopt, interval.bound);
+  if (worst && interval.bound > *worst) return interval;
+  if (worst) {
+    const Outcome outcome = try_interval(*worst);
+    if (outcome == Outcome::satisfied) interval.schedule = found_;
+    if (outcome == Outcome::refuted) interval.bound = *worst + 1;
+  } else {
+    interval = climb(interval);
+  }
+  if (interval.schedule) descend(interval);
+  return interval;
+}
+
+/// Larger and larger IIs until there is a schedule, or there can be none.
+Interval Search::climb(Interval interval) {
+  const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
+  Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
+  for (Cycles ii = interval.bound;; step *= 2) {
+    const Outcome outcome = try_interval(ii);
+    if (outcome == Outcome::satisfied) interval.schedule = found_;
+    if (outcome != Outcome::refuted) return interval;
+    interval.bound = ii + 1;
+    report_(kInterval, std::nullopt, interval.bound);
+    interval.impossible = ii == decisive;
+    if (interval.impossible) return interval;
+    ii = std::min(ii + step, decisive);
+  }
+}
+
+/// Closes the gap between the schedule and the bound, asking in turn right below the schedule
+/// (which its structure often made the best already) and half way.
+void Search::descend(Interval& interval) {
+  for (bool half_way = false;; half_way = !half_way) {
+    const Cycles best = interval.schedule->initiation_interval;
+    report_(kInterval, best, interval.bound);
+    if (interval.bound >= best) return;
+    const Cycles ii = half_way ? interval.bound + (best - 1 - interval.bound) / 2 : best - 1;
+    const Outcome outcome = try_interval(ii);
+    if (outcome == Outcome::stopped) return;
+    if (outcome == Outcome::satisfied) interval.schedule = found_;
+    if (outcome == Outcome::refuted) interval.bound = ii + 1;
+  }
+}
+
+/// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.
+Outcome Search::try_interval(Cycles ii) {
+  while (true) {
+    Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
+                      "II " + std::to_string(ii));
+    budget_.spend(encoding.engine().clause_count());
+    if (!budget_.allows(encoding.engine().memory()) || !budget_.ask()) return Outcome::stopped;
+    const Outcome outcome = encoding.solve(kTrue, budget_);
+    if (outcome != Outcome::satisfied) return outcome;
+    if (!accept(encoding)) continue;
+    const std::vector<Inequality> structure = structure_of(instance_, *found_);
+    const auto least = least_interval(structure, instance_.op_count(), load_bound(instance_));
+    TWILL_CHECK(least && *least <= ii, "a structure fits the II it was taken from");
+    found_ = tightened(*found_, structure, *least);
+    return outcome;
+  }
+}
+
+/// Takes the schedule of a model, unless more copies of a value live in it than were counted.
+bool Search::accept(const Encoding& encoding) {
+  Schedule schedule = encoding.schedule();
+  TWILL_CHECK(keeps_order(instance_, schedule), "the engine's model keeps the order rules");
+  if (!fits_storage(instance_, schedule)) {
+    copies_ *= 2;
+    return false;
+  }
+  found_ = std::move(schedule);
+  return true;
+}
+
+std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
+  std::vector<ObjectiveValue> values;
+  for (const Objective objective : instance_.problem->objectives()) {
+    values.push_back(minimize(objective, schedule));
+  }
+  encoding_.reset();
+  fixed_.clear();
+  return values;
+}
+
+ObjectiveValue Search::minimize(Objective objective, Schedule& schedule) {
+  const Cycles ii = schedule.initiation_interval;
+  ObjectiveValue level;
+  level.name = name_of(objective);
+  level.value = measure(objective, schedule);
+  level.bound = least_possible(objective, ii);
+  while (level.bound < level.value && !budget_.stopped()) {
+    report_(level.name, level.value, level.bound);
+    const std::int64_t limit = level.bound + (level.value - 1 - level.bound) / 2;
+    const Outcome outcome = try_limit(ii, {objective, limit});
+    if (outcome == Outcome::refuted) level.bound = limit + 1;
+    if (outcome != Outcome::satisfied) continue;
+    schedule = *found_;
+    level.value = measure(objective, schedule);
+  }
+  level.proven = level.bound == level.value;
+  fixed_.emplace_back(objective, level.value);
+  if (encoding_) encoding_->fix(literal_of(fixed_.back()));
+  return level;
+}
+
+/// Whether there is a schedule at `ii` within the limit and all fixed ones; then it is in `found_`,
+/// with every op as early as its structure allows.
+Outcome Search::try_limit(Cycles ii, Limit limit) {
+  while (true) {
+    if (!encoding_) {
+      encoding_ = std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_,
+                                             budget_.memory_limit(), proof_,
+                                             "objectives at II " + std::to_string(ii));
+      for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
+      budget_.spend(encoding_->engine().clause_count());
+    }
+    const Literal within = literal_of(limit);
+    if (!budget_.allows(encoding_->engine().memory()) || !budget_.ask()) return Outcome::stopped;
+    const Outcome outcome = encoding_->solve(within, budget_);
+    if (outcome != Outcome::satisfied) return outcome;
+    if (accept(*encoding_)) {
+      found_ = tightened(*found_, structure_of(instance_, *found_), ii);
+      return outcome;
+    }
+    encoding_.reset();
+  }
+}
+
+Literal Search::literal_of(Limit limit) {
+  switch (limit.first) {
+    case Objective::groups: return encoding_->groups_at_most(limit.second);
+    case Objective::crossings: return encoding_->crossings_at_most(limit.second);
+    case Objective::length: return encoding_->length_at_most(limit.second);
+  }
+  return kTrue;
+}
+
+std::int64_t Search::measure(Objective objective, const Schedule& schedule) const {
+  std::set<std::pair<std::size_t, std::size_t>> crossings;  // value and receiving group
+  std::set<std::size_t> groups;
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    const std::size_t home = schedule.ops[op].group.index();
+    groups.insert(home);
+    for (const Read& read : instance_.reads[op]) {
+      const std::size_t away = schedule.ops[read.reader].group.index();
+      if (instance_.tasks[op].registers > 0 && away != home) crossings.emplace(op, away);
+    }
+  }
+  switch (objective) {
+    case Objective::groups: return static_cast<std::int64_t>(groups.size());
+    case Objective::crossings: return static_cast<std::int64_t>(crossings.size());
+    case Objective::length: return schedule::length_of(*instance_.problem, schedule);
+  }
+  return 0;
+}
+
+/// A lower bound that needs no search.
+std::int64_t Search::least_possible(Objective objective, Cycles ii) const {
+  if (objective == Objective::crossings) return 0;
+  if (objective == Objective::groups) {
+    const auto classes = schedule::pool_classes(*instance_.problem);
+    return std::count_if(classes.begin(), classes.end(),
+                         [](const schedule::PoolClass& it) { return !it.ops.empty(); });
+  }
+  std::vector<Inequality> precedences;
+  for (const Precedence& it : instance_.precedences) {
+    precedences.push_back({it.from, it.to, it.delay, -it.distance});
+  }
+  const std::vector<Cycles> issue = earliest_issue(precedences, instance_.op_count(), ii);
+  Cycles length = 0;
+  for (std::size_t op = 0; op < issue.size(); ++op) {
+    length = std::max(length, issue[op] + instance_.tasks[op].span);
+  }
+  return length;
+}
+
+}  // namespace twill::solve

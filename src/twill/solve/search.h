@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/budget.h"
+#include "twill/solve/candidate.h"
+#include "twill/solve/encode.h"
+#include "twill/solve/proof.h"
+
+namespace twill::solve {
+
+/// Called whenever the search of a level has a new value or bound.
+using Report = std::function<void(std::string_view level, std::optional<std::int64_t> value,
+                                  std::int64_t bound)>;
+
+struct Interval {
+  std::optional<schedule::Schedule> schedule;  ///< of the smallest II found
+  Cycles bound = 1;                            ///< no schedule has a smaller II
+  bool impossible = false;                     ///< no schedule at any II
+};
+
+/// The search for the best schedule of one candidate. Schedules have way 0 everywhere.
+class Search {
+ public:
+  /// Everything must outlive the search. `proof` may be null.
+  Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report);
+
+  /// The least II; of interest only if it is at most `worst`.
+  Interval find_interval(std::optional<Cycles> worst);
+
+  /// Minimizes the objectives of the Problem in their order at the schedule's II, which should be
+  /// the least; improves the schedule on the way. If the budget ends it, the rest is not proven.
+  std::vector<schedule::ObjectiveValue> minimize_objectives(schedule::Schedule& schedule);
+
+ private:
+  using Limit = std::pair<problem::Objective, std::int64_t>;
+
+  Interval climb(Interval interval);
+  void descend(Interval& interval);
+  Outcome try_interval(Cycles ii);
+  bool accept(const Encoding& encoding);
+  Outcome try_limit(Cycles ii, Limit limit);
+  Literal literal_of(Limit limit);
+  std::int64_t measure(problem::Objective objective, const schedule::Schedule& schedule) const;
+  std::int64_t least_possible(problem::Objective objective, Cycles ii) const;
+  schedule::ObjectiveValue minimize(problem::Objective objective, schedule::Schedule& schedule);
+
+  const Candidate& candidate_;
+  Budget& budget_;
+  ProofSink* proof_;
+  Report report_;
+  Instance instance_;
+  SubTiles sub_tiles_;
+  std::int64_t copies_;                    ///< counted per value
+  std::optional<schedule::Schedule> found_;
+  std::unique_ptr<Encoding> encoding_;     ///< of the objectives
+  std::vector<Limit> fixed_;               ///< objectives done, at their values
+};
+
+}  // namespace twill::solve

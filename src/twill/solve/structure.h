@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/instance.h"
+
+/// What a schedule decided, apart from the cycles: groups, and of every choice the side it took.
+/// What remains free are the cycles under simple inequalities, so the best ones can be computed.
+namespace twill::solve {
+
+/// M(to) >= M(from) + alpha + beta * II, alpha >= 0.
+struct Inequality {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  Cycles alpha = 0;
+  Cycles beta = 0;
+};
+
+/// Inequalities that `schedule` obeys and that make every other solution, for any II of at least
+/// load_bound, obey the rules with the same groups: dependences; the order modulo II on units, in
+/// groups and around blocking ops; at the issue of each value at most as many live copies of each
+/// other one. Precondition: `schedule` obeys the rules.
+std::vector<Inequality> structure_of(const Instance& instance, const schedule::Schedule& schedule);
+
+/// The least II, not below `least`, for which the inequalities have a solution. None if there is no
+/// such II. Bellman-Ford, raising II by each circuit that does not fit.
+std::optional<Cycles> least_interval(const std::vector<Inequality>& structure, std::size_t op_count,
+                                     Cycles least);
+
+/// The solution in which every op is issued as early as possible, from cycle 0. Precondition: there
+/// is one.
+std::vector<Cycles> earliest_issue(const std::vector<Inequality>& structure, std::size_t op_count,
+                                   Cycles ii);
+
+/// The schedule with the same structure, the given II and every op as early as possible.
+schedule::Schedule tightened(const schedule::Schedule& schedule,
+                             const std::vector<Inequality>& structure, Cycles ii);
+
+}  // namespace twill::solve

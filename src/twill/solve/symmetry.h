@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+namespace twill::solve {
+
+/// A permutation of the ops that exchanges two sub-tiles: applied twice it is the identity, and
+/// applied to a Problem it gives the same Problem but for names and sources.
+using Exchange = std::vector<std::size_t>;
+
+/// A set of ops that stand for each other in interchangeable sub-tiles: any two of `ops` are
+/// exchanged by a verified Exchange that leaves the others where they are. Empty if none was found.
+/// Of several, the one whose op holds a unit longest.
+struct SubTiles {
+  std::vector<std::size_t> ops;
+  std::vector<Exchange> exchanges;  ///< of every pair of `ops`
+};
+
+/// Finds sub-tiles by refining ops into classes by what surrounds them and completing an exchange
+/// of two ops of a class step by step. What is returned is verified; something may be missed.
+SubTiles find_sub_tiles(const problem::Problem& problem);
+
+/// Whether `exchange` has the property stated at Exchange.
+bool is_exchange(const problem::Problem& problem, const Exchange& exchange);
+
+}  // namespace twill::solve
