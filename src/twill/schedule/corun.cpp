@@ -1,0 +1,304 @@
+#include "twill/schedule/corun.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "twill/schedule/pipe_sharing.h"
+
+namespace twill::schedule {
+namespace {
+
+using problem::Dependence;
+using problem::Op;
+using problem::Problem;
+using problem::Way;
+
+constexpr int kRounds = 96;        ///< that are run
+constexpr int kFirstMeasured = 32; ///< the start is forgotten by then
+constexpr int kMostAhead = 4;      ///< rounds between the first and the last group
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kSlack = 1e-6;    ///< of a cycle
+
+/// What of an op does not change from iteration to iteration.
+struct Task {
+  bool asynchronous = false;
+  bool on_unit = false;
+  double work = 0;  ///< cycles at full speed that its unit or its pipes are busy
+  double tail = 0;  ///< from then to the result
+  double issue = 0;
+  double latency = 0;
+  PipeLoad load;
+  std::vector<const Dependence*> operands;
+};
+
+/// A sequence of ops that is gone through once a round: a group's or a unit's.
+struct Lane {
+  std::span<const OpId> sequence;
+  std::size_t position = 0;
+  int round = 0;
+  double free_at = 0;            ///< kNever while it waits for the result of its op
+  std::vector<double> round_end;
+};
+
+/// An op of one iteration whose unit or pipes are busy with it.
+struct Running {
+  OpId op;
+  int iteration = 0;
+  double left = 0;
+  std::optional<std::size_t> unit;   ///< lane to free when the work is done
+  std::optional<std::size_t> group;  ///< lane to free when the result is there
+};
+
+struct Times {
+  double start = kNever;
+  double done = kNever;
+};
+
+class CoRunner {
+ public:
+  CoRunner(const Problem& problem, const Order& order) : problem_(problem), order_(order) {
+    for (std::size_t i = 0; i < problem.ops().size(); ++i) tasks_.push_back(task_of(OpId(i)));
+    for (const Dependence& dependence : problem.dependences()) {
+      tasks_[dependence.to.index()].operands.push_back(&dependence);
+    }
+    for (const auto& sequence : order.groups) groups_.push_back({sequence, 0, 0, 0, {}});
+    for (const auto& sequence : order.units) units_.push_back({sequence, 0, 0, 0, {}});
+    times_.resize(problem.ops().size(), std::vector<Times>(kRounds));
+    issued_.resize(problem.ops().size(), std::vector<char>(kRounds, 0));
+    busy_.resize(units_.size(), 0);
+  }
+
+  Result<CoRun> run() {
+    while (!all_done()) {
+      while (step_groups() || step_units()) {
+      }
+      if (all_done()) break;
+      if (!advance()) {
+        return fail({}, fmt::format("the order of loop '{}' comes to a standstill: every group "
+                                    "waits for an op that comes later",
+                                    problem_.name()));
+      }
+    }
+    return measured();
+  }
+
+ private:
+  Task task_of(OpId id) const {
+    const Op& op = problem_[id];
+    const Way& way = op.ways[static_cast<std::size_t>(order_.ops[id.index()].way)];
+    Task task;
+    task.asynchronous = op.asynchronous;
+    task.on_unit = way.unit && way.occupancy > 0;
+    task.issue = static_cast<double>(way.issue);
+    task.latency = static_cast<double>(way.latency);
+    double busiest = 0;
+    for (const auto& use : way.pipes) busiest = std::max(busiest, static_cast<double>(use.demand));
+    task.work = std::max(task.on_unit ? static_cast<double>(way.occupancy) : 0, busiest);
+    task.tail = std::max(0.0, task.latency - task.work);
+    task.load = {op.asynchronous, std::vector<double>(problem_.pipes().size(), 0)};
+    for (const auto& use : way.pipes) {
+      if (task.work > 0) task.load.share[use.pipe.index()] = static_cast<double>(use.demand) / task.work;
+    }
+    return task;
+  }
+
+  bool all_done() const {
+    return std::all_of(groups_.begin(), groups_.end(), [](const Lane& lane) {
+      return lane.sequence.empty() || lane.round >= kRounds;
+    });
+  }
+
+  int iteration_at(const Lane& lane) const {
+    const OpId op = lane.sequence[lane.position];
+    return lane.round - order_.ops[op.index()].stage;
+  }
+
+  void next(Lane& lane) {
+    if (++lane.position < lane.sequence.size()) return;
+    lane.position = 0;
+    ++lane.round;
+    lane.round_end.push_back(now_);
+  }
+
+  /// Past the ops that the first rounds leave out because they belong to no iteration yet.
+  void skip_prologue(Lane& lane) {
+    while (lane.round < kRounds && iteration_at(lane) < 0) next(lane);
+  }
+
+  /// When the operands of the op are there; kNever if that is not known yet.
+  double ready_at(OpId op, int iteration) const {
+    double ready = 0;
+    for (const Dependence* dependence : tasks_[op.index()].operands) {
+      const int producing = iteration - dependence->distance;
+      if (producing < 0) continue;
+      ready = std::max(ready, arrival(*dependence, producing));
+    }
+    return ready;
+  }
+
+  double arrival(const Dependence& dependence, int iteration) const {
+    const Op& from = problem_[dependence.from];
+    const Step& step = order_.ops[dependence.from.index()];
+    const Task& task = tasks_[dependence.from.index()];
+    const Times& times = times_[dependence.from.index()][static_cast<std::size_t>(iteration)];
+    const Way& way = from.ways[static_cast<std::size_t>(step.way)];
+    const auto delay = static_cast<double>(problem::delay_of(dependence, from, way));
+    const bool crosses = step.group != order_.ops[dependence.to.index()].group;
+    const double transfer = crosses ? static_cast<double>(dependence.transfer) : 0;
+    if (delay < task.latency) return times.start + delay + transfer;
+    return times.done + (delay - task.latency) + transfer;
+  }
+
+  bool step_groups() {
+    bool moved = false;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      while (step_group(g)) moved = true;
+    }
+    return moved;
+  }
+
+  bool step_group(std::size_t g) {
+    Lane& lane = groups_[g];
+    if (lane.sequence.empty()) return false;
+    skip_prologue(lane);
+    if (lane.round >= kRounds || lane.free_at > now_ + kSlack || is_ahead(lane)) return false;
+    const OpId op = lane.sequence[lane.position];
+    const int iteration = iteration_at(lane);
+    if (ready_at(op, iteration) > now_ + kSlack) return false;
+    const Task& task = tasks_[op.index()];
+    issued_[op.index()][static_cast<std::size_t>(iteration)] = 1;
+    lane.free_at = task.asynchronous ? now_ + task.issue : kNever;
+    if (!task.on_unit) {
+      begin({op, iteration, task.work, {}, task.asynchronous ? std::nullopt : std::optional(g)});
+    }
+    next(lane);
+    return true;
+  }
+
+  bool is_ahead(const Lane& lane) const {
+    for (const Lane& other : groups_) {
+      if (!other.sequence.empty() && lane.round - other.round > kMostAhead) return true;
+    }
+    return false;
+  }
+
+  bool step_units() {
+    bool moved = false;
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+      Lane& lane = units_[u];
+      if (lane.sequence.empty()) continue;
+      skip_prologue(lane);
+      if (lane.round >= kRounds || lane.free_at > now_ + kSlack) continue;
+      const OpId op = lane.sequence[lane.position];
+      const auto iteration = static_cast<std::size_t>(iteration_at(lane));
+      if (!issued_[op.index()][iteration]) continue;
+      const Task& task = tasks_[op.index()];
+      const std::size_t group = order_.ops[op.index()].group.index();
+      lane.free_at = kNever;
+      begin({op, static_cast<int>(iteration), task.work, u,
+             task.asynchronous ? std::nullopt : std::optional(group)});
+      next(lane);
+      moved = true;
+    }
+    return moved;
+  }
+
+  void begin(Running running) {
+    times_[running.op.index()][static_cast<std::size_t>(running.iteration)].start = now_;
+    running_.push_back(running);
+    finish_done();
+  }
+
+  /// Takes out what has no work left and notes when its result is there.
+  void finish_done() {
+    std::erase_if(running_, [&](const Running& running) {
+      if (running.left > kSlack) return false;
+      const double done = now_ + tasks_[running.op.index()].tail;
+      times_[running.op.index()][static_cast<std::size_t>(running.iteration)].done = done;
+      if (running.unit) units_[*running.unit].free_at = now_;
+      if (running.group) groups_[*running.group].free_at = done;
+      return true;
+    });
+  }
+
+  /// The next moment at which something that is known now happens to a waiting lane.
+  double next_event() const {
+    double event = kNever;
+    const auto consider = [&](double time) {
+      if (time > now_ + kSlack) event = std::min(event, time);
+    };
+    for (const Lane& lane : groups_) {
+      if (lane.sequence.empty() || lane.round >= kRounds) continue;
+      consider(lane.free_at);
+      if (iteration_at(lane) < 0) continue;
+      consider(ready_at(lane.sequence[lane.position], iteration_at(lane)));
+    }
+    return event;
+  }
+
+  bool advance() {
+    std::vector<const PipeLoad*> loads;
+    for (const Running& running : running_) loads.push_back(&tasks_[running.op.index()].load);
+    const std::vector<double> speeds = speeds_of(loads, problem_.pipes().size());
+    double span = next_event() - now_;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (speeds[i] > 0) span = std::min(span, running_[i].left / speeds[i]);
+    }
+    if (span == kNever) return false;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      running_[i].left -= span * speeds[i];
+      if (running_[i].unit && now_ >= measured_from_) busy_[*running_[i].unit] += span;
+    }
+    now_ += span;
+    finish_done();
+    note_start_of_measurement();
+    return true;
+  }
+
+  void note_start_of_measurement() {
+    if (measured_from_ < kNever) return;
+    for (const Lane& lane : groups_) {
+      if (!lane.sequence.empty() && lane.round < kFirstMeasured) return;
+    }
+    measured_from_ = now_;
+  }
+
+  CoRun measured() const {
+    CoRun result;
+    double last = 0;
+    for (const Lane& lane : groups_) {
+      if (lane.round_end.size() < kRounds) continue;
+      const double span = lane.round_end[kRounds - 1] - lane.round_end[kFirstMeasured - 1];
+      last = std::max(last, lane.round_end[kRounds - 1]);
+      result.interval = std::max(result.interval, span / (kRounds - kFirstMeasured));
+    }
+    for (const double busy : busy_) {
+      result.unit_busy.push_back(last > measured_from_ ? busy / (last - measured_from_) : 0);
+    }
+    return result;
+  }
+
+  const Problem& problem_;
+  const Order& order_;
+  std::vector<Task> tasks_;
+  std::vector<Lane> groups_;
+  std::vector<Lane> units_;
+  std::vector<std::vector<Times>> times_;  ///< by OpId and iteration
+  std::vector<std::vector<char>> issued_;  ///< by OpId and iteration, for the units
+  std::vector<Running> running_;
+  std::vector<double> busy_;               ///< by UnitId, since the measurement began
+  double now_ = 0;
+  double measured_from_ = kNever;
+};
+
+}  // namespace
+
+Result<CoRun> co_run(const Problem& problem, const Order& order) {
+  TWILL_TRY(const Order whole, completed(problem, order));
+  return CoRunner(problem, whole).run();
+}
+
+}  // namespace twill::schedule

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "twill/schedule/order.h"
+#include "twill/support/diagnostic.h"
+
+/// How fast an order really runs when its groups share pipes.
+///
+/// A Problem's costs are those of an op that has its pipes for itself. Beside other groups and a
+/// streaming tensor core it is slower, by how much depends on who runs at that moment, and no fixed
+/// cost says it. So the order is run: groups issue in their order and wait for their operands, units
+/// serve their ops in the order's sequence, and at any moment everything that runs moves at the
+/// rate its pipes leave it (docs/decisions/0004-shared-pipes.md, with the test against hardware).
+namespace twill::schedule {
+
+/// The share of a pipe that the asynchronous ops together, and the groups together, can each count
+/// on when both want more than there is. Within either side it is divided max-min fairly.
+inline constexpr double kGuaranteedShare = 0.5;
+
+struct CoRun {
+  double interval = 0;            ///< expected cycles per iteration in the steady state
+  std::vector<double> unit_busy;  ///< by UnitId: share of the time that it works
+};
+
+/// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
+/// slowing down is what is computed here. Synchronous ops hold their group until their result is
+/// there; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
+/// run at most four rounds ahead of each other. Fails if the order does not fit the Problem or can
+/// never go on. Deterministic. Cost: about 100 runs through the ops.
+Result<CoRun> co_run(const problem::Problem& problem, const Order& order);
+
+}  // namespace twill::schedule
