@@ -123,7 +123,7 @@ class Node {
     const auto found = std::find(names.begin(), names.end(), word);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     std::string hint = did_you_mean(word, names);
-    return wrong(fmt::format("expected one of {}, found {}", fmt::join(names, ", "), twill::quoted(word)),
+    return wrong(fmt::format("expected one of {}, found {}", fmt::join(names, ", "), in_quotes(word)),
                  std::move(hint));
   }
 
@@ -196,7 +196,7 @@ Result<Quantity> plain_quantity(const Node& parent, std::string_view member,
   TWILL_TRY_VOID(node.only({"value", "unit", "source"}));
   TWILL_TRY(Quantity result, quantity(node, least, most));
   if (result.unit != unit) {
-    return node.wrong(fmt::format("expected the unit \"{}\", found {}", unit, twill::quoted(result.unit)));
+    return node.wrong(fmt::format("expected the unit \"{}\", found {}", unit, in_quotes(result.unit)));
   }
   return result;
 }
@@ -282,7 +282,7 @@ Result<PerUnit> per_unit(const Node& node, std::string_view unit) {
   TWILL_TRY(const Node member, node.at("unit"));
   return member.wrong(fmt::format("expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is one of "
                                   "{}; found {}",
-                                  fmt::join(kWords.begin() + 1, kWords.end(), ", "), twill::quoted(unit)));
+                                  fmt::join(kWords.begin() + 1, kWords.end(), ", "), in_quotes(unit)));
 }
 
 Result<void> read_target(const Node& node, const std::vector<Pipe>& pipes, Term& term) {

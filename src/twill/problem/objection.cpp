@@ -37,7 +37,7 @@ std::string_view word_for(Part part) {
 
 /// "op 'exp'": how messages name an element.
 std::string called(Part part, std::string_view name) {
-  return std::string(word_for(part)) + " " + quoted(name);
+  return std::string(word_for(part)) + " " + in_quotes(name);
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -64,7 +64,7 @@ Complaint check_names(Part part, const Table& table) {
     if (!seen.emplace(table[i].name, i).second) {
       return Objection{part, i,
                        "two " + std::string(word_for(part)) + (part == Part::memory ? "" : "s") +
-                           " are called " + quoted(table[i].name),
+                           " are called " + in_quotes(table[i].name),
                        "rename one of them"};
     }
   }
@@ -153,7 +153,7 @@ Complaint check_uses(std::size_t op, const std::string& owner, const Uses& uses,
 
 Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
   std::string owner = called(Part::op, parts.ops[index].name);
-  if (!way.name.empty()) owner += ", way " + quoted(way.name) + ",";
+  if (!way.name.empty()) owner += ", way " + in_quotes(way.name) + ",";
   if (way.unit && way.unit->index() >= parts.units.size()) {
     return Objection{Part::op, index, owner + " names a unit that does not exist",
                      "the loop has " + std::to_string(parts.units.size()) + " units"};
@@ -165,7 +165,7 @@ Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
   if (way.unit && way.occupancy == 0) {
     return Objection{
         Part::op, index,
-        owner + " is on unit " + quoted(parts.units[way.unit->index()].name) + " for 0 cycles",
+        owner + " is on unit " + in_quotes(parts.units[way.unit->index()].name) + " for 0 cycles",
         "give it an occupancy of at least 1, or no unit"};
   }
   if (!way.unit && way.occupancy != 0) {
@@ -189,12 +189,12 @@ Complaint check_ways(const Parts& parts, std::size_t index) {
     const std::string& name = op.ways[i].name;
     const bool needs_name = op.ways.size() > 1 || !name.empty();
     if (needs_name && !is_identifier(name)) {
-      return Objection{Part::op, index, owner + " has a way called " + quoted(name),
+      return Objection{Part::op, index, owner + " has a way called " + in_quotes(name),
                        "an op with several ways gives each a name, spelled like an op's"};
     }
     const auto same = [&](const Way& other) { return other.name == name; };
     if (std::any_of(op.ways.begin(), op.ways.begin() + static_cast<std::ptrdiff_t>(i), same)) {
-      return Objection{Part::op, index, owner + " has two ways called " + quoted(name),
+      return Objection{Part::op, index, owner + " has two ways called " + in_quotes(name),
                        "rename one of them"};
     }
     if (Complaint bad = check_way(parts, index, op.ways[i])) return bad;
@@ -240,7 +240,7 @@ Complaint check_value(const Parts& parts, std::size_t index, const std::string& 
   const Op& to = parts.ops[dependence.to.index()];
   if (to.streaming && dependence.carries_value && dependence.from != dependence.to) {
     return Objection{Part::dependence, index,
-                     owner + " brings a value to " + quoted(to.name) + ", which is streaming",
+                     owner + " brings a value to " + in_quotes(to.name) + ", which is streaming",
                      "a streaming op has no inputs in the loop: make it variable-latency only, or "
                      "the dependence order-only"};
   }
@@ -254,8 +254,8 @@ Complaint check_dependence(const Parts& parts, std::size_t index) {
                      "dependence " + std::to_string(index) + " names an op that does not exist",
                      "the loop has " + std::to_string(parts.ops.size()) + " ops"};
   }
-  const std::string owner = "dependence " + quoted(parts.ops[dependence.from.index()].name) +
-                            " -> " + quoted(parts.ops[dependence.to.index()].name);
+  const std::string owner = "dependence " + in_quotes(parts.ops[dependence.from.index()].name) +
+                            " -> " + in_quotes(parts.ops[dependence.to.index()].name);
   for (const Number& number : {Number{"distance", dependence.distance, 0, kLargestDistance},
                                Number{"delay", dependence.delay.value_or(0)},
                                Number{"read-hold", dependence.read_hold.value_or(0)},
@@ -321,7 +321,7 @@ Complaint check_circuits(const Parts& parts) {
   const std::vector<DependenceId> circuit = circuit_of_distance_zero(parts);
   if (circuit.empty()) return {};
   constexpr std::size_t kShown = 12;
-  const auto name = [&](OpId op) { return quoted(parts.ops[op.index()].name); };
+  const auto name = [&](OpId op) { return in_quotes(parts.ops[op.index()].name); };
   std::string path;
   for (std::size_t i = 0; i < std::min(circuit.size(), kShown); ++i) {
     path += name(parts.dependences[circuit[i].index()].from) + " -> ";

@@ -39,6 +39,8 @@ struct Unit {
 /// It has no slots: the demands of one iteration, in cycles of the whole pipe, may not exceed II.
 struct Pipe {
   std::string name;
+  bool port = false;  ///< every instruction passes it on its way to its own pipe (issue slots,
+                      ///< register-file ports); matters only to schedule::co_run
   friend bool operator==(const Pipe&, const Pipe&) = default;
 };
 

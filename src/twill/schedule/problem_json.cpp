@@ -83,7 +83,10 @@ std::string problem_json(const Problem& problem) {
       {"objectives", names_of(problem.objectives())},
       {"minimum_compute_groups", problem.minimum_compute_groups()},
       {"units", array_of(problem.units(), named)},
-      {"pipes", array_of(problem.pipes(), named)},
+      {"pipes", array_of(problem.pipes(),
+                         [](const problem::Pipe& it) -> Json {
+                           return {{"name", it.name}, {"port", it.port}};
+                         })},
       {"memories", array_of(problem.memories(),
                             [](const problem::Memory& it) -> Json {
                               return {{"name", it.name}, {"capacity", it.capacity}};

@@ -11,20 +11,26 @@ namespace {
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-/// Levenshtein distance without regard to case, one row at a time.
+/// Letters to insert, drop, replace or swap with their neighbour, without regard to case
+/// (Levenshtein with transpositions), three rows at a time.
 std::size_t distance(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) { return lower(x) == lower(y); };
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replace = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
+      const bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 }  // namespace
@@ -33,7 +39,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   constexpr std::size_t kLongest = 64;
   if (word.empty() || word.size() > kLongest) return {};
   // A third of the letters may be wrong, so that short names do not match everything.
-  std::size_t best = word.size() / 3 + 1;
+  std::size_t best = std::max<std::size_t>(word.size() / 3, 1) + 1;
   std::string_view found;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kLongest) continue;
@@ -45,10 +51,10 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
       found = candidate;
     }
   }
-  return found.empty() ? std::string() : "did you mean " + quoted(found) + "?";
+  return found.empty() ? std::string() : "did you mean " + in_quotes(found) + "?";
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t kShown = 60;
   std::string shown(word.substr(0, kShown));
   std::replace_if(

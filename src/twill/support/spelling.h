@@ -12,6 +12,7 @@ namespace twill {
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 /// What a message shows of a word the user gave: in single quotes, cut after 60 characters.
-std::string quoted(std::string_view word);
+/// (Not `quoted`: std::quoted would win for std::string.)
+std::string in_quotes(std::string_view word);
 
 }  // namespace twill

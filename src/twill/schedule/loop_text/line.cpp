@@ -123,7 +123,7 @@ Result<std::int64_t> LoopLine::number(std::string_view what, std::int64_t least,
   const auto read = std::from_chars(token_.spelling.data(), end, value);
   if (read.ec != std::errc() || value > most || value < least) {
     return fail_at(token_.column,
-                   std::string(what) + " is " + quoted(token_.spelling) + ", out of range",
+                   std::string(what) + " is " + in_quotes(token_.spelling) + ", out of range",
                    "it must be between " + std::to_string(least) + " and " + std::to_string(most));
   }
   take();
@@ -156,7 +156,7 @@ Result<std::string> LoopLine::text(std::string_view what) {
 
 Result<void> LoopLine::keyword(std::string_view spelling) {
   if (token_.kind != TokenKind::word || token_.spelling != spelling) {
-    return expected(quoted(spelling));
+    return expected(in_quotes(spelling));
   }
   take();
   return {};
@@ -196,7 +196,7 @@ tl::unexpected<Diagnostic> LoopLine::fail_at(int column, std::string message,
 }
 
 tl::unexpected<Diagnostic> LoopLine::expected(std::string_view what, std::string hint) const {
-  const std::string found = at_end() ? "the end of the line" : quoted(token_.spelling);
+  const std::string found = at_end() ? "the end of the line" : in_quotes(token_.spelling);
   return fail_at(token_.column, "expected " + std::string(what) + ", found " + found,
                  std::move(hint));
 }

@@ -21,7 +21,7 @@ Result<std::size_t> LoopNames::read(LoopLine& line) const {
   if (found != index_.end()) return found->second;
   std::string hint = did_you_mean(name.spelling, names_);
   if (hint.empty()) hint = "declare it above with a line '" + kind + " ...'";
-  return line.fail_at(name.column, "there is no " + kind + " " + quoted(name.spelling),
+  return line.fail_at(name.column, "there is no " + kind + " " + in_quotes(name.spelling),
                       std::move(hint));
 }
 

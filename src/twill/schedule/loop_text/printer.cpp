@@ -91,7 +91,8 @@ void add_resources(const Problem& problem, std::vector<Statement>& out) {
     out.push_back({{Section::unit, i}, "unit " + problem.units()[i].name});
   }
   for (std::size_t i = 0; i < problem.pipes().size(); ++i) {
-    out.push_back({{Section::pipe, i}, "pipe " + problem.pipes()[i].name});
+    const problem::Pipe& pipe = problem.pipes()[i];
+    out.push_back({{Section::pipe, i}, "pipe " + pipe.name + (pipe.port ? " port" : "")});
   }
   for (std::size_t i = 0; i < problem.memories().size(); ++i) {
     const problem::Memory& memory = problem.memories()[i];

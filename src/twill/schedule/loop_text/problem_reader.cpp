@@ -26,15 +26,17 @@ bool may_repeat(std::string_view word) { return word == "uses" || word == "occup
 /// The words of one line, each of which may be said once.
 class WordsOfLine {
  public:
-  explicit WordsOfLine(std::span<const std::string_view> words) : words_(words) {}
+  /// `what` is what a message says is expected.
+  explicit WordsOfLine(std::span<const std::string_view> words,
+                       std::string_view what = "another property or the end of the line")
+      : words_(words), what_(what) {}
 
   Result<std::size_t> next(LoopLine& line) {
     const int column = line.peek().column;
-    TWILL_TRY(const std::size_t word,
-              line.one_of("another property or the end of the line", words_));
+    TWILL_TRY(const std::size_t word, line.one_of(what_, words_));
     const std::uint32_t bit = std::uint32_t{1} << word;
     if ((seen_ & bit) != 0 && !may_repeat(words_[word])) {
-      return line.fail_at(column, quoted(words_[word]) + " is said twice", "say it once");
+      return line.fail_at(column, in_quotes(words_[word]) + " is said twice", "say it once");
     }
     seen_ |= bit;
     return word;
@@ -42,6 +44,7 @@ class WordsOfLine {
 
  private:
   std::span<const std::string_view> words_;
+  std::string_view what_;
   std::uint32_t seen_ = 0;
 };
 
@@ -108,7 +111,7 @@ Result<Position> LoopProblemReader::read_relax(LoopLine& line) {
   for (int rule = 0; rule < problem::kRuleCount; ++rule) {
     names.push_back(name_of(static_cast<problem::Rule>(rule)));
   }
-  WordsOfLine words(names);
+  WordsOfLine words(names, "a rule");
   do {
     TWILL_TRY(const std::size_t rule, words.next(line));
     parts_.relaxed.push_back(static_cast<problem::Rule>(rule));
@@ -124,7 +127,7 @@ Result<Position> LoopProblemReader::read_minimize(LoopLine& line) {
                                                  name_of(Objective::crossings),
                                                  name_of(Objective::length), "nothing"};
   parts_.objectives.clear();
-  WordsOfLine words(names);
+  WordsOfLine words(names, "an objective");
   do {
     const int column = line.peek().column;
     TWILL_TRY(const std::size_t objective, words.next(line));
@@ -156,7 +159,11 @@ Result<Position> LoopProblemReader::read_unit(LoopLine& line) {
 Result<Position> LoopProblemReader::read_pipe(LoopLine& line) {
   TWILL_TRY(const Token name, line.word("the name of the pipe"));
   pipes_.declare(name, line.number());
-  parts_.pipes.push_back({std::string(name.spelling)});
+  const bool port = !line.at_end();
+  if (port) {
+    TWILL_TRY_VOID(line.keyword("port"));
+  }
+  parts_.pipes.push_back({std::string(name.spelling), port});
   return Position{Section::pipe, parts_.pipes.size() - 1};
 }
 
@@ -205,6 +212,9 @@ Result<Position> LoopProblemReader::read_op(LoopLine& line) {
     } else {
       TWILL_TRY_VOID(read_op_word(line, word, draft.op));
     }
+  }
+  if (drafts_.size() == problem::kMostOps) {
+    return line.fail_at(1, "more than " + std::to_string(problem::kMostOps) + " ops");
   }
   ops_.declare(name, line.number());
   drafts_.push_back(std::move(draft));
@@ -288,7 +298,7 @@ Result<Position> LoopProblemReader::read_way(LoopLine& line) {
   }
   OpDraft& draft = drafts_.back();
   if (draft.own_is_used) {
-    return line.fail_at(1, "op " + quoted(draft.op.name) + " already says how it is done",
+    return line.fail_at(1, "op " + in_quotes(draft.op.name) + " already says how it is done",
                         "move its 'on', 'latency', 'issue' and 'uses' to 'way' lines");
   }
   TWILL_TRY(const Token name, line.word("the name of the way"));
@@ -315,6 +325,9 @@ Result<Position> LoopProblemReader::read_dependence(LoopLine& line) {
   while (!line.at_end()) {
     TWILL_TRY(const std::size_t word, words.next(line));
     TWILL_TRY_VOID(read_dependence_word(line, word, it));
+  }
+  if (dependences_.size() == 10 * problem::kMostOps) {
+    return line.fail_at(1, "more than " + std::to_string(10 * problem::kMostOps) + " dependences");
   }
   parts_.dependences.push_back(it);
   dependences_.push_back({file_, line.number(), column});
@@ -395,8 +408,10 @@ Location LoopProblemReader::location_of(const problem::Objection& objection) con
 
 Result<problem::Problem> LoopProblemReader::finish() {
   if (loops_.size() == 0) {
-    return fail({file_, 1, 1}, "there is no statement in this text",
-                "a .loop text begins with 'loop NAME'");
+    return tl::unexpected(Diagnostic{{file_, 1, 1},
+                                     "there is no statement in this text",
+                                     std::string(line_of(text_, 1)),
+                                     "a .loop text begins with 'loop NAME'"});
   }
   for (OpDraft& draft : drafts_) parts_.ops.push_back(finished(std::move(draft)));
   drafts_.clear();

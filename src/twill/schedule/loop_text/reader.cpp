@@ -11,6 +11,9 @@
 namespace twill::schedule {
 namespace {
 
+/// More than the largest loop needs; blank lines and comments cost memory.
+constexpr int kMostLines = 1'000'000;
+
 /// A remark while the canonical text is not known yet.
 struct FoundRemark {
   std::optional<Position> position;  ///< of the statement it belongs to; none: it stands at the end
@@ -63,6 +66,9 @@ Result<LoopText> LoopReader::read() {
 
 Result<void> LoopReader::read_line(std::string_view text) {
   LoopLine line(file_, text, ++line_number_);
+  if (line_number_ > kMostLines) {
+    return line.fail_at(1, "this text has more than " + std::to_string(kMostLines) + " lines");
+  }
   if (line.at_end()) {
     const bool is_blank = line.remark().empty();
     remarks_.push_back({std::nullopt, false, is_blank ? std::string_view() : text});
@@ -111,9 +117,13 @@ std::vector<Remark> LoopReader::placed_remarks(const LoopText& loop) const {
     const auto found = std::lower_bound(
         statements.begin(), statements.end(), *it.position,
         [](const Statement& s, const Position& position) { return s.position < position; });
+    const auto statement = static_cast<std::size_t>(found - statements.begin());
     const bool is_there = found != statements.end() && found->position == *it.position;
-    placed.push_back({static_cast<std::size_t>(found - statements.begin()), it.trailing && is_there,
-                      std::string(it.text)});
+    const bool trailing = it.trailing && is_there;
+    // A trailing comment that lost its statement becomes a line of its own.
+    const std::string_view text =
+        it.trailing && !trailing ? it.text.substr(it.text.find('#')) : it.text;
+    placed.push_back({statement, trailing, std::string(text)});
   }
   std::stable_sort(placed.begin(), placed.end(), [](const Remark& a, const Remark& b) {
     return std::pair(a.statement, a.trailing) < std::pair(b.statement, b.trailing);

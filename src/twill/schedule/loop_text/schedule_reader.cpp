@@ -57,7 +57,7 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
   const int column = line.peek().column;
   TWILL_TRY(const std::size_t op, names_.ops().read(line));
   if (placements_[op]) {
-    return line.fail_at(column, "op " + quoted(problem_.ops()[op].name) + " is placed twice",
+    return line.fail_at(column, "op " + in_quotes(problem_.ops()[op].name) + " is placed twice",
                         "the schedule gives the one iteration 0: each op once");
   }
   TWILL_TRY_VOID(line.keyword("at"));
@@ -76,7 +76,8 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
 Result<int> LoopScheduleReader::read_way(LoopLine& line, OpId op) const {
   std::vector<std::string_view> names;
   for (const problem::Way& way : problem_[op].ways) names.push_back(way.name);
-  TWILL_TRY(const std::size_t way, line.one_of("a way of op " + quoted(problem_[op].name), names));
+  TWILL_TRY(const std::size_t way,
+            line.one_of("a way of op " + in_quotes(problem_[op].name), names));
   return static_cast<int>(way);
 }
 
@@ -108,7 +109,7 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   const int column = line.peek().column;
   TWILL_TRY(const std::size_t op, names_.ops().read(line));
   if (steps_[op]) {
-    return line.fail_at(column, "op " + quoted(problem_.ops()[op].name) + " is ordered twice",
+    return line.fail_at(column, "op " + in_quotes(problem_.ops()[op].name) + " is ordered twice",
                         "each op stands once, in the sequence of one group");
   }
   Step step{0, group, 0};
@@ -129,12 +130,12 @@ Result<void> LoopScheduleReader::check_complete() const {
   for (std::size_t op = 0; op < placements_.size(); ++op) {
     if (placements_[op]) continue;
     const std::string& name = problem_.ops()[op].name;
-    return schedule_line_->fail_at(1, "the schedule does not place op " + quoted(name),
+    return schedule_line_->fail_at(1, "the schedule does not place op " + in_quotes(name),
                                    "add a line '" + name + " at CYCLE in GROUP'");
   }
   for (std::size_t op = 0; op < steps_.size(); ++op) {
     if (steps_[op]) continue;
-    return order_line_->fail_at(1, "the order leaves out op " + quoted(problem_.ops()[op].name),
+    return order_line_->fail_at(1, "the order leaves out op " + in_quotes(problem_.ops()[op].name),
                                 "add it to the line of the group that runs it");
   }
   return {};

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <string>
+
+#include <rapidcheck.h>
+
+#include "twill/problem/problem.h"
+
+namespace twill::schedule {
+
+/// What a random loop may contain.
+struct RandomLoop {
+  int most_ops = 6;
+  int most_dependences = 10;
+  int most_ways = 3;
+};
+
+/// An integer in [least, most], of rapidcheck's choice. To be called inside a property.
+inline int any(int least, int most) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
+}
+
+inline bool any_flag() { return any(0, 1) == 1; }
+
+inline std::size_t any_index(std::size_t size) {
+  return static_cast<std::size_t>(any(0, static_cast<int>(size) - 1));
+}
+
+inline problem::Way any_way(const problem::Parts& parts) {
+  problem::Way way;
+  if (any_flag()) {
+    way.unit = problem::UnitId(any_index(parts.units.size()));
+    way.occupancy = any(1, 9);
+  }
+  way.latency = any(0, 9);
+  way.issue = any(0, 3);
+  for (std::size_t i = 0; i < parts.pipes.size(); ++i) {
+    if (any_flag()) way.pipes.push_back({problem::PipeId(i), any(0, 9)});
+  }
+  return way;
+}
+
+inline problem::Op any_op(const problem::Parts& parts, int most_ways) {
+  problem::Op op;
+  op.name = "op" + std::to_string(parts.ops.size());
+  const int way_count = any(1, most_ways);
+  for (int i = 0; i < way_count; ++i) {
+    op.ways.push_back(any_way(parts));
+    if (way_count > 1 || any(0, 9) == 0) op.ways.back().name = "w" + std::to_string(i);
+  }
+  op.warps = any_flag() ? 4 : any(1, 8);
+  op.registers = any(0, 2) * 32;
+  for (std::size_t i = 0; i < parts.memories.size(); ++i) {
+    if (any_flag()) op.footprint.push_back({problem::MemoryId(i), any(0, 9)});
+  }
+  op.asynchronous = any_flag();
+  op.variable_latency = any(0, 3) == 0;
+  op.streaming = op.variable_latency && any_flag();
+  const int sources = any(0, 2);
+  for (int i = 0; i < sources; ++i) {
+    op.source.push_back(*rc::gen::string<std::string>());
+  }
+  return op;
+}
+
+/// A dependence of distance 0 leads to a later op, so there is no circuit to refuse.
+inline problem::Dependence any_dependence(const problem::Parts& parts) {
+  problem::Dependence it;
+  it.from = problem::OpId(any_index(parts.ops.size()));
+  it.to = problem::OpId(any_index(parts.ops.size()));
+  it.distance = it.from < it.to ? any(0, 2) : any(1, 3);
+  if (any_flag()) it.delay = any(0, 20);
+  it.blocking = any_flag();
+  const bool may_carry = !parts.ops[it.to.index()].streaming || it.from == it.to;
+  it.carries_value = may_carry && any(0, 3) != 0;
+  if (it.carries_value && any_flag()) it.read_hold = any(0, 9);
+  it.in_place = it.carries_value && any(0, 3) == 0;
+  it.transfer = any_flag() ? any(0, 99) : 0;
+  return it;
+}
+
+/// Parts that pose accepts, with every feature of the format.
+inline problem::Parts any_parts(const RandomLoop& limits = {}) {
+  problem::Parts parts;
+  parts.name = "random";
+  parts.units = {{"TC"}, {"TMA"}};
+  if (any_flag()) parts.pipes = {{"ALU", any_flag()}, {"MUFU", any_flag()}};
+  if (any_flag()) parts.memories = {{"SMEM", any(1, 100)}, {"TMEM", any(1, 100)}};
+  const int groups = any(1, 3);
+  for (int i = 0; i < groups; ++i) {
+    parts.groups.push_back(
+        {"g" + std::to_string(i), any_flag() ? 4 : any(1, 8), any(0, 200), any(0, 3) == 0});
+  }
+  const int ops = any(1, limits.most_ops);
+  for (int i = 0; i < ops; ++i) parts.ops.push_back(any_op(parts, limits.most_ways));
+  const int dependences = any(0, limits.most_dependences);
+  for (int i = 0; i < dependences; ++i) parts.dependences.push_back(any_dependence(parts));
+  for (int rule = 0; rule < problem::kRuleCount; ++rule) {
+    if (any(0, 5) == 0) parts.relaxed.push_back(static_cast<problem::Rule>(rule));
+  }
+  if (any(0, 3) == 0) parts.objectives.pop_back();
+  if (any(0, 3) == 0) parts.objectives.clear();
+  parts.minimum_compute_groups = any(0, 3);
+  return parts;
+}
+
+}  // namespace twill::schedule
