@@ -1,7 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "machine/shipped_machine.h"
 
@@ -64,8 +64,7 @@ TEST(Price, WgmmaOperandsTakeTheirShareOfTheSharedMemoryPort) {
   const Machine h200 = shipped("h200");
   const auto share = [&](const Work& work) {
     const Cost cost = cost_of(h200, {work}, Rate::fastest);
-    return static_cast<double>(demand_on(h200, cost, "SMEM")) /
-           static_cast<double>(cost.occupancy);
+    return static_cast<double>(demand_on(h200, cost, "SMEM")) / static_cast<double>(cost.occupancy);
   };
   EXPECT_DOUBLE_EQ(share(product(64, 128, 128, "SS")), 0.75);
   EXPECT_DOUBLE_EQ(share(product(64, 128, 128, "RS")), 0.5);
@@ -84,10 +83,8 @@ struct Piece {
 TEST(Price, BracketsTheMeasuredPiecesOfASoftmax) {
   const Machine h200 = shipped("h200");
   const std::vector<Piece> pieces = {
-      {{tile("reduce_max")}, 141, 300},
-      {{tile("fma"), tile("exp2")}, 583, 853},
-      {{tile("add")}, 68, 117},
-      {{tile("convert")}, 67, 135},
+      {{tile("reduce_max")}, 141, 300}, {{tile("fma"), tile("exp2")}, 583, 853},
+      {{tile("add")}, 68, 117},         {{tile("convert")}, 67, 135},
       {{tile("fma")}, 68, 117},
   };
   for (const Piece& piece : pieces) {

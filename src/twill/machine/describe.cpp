@@ -50,7 +50,8 @@ std::string resources(const Description& machine) {
 }
 
 std::string pools(const Description& machine) {
-  std::string text = "\npools of warp groups (width in warps, registers per thread for tile data)\n";
+  std::string text =
+      "\npools of warp groups (width in warps, registers per thread for tile data)\n";
   TextTable table({Align::left, Align::left, Align::left}, 2);
   for (const Pool& pool : machine.pools) {
     std::string groups;
@@ -73,11 +74,16 @@ std::string condition(const Term& term) {
 
 std::string target_of(const Description& machine, const Term& term) {
   switch (term.on) {
-    case Term::On::occupancy: return "occupancy";
-    case Term::On::latency: return "latency";
-    case Term::On::issue: return "issue";
-    case Term::On::serial: return "serial";
-    case Term::On::pipe: break;
+    case Term::On::occupancy:
+      return "occupancy";
+    case Term::On::latency:
+      return "latency";
+    case Term::On::issue:
+      return "issue";
+    case Term::On::serial:
+      return "serial";
+    case Term::On::pipe:
+      break;
   }
   return machine.pipes[term.pipe].name;
 }

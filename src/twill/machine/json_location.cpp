@@ -14,7 +14,9 @@ class Walker {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
 
   /// Past a mark and the blanks after it.

@@ -123,8 +123,9 @@ class Node {
     const auto found = std::find(names.begin(), names.end(), word);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     std::string hint = did_you_mean(word, names);
-    return wrong(fmt::format("expected one of {}, found {}", fmt::join(names, ", "), in_quotes(word)),
-                 std::move(hint));
+    return wrong(
+        fmt::format("expected one of {}, found {}", fmt::join(names, ", "), in_quotes(word)),
+        std::move(hint));
   }
 
   const Document& document() const { return *document_; }
@@ -190,13 +191,14 @@ Result<Quantity> quantity(const Node& node, double least, double most) {
   return result;
 }
 
-Result<Quantity> plain_quantity(const Node& parent, std::string_view member,
-                                std::string_view unit, double least, double most) {
+Result<Quantity> plain_quantity(const Node& parent, std::string_view member, std::string_view unit,
+                                double least, double most) {
   TWILL_TRY(const Node node, parent.at(member));
   TWILL_TRY_VOID(node.only({"value", "unit", "source"}));
   TWILL_TRY(Quantity result, quantity(node, least, most));
   if (result.unit != unit) {
-    return node.wrong(fmt::format("expected the unit \"{}\", found {}", unit, in_quotes(result.unit)));
+    return node.wrong(
+        fmt::format("expected the unit \"{}\", found {}", unit, in_quotes(result.unit)));
   }
   return result;
 }
@@ -280,9 +282,10 @@ Result<PerUnit> per_unit(const Node& node, std::string_view unit) {
     if (unit == fmt::format("cycle/{}", kWords[i])) return PerUnit{per, false};
   }
   TWILL_TRY(const Node member, node.at("unit"));
-  return member.wrong(fmt::format("expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is one of "
-                                  "{}; found {}",
-                                  fmt::join(kWords.begin() + 1, kWords.end(), ", "), in_quotes(unit)));
+  return member.wrong(
+      fmt::format("expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is one of "
+                  "{}; found {}",
+                  fmt::join(kWords.begin() + 1, kWords.end(), ", "), in_quotes(unit)));
 }
 
 Result<void> read_target(const Node& node, const std::vector<Pipe>& pipes, Term& term) {
@@ -310,8 +313,7 @@ Result<void> read_conditions(const Node& node, Term& term) {
 }
 
 Result<Term> read_term(const Node& node, const std::vector<Pipe>& pipes) {
-  TWILL_TRY_VOID(
-      node.only({"on", "value", "slow", "unit", "source", "form", "bits", "m_at_most"}));
+  TWILL_TRY_VOID(node.only({"on", "value", "slow", "unit", "source", "form", "bits", "m_at_most"}));
   Term term;
   TWILL_TRY_VOID(read_target(node, pipes, term));
   TWILL_TRY(term.figure, quantity(node, 0, kLargest));
@@ -429,9 +431,10 @@ Result<Pool> read_pool(const Node& node, const Description& machine) {
   int sum = 0;
   for (const int registers : pool.setmaxnreg) sum += registers;
   if (sum > most) {
-    return list.wrong(fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has only {} "
-                                  "to hand out: setmaxnreg would wait forever",
-                                  sum, threads, most));
+    return list.wrong(
+        fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has only {} "
+                    "to hand out: setmaxnreg would wait forever",
+                    sum, threads, most));
   }
   return pool;
 }
@@ -491,8 +494,8 @@ Result<void> read_pools(const Node& root, Description& machine) {
 
 Result<Description> read_description(const Node& root) {
   TWILL_TRY_VOID(root.only({"name", "about", "target", "measured", "sources", "numbers", "units",
-                            "tensor_unit", "pipes", "issue_pipe", "memories", "pools",
-                            "objectives", "minimum_compute_groups", "operations"}));
+                            "tensor_unit", "pipes", "issue_pipe", "memories", "pools", "objectives",
+                            "minimum_compute_groups", "operations"}));
   Description machine;
   TWILL_TRY(machine.name, name_in(root));
   TWILL_TRY(machine.about, text_in(root, "about"));

@@ -61,15 +61,15 @@ struct Pool {
 
 /// A tile operation, as far as its price goes. Fields that do not apply stay 0.
 struct Work {
-  std::string kind;            ///< "mma", "exp2", ... : the keys of "operations" in the JSON
-  std::int64_t elements = 0;   ///< of the tile that is computed on; for a reduction: of its input
-  std::int64_t rows = 0;       ///< of that tile; of the result of a reduction
-  std::int64_t bytes = 0;      ///< moved, for loads, stores and hand-offs
-  std::int64_t m = 0;          ///< product shape
+  std::string kind;           ///< "mma", "exp2", ... : the keys of "operations" in the JSON
+  std::int64_t elements = 0;  ///< of the tile that is computed on; for a reduction: of its input
+  std::int64_t rows = 0;      ///< of that tile; of the result of a reduction
+  std::int64_t bytes = 0;     ///< moved, for loads, stores and hand-offs
+  std::int64_t m = 0;         ///< product shape
   std::int64_t n = 0;
   std::int64_t k = 0;
-  int bits = 32;               ///< per element: of the operands for a product, else of the input
-  std::string form;            ///< product operands "SS", "RS", "TS" (A from, B from); else empty
+  int bits = 32;     ///< per element: of the operands for a product, else of the input
+  std::string form;  ///< product operands "SS", "RS", "TS" (A from, B from); else empty
 };
 
 /// `fastest`: as measured alone at the full rate of the SM: no co-run can beat it, so a schedule
@@ -105,7 +105,7 @@ struct Term {
   /// `a_byte`, `b_byte`: bytes of the operands of a product; `b_byte_row`: those of B times M.
   enum class Per { op, element, row, byte, flop, a_byte, b_byte, b_byte_row };
   On on = On::pipe;
-  std::size_t pipe = 0;        ///< if `on` is a pipe
+  std::size_t pipe = 0;  ///< if `on` is a pipe
   Per per = Per::op;
   Quantity figure;             ///< as the JSON states it: "cycle", "cycle/row", "element/cycle" ...
   double cycles = 0;           ///< fastest, per unit of `per`
@@ -140,7 +140,7 @@ struct Description {
   std::vector<Unit> units;
   std::size_t tensor_unit = 0;  ///< the unit whose work takes the pipes' `tensor_share`
   std::vector<Pipe> pipes;
-  std::size_t issue_pipe = 0;   ///< the pipe whose demand is the issue slots
+  std::size_t issue_pipe = 0;  ///< the pipe whose demand is the issue slots
   std::vector<Memory> memories;
   Quantity register_file;         ///< 32-bit registers per SM
   Quantity registers_per_thread;  ///< the largest setmaxnreg
@@ -167,7 +167,7 @@ class Machine {
   std::span<const Pipe> pipes() const { return description_.pipes; }
   std::optional<std::size_t> unit_named(std::string_view name) const;
   std::optional<std::size_t> pipe_named(std::string_view name) const;
-  const Pool* pool_named(std::string_view name) const;  ///< null if there is none
+  const Pool* pool_named(std::string_view name) const;    ///< null if there is none
   const CostRule* rule_for(std::string_view kind) const;  ///< null if there is none
 
  private:
@@ -181,16 +181,16 @@ class Machine {
 Result<Machine> load_machine(std::string_view text, std::string_view file);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
-/// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work at
-/// the same time; `fastest` ignores it. Kinds without a rule get the rule "default" and `defaulted`.
-/// Fails if the machine has no rate for it (products of 64-bit elements) or if two of the works need
-/// different units. Cost: linear in the terms.
+/// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work
+/// at the same time; `fastest` ignores it. Kinds without a rule get the rule "default" and
+/// `defaulted`. Fails if the machine has no rate for it (products of 64-bit elements) or if two of
+/// the works need different units. Cost: linear in the terms.
 Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate,
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
-/// What moving a register tile of `bytes` from one group to another adds to a dependence: the signal
-/// of a named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
+/// What moving a register tile of `bytes` from one group to another adds to a dependence: the
+/// signal of a named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
 Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
 /// All that is in a machine, for people: units, pipes, memories, pools, rules, numbers, sources.

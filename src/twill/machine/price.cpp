@@ -27,13 +27,20 @@ double amount_of(const Work& work, Term::Per per) {
   const auto number = [](std::int64_t value) { return static_cast<double>(value); };
   const double bytes_per_element = work.bits / 8.0;
   switch (per) {
-    case Term::Per::op: return 1;
-    case Term::Per::element: return number(work.elements);
-    case Term::Per::row: return number(work.rows);
-    case Term::Per::byte: return number(work.bytes);
-    case Term::Per::flop: return 2 * number(work.m) * number(work.n) * number(work.k);
-    case Term::Per::a_byte: return number(work.m) * number(work.k) * bytes_per_element;
-    case Term::Per::b_byte: return number(work.n) * number(work.k) * bytes_per_element;
+    case Term::Per::op:
+      return 1;
+    case Term::Per::element:
+      return number(work.elements);
+    case Term::Per::row:
+      return number(work.rows);
+    case Term::Per::byte:
+      return number(work.bytes);
+    case Term::Per::flop:
+      return 2 * number(work.m) * number(work.n) * number(work.k);
+    case Term::Per::a_byte:
+      return number(work.m) * number(work.k) * bytes_per_element;
+    case Term::Per::b_byte:
+      return number(work.n) * number(work.k) * bytes_per_element;
     case Term::Per::b_byte_row:
       return number(work.m) * number(work.n) * number(work.k) * bytes_per_element;
   }
@@ -70,11 +77,20 @@ void add_term(const Machine& machine, const Term& term, double amount, Rate rate
   const bool slow = rate == Rate::slowest;
   const double cycles = (slow ? term.slow_cycles : term.cycles) * amount;
   switch (term.on) {
-    case Term::On::occupancy: sums.occupancy += cycles; return;
-    case Term::On::latency: sums.latency += cycles; return;
-    case Term::On::issue: sums.issue += cycles; return;
-    case Term::On::serial: sums.serial += cycles; return;
-    case Term::On::pipe: break;
+    case Term::On::occupancy:
+      sums.occupancy += cycles;
+      return;
+    case Term::On::latency:
+      sums.latency += cycles;
+      return;
+    case Term::On::issue:
+      sums.issue += cycles;
+      return;
+    case Term::On::serial:
+      sums.serial += cycles;
+      return;
+    case Term::On::pipe:
+      break;
   }
   const double demand = term.cycles * amount;
   const double beside = beside_tensor_core(machine.pipes()[term.pipe], demand);
@@ -126,7 +142,8 @@ Cycles rounded(double cycles, Rate rate) {
   return static_cast<Cycles>(std::min(whole, 1e15));
 }
 
-void set_times(const Machine& machine, const Sums& sums, Rate rate, int compute_groups, Cost& cost) {
+void set_times(const Machine& machine, const Sums& sums, Rate rate, int compute_groups,
+               Cost& cost) {
   if (cost.unit) cost.occupancy = std::max<Cycles>(1, rounded(sums.occupancy, rate));
   if (cost.asynchronous) {
     const double start = std::max(sums.occupancy, sums.issue);
@@ -172,8 +189,7 @@ Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int comp
   return price(machine, std::span(&work, 1), rate, compute_groups);
 }
 
-Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate,
-                        int compute_groups) {
+Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups) {
   Cycles cycles = rounded(machine->named_barrier_signal.value, rate);
   if (bytes == 0) return cycles;
   for (const char* kind : {"smem_store", "smem_load"}) {

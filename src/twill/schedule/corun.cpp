@@ -16,16 +16,16 @@ using problem::Op;
 using problem::Problem;
 using problem::Way;
 
-constexpr int kRounds = 96;        ///< that are run
-constexpr int kFirstMeasured = 32; ///< the start is forgotten by then
-constexpr int kMostAhead = 4;      ///< rounds between the first and the last group
+constexpr int kRounds = 96;         ///< that are run
+constexpr int kFirstMeasured = 32;  ///< the start is forgotten by then
+constexpr int kMostAhead = 4;       ///< rounds between the first and the last group
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kSlack = 1e-6;    ///< of a cycle
+constexpr double kSlack = 1e-6;  ///< of a cycle
 
 /// What of an op does not change from iteration to iteration.
 struct Task {
   bool asynchronous = false;
-  bool on_unit = false;
+  std::optional<std::size_t> unit;
   double work = 0;  ///< cycles at full speed that its unit or its pipes are busy
   double tail = 0;  ///< from then to the result
   double issue = 0;
@@ -34,19 +34,25 @@ struct Task {
   std::vector<const Dependence*> operands;
 };
 
+struct Instance {
+  OpId op;
+  int iteration = 0;
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
 /// A sequence of ops that is gone through once a round: a group's or a unit's.
 struct Lane {
   std::span<const OpId> sequence;
   std::size_t position = 0;
   int round = 0;
-  double free_at = 0;            ///< kNever while it waits for the result of its op
+  double free_at = 0;  ///< kNever while it waits for the result of its op
   std::vector<double> round_end;
+  std::vector<Instance> asked;  ///< of a unit: issued by their groups and not begun, oldest first
 };
 
-/// An op of one iteration whose unit or pipes are busy with it.
+/// What its unit or its pipes are busy with.
 struct Running {
-  OpId op;
-  int iteration = 0;
+  Instance instance;
   double left = 0;
   std::optional<std::size_t> unit;   ///< lane to free when the work is done
   std::optional<std::size_t> group;  ///< lane to free when the result is there
@@ -59,15 +65,15 @@ struct Times {
 
 class CoRunner {
  public:
-  CoRunner(const Problem& problem, const Order& order) : problem_(problem), order_(order) {
+  CoRunner(const Problem& problem, const Order& order, Turns turns)
+      : problem_(problem), order_(order), turns_(turns) {
     for (std::size_t i = 0; i < problem.ops().size(); ++i) tasks_.push_back(task_of(OpId(i)));
     for (const Dependence& dependence : problem.dependences()) {
       tasks_[dependence.to.index()].operands.push_back(&dependence);
     }
-    for (const auto& sequence : order.groups) groups_.push_back({sequence, 0, 0, 0, {}});
-    for (const auto& sequence : order.units) units_.push_back({sequence, 0, 0, 0, {}});
+    for (const auto& sequence : order.groups) groups_.push_back({sequence, 0, 0, 0, {}, {}});
+    for (const auto& sequence : order.units) units_.push_back({sequence, 0, 0, 0, {}, {}});
     times_.resize(problem.ops().size(), std::vector<Times>(kRounds));
-    issued_.resize(problem.ops().size(), std::vector<char>(kRounds, 0));
     busy_.resize(units_.size(), 0);
   }
 
@@ -91,16 +97,17 @@ class CoRunner {
     const Way& way = op.ways[static_cast<std::size_t>(order_.ops[id.index()].way)];
     Task task;
     task.asynchronous = op.asynchronous;
-    task.on_unit = way.unit && way.occupancy > 0;
+    if (way.unit && way.occupancy > 0) task.unit = way.unit->index();
     task.issue = static_cast<double>(way.issue);
     task.latency = static_cast<double>(way.latency);
     double busiest = 0;
     for (const auto& use : way.pipes) busiest = std::max(busiest, static_cast<double>(use.demand));
-    task.work = std::max(task.on_unit ? static_cast<double>(way.occupancy) : 0, busiest);
+    task.work = std::max(task.unit ? static_cast<double>(way.occupancy) : 0, busiest);
     task.tail = std::max(0.0, task.latency - task.work);
     task.load = {op.asynchronous, std::vector<double>(problem_.pipes().size(), 0)};
     for (const auto& use : way.pipes) {
-      if (task.work > 0) task.load.share[use.pipe.index()] = static_cast<double>(use.demand) / task.work;
+      if (task.work > 0)
+        task.load.share[use.pipe.index()] = static_cast<double>(use.demand) / task.work;
     }
     return task;
   }
@@ -111,9 +118,9 @@ class CoRunner {
     });
   }
 
-  int iteration_at(const Lane& lane) const {
+  Instance instance_at(const Lane& lane) const {
     const OpId op = lane.sequence[lane.position];
-    return lane.round - order_.ops[op.index()].stage;
+    return {op, lane.round - order_.ops[op.index()].stage};
   }
 
   void next(Lane& lane) {
@@ -125,14 +132,14 @@ class CoRunner {
 
   /// Past the ops that the first rounds leave out because they belong to no iteration yet.
   void skip_prologue(Lane& lane) {
-    while (lane.round < kRounds && iteration_at(lane) < 0) next(lane);
+    while (lane.round < kRounds && instance_at(lane).iteration < 0) next(lane);
   }
 
   /// When the operands of the op are there; kNever if that is not known yet.
-  double ready_at(OpId op, int iteration) const {
+  double ready_at(Instance instance) const {
     double ready = 0;
-    for (const Dependence* dependence : tasks_[op.index()].operands) {
-      const int producing = iteration - dependence->distance;
+    for (const Dependence* dependence : tasks_[instance.op.index()].operands) {
+      const int producing = instance.iteration - dependence->distance;
       if (producing < 0) continue;
       ready = std::max(ready, arrival(*dependence, producing));
     }
@@ -165,14 +172,15 @@ class CoRunner {
     if (lane.sequence.empty()) return false;
     skip_prologue(lane);
     if (lane.round >= kRounds || lane.free_at > now_ + kSlack || is_ahead(lane)) return false;
-    const OpId op = lane.sequence[lane.position];
-    const int iteration = iteration_at(lane);
-    if (ready_at(op, iteration) > now_ + kSlack) return false;
+    const Instance instance = instance_at(lane);
+    if (ready_at(instance) > now_ + kSlack) return false;
+    const OpId op = instance.op;
     const Task& task = tasks_[op.index()];
-    issued_[op.index()][static_cast<std::size_t>(iteration)] = 1;
     lane.free_at = task.asynchronous ? now_ + task.issue : kNever;
-    if (!task.on_unit) {
-      begin({op, iteration, task.work, {}, task.asynchronous ? std::nullopt : std::optional(g)});
+    if (task.unit) {
+      units_[*task.unit].asked.push_back(instance);
+    } else {
+      begin({instance, task.work, {}, task.asynchronous ? std::nullopt : std::optional(g)});
     }
     next(lane);
     return true;
@@ -187,27 +195,35 @@ class CoRunner {
 
   bool step_units() {
     bool moved = false;
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      Lane& lane = units_[u];
-      if (lane.sequence.empty()) continue;
-      skip_prologue(lane);
-      if (lane.round >= kRounds || lane.free_at > now_ + kSlack) continue;
-      const OpId op = lane.sequence[lane.position];
-      const auto iteration = static_cast<std::size_t>(iteration_at(lane));
-      if (!issued_[op.index()][iteration]) continue;
-      const Task& task = tasks_[op.index()];
-      const std::size_t group = order_.ops[op.index()].group.index();
-      lane.free_at = kNever;
-      begin({op, static_cast<int>(iteration), task.work, u,
-             task.asynchronous ? std::nullopt : std::optional(group)});
-      next(lane);
-      moved = true;
-    }
+    for (std::size_t u = 0; u < units_.size(); ++u) moved = step_unit(u) || moved;
     return moved;
   }
 
+  bool step_unit(std::size_t u) {
+    Lane& lane = units_[u];
+    if (lane.free_at > now_ + kSlack || lane.asked.empty()) return false;
+    auto chosen = lane.asked.begin();
+    if (turns_ == Turns::enforced) {
+      skip_prologue(lane);
+      chosen = std::find(lane.asked.begin(), lane.asked.end(), instance_at(lane));
+      if (chosen == lane.asked.end()) return false;
+      next(lane);
+    }
+    const Instance instance = *chosen;
+    lane.asked.erase(chosen);
+    lane.free_at = kNever;
+    const Task& task = tasks_[instance.op.index()];
+    const std::size_t group = order_.ops[instance.op.index()].group.index();
+    begin({instance, task.work, u, task.asynchronous ? std::nullopt : std::optional(group)});
+    return true;
+  }
+
+  Times& times_of(Instance instance) {
+    return times_[instance.op.index()][static_cast<std::size_t>(instance.iteration)];
+  }
+
   void begin(Running running) {
-    times_[running.op.index()][static_cast<std::size_t>(running.iteration)].start = now_;
+    times_of(running.instance).start = now_;
     running_.push_back(running);
     finish_done();
   }
@@ -216,8 +232,8 @@ class CoRunner {
   void finish_done() {
     std::erase_if(running_, [&](const Running& running) {
       if (running.left > kSlack) return false;
-      const double done = now_ + tasks_[running.op.index()].tail;
-      times_[running.op.index()][static_cast<std::size_t>(running.iteration)].done = done;
+      const double done = now_ + tasks_[running.instance.op.index()].tail;
+      times_of(running.instance).done = done;
       if (running.unit) units_[*running.unit].free_at = now_;
       if (running.group) groups_[*running.group].free_at = done;
       return true;
@@ -233,16 +249,18 @@ class CoRunner {
     for (const Lane& lane : groups_) {
       if (lane.sequence.empty() || lane.round >= kRounds) continue;
       consider(lane.free_at);
-      if (iteration_at(lane) < 0) continue;
-      consider(ready_at(lane.sequence[lane.position], iteration_at(lane)));
+      const Instance instance = instance_at(lane);
+      if (instance.iteration >= 0) consider(ready_at(instance));
     }
     return event;
   }
 
   bool advance() {
     std::vector<const PipeLoad*> loads;
-    for (const Running& running : running_) loads.push_back(&tasks_[running.op.index()].load);
-    const std::vector<double> speeds = speeds_of(loads, problem_.pipes().size());
+    for (const Running& running : running_) {
+      loads.push_back(&tasks_[running.instance.op.index()].load);
+    }
+    const std::vector<double> speeds = speeds_of(loads, problem_.pipes());
     double span = next_event() - now_;
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (speeds[i] > 0) span = std::min(span, running_[i].left / speeds[i]);
@@ -283,22 +301,22 @@ class CoRunner {
 
   const Problem& problem_;
   const Order& order_;
+  Turns turns_;
   std::vector<Task> tasks_;
   std::vector<Lane> groups_;
   std::vector<Lane> units_;
   std::vector<std::vector<Times>> times_;  ///< by OpId and iteration
-  std::vector<std::vector<char>> issued_;  ///< by OpId and iteration, for the units
   std::vector<Running> running_;
-  std::vector<double> busy_;               ///< by UnitId, since the measurement began
+  std::vector<double> busy_;  ///< by UnitId, since the measurement began
   double now_ = 0;
   double measured_from_ = kNever;
 };
 
 }  // namespace
 
-Result<CoRun> co_run(const Problem& problem, const Order& order) {
+Result<CoRun> co_run(const Problem& problem, const Order& order, Turns turns) {
   TWILL_TRY(const Order whole, completed(problem, order));
-  return CoRunner(problem, whole).run();
+  return CoRunner(problem, whole, turns).run();
 }
 
 }  // namespace twill::schedule

@@ -7,18 +7,21 @@
 ///
 /// A Problem's costs are those of an op that has its pipes for itself. Beside other groups and a
 /// streaming tensor core it is slower, by how much depends on who runs at that moment, and no fixed
-/// cost says it. So the order is run: groups issue in their order and wait for their operands, units
-/// serve their ops in the order's sequence, and at any moment everything that runs moves at the
-/// rate its pipes leave it (docs/decisions/0004-shared-pipes.md, with the test against hardware).
+/// cost says it. So the order is run: groups issue in their order and wait for their operands,
+/// units serve their ops in the order's sequence, and at any moment everything that runs moves at
+/// the rate its pipes leave it (pipe_sharing.h; docs/decisions/0004-shared-pipes.md has the test
+/// against hardware).
 namespace twill::schedule {
-
-/// The share of a pipe that the asynchronous ops together, and the groups together, can each count
-/// on when both want more than there is. Within either side it is divided max-min fairly.
-inline constexpr double kGuaranteedShare = 0.5;
 
 struct CoRun {
   double interval = 0;            ///< expected cycles per iteration in the steady state
   std::vector<double> unit_busy;  ///< by UnitId: share of the time that it works
+};
+
+/// Who is next on a unit that several groups use.
+enum class Turns {
+  enforced,    ///< the order's sequence, held by tokens or barriers between the groups
+  first_come,  ///< whoever asked first; the sequence is not looked at
 };
 
 /// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
@@ -26,6 +29,6 @@ struct CoRun {
 /// there; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
 /// run at most four rounds ahead of each other. Fails if the order does not fit the Problem or can
 /// never go on. Deterministic. Cost: about 100 runs through the ops.
-Result<CoRun> co_run(const problem::Problem& problem, const Order& order);
+Result<CoRun> co_run(const problem::Problem& problem, const Order& order, Turns turns);
 
 }  // namespace twill::schedule

@@ -1,54 +1,48 @@
 #include "twill/schedule/pipe_sharing.h"
 
 #include <algorithm>
-
-#include "twill/schedule/corun.h"
+#include <cstddef>
 
 namespace twill::schedule {
 namespace {
 
 constexpr double kTiny = 1e-9;
 
-/// Raises the speeds of one side together until a pipe is full, then those of the loads that do not
-/// use it, and so on: max-min fairness. `left` is what each pipe still has to give.
+/// Raises the speeds of some loads together until a pipe is full or one is at its limit, then those
+/// of the others, and so on: max-min fairness. `left` is what each pipe still has to give.
 class Filling {
  public:
-  Filling(std::span<const PipeLoad* const> loads, bool asynchronous, std::vector<double>& speeds,
+  Filling(std::span<const PipeLoad* const> loads, std::span<const double> limits,
           std::vector<double>& left)
-      : loads_(loads), speeds_(speeds), left_(left) {
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      if (loads[i]->asynchronous == asynchronous) rising_.push_back(i);
-    }
-  }
+      : loads_(loads), limits_(limits), left_(left) {}
 
-  void run() {
-    while (!rising_.empty()) {
-      raise(largest_step());
-      std::erase_if(rising_, [&](std::size_t i) { return is_stopped(i); });
+  void raise_all(std::vector<std::size_t> rising, std::vector<double>& speeds) {
+    while (!rising.empty()) {
+      const double step = largest_step(rising, speeds);
+      for (const std::size_t i : rising) {
+        speeds[i] += step;
+        for (std::size_t p = 0; p < left_.size(); ++p) left_[p] -= step * loads_[i]->share[p];
+      }
+      std::erase_if(rising, [&](std::size_t i) {
+        return speeds[i] >= limits_[i] - kTiny || waits_for_full_pipe(i);
+      });
     }
   }
 
  private:
-  double largest_step() const {
+  double largest_step(const std::vector<std::size_t>& rising,
+                      const std::vector<double>& speeds) const {
     double step = 1;
-    for (const std::size_t i : rising_) step = std::min(step, 1 - speeds_[i]);
+    for (const std::size_t i : rising) step = std::min(step, limits_[i] - speeds[i]);
     for (std::size_t p = 0; p < left_.size(); ++p) {
       double wanted = 0;
-      for (const std::size_t i : rising_) wanted += loads_[i]->share[p];
+      for (const std::size_t i : rising) wanted += loads_[i]->share[p];
       if (wanted > kTiny) step = std::min(step, left_[p] / wanted);
     }
     return std::max(step, 0.0);
   }
 
-  void raise(double step) {
-    for (const std::size_t i : rising_) {
-      speeds_[i] += step;
-      for (std::size_t p = 0; p < left_.size(); ++p) left_[p] -= step * loads_[i]->share[p];
-    }
-  }
-
-  bool is_stopped(std::size_t i) const {
-    if (speeds_[i] >= 1 - kTiny) return true;
+  bool waits_for_full_pipe(std::size_t i) const {
     for (std::size_t p = 0; p < left_.size(); ++p) {
       if (left_[p] < kTiny && loads_[i]->share[p] > kTiny) return true;
     }
@@ -56,25 +50,49 @@ class Filling {
   }
 
   std::span<const PipeLoad* const> loads_;
-  std::vector<double>& speeds_;
+  std::span<const double> limits_;
   std::vector<double>& left_;
-  std::vector<std::size_t> rising_;
 };
+
+/// The speed of a synchronous load beside asynchronous ones that keep `kept` of each pipe.
+double limit_of(const PipeLoad& load, std::span<const problem::Pipe> pipes,
+                const std::vector<double>& kept) {
+  bool delayed = false;
+  double sum = 0;
+  for (std::size_t p = 0; p < pipes.size(); ++p) {
+    if (pipes[p].port) {
+      delayed = delayed || (kept[p] > kTiny && load.share[p] > kTiny);
+    } else {
+      sum += load.share[p] / (1 - kept[p]);
+    }
+  }
+  return delayed ? 1 / std::max(1.0, sum) : 1;
+}
 
 }  // namespace
 
-std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::size_t pipes) {
-  std::vector<double> speeds(loads.size(), 0);
-  std::vector<double> kept(pipes, 0);  // for the asynchronous side, whatever the groups do
+std::vector<double> speeds_of(std::span<const PipeLoad* const> loads,
+                              std::span<const problem::Pipe> pipes) {
+  std::vector<double> kept(pipes.size(), 0);  // for the asynchronous side, whatever the groups do
   for (const PipeLoad* load : loads) {
     if (!load->asynchronous) continue;
-    for (std::size_t p = 0; p < pipes; ++p) kept[p] += load->share[p];
+    for (std::size_t p = 0; p < pipes.size(); ++p) {
+      kept[p] = std::min(kept[p] + load->share[p], kGuaranteedShare);
+    }
   }
-  std::vector<double> left(pipes, 1);
-  for (std::size_t p = 0; p < pipes; ++p) left[p] -= std::min(kept[p], kGuaranteedShare);
-  Filling(loads, false, speeds, left).run();
-  for (std::size_t p = 0; p < pipes; ++p) left[p] += std::min(kept[p], kGuaranteedShare);
-  Filling(loads, true, speeds, left).run();
+  std::vector<double> limits(loads.size(), 1);
+  std::vector<std::size_t> groups;
+  std::vector<std::size_t> asynchronous;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    (loads[i]->asynchronous ? asynchronous : groups).push_back(i);
+    if (!loads[i]->asynchronous) limits[i] = limit_of(*loads[i], pipes, kept);
+  }
+  std::vector<double> speeds(loads.size(), 0);
+  std::vector<double> left;
+  for (const double share : kept) left.push_back(1 - share);
+  Filling(loads, limits, left).raise_all(std::move(groups), speeds);
+  for (std::size_t p = 0; p < pipes.size(); ++p) left[p] += kept[p];
+  Filling(loads, limits, left).raise_all(std::move(asynchronous), speeds);
   return speeds;
 }
 
