@@ -79,6 +79,14 @@ void ProgramBuilder::set_location(OpId op, Attribute location) {
   program_.ops_[op.index()].location = location;
 }
 
+void ProgramBuilder::set_location(ValueId argument, Attribute location) {
+  program_.values_[argument.index()].location = location;
+}
+
+void ProgramBuilder::set_form(OpId op, std::string form) {
+  program_.ops_[op.index()].form = std::move(form);
+}
+
 void ProgramBuilder::add_successor(OpId op, BlockId block) {
   program_.ops_[op.index()].successors.push_back(block);
 }

@@ -32,6 +32,8 @@ class ProgramBuilder {
   void set_operands(OpId op, std::vector<ValueId> operands);
   void set_attribute(OpId op, std::string name, Attribute attribute);
   void set_location(OpId op, Attribute location);
+  void set_location(ValueId argument, Attribute location);
+  void set_form(OpId op, std::string form);
   void add_successor(OpId op, BlockId block);
 
   void add_attribute_alias(std::string name, Attribute attribute);

@@ -207,6 +207,14 @@ std::optional<ValueId> operand_in(const Op& op, std::string_view role) {
   return found.size() == 1 ? std::optional(found[0]) : std::nullopt;
 }
 
+bool has_segment_sizes(OpKind kind) {
+  // Their variadic operands all have the same number of elements.
+  if (kind == OpKind::tt_make_tensor_ptr || kind == OpKind::tt_make_tensor_descriptor) return false;
+  int open = 0;
+  for (const Role& role : roles_of(kind)) open += role.arity == Arity::one ? 0 : 1;
+  return open > 1;
+}
+
 std::optional<std::vector<std::size_t>> operand_segments(const Op& op) {
   const std::span<const Role> roles = roles_of(op.kind);
   const std::size_t count = op.operands.size();

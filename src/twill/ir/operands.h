@@ -24,6 +24,10 @@ struct Role {
 /// The roles of an op kind in operand order; empty for kinds without an entry in the table.
 std::span<const Role> roles_of(OpKind kind);
 
+/// True if ops of that kind need `operandSegmentSizes`: several of their roles may be absent, each on
+/// its own.
+bool has_segment_sizes(OpKind kind);
+
 /// How many operands of `op` each of its roles takes: `operandSegmentSizes` if it has that, else
 /// what follows from the number of operands. nullopt if that does not fit, as in the generic
 /// spelling of a Triton that declares the op with other operands.

@@ -45,6 +45,7 @@ struct Value {
   std::optional<OpId> op;        ///< the op it is a result of, or
   std::optional<BlockId> block;  ///< the block it is an argument of; exactly one is set
   std::size_t index = 0;         ///< which result or argument
+  Attribute location = nullptr;  ///< of a block argument: loc(...) with the name in the source; or null
   std::vector<Use> uses;         ///< in order of the text; an op using it twice appears twice
 };
 

@@ -46,36 +46,6 @@ std::string shape_text(const std::vector<std::int64_t>& shape, std::string_view 
   return text + std::string(after);
 }
 
-std::string quoted(std::string_view value) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string text = "\"";
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      text += '\\';
-      text += c;
-    } else if (byte < 0x20 || byte >= 0x7F) {
-      text += '\\';
-      text += kHex[byte >> 4U];
-      text += kHex[byte & 15U];
-    } else {
-      text += c;
-    }
-  }
-  return text + '"';
-}
-
-/// MLIR writes a key bare if it is an identifier, and quotes it otherwise.
-std::string key_text(std::string_view key) {
-  bool bare = !key.empty() && (std::isalpha(static_cast<unsigned char>(key[0])) || key[0] == '_');
-  for (const char c : key) {
-    const bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.';
-    bare = bare && plain;
-  }
-  return bare ? std::string(key) : quoted(key);
-}
-
 std::string list_text(const std::vector<Attribute>& elements) {
   std::string text = "[";
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -267,8 +237,8 @@ Attribute TypeTable::boolean(bool value) {
 Attribute TypeTable::integer(std::int64_t value, Type type) {
   AttributeNode node;
   node.kind = AttributeKind::integer;
-  node.type = type != nullptr ? type : scalar("i64");
-  node.text = std::to_string(value) + " : " + node.type->text;
+  node.type = type;
+  node.text = std::to_string(value) + (type != nullptr ? " : " + type->text : "");
   node.integer = value;
   node.number = static_cast<double>(value);
   return intern(std::move(node));
@@ -277,8 +247,8 @@ Attribute TypeTable::integer(std::int64_t value, Type type) {
 Attribute TypeTable::floating(double value, std::string spelling, Type type) {
   AttributeNode node;
   node.kind = AttributeKind::floating;
-  node.type = type != nullptr ? type : scalar("f64");
-  node.text = std::move(spelling) + " : " + node.type->text;
+  node.type = type;
+  node.text = std::move(spelling) + (type != nullptr ? " : " + type->text : "");
   node.number = value;
   return intern(std::move(node));
 }
@@ -286,7 +256,7 @@ Attribute TypeTable::floating(double value, std::string spelling, Type type) {
 Attribute TypeTable::string(std::string value, Type type) {
   AttributeNode node;
   node.kind = AttributeKind::string;
-  node.text = quoted(value);
+  node.text = string_text(value);
   if (type != nullptr) node.text += " : " + type->text;
   node.value = std::move(value);
   node.type = type;
@@ -371,6 +341,44 @@ Attribute TypeTable::opaque(std::string text) {
   AttributeNode node;
   node.text = std::move(text);
   return intern(std::move(node));
+}
+
+std::string string_text(std::string_view value) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string text = "\"";
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      text += '\\';
+      text += kHex[byte >> 4U];
+      text += kHex[byte & 15U];
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+std::string key_text(std::string_view key) {
+  bool bare = !key.empty() && (std::isalpha(static_cast<unsigned char>(key[0])) || key[0] == '_');
+  for (const char c : key) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.';
+    bare = bare && plain;
+  }
+  return bare ? std::string(key) : string_text(key);
+}
+
+std::string function_type_text(const std::vector<Type>& inputs, const std::vector<Type>& outputs) {
+  const auto list = [](const std::vector<Type>& types) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < types.size(); ++i) text += (i == 0 ? "" : ", ") + types[i]->text;
+    return text + ")";
+  };
+  return list(inputs) + " -> " + (outputs.size() == 1 ? outputs[0]->text : list(outputs));
 }
 
 std::string entries_text(const std::vector<NamedAttribute>& entries) {

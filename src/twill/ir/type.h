@@ -97,6 +97,12 @@ bool is_tensor(Type type);
 bool is_memdesc(Type type, MemorySpace space);
 bool is_scalar(Type type);  ///< integer, floating or index
 
+/// `"..."` with what needs it escaped.
+std::string string_text(std::string_view value);
+/// The name of a dictionary's entry: bare if it is an identifier, quoted otherwise.
+std::string key_text(std::string_view key);
+/// `(A, B) -> C`, `() -> ()`, `() -> (C, D)`.
+std::string function_type_text(const std::vector<Type>& inputs, const std::vector<Type>& outputs);
 /// `{a = 1 : i32, flag}`: a dictionary as MLIR prints it.
 std::string entries_text(const std::vector<NamedAttribute>& entries);
 

@@ -1,0 +1,202 @@
+#include "twill/frontend/ttgir/formats.h"
+
+#include <unordered_map>
+
+namespace twill::frontend::ttgir {
+namespace {
+
+using ir::OpKind;
+
+struct Row {
+  OpKind kind;
+  std::string_view syntax;  ///< pieces as FormatElement describes them, separated by blanks
+  ResultRule results = ResultRule::listed;
+};
+
+#define TWILL_CACHE                                                             \
+  " ?( cacheModifier = @cache=i32:1:none|ca|cg|wb|cs|wt|cv )"                   \
+  " ?( evictionPolicy = @evict=i32:1:evict_normal|evict_first|evict_last )"
+#define TWILL_TOKEN " ?( [ ?( $token ) ] )"
+#define TWILL_BARRIERS " *( , $barriers ?( [ $barrier_preds ] ) )"
+#define TWILL_SEMANTIC "@sem=i32:1:relaxed|acquire|release|acq_rel , @scope=i32:1:gpu|cta|sys"
+#define TWILL_REDUCE_KIND "@kind=i32:1:add|min|max|inc|dec|and|or|xor"
+#define TWILL_SCALE_TYPES \
+  "lhs = @a_elem_type=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
+  "rhs = @b_elem_type=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16"
+
+/// The custom forms of Triton 3.6 whose operands are not simply the SSA names in the order of the
+/// text, or that hold keywords. A text that does not fit its row is read as an unknown op's.
+constexpr Row kRows[] = {
+    {OpKind::arith_cmpi,
+     "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b", ResultRule::truth},
+    {OpKind::arith_cmpf,
+     "@predicate=i64:0:false|oeq|ogt|oge|olt|ole|one|ord|ueq|ugt|uge|ult|ule|une|uno|true , $a , $b",
+     ResultRule::truth},
+    {OpKind::arith_select, "$condition , $true_value , $false_value", ResultRule::last},
+    {OpKind::scf_condition, "( $condition ) {} $args*"},
+    {OpKind::scf_yield, "{} $args*"},
+    {OpKind::tt_get_program_id, "@axis=i32:0:x|y|z"},
+    {OpKind::tt_get_num_programs, "@axis=i32:0:x|y|z"},
+    {OpKind::tt_call, "@callee:symbol ( $args* )"},
+    {OpKind::func_call, "@callee:symbol ( $args* )"},
+    {OpKind::tt_addptr, "$ptr , $offset", ResultRule::first},
+    {OpKind::tt_advance, "$ptr , [ $offsets* ]"},
+    {OpKind::tt_make_tensor_ptr, "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ]"},
+    {OpKind::tt_make_tensor_descriptor, "$base , [ $shape* ] , [ $strides* ]", ResultRule::last},
+    {OpKind::tt_load, "$ptr ?( , $mask ) ?( , $other )" TWILL_CACHE, ResultRule::pointee},
+    {OpKind::tt_store, "$ptr , $value ?( , $mask )" TWILL_CACHE},
+    {OpKind::tt_atomic_rmw,
+     "@atomic_rmw_op=i32:1:and|or|xor|add|fadd|max|min|umax|umin|exch , " TWILL_SEMANTIC
+     " , $ptr , $value ?( , $mask )"},
+    {OpKind::tt_atomic_cas, TWILL_SEMANTIC " , $ptr , $compare , $value"},
+    {OpKind::tt_reshape, "$source @allow_reorder!allow_reorder @efficient_layout!efficient_layout"},
+    {OpKind::tt_gather, "$source [ $index ]"},
+    {OpKind::tt_clampf, "$x , $min , $max , propagateNan = @propagateNan=i32:0:none"},
+    {OpKind::tt_fp_to_fp, "$source {} ?( , rounding = @rounding=i32:0:rtz|rtne )"},
+    {OpKind::tt_dot, "$a , $b , $c ?( , inputPrecision = "
+                     "@inputPrecision=i32:0:tf32|tf32x3|ieee|bf16x3|bf16x6 )"},
+    {OpKind::tt_dot_scaled, "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c " TWILL_SCALE_TYPES},
+    {OpKind::tt_elementwise_inline_asm, "@asm_string:string {} $args*"},
+    {OpKind::tt_print, "@prefix:string {} ?( : $args* )"},
+    {OpKind::tt_assert, "$condition , @message:string"},
+    {OpKind::cf_assert, "$condition , @msg:string"},
+    {OpKind::tt_descriptor_load, "$desc [ $indices* ]" TWILL_CACHE},
+    {OpKind::tt_descriptor_gather, "$desc [ $x_offsets , $y_offset ]"},
+    {OpKind::tt_descriptor_store, "$desc [ $indices* ] , $source"},
+    {OpKind::tt_descriptor_reduce, TWILL_REDUCE_KIND " , $desc [ $indices* ] , $source"},
+    {OpKind::tt_descriptor_scatter, "$desc [ $x_offsets , $y_offset ] , $source"},
+    {OpKind::ttg_local_load, "$source ?( token $token )"},
+    {OpKind::ttg_memdesc_subslice, "$source [ @offsets:i32[] ]"},
+    {OpKind::ttg_async_copy_global_to_local,
+     "$source , $destination ?( mask $mask ) ?( other $other )" TWILL_CACHE,
+     ResultRule::only_tokens},
+    {OpKind::ttg_async_commit_group, "?( tokens $tokens* )", ResultRule::only_tokens},
+    {OpKind::ttg_async_wait, "$tokens*", ResultRule::only_tokens},
+    {OpKind::ttng_tc_gen5_mma, "$a , $b , $d" TWILL_TOKEN " , $use_d , $pred" TWILL_BARRIERS,
+     ResultRule::only_tokens},
+    {OpKind::ttng_tc_gen5_mma_scaled,
+     "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred " TWILL_SCALE_TYPES
+         TWILL_BARRIERS,
+     ResultRule::only_tokens},
+    {OpKind::ttng_tc_gen5_commit, "$barrier ?( , $pred )"},
+    {OpKind::ttng_tmem_load, "$source" TWILL_TOKEN, ResultRule::tokens},
+    {OpKind::ttng_tmem_store, "$source , $destination" TWILL_TOKEN " , $pred",
+     ResultRule::only_tokens},
+    {OpKind::ttng_tmem_copy, "$source , $destination ?( , $barrier )"},
+    {OpKind::ttng_init_barrier, "$barrier , @count:i32"},
+    {OpKind::ttng_barrier_expect, "$barrier , @size:i32 {} , $pred"},
+    {OpKind::ttng_wait_barrier, "$barrier , $phase ?( , $pred ) ?( deps $deps* )"},
+    {OpKind::ttng_arrive_barrier, "$barrier , @count:i32 ?( , $pred )"},
+    {OpKind::ttng_async_tma_copy_global_to_local,
+     "$desc [ $indices* ] $destination , $barrier , $pred" TWILL_CACHE},
+    {OpKind::ttng_async_tma_copy_local_to_global, "$desc [ $indices* ] $source"},
+    {OpKind::ttng_async_tma_reduce, TWILL_REDUCE_KIND " , $desc [ $indices* ] $source"},
+    {OpKind::ttng_async_tma_gather,
+     "$desc [ $x_offsets , $y_offset ] $destination , $barrier , $pred"},
+    {OpKind::ttng_async_tma_scatter, "$desc [ $x_offsets , $y_offset ] $source"},
+};
+
+struct ResultRow {
+  OpKind kind;
+  ResultRule results;
+};
+
+/// Ops without a row above whose result types need a rule.
+constexpr ResultRow kResultRows[] = {
+    {OpKind::tt_unsplat, ResultRule::element},
+    {OpKind::gpu_thread_id, ResultRule::index},
+};
+
+/// Splits `text` at `separator`.
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// "@axis=i32:0:x|y|z", "@count:i32", "@allow_reorder!allow_reorder".
+FormatElement attribute_element(std::string_view piece) {
+  FormatElement element;
+  const std::size_t end = piece.find_first_of("=:!");
+  element.name = piece.substr(0, end);
+  const std::string_view rest = piece.substr(end + 1);
+  if (piece[end] == '=') {
+    const std::vector<std::string> parts = split(rest, ':');
+    element.kind = FormatElement::Kind::keyword;
+    element.type = parts[0];
+    element.first_number = parts[1][0] - '0';
+    element.words = split(parts[2], '|');
+  } else if (piece[end] == '!') {
+    element.kind = FormatElement::Kind::flag;
+    element.words = {std::string(rest)};
+  } else if (rest == "symbol" || rest == "string") {
+    element.kind = rest == "symbol" ? FormatElement::Kind::symbol : FormatElement::Kind::string;
+  } else {
+    const bool several = rest.back() == ']';
+    element.kind = several ? FormatElement::Kind::integers : FormatElement::Kind::integer;
+    element.type = several ? rest.substr(0, rest.size() - 2) : rest;
+  }
+  return element;
+}
+
+FormatElement simple_element(std::string_view piece) {
+  if (piece.size() > 1 && piece[0] == '@') return attribute_element(piece.substr(1));
+  FormatElement element;
+  element.name = piece;
+  if (piece == "{}") element.kind = FormatElement::Kind::attributes;
+  if (piece.size() > 1 && piece[0] == '$') {
+    const bool several = piece.back() == '*';
+    element.kind = several ? FormatElement::Kind::operands : FormatElement::Kind::operand;
+    element.name = piece.substr(1, piece.size() - (several ? 2 : 1));
+  }
+  return element;
+}
+
+/// Elements up to the ")" that closes the group (or the end).
+std::vector<FormatElement> parse_group(const std::vector<std::string>& pieces, std::size_t& next) {
+  std::vector<FormatElement> elements;
+  int open = 0;  // parentheses that are literals of the syntax itself
+  while (next < pieces.size()) {
+    const std::string& piece = pieces[next++];
+    if (piece == "?(" || piece == "*(") {
+      FormatElement group;
+      group.kind =
+          piece == "?(" ? FormatElement::Kind::optional : FormatElement::Kind::repeated;
+      group.inside = parse_group(pieces, next);
+      elements.push_back(std::move(group));
+      continue;
+    }
+    if (piece == ")" && open == 0) break;
+    if (piece == "(") ++open;
+    if (piece == ")") --open;
+    if (!piece.empty()) elements.push_back(simple_element(piece));
+  }
+  return elements;
+}
+
+std::unordered_map<OpKind, Format> make_formats() {
+  std::unordered_map<OpKind, Format> formats;
+  for (const Row& row : kRows) {
+    std::size_t next = 0;
+    const std::vector<std::string> pieces = split(row.syntax, ' ');
+    formats.emplace(row.kind, Format{parse_group(pieces, next), row.results, true});
+  }
+  for (const ResultRow& row : kResultRows) {
+    formats.emplace(row.kind, Format{{}, row.results, false});
+  }
+  return formats;
+}
+
+}  // namespace
+
+const Format* format_of(OpKind kind) {
+  static const std::unordered_map<OpKind, Format> kFormats = make_formats();
+  const auto found = kFormats.find(kind);
+  return found == kFormats.end() ? nullptr : &found->second;
+}
+
+}  // namespace twill::frontend::ttgir

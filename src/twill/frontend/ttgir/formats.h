@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/ir/op_kind.h"
+
+namespace twill::frontend::ttgir {
+
+/// One piece of a custom assembly format.
+struct FormatElement {
+  enum class Kind {
+    operand,     ///< $role: one SSA name
+    operands,    ///< $role*: SSA names with commas, maybe none
+    literal,     ///< punctuation or a keyword
+    keyword,     ///< @attribute=word|word...: one of these words, stored as its number
+    flag,        ///< @attribute!word: sets a unit attribute if the word is there
+    integer,     ///< @attribute:i32: an integer literal
+    integers,    ///< @attribute:i32[]: integers with commas
+    symbol,      ///< @attribute:symbol
+    string,      ///< @attribute:string
+    attributes,  ///< {}: the attribute dictionary, if it is there
+    optional,    ///< ?( ... ): taken if its first element is there
+    repeated,    ///< *( ... ): taken as long as its first element is there
+  };
+  Kind kind = Kind::literal;
+  std::string name;                 ///< role, attribute, or the literal itself
+  std::string type;                 ///< of the attribute's number: "i32", "i64"
+  std::vector<std::string> words;   ///< keyword, flag
+  std::int64_t first_number = 0;    ///< of the first word
+  std::vector<FormatElement> inside;  ///< optional, repeated
+};
+
+/// How the result types of an op follow from what its custom form states.
+enum class ResultRule {
+  listed,       ///< the types behind the arrow, or all there are
+  tokens,       ///< the types behind the arrow, then asynchronous tokens
+  only_tokens,  ///< the types stated are operands': all results are tokens
+  pointee,      ///< what the first type points to, in its shape
+  truth,        ///< i1 in the shape of the first type
+  first,        ///< the first type
+  last,         ///< the last type
+  element,      ///< the element of the first type
+  index,        ///< index
+};
+
+/// The custom form of an op, up to its types.
+struct Format {
+  std::vector<FormatElement> elements;
+  ResultRule results = ResultRule::listed;
+  bool has_syntax = false;  ///< false: only `results` is known; operands come in textual order
+};
+
+/// The format of an op kind; null if we know none.
+const Format* format_of(ir::OpKind kind);
+
+}  // namespace twill::frontend::ttgir

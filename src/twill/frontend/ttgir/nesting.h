@@ -1,0 +1,25 @@
+#pragma once
+
+namespace twill::frontend::ttgir {
+
+/// Counts how deep a reader is nested while it lives.
+class Nesting {
+ public:
+  explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  int& depth_;
+};
+
+}  // namespace twill::frontend::ttgir
+
+/// At the start of every function that can call itself: fails beyond kDeepest levels. Needs a
+/// member `depth_`.
+#define TWILL_NEST(cursor)                                                         \
+  const Nesting nesting(depth_);                                                   \
+  if (depth_ > kDeepest) {                                                         \
+    return (cursor).fail((cursor).peek(), "this is nested more than 200 levels deep"); \
+  }

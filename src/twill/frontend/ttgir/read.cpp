@@ -1,0 +1,29 @@
+#include "twill/frontend/ttgir/read.h"
+
+#include <limits>
+#include <utility>
+
+#include "twill/frontend/ttgir/op_reader.h"
+#include "twill/ir/structure.h"
+
+namespace twill::frontend {
+
+Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
+  if (text.size() >= std::numeric_limits<std::uint32_t>::max()) {
+    return fail({std::move(file_name), 0, 0}, "the text is larger than 4 GiB");
+  }
+  ttgir::Cursor cursor(text, file_name);
+  ir::ProgramBuilder builder(std::move(file_name));
+  ttgir::AttributeReader attributes(cursor, builder.types());
+  ttgir::OpReader reader(cursor, attributes, builder);
+  TWILL_TRY_VOID(reader.read());
+  ir::Program program = std::move(builder).finish();
+  if (auto sound = ir::check_structure(program); !sound) {
+    Diagnostic diagnostic = std::move(sound).error();
+    diagnostic.source_line = line_of(text, diagnostic.location.line);
+    return tl::unexpected(std::move(diagnostic));
+  }
+  return program;
+}
+
+}  // namespace twill::frontend

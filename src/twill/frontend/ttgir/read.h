@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "twill/ir/program.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::frontend {
+
+/// Reads TTGIR as MLIR prints it: custom or generic form, with or without a module, aliases before
+/// or after their use, locations of every kind. Knows no version of Triton: an op whose custom form
+/// is not in the table of formats.cpp keeps its operands in the order of the text, its attributes,
+/// regions, types and the text between them (Op::form).
+///
+/// Checks that every SSA name is defined once and visible where it is used, that result counts fit
+/// and that structured control flow carries the right number and types of values. The first
+/// violation is returned with file, line, column, the line itself and a hint. Nesting deeper than
+/// 200 levels is refused. Cost: linear in the text.
+Result<ir::Program> read_ttgir(std::string_view text, std::string file_name);
+
+}  // namespace twill::frontend

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "twill/frontend/ttgir/formats.h"
+#include "twill/ir/type.h"
+
+namespace twill::frontend::ttgir {
+
+/// The types a custom form ends in: `: A, B -> C`, `: (A, B) -> (C, D)`, `: A to C`, `: A * B -> C`.
+struct TypeSection {
+  std::vector<ir::Type> before;  ///< the arrow or `to`; everything if there is none
+  std::vector<ir::Type> after;
+  bool has_arrow = false;
+};
+
+/// Types of the `count` results of an op, as `rule` derives them from what is stated. What cannot be
+/// told is "!twill.unknown".
+std::vector<ir::Type> result_types(ResultRule rule, const TypeSection& stated, std::size_t count,
+                                   ir::TypeTable& types);
+
+/// What stands in for a type that the text does not tell.
+constexpr std::string_view kUnknownType = "!twill.unknown";
+
+}  // namespace twill::frontend::ttgir

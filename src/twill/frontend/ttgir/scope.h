@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "twill/frontend/ttgir/cursor.h"
+#include "twill/ir/builder.h"
+
+namespace twill::frontend::ttgir {
+
+/// Which SSA names are visible. Names are defined once per isolated region (a function) and vanish
+/// at the end of the region they are defined in. In a region of several blocks a use may come
+/// before the definition in the text (from the second block on): such values are made when they
+/// are used, and must be defined before the region ends.
+class Scope {
+ public:
+  Scope(const Cursor& cursor, ir::ProgramBuilder& builder);
+
+  /// `isolated`: nothing from outside is visible.
+  void enter(bool isolated);
+  /// A further block of the current region begins: uses may now refer forward.
+  void enter_next_block();
+  Result<void> leave();
+
+  /// Defines `count` values under one name ("%5" or, for several, "%5:3") and returns the first;
+  /// they are numbered consecutively.
+  Result<ir::ValueId> define(const Token& name, std::size_t count, ir::Type type);
+
+  /// The value number `index` of `name`.
+  Result<ir::ValueId> use(const Token& name, std::size_t index);
+
+ private:
+  struct Names {
+    ir::ValueId first;
+    std::size_t count = 1;
+    std::size_t level = 0;  ///< of the region it is defined in
+  };
+  struct Pending {
+    ir::ValueId value;
+    Token use;
+    std::size_t level = 0;  ///< of the region that must define it
+  };
+  struct Level {
+    bool isolated = false;
+    bool several_blocks = false;
+    std::vector<std::string_view> defined;
+    std::unordered_map<std::string_view, Names> hidden;  ///< isolated: the names outside
+  };
+
+  std::optional<std::size_t> level_of_forward_use() const;
+
+  const Cursor& cursor_;
+  ir::ProgramBuilder& builder_;
+  std::unordered_map<std::string_view, Names> names_;
+  std::unordered_map<std::string_view, Pending> pending_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace twill::frontend::ttgir

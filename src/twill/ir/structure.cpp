@@ -1,0 +1,308 @@
+#include "twill/ir/structure.h"
+
+#include <map>
+#include <span>
+
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+
+namespace twill::ir {
+namespace {
+
+constexpr std::string_view kUnknownType = "!twill.unknown";
+
+bool is_known(Type type) { return type->text != kUnknownType; }
+
+std::string count_of(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+/// Ops whose operands and result all have one type.
+bool is_uniform(OpKind kind) {
+  switch (kind) {
+    case OpKind::arith_addi: case OpKind::arith_subi: case OpKind::arith_muli:
+    case OpKind::arith_divsi: case OpKind::arith_divui: case OpKind::arith_ceildivsi:
+    case OpKind::arith_ceildivui: case OpKind::arith_floordivsi: case OpKind::arith_remsi:
+    case OpKind::arith_remui: case OpKind::arith_andi: case OpKind::arith_ori:
+    case OpKind::arith_xori: case OpKind::arith_shli: case OpKind::arith_shrsi:
+    case OpKind::arith_shrui: case OpKind::arith_minsi: case OpKind::arith_minui:
+    case OpKind::arith_maxsi: case OpKind::arith_maxui: case OpKind::arith_addf:
+    case OpKind::arith_subf: case OpKind::arith_mulf: case OpKind::arith_divf:
+    case OpKind::arith_remf: case OpKind::arith_negf: case OpKind::arith_maximumf:
+    case OpKind::arith_minimumf: case OpKind::arith_maxnumf: case OpKind::arith_minnumf:
+    case OpKind::math_exp: case OpKind::math_exp2: case OpKind::math_log: case OpKind::math_log2:
+    case OpKind::math_sqrt: case OpKind::math_rsqrt: case OpKind::math_sin: case OpKind::math_cos:
+    case OpKind::math_tanh: case OpKind::math_erf: case OpKind::math_absf: case OpKind::math_absi:
+    case OpKind::math_floor: case OpKind::math_ceil: case OpKind::math_fma:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::size_t operand_count(OpKind kind) {
+  if (kind == OpKind::math_fma) return 3;
+  const bool unary = kind == OpKind::arith_negf || dialect_of(spelling(kind)) == "math";
+  return unary ? 1 : 2;
+}
+
+/// Whether an op can end the body of a function; of ops we do not know, any can.
+bool can_terminate(const Op& op) {
+  switch (op.kind) {
+    case OpKind::other:
+    case OpKind::tt_return:
+    case OpKind::func_return:
+    case OpKind::cf_br:
+    case OpKind::cf_cond_br:
+      return true;
+    default:
+      return !op.successors.empty();
+  }
+}
+
+class Checker {
+ public:
+  explicit Checker(const Program& program) : program_(program) {
+    for (const OpId function : functions(program)) {
+      by_name_.emplace(symbol_name(program, function), function);
+    }
+  }
+
+  Result<void> check(OpId id) const {
+    const Op& op = program_.op(id);
+    switch (op.kind) {
+      case OpKind::scf_for:
+        return check_for(id);
+      case OpKind::scf_while:
+        return check_while(id);
+      case OpKind::scf_if:
+        return check_if(id);
+      case OpKind::tt_func:
+      case OpKind::func_func:
+        return check_function(id);
+      case OpKind::tt_call:
+      case OpKind::func_call:
+        return check_call(id);
+      case OpKind::tt_reduce:
+      case OpKind::tt_scan:
+        return check_reduction(id);
+      case OpKind::arith_select:
+        return check_select(id);
+      case OpKind::cf_br:
+      case OpKind::cf_cond_br:
+        return check_branch(id);
+      default:
+        break;
+    }
+    if (is_uniform(op.kind)) return check_uniform(id);
+    return mma_operands(op) ? check_product(id) : Result<void>();
+  }
+
+ private:
+  tl::unexpected<Diagnostic> wrong(OpId op, std::string message, std::string hint = {}) const {
+    return fail(text_location(program_, op), std::move(message), std::move(hint));
+  }
+
+  std::vector<Type> types_of(std::span<const ValueId> values) const {
+    std::vector<Type> types;
+    for (const ValueId value : values) types.push_back(type_of(program_, value));
+    return types;
+  }
+
+  /// "what" must have the types `wanted`.
+  Result<void> same(OpId op, std::string_view what, std::span<const ValueId> values,
+                    std::span<const Type> wanted) const {
+    if (values.size() != wanted.size()) {
+      return wrong(op, std::string(what) + ": " + count_of(values.size(), "value") + ", but " +
+                           std::to_string(wanted.size()) + " wanted");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Value& value = program_.value(values[i]);
+      if (value.type == wanted[i] || !is_known(value.type) || !is_known(wanted[i])) continue;
+      return wrong(op, std::string(what) + ": %" + value.name + " has type " + value.type->text +
+                           ", but " + wanted[i]->text + " is wanted");
+    }
+    return {};
+  }
+
+  Result<void> same(OpId op, std::string_view what, std::span<const ValueId> values,
+                    std::span<const ValueId> like) const {
+    const std::vector<Type> wanted = types_of(like);
+    return same(op, what, values, wanted);
+  }
+
+  /// The op that ends region `index` of `id`, which must have one block.
+  Result<OpId> region_end(OpId id, std::size_t index, OpKind kind) const {
+    const auto block = body(program_, id, index);
+    if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
+    const auto last = terminator(program_, *block);
+    if (last && program_.op(*last).kind == kind) return *last;
+    return wrong(last.value_or(id), "this region must end in '" + std::string(spelling(kind)) + "'");
+  }
+
+  Result<void> check_for(OpId id) const {
+    const Op& op = program_.op(id);
+    if (op.operands.size() < 3) return wrong(id, "a loop needs a lower bound, upper bound and step");
+    TWILL_TRY(const OpId yield, region_end(id, 0, OpKind::scf_yield));
+    const std::span<const ValueId> inits = std::span(op.operands).subspan(3);
+    const std::span<const ValueId> arguments = program_.block(*body(program_, id)).arguments;
+    if (arguments.empty()) return wrong(id, "the loop's region has no induction variable");
+    TWILL_TRY_VOID(same(id, "initial values of the loop", inits, op.results));
+    TWILL_TRY_VOID(same(id, "arguments of the loop's region", arguments.subspan(1), op.results));
+    TWILL_TRY_VOID(same(yield, "values the loop yields", program_.op(yield).operands, op.results));
+    const std::vector<Type> bounds(3, type_of(program_, arguments[0]));
+    return same(id, "bounds and step of the loop", std::span(op.operands).first(3), bounds);
+  }
+
+  Result<void> check_while(OpId id) const {
+    const Op& op = program_.op(id);
+    TWILL_TRY(const OpId condition, region_end(id, 0, OpKind::scf_condition));
+    TWILL_TRY(const OpId yield, region_end(id, 1, OpKind::scf_yield));
+    const std::span<const ValueId> before = program_.block(*body(program_, id, 0)).arguments;
+    const std::span<const ValueId> after = program_.block(*body(program_, id, 1)).arguments;
+    const std::span<const ValueId> passed = program_.op(condition).operands;
+    if (passed.empty()) return wrong(condition, "the condition is missing");
+    TWILL_TRY_VOID(same(id, "initial values of the loop", op.operands, before));
+    TWILL_TRY_VOID(same(condition, "values passed on", passed.subspan(1), after));
+    TWILL_TRY_VOID(same(id, "arguments of the loop's second region", after, op.results));
+    return same(yield, "values the loop yields", program_.op(yield).operands, before);
+  }
+
+  Result<void> check_if(OpId id) const {
+    const Op& op = program_.op(id);
+    if (op.operands.size() != 1) return wrong(id, "a conditional has one condition");
+    const Type condition = type_of(program_, op.operands[0]);
+    if (is_known(condition) && condition->name != "i1") {
+      return wrong(id, "the condition has type " + condition->text + ", but i1 is wanted");
+    }
+    for (std::size_t i = 0; i < op.regions.size(); ++i) {
+      const bool empty = program_.region(op.regions[i]).blocks.empty();
+      if (i == 1 && empty && op.results.empty()) continue;
+      if (empty) return wrong(id, "a conditional with results needs an else");
+      TWILL_TRY(const OpId yield, region_end(id, i, OpKind::scf_yield));
+      TWILL_TRY_VOID(
+          same(yield, "values this branch yields", program_.op(yield).operands, op.results));
+    }
+    return {};
+  }
+
+  Result<void> check_function(OpId id) const {
+    const Op& op = program_.op(id);
+    if (op.regions.size() != 1) return wrong(id, "a function has one region");
+    const Attribute signature = attribute(op, "function_type");
+    for (const BlockId block : program_.region(op.regions[0]).blocks) {
+      const auto last = terminator(program_, block);
+      if (!last || !can_terminate(program_.op(*last))) {
+        return wrong(last.value_or(id), "a block of a function must end in a return or a branch");
+      }
+      const OpKind kind = program_.op(*last).kind;
+      if (kind != OpKind::tt_return && kind != OpKind::func_return) continue;
+      const std::vector<Type> inputs = types_of(function_arguments(program_, id));
+      const std::vector<Type> outputs = types_of(program_.op(*last).operands);
+      const std::string actual = function_type_text(inputs, outputs);
+      const bool is_inferred = actual.find(kUnknownType) == std::string::npos;
+      if (signature == nullptr || signature->text == actual || !is_inferred) continue;
+      return wrong(*last, "what is returned does not fit the function's type " + signature->text);
+    }
+    return {};
+  }
+
+  Result<void> check_call(OpId id) const {
+    const Op& op = program_.op(id);
+    const Attribute callee = attribute(op, "callee");
+    if (callee == nullptr) return {};
+    const std::string_view name = std::string_view(callee->value).substr(1);
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return wrong(id, "there is no function " + callee->value);
+    const Op& function = program_.op(found->second);
+    if (function.regions.empty() || program_.region(function.regions[0]).blocks.empty()) return {};
+    return same(id, "arguments of the call", op.operands,
+                function_arguments(program_, found->second));
+  }
+
+  Result<void> check_reduction(OpId id) const {
+    const Op& op = program_.op(id);
+    const OpKind kind =
+        op.kind == OpKind::tt_reduce ? OpKind::tt_reduce_return : OpKind::tt_scan_return;
+    TWILL_TRY(const OpId end, region_end(id, 0, kind));
+    const std::size_t sources = op.operands.size();
+    const std::size_t arguments = program_.block(*body(program_, id)).arguments.size();
+    if (arguments == 2 * sources && op.results.size() == sources &&
+        program_.op(end).operands.size() == sources) {
+      return {};
+    }
+    return wrong(id, count_of(sources, "source") + " need " + count_of(2 * sources, "argument") +
+                         " of the region, and as many results and returned values as sources");
+  }
+
+  Result<void> check_uniform(OpId id) const {
+    const Op& op = program_.op(id);
+    const std::size_t count = operand_count(op.kind);
+    if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
+    const std::vector<Type> wanted(count, type_of(program_, op.results[0]));
+    return same(id, "operands of '" + op.name + "'", op.operands, wanted);
+  }
+
+  Result<void> check_select(OpId id) const {
+    const Op& op = program_.op(id);
+    if (op.operands.size() != 3 || op.results.size() != 1) {
+      return wrong(id, "'arith.select' has three operands and one result");
+    }
+    const std::vector<Type> wanted(2, type_of(program_, op.results[0]));
+    return same(id, "operands of 'arith.select'", std::span(op.operands).subspan(1), wanted);
+  }
+
+  Result<void> check_branch(OpId id) const {
+    const Op& op = program_.op(id);
+    const bool conditional = op.kind == OpKind::cf_cond_br;
+    if (op.successors.size() != (conditional ? 2U : 1U)) {
+      return wrong(id, conditional ? "a conditional branch has two blocks to go to"
+                                   : "a branch has one block to go to");
+    }
+    const std::string_view role = "true_args";
+    const auto first = conditional ? operands_in(op, role) : std::span<const ValueId>(op.operands);
+    TWILL_TRY_VOID(same(id, "values for the block", first,
+                        program_.block(op.successors[0]).arguments));
+    if (!conditional) return {};
+    return same(id, "values for the second block", operands_in(op, "false_args"),
+                program_.block(op.successors[1]).arguments);
+  }
+
+  /// (M x K) times (K x N) is (M x N), in the last two extents. Packed and paired forms are left out.
+  Result<void> check_product(OpId id) const {
+    const Op& op = program_.op(id);
+    const MmaOperands mma = *mma_operands(op);
+    const bool scaled = op.kind == OpKind::tt_dot_scaled || op.kind == OpKind::ttng_tc_gen5_mma_scaled;
+    if (scaled || mma.two_ctas) return {};
+    if (mma.result) {
+      const std::vector<Type> wanted(1, type_of(program_, *mma.result));
+      TWILL_TRY_VOID(same(id, "accumulator", std::span(&mma.accumulator, 1), wanted));
+    }
+    const std::vector<std::int64_t>& a = type_of(program_, mma.a)->shape;
+    const std::vector<std::int64_t>& b = type_of(program_, mma.b)->shape;
+    const std::vector<std::int64_t>& d = type_of(program_, mma.accumulator)->shape;
+    if (a.size() < 2 || b.size() < 2 || d.size() < 2) return wrong(id, "a product is of tiles");
+    const std::int64_t depth = a[a.size() - 1];
+    const bool fits = depth == b[b.size() - 2] && a[a.size() - 2] == d[d.size() - 2] &&
+                      b[b.size() - 1] == d[d.size() - 1];
+    if (fits) return {};
+    return wrong(id, "the tiles of this product do not fit: " + type_of(program_, mma.a)->text +
+                         " times " + type_of(program_, mma.b)->text + " into " +
+                         type_of(program_, mma.accumulator)->text);
+  }
+
+  const Program& program_;
+  std::map<std::string_view, OpId> by_name_;
+};
+
+}  // namespace
+
+Result<void> check_structure(const Program& program) {
+  const Checker checker(program);
+  for (std::size_t op = 0; op < program.op_count(); ++op) {
+    TWILL_TRY_VOID(checker.check(OpId(op)));
+  }
+  return {};
+}
+
+}  // namespace twill::ir
