@@ -1,147 +1,17 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "twill/machine/json_location.h"
+#include "twill/machine/json_node.h"
 #include "twill/machine/machine.h"
 #include "twill/support/spelling.h"
 
 namespace twill::machine {
 namespace {
 
-using Json = nlohmann::json;
-using Names = std::span<const std::string_view>;
-
 constexpr double kLargest = 1e12;
-
-struct Document {
-  std::string_view text;
-  std::string file;
-  Json root;
-  std::map<std::string, bool, std::less<>> sources;  ///< key: was it measured?
-  std::map<std::string, std::string, std::less<>> source_texts;
-};
-
-/// A value of the document that knows its way from the root, for messages.
-class Node {
- public:
-  explicit Node(const Document& document) : document_(&document), json_(&document.root) {}
-
-  tl::unexpected<Diagnostic> wrong(std::string_view message, std::string hint = {}) const {
-    std::string pointer;
-    for (const std::string& segment : path_) pointer += "/" + segment;
-    if (pointer.empty()) pointer = "the file";
-    Diagnostic diagnostic;
-    diagnostic.location = locate(document_->text, path_, document_->file);
-    diagnostic.message = fmt::format("{}: {}", pointer, message);
-    diagnostic.source_line =
-        std::string(line_of(document_->text, diagnostic.location.line)).substr(0, 200);
-    diagnostic.hint = std::move(hint);
-    return tl::unexpected(std::move(diagnostic));
-  }
-
-  tl::unexpected<Diagnostic> expected(std::string_view what) const {
-    std::string found = json_->is_primitive() ? json_->dump(-1, ' ', true, kReplace)
-                        : json_->is_object()  ? "an object"
-                                              : "an array";
-    if (found.size() > 60) found = found.substr(0, 60) + "...";
-    return wrong(fmt::format("expected {}, found {}", what, found));
-  }
-
-  std::optional<Node> find(std::string_view name) const {
-    if (!json_->is_object()) return std::nullopt;
-    const auto member = json_->find(name);
-    if (member == json_->end()) return std::nullopt;
-    return Node(*document_, *member, path_, std::string(name));
-  }
-
-  Result<Node> at(std::string_view name) const {
-    if (!json_->is_object()) return expected("an object");
-    if (auto node = find(name)) return *node;
-    return wrong(fmt::format("the member \"{}\" is missing", name));
-  }
-
-  /// The elements of an array, or the members of an object with their names.
-  Result<std::vector<Node>> items() const {
-    if (!json_->is_array()) return expected("an array");
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < json_->size(); ++i) {
-      nodes.push_back(Node(*document_, (*json_)[i], path_, std::to_string(i)));
-    }
-    return nodes;
-  }
-  Result<std::vector<Node>> members() const {
-    if (!json_->is_object()) return expected("an object");
-    std::vector<Node> nodes;
-    for (const auto& [name, value] : json_->items()) {
-      nodes.push_back(Node(*document_, value, path_, name));
-    }
-    return nodes;
-  }
-  const std::string& name() const { return path_.back(); }
-
-  Result<void> only(std::initializer_list<std::string_view> names) const {
-    TWILL_TRY(const auto nodes, members());
-    const Names known(names.begin(), names.size());
-    for (const Node& node : nodes) {
-      if (std::find(known.begin(), known.end(), node.name()) == known.end()) {
-        return node.wrong("unknown member", did_you_mean(node.name(), known));
-      }
-    }
-    return {};
-  }
-
-  Result<std::string> text() const {
-    if (!json_->is_string()) return expected("a string");
-    return json_->get<std::string>();
-  }
-  Result<bool> flag() const {
-    if (!json_->is_boolean()) return expected("true or false");
-    return json_->get<bool>();
-  }
-  Result<double> number(double least, double most) const {
-    const double value = json_->is_number() ? json_->get<double>() : -1;
-    if (!json_->is_number() || !std::isfinite(value) || value < least || value > most) {
-      return expected(fmt::format("a number from {:g} to {:g}", least, most));
-    }
-    return value;
-  }
-  Result<int> integer(int least, int most) const {
-    const double value = json_->is_number_integer() ? json_->get<double>() : least - 1.0;
-    if (value < least || value > most) {
-      return expected(fmt::format("a whole number from {} to {}", least, most));
-    }
-    return static_cast<int>(value);
-  }
-  Result<std::size_t> one_of(Names names) const {
-    TWILL_TRY(const std::string word, text());
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    std::string hint = did_you_mean(word, names);
-    return wrong(
-        fmt::format("expected one of {}, found {}", fmt::join(names, ", "), in_quotes(word)),
-        std::move(hint));
-  }
-
-  const Document& document() const { return *document_; }
-
- private:
-  static constexpr auto kReplace = Json::error_handler_t::replace;
-
-  Node(const Document& document, const Json& json, std::vector<std::string> path, std::string name)
-      : document_(&document), json_(&json), path_(std::move(path)) {
-    path_.push_back(std::move(name));
-  }
-
-  const Document* document_;
-  const Json* json_;
-  std::vector<std::string> path_;
-};
 
 std::vector<std::string_view> names_of(const auto& values) {
   std::vector<std::string_view> names;
@@ -150,8 +20,8 @@ std::vector<std::string_view> names_of(const auto& values) {
 }
 
 /// A name that problem texts can spell: letters, digits and '_', a letter first.
-Result<std::string> name_in(const Node& node) {
-  TWILL_TRY(const Node member, node.at("name"));
+Result<std::string> name_in(const JsonNode& node) {
+  TWILL_TRY(const JsonNode member, node.at("name"));
   TWILL_TRY(std::string name, member.text());
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto follows = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
@@ -162,12 +32,12 @@ Result<std::string> name_in(const Node& node) {
   return name;
 }
 
-Result<std::string> text_in(const Node& node, std::string_view member) {
-  TWILL_TRY(const Node child, node.at(member));
+Result<std::string> text_in(const JsonNode& node, std::string_view member) {
+  TWILL_TRY(const JsonNode child, node.at(member));
   return child.text();
 }
 
-Result<void> unique(const Node& list, const std::vector<std::string_view>& names) {
+Result<void> unique(const JsonNode& list, const std::vector<std::string_view>& names) {
   std::set<std::string_view> seen;
   for (const std::string_view name : names) {
     if (!seen.insert(name).second) return list.wrong(fmt::format("'{}' occurs twice", name));
@@ -176,9 +46,9 @@ Result<void> unique(const Node& list, const std::vector<std::string_view>& names
 }
 
 /// {"value": 2048, "unit": "bytes", "source": "key of /sources"}
-Result<Quantity> quantity(const Node& node, double least, double most) {
-  TWILL_TRY(const Node value, node.at("value"));
-  TWILL_TRY(const Node source, node.at("source"));
+Result<Quantity> quantity(const JsonNode& node, double least, double most) {
+  TWILL_TRY(const JsonNode value, node.at("value"));
+  TWILL_TRY(const JsonNode source, node.at("source"));
   Quantity result;
   TWILL_TRY(result.value, value.number(least, most));
   TWILL_TRY(result.unit, text_in(node, "unit"));
@@ -186,14 +56,14 @@ Result<Quantity> quantity(const Node& node, double least, double most) {
   const auto& sources = node.document().sources;
   const auto found = sources.find(result.source);
   if (found == sources.end()) return source.wrong("no such key in /sources");
-  result.measured = found->second;
-  result.source = node.document().source_texts.find(result.source)->second;
+  result.measured = found->second.measured;
+  result.source = found->second.text;
   return result;
 }
 
-Result<Quantity> plain_quantity(const Node& parent, std::string_view member, std::string_view unit,
-                                double least, double most) {
-  TWILL_TRY(const Node node, parent.at(member));
+Result<Quantity> plain_quantity(const JsonNode& parent, std::string_view member,
+                                std::string_view unit, double least, double most) {
+  TWILL_TRY(const JsonNode node, parent.at(member));
   TWILL_TRY_VOID(node.only({"value", "unit", "source"}));
   TWILL_TRY(Quantity result, quantity(node, least, most));
   if (result.unit != unit) {
@@ -203,23 +73,25 @@ Result<Quantity> plain_quantity(const Node& parent, std::string_view member, std
   return result;
 }
 
-Result<void> read_sources(const Node& root, Document& document) {
-  TWILL_TRY(const Node sources, root.at("sources"));
+Result<void> read_sources(const JsonNode& root, Document& document) {
+  TWILL_TRY(const JsonNode sources, root.at("sources"));
   TWILL_TRY(const auto nodes, sources.members());
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY_VOID(node.only({"text", "measured"}));
-    TWILL_TRY(const Node measured, node.at("measured"));
-    TWILL_TRY(document.sources[node.name()], measured.flag());
-    TWILL_TRY(document.source_texts[node.name()], text_in(node, "text"));
+    TWILL_TRY(const JsonNode measured, node.at("measured"));
+    Document::Source source;
+    TWILL_TRY(source.measured, measured.flag());
+    TWILL_TRY(source.text, text_in(node, "text"));
+    document.sources.emplace(node.name(), std::move(source));
   }
   return {};
 }
 
-Result<std::vector<Unit>> read_units(const Node& root) {
-  TWILL_TRY(const Node list, root.at("units"));
+Result<std::vector<Unit>> read_units(const JsonNode& root) {
+  TWILL_TRY(const JsonNode list, root.at("units"));
   TWILL_TRY(const auto nodes, list.items());
   std::vector<Unit> units;
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY_VOID(node.only({"name", "about"}));
     Unit unit;
     TWILL_TRY(unit.name, name_in(node));
@@ -231,13 +103,13 @@ Result<std::vector<Unit>> read_units(const Node& root) {
   return units;
 }
 
-Result<std::vector<Pipe>> read_pipes(const Node& root) {
-  TWILL_TRY(const Node list, root.at("pipes"));
+Result<std::vector<Pipe>> read_pipes(const JsonNode& root) {
+  TWILL_TRY(const JsonNode list, root.at("pipes"));
   TWILL_TRY(const auto nodes, list.items());
   std::vector<Pipe> pipes;
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY_VOID(node.only({"name", "about", "port", "tensor_share"}));
-    TWILL_TRY(const Node port, node.at("port"));
+    TWILL_TRY(const JsonNode port, node.at("port"));
     Pipe pipe;
     TWILL_TRY(pipe.name, name_in(node));
     TWILL_TRY(pipe.about, text_in(node, "about"));
@@ -250,13 +122,13 @@ Result<std::vector<Pipe>> read_pipes(const Node& root) {
   return pipes;
 }
 
-Result<std::vector<Memory>> read_memories(const Node& root) {
-  TWILL_TRY(const Node list, root.at("memories"));
+Result<std::vector<Memory>> read_memories(const JsonNode& root) {
+  TWILL_TRY(const JsonNode list, root.at("memories"));
   TWILL_TRY(const auto nodes, list.items());
   std::vector<Memory> memories;
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY_VOID(node.only({"name", "capacity"}));
-    TWILL_TRY(const Node capacity, node.at("capacity"));
+    TWILL_TRY(const JsonNode capacity, node.at("capacity"));
     Memory memory;
     TWILL_TRY(memory.name, name_in(node));
     TWILL_TRY(memory.capacity, quantity(capacity, 1, 1e9));
@@ -272,7 +144,7 @@ struct PerUnit {
   bool rate = false;
 };
 
-Result<PerUnit> per_unit(const Node& node, std::string_view unit) {
+Result<PerUnit> per_unit(const JsonNode& node, std::string_view unit) {
   static constexpr std::array<std::string_view, 8> kWords = {
       "op", "element", "row", "byte", "flop", "a_byte", "b_byte", "b_byte_row"};
   if (unit == "cycle") return PerUnit{};
@@ -281,17 +153,17 @@ Result<PerUnit> per_unit(const Node& node, std::string_view unit) {
     if (unit == fmt::format("{}/cycle", kWords[i])) return PerUnit{per, true};
     if (unit == fmt::format("cycle/{}", kWords[i])) return PerUnit{per, false};
   }
-  TWILL_TRY(const Node member, node.at("unit"));
+  TWILL_TRY(const JsonNode member, node.at("unit"));
   return member.wrong(
       fmt::format("expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is one of "
                   "{}; found {}",
                   fmt::join(kWords.begin() + 1, kWords.end(), ", "), in_quotes(unit)));
 }
 
-Result<void> read_target(const Node& node, const std::vector<Pipe>& pipes, Term& term) {
+Result<void> read_target(const JsonNode& node, const std::vector<Pipe>& pipes, Term& term) {
   std::vector<std::string_view> words = {"occupancy", "latency", "issue", "serial"};
   for (const Pipe& pipe : pipes) words.push_back(pipe.name);
-  TWILL_TRY(const Node on, node.at("on"));
+  TWILL_TRY(const JsonNode on, node.at("on"));
   TWILL_TRY(const std::size_t index, on.one_of(words));
   constexpr std::size_t kFixed = 4;
   term.on = index < kFixed ? static_cast<Term::On>(index) : Term::On::pipe;
@@ -299,7 +171,7 @@ Result<void> read_target(const Node& node, const std::vector<Pipe>& pipes, Term&
   return {};
 }
 
-Result<void> read_conditions(const Node& node, Term& term) {
+Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto form = node.find("form")) {
     TWILL_TRY(term.form, form->text());
   }
@@ -312,7 +184,7 @@ Result<void> read_conditions(const Node& node, Term& term) {
   return {};
 }
 
-Result<Term> read_term(const Node& node, const std::vector<Pipe>& pipes) {
+Result<Term> read_term(const JsonNode& node, const std::vector<Pipe>& pipes) {
   TWILL_TRY_VOID(node.only({"on", "value", "slow", "unit", "source", "form", "bits", "m_at_most"}));
   Term term;
   TWILL_TRY_VOID(read_target(node, pipes, term));
@@ -320,7 +192,7 @@ Result<Term> read_term(const Node& node, const std::vector<Pipe>& pipes) {
   TWILL_TRY(const PerUnit per, per_unit(node, term.figure.unit));
   const auto cycles = [&](double value) { return per.rate ? 1 / value : value; };
   if (per.rate && term.figure.value < 1e-6) {
-    TWILL_TRY(const Node value, node.at("value"));
+    TWILL_TRY(const JsonNode value, node.at("value"));
     return value.wrong("a rate is greater than 0");
   }
   term.per = per.per;
@@ -335,7 +207,7 @@ Result<Term> read_term(const Node& node, const std::vector<Pipe>& pipes) {
   return term;
 }
 
-Result<CostRule> read_rule(const Node& node, const Description& machine) {
+Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
   TWILL_TRY_VOID(node.only({"about", "unit", "asynchronous", "variable_latency", "terms"}));
   CostRule rule;
   rule.kind = node.name();
@@ -352,9 +224,9 @@ Result<CostRule> read_rule(const Node& node, const Description& machine) {
   if (rule.unit && !rule.asynchronous) {
     return node.wrong("work on an exclusive unit is asynchronous: say \"asynchronous\": true");
   }
-  TWILL_TRY(const Node terms, node.at("terms"));
+  TWILL_TRY(const JsonNode terms, node.at("terms"));
   TWILL_TRY(const auto nodes, terms.items());
-  for (const Node& term : nodes) {
+  for (const JsonNode& term : nodes) {
     TWILL_TRY(rule.terms.emplace_back(), read_term(term, machine.pipes));
     if (rule.terms.back().on == Term::On::occupancy && !rule.unit) {
       return term.wrong("only work on a \"unit\" has an occupancy");
@@ -363,11 +235,11 @@ Result<CostRule> read_rule(const Node& node, const Description& machine) {
   return rule;
 }
 
-Result<std::vector<CostRule>> read_operations(const Node& root, const Description& machine) {
-  TWILL_TRY(const Node list, root.at("operations"));
+Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Description& machine) {
+  TWILL_TRY(const JsonNode list, root.at("operations"));
   TWILL_TRY(const auto nodes, list.members());
   std::vector<CostRule> rules;
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY(rules.emplace_back(), read_rule(node, machine));
   }
   for (const char* kind : {"default", "mma", "smem_store", "smem_load"}) {
@@ -378,9 +250,9 @@ Result<std::vector<CostRule>> read_operations(const Node& root, const Descriptio
   return rules;
 }
 
-Result<PoolGroup> read_group(const Node& node, int registers) {
+Result<PoolGroup> read_group(const JsonNode& node, int registers) {
   TWILL_TRY_VOID(node.only({"name", "warps", "loads"}));
-  TWILL_TRY(const Node warps, node.at("warps"));
+  TWILL_TRY(const JsonNode warps, node.at("warps"));
   PoolGroup group;
   TWILL_TRY(group.name, name_in(node));
   TWILL_TRY(group.warps, warps.integer(1, 4));
@@ -391,18 +263,18 @@ Result<PoolGroup> read_group(const Node& node, int registers) {
   return group;
 }
 
-Result<void> read_warpgroup(const Node& node, const Description& machine, Pool& pool) {
+Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Pool& pool) {
   TWILL_TRY_VOID(node.only({"setmaxnreg", "groups"}));
-  TWILL_TRY(const Node limit, node.at("setmaxnreg"));
+  TWILL_TRY(const JsonNode limit, node.at("setmaxnreg"));
   TWILL_TRY(const int registers,
             limit.integer(24, static_cast<int>(machine.registers_per_thread.value)));
   if (registers % 8 != 0) return limit.expected("a multiple of 8");
   pool.setmaxnreg.push_back(registers);
   const int usable = std::max(0, registers - static_cast<int>(machine.register_overhead.value));
-  TWILL_TRY(const Node groups, node.at("groups"));
+  TWILL_TRY(const JsonNode groups, node.at("groups"));
   TWILL_TRY(const auto nodes, groups.items());
   int warps = 0;
-  for (const Node& group : nodes) {
+  for (const JsonNode& group : nodes) {
     TWILL_TRY(pool.groups.emplace_back(), read_group(group, usable));
     warps += pool.groups.back().warps;
   }
@@ -410,14 +282,14 @@ Result<void> read_warpgroup(const Node& node, const Description& machine, Pool& 
   return {};
 }
 
-Result<Pool> read_pool(const Node& node, const Description& machine) {
+Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
   TWILL_TRY_VOID(node.only({"name", "about", "warpgroups"}));
   Pool pool;
   TWILL_TRY(pool.name, text_in(node, "name"));
   TWILL_TRY(pool.about, text_in(node, "about"));
-  TWILL_TRY(const Node list, node.at("warpgroups"));
+  TWILL_TRY(const JsonNode list, node.at("warpgroups"));
   TWILL_TRY(const auto nodes, list.items());
-  for (const Node& warpgroup : nodes) {
+  for (const JsonNode& warpgroup : nodes) {
     TWILL_TRY_VOID(read_warpgroup(warpgroup, machine, pool));
   }
   TWILL_TRY_VOID(unique(list, names_of(pool.groups)));
@@ -439,8 +311,8 @@ Result<Pool> read_pool(const Node& node, const Description& machine) {
   return pool;
 }
 
-Result<void> read_numbers(const Node& root, Description& machine) {
-  TWILL_TRY(const Node node, root.at("numbers"));
+Result<void> read_numbers(const JsonNode& root, Description& machine) {
+  TWILL_TRY(const JsonNode node, root.at("numbers"));
   TWILL_TRY_VOID(node.only({"sm_count", "clock", "register_file", "registers_per_thread",
                             "register_overhead", "threads", "named_barriers", "mbarrier_signal",
                             "named_barrier_signal", "subtile_rows", "load_latency"}));
@@ -462,37 +334,37 @@ Result<void> read_numbers(const Node& root, Description& machine) {
   return read(machine.load_latency, "load_latency", "cycle", 0, 1e6);
 }
 
-Result<std::size_t> named_in(const Node& root, std::string_view member,
+Result<std::size_t> named_in(const JsonNode& root, std::string_view member,
                              const std::vector<std::string_view>& names) {
-  TWILL_TRY(const Node node, root.at(member));
+  TWILL_TRY(const JsonNode node, root.at(member));
   return node.one_of(names);
 }
 
-Result<void> read_goals(const Node& root, Description& machine) {
+Result<void> read_goals(const JsonNode& root, Description& machine) {
   static constexpr std::array<std::string_view, 3> kObjectives = {"groups", "crossings", "length"};
-  TWILL_TRY(const Node list, root.at("objectives"));
+  TWILL_TRY(const JsonNode list, root.at("objectives"));
   TWILL_TRY(const auto nodes, list.items());
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY(const std::size_t index, node.one_of(kObjectives));
     machine.objectives.emplace_back(kObjectives[index]);
   }
   TWILL_TRY_VOID(unique(list, {machine.objectives.begin(), machine.objectives.end()}));
-  TWILL_TRY(const Node groups, root.at("minimum_compute_groups"));
+  TWILL_TRY(const JsonNode groups, root.at("minimum_compute_groups"));
   TWILL_TRY(machine.minimum_compute_groups, groups.integer(1, 32));
   return {};
 }
 
-Result<void> read_pools(const Node& root, Description& machine) {
-  TWILL_TRY(const Node list, root.at("pools"));
+Result<void> read_pools(const JsonNode& root, Description& machine) {
+  TWILL_TRY(const JsonNode list, root.at("pools"));
   TWILL_TRY(const auto nodes, list.items());
-  for (const Node& node : nodes) {
+  for (const JsonNode& node : nodes) {
     TWILL_TRY(machine.pools.emplace_back(), read_pool(node, machine));
   }
   if (machine.pools.empty()) return list.wrong("a machine has at least one pool");
   return unique(list, names_of(machine.pools));
 }
 
-Result<Description> read_description(const Node& root) {
+Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY_VOID(root.only({"name", "about", "target", "measured", "sources", "numbers", "units",
                             "tensor_unit", "pipes", "issue_pipe", "memories", "pools", "objectives",
                             "minimum_compute_groups", "operations"}));
@@ -500,7 +372,7 @@ Result<Description> read_description(const Node& root) {
   TWILL_TRY(machine.name, name_in(root));
   TWILL_TRY(machine.about, text_in(root, "about"));
   TWILL_TRY(machine.target, text_in(root, "target"));
-  TWILL_TRY(const Node measured, root.at("measured"));
+  TWILL_TRY(const JsonNode measured, root.at("measured"));
   TWILL_TRY(machine.measured, measured.flag());
   TWILL_TRY_VOID(read_numbers(root, machine));
   TWILL_TRY(machine.units, read_units(root));
@@ -514,26 +386,12 @@ Result<Description> read_description(const Node& root) {
   return machine;
 }
 
-tl::unexpected<Diagnostic> not_json(const Document& document, const Json::parse_error& error) {
-  Diagnostic diagnostic;
-  const std::size_t byte = error.byte > 0 ? error.byte - 1 : 0;
-  diagnostic.location = location_at(document.text, byte, document.file);
-  diagnostic.message = "not valid JSON here";
-  diagnostic.source_line =
-      std::string(line_of(document.text, diagnostic.location.line)).substr(0, 200);
-  return tl::unexpected(std::move(diagnostic));
-}
-
 }  // namespace
 
 Result<Machine> load_machine(std::string_view text, std::string_view file) {
-  Document document{text, std::string(file), {}, {}, {}};
-  try {
-    document.root = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    return not_json(document, error);
-  }
-  const Node root(document);
+  Document document{text, std::string(file), {}, {}};
+  TWILL_TRY(document.root, parse_json(text, document.file));
+  const JsonNode root(document);
   TWILL_TRY_VOID(read_sources(root, document));
   TWILL_TRY(Description description, read_description(root));
   return Machine(std::move(description));

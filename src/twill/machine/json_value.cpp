@@ -1,0 +1,86 @@
+#include "twill/machine/json_value.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "twill/machine/json_location.h"
+
+namespace twill::machine {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kDeepest = 64;
+
+/// Watches the parser for what JSON allows and we do not.
+class Watch {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
+    if (depth > kDeepest) objection_ = "nested too deeply";
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key && !keys_.back().insert(value).second) {
+      objection_ = fmt::format("the member {} occurs twice in one object",
+                               value.dump(-1, ' ', true, Json::error_handler_t::replace));
+    }
+    return objection_.empty();
+  }
+  const std::string& objection() const { return objection_; }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+  std::string objection_;
+};
+
+/// Precondition: nested at most kDeepest deep.
+JsonValue value_of(const Json& json) {
+  JsonValue value;
+  if (json.is_object()) {
+    value.kind = JsonValue::Kind::object;
+    for (const auto& [name, member] : json.items()) {
+      value.members.emplace_back(name, value_of(member));
+    }
+  } else if (json.is_array()) {
+    value.kind = JsonValue::Kind::list;
+    for (const Json& item : json) value.items.push_back(value_of(item));
+  } else if (json.is_string()) {
+    value.kind = JsonValue::Kind::text;
+    value.text = json.get<std::string>();
+  } else if (json.is_number()) {
+    value.kind = JsonValue::Kind::number;
+    value.number = json.get<double>();
+    value.whole = json.is_number_integer();
+  } else if (json.is_boolean()) {
+    value.kind = JsonValue::Kind::boolean;
+    value.flag = json.get<bool>();
+  }
+  return value;
+}
+
+tl::unexpected<Diagnostic> not_json(std::string_view text, const std::string& file,
+                                    std::size_t byte) {
+  Diagnostic diagnostic;
+  diagnostic.location = location_at(text, byte > 0 ? byte - 1 : 0, file);
+  diagnostic.message = "not valid JSON here";
+  diagnostic.source_line = std::string(line_of(text, diagnostic.location.line)).substr(0, 200);
+  return tl::unexpected(std::move(diagnostic));
+}
+
+}  // namespace
+
+Result<JsonValue> parse_json(std::string_view text, const std::string& file) {
+  Watch watch;
+  try {
+    const Json json = Json::parse(text, std::ref(watch));
+    if (!watch.objection().empty()) return fail({file}, watch.objection());
+    return value_of(json);
+  } catch (const Json::parse_error& error) {
+    return not_json(text, file, error.byte);
+  } catch (const Json::out_of_range&) {
+    return fail({file}, "a number is too large for any use");
+  }
+}
+
+}  // namespace twill::machine

@@ -1,0 +1,172 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "machine/shipped_machine.h"
+
+// A user's own machine file: whatever is wrong with it is named with its place and what belongs
+// there, and every number says its unit and where it comes from.
+namespace twill::machine {
+namespace {
+
+/// The shipped H200 with one piece of text replaced.
+std::string edited(const std::string& from, const std::string& to) {
+  std::string text = shipped_text("h200");
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+struct Mistake {
+  const char* from;
+  const char* to;
+  const char* message;
+};
+
+TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
+  const std::vector<Mistake> mistakes = {
+      {"\"target\": \"sm_90\",", "", "the file: the member \"target\" is missing"},
+      {"\"target\": \"sm_90\"", "\"target\": 90", "/target: expected a string, found 90"},
+      {"\"measured\": true", "\"measured\": 1", "/measured: expected true or false, found 1"},
+      {"\"name\": \"h200\"", "\"name\": \"h 200\"",
+       "/name: expected a name of letters, digits and '_', a letter first, found 'h 200'"},
+      {"\"issue_pipe\"", "\"issue_pipes\"", "/issue_pipes: unknown member"},
+      {"\"tensor_unit\": \"TC\"", "\"tensor_unit\": \"TX\"",
+       "/tensor_unit: expected one of TC, TMA, found 'TX'"},
+      {"\"value\": 132, \"unit\": \"SMs\"", "\"value\": 0, \"unit\": \"SMs\"",
+       "/numbers/sm_count/value: expected a number from 1 to 1e+06, found 0"},
+      {"\"unit\": \"MHz\"", "\"unit\": \"GHz\"",
+       "/numbers/clock: expected the unit \"MHz\", found 'GHz'"},
+      {", \"source\": \"sync\"", "", "/numbers/mbarrier_signal: the member \"source\" is missing"},
+      {"\"unit\": \"SMs\", \"source\": \"board\"", "\"unit\": \"SMs\", \"source\": \"hearsay\"",
+       "/numbers/sm_count/source: no such key in /sources"},
+      {"\"name\": \"TMA\"", "\"name\": \"TC\"", "/units: 'TC' occurs twice"},
+      {"\"on\": \"MUFU\"", "\"on\": \"MUFFIN\"",
+       "/operations/exp2/terms/0/on: expected one of occupancy, latency, issue, serial, MUFU, ALU, "
+       "FMA, SHUFFLE, SMEM, RF, ISSUE, found 'MUFFIN'"},
+      {"\"value\": 4096, \"slow\": 3830", "\"value\": 4096, \"slow\": 5000",
+       "/operations/mma/terms/0/slow: faster than \"value\""},
+      {"\"value\": 4096, \"slow\": 3830", "\"value\": 0, \"slow\": 3830",
+       "/operations/mma/terms/0/value: a rate is greater than 0"},
+      {"\"unit\": \"flop/cycle\"", "\"unit\": \"flop/second\"",
+       "/operations/mma/terms/0/unit: expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is "
+       "one "
+       "of element, row, byte, flop, a_byte, b_byte, b_byte_row; found 'flop/second'"},
+      {"\"default\": {", "\"fallback\": {", "/operations: the operation \"default\" is missing"},
+      {"\"unit\": \"TC\",\n      \"asynchronous\": true", "\"unit\": \"TC\"",
+       "/operations/mma: work on an exclusive unit is asynchronous: say \"asynchronous\": true"},
+      {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 241",
+       "/pools/0/warpgroups/1/setmaxnreg: expected a multiple of 8, found 241"},
+      {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 256",
+       "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has only 504 "
+       "to hand out: setmaxnreg would wait forever"},
+      {"\"warps\": 4", "\"warps\": 5",
+       "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 4, found 5"},
+      {"\"objectives\": [\"groups\"", "\"objectives\": [\"group\"",
+       "/objectives/0: expected one of groups, crossings, length, found 'group'"},
+      {"\"minimum_compute_groups\": 2", "\"minimum_compute_groups\": 2.5",
+       "/minimum_compute_groups: expected a whole number from 1 to 32, found 2.5"},
+      {"\"issue_pipe\": \"ISSUE\"", "\"tensor_unit\": \"TC\"",
+       "the member \"tensor_unit\" occurs twice in one object"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const auto machine = load_machine(edited(mistake.from, mistake.to), "my.json");
+    ASSERT_FALSE(machine.has_value()) << mistake.message;
+    EXPECT_EQ(machine.error().message, mistake.message);
+    EXPECT_EQ(machine.error().location.file, "my.json");
+  }
+}
+
+// Line, column and the line itself, as an editor counts them.
+TEST(Load, PointsAtTheValueThatIsWrong) {
+  const auto machine = load_machine(edited("\"target\": \"sm_90\"", "\"target\":   17"), "my.json");
+  ASSERT_FALSE(machine.has_value());
+  EXPECT_EQ(machine.error().location, (Location{"my.json", 4, 15}));
+  EXPECT_EQ(machine.error().source_line, "  \"target\":   17,");
+}
+
+TEST(Load, SuggestsTheWordThatWasMeant) {
+  const auto machine = load_machine(edited("\"on\": \"MUFU\"", "\"on\": \"MUFUU\""), "my.json");
+  ASSERT_FALSE(machine.has_value());
+  EXPECT_EQ(machine.error().hint, "did you mean 'MUFU'?");
+}
+
+TEST(Load, PointsAtWhatIsNotJson) {
+  const auto machine = load_machine("{\n  \"name\": oops\n}", "my.json");
+  ASSERT_FALSE(machine.has_value());
+  EXPECT_EQ(machine.error().location.line, 2);
+  EXPECT_EQ(machine.error().message, "not valid JSON here");
+}
+
+// No prefix of a machine file is a machine, and none does any harm: a truncated download.
+TEST(Load, RefusesEveryTruncation) {
+  const std::string text = shipped_text("b200");
+  for (std::size_t size = 0; size + 2 < text.size(); size += 97) {
+    EXPECT_FALSE(load_machine(std::string_view(text).substr(0, size), "my.json").has_value());
+  }
+}
+
+TEST(Load, RefusesDeepNestingAndForeignJson) {
+  EXPECT_FALSE(load_machine(std::string(1 << 20, '['), "my.json").has_value());
+  EXPECT_FALSE(load_machine(std::string(200, '[') + std::string(200, ']'), "m").has_value());
+  for (const char* text : {"", "null", "[]", "17", "\"h200\"", "{}", "{\"sources\": []}"}) {
+    EXPECT_FALSE(load_machine(text, "my.json").has_value()) << text;
+  }
+}
+
+// What is shipped is whole: every number has a unit and a source, nothing measured is claimed for a
+// GPU that was not measured, and every kind that the extraction emits has its own rule.
+TEST(Load, ShippedMachinesAreComplete) {
+  for (const char* name : {"h200", "h100", "b200"}) {
+    const Machine machine = shipped(name);
+    EXPECT_EQ(machine->name, name);
+    for (const CostRule& rule : machine->operations) {
+      EXPECT_FALSE(rule.about.empty()) << rule.kind;
+      EXPECT_FALSE(rule.terms.empty()) << rule.kind;
+      for (const Term& term : rule.terms) {
+        EXPECT_FALSE(term.figure.unit.empty()) << rule.kind;
+        EXPECT_GT(term.figure.source.size(), 20U) << rule.kind;
+        EXPECT_TRUE(machine->measured || !term.figure.measured) << rule.kind;
+      }
+    }
+    for (const char* kind : {"mma",          "exp2",         "special",
+                             "fma",          "add",          "max",
+                             "select",       "int",          "convert",
+                             "reduce_max",   "reduce_sum",   "row",
+                             "shuffle",      "smem_store",   "smem_load",
+                             "tile_load",    "tile_store",   "tile_reduce_store",
+                             "pointer_load", "pointer_copy", "pointer_store",
+                             "atomic"}) {
+      EXPECT_NE(machine.rule_for(kind), nullptr) << kind;
+    }
+  }
+  EXPECT_NE(shipped("b200").rule_for("tmem_load"), nullptr);
+  EXPECT_NE(shipped("b200").rule_for("tmem_store"), nullptr);
+}
+
+// The pools that the measurements were made with: 240 - 28 and 160 - 28 registers.
+TEST(Load, PoolsHaveTheRegistersThatAreUsable) {
+  const Machine h200 = shipped("h200");
+  const Pool* pool = h200.pool_named("2x64");
+  ASSERT_NE(pool, nullptr);
+  EXPECT_EQ(pool, &h200->pools.front());
+  EXPECT_EQ(pool->groups.back().registers, 212);
+  EXPECT_TRUE(pool->groups.front().loads);
+  EXPECT_EQ(h200.pool_named("3x64")->groups.back().registers, 132);
+  EXPECT_EQ(h200.pool_named("9x64"), nullptr);
+}
+
+// `twill machines h200` shows each unit, pipe, pool and kind of operation.
+TEST(Load, DescriptionsShowEverything) {
+  const Machine h200 = shipped("h200");
+  const std::string text = describe(h200);
+  for (const Pipe& pipe : h200->pipes) EXPECT_NE(text.find(pipe.name), std::string::npos);
+  for (const Pool& pool : h200->pools) EXPECT_NE(text.find(pool.name), std::string::npos);
+  for (const CostRule& rule : h200->operations) {
+    EXPECT_NE(text.find(rule.kind), std::string::npos) << rule.kind;
+  }
+}
+
+}  // namespace
+}  // namespace twill::machine
