@@ -53,6 +53,6 @@ inline Cycles default_issue(bool asynchronous, Cycles occupancy) {
 inline constexpr int kDefaultWarps = 4;
 
 /// The largest issue cycle a `.loop` text may state.
-inline constexpr Cycles kLargestIssue = 1'000'000'000'000'000;
+inline constexpr Cycles kLargestIssue = 1'000'000'000'000;
 
 }  // namespace twill::schedule

@@ -1,0 +1,319 @@
+#include "twill/schedule/bounds.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "schedule/random_parts.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/schedule/recurrence.h"
+#include "twill/verify/verify.h"
+
+// Protects where every search starts and every "proven optimal" ends: a bound that is too high
+// would be a wrong proof, one that is too low a slow search.
+namespace twill::schedule {
+namespace {
+
+using problem::Problem;
+
+Problem parsed(const std::string& text) {
+  Result<LoopText> loop = parse_loop(text, "test.loop");
+  if (!loop) ADD_FAILURE() << to_string(loop.error());
+  return loop->problem;
+}
+
+Problem bundled(const std::string& name) {
+  std::ifstream file(TWILL_SOURCE_DIR "/loops/" + name + ".loop", std::ios::binary);
+  return parsed({std::istreambuf_iterator<char>(file), {}});
+}
+
+std::string why(const std::string& text) { return never_feasible(parsed(text)).value_or("-"); }
+
+/// The first bound of a kind, or one of value 0.
+Bound bound_of(const Problem& problem, BoundKind kind, const std::string& resource = "") {
+  for (const Bound& it : lower_bounds(problem)) {
+    if (it.kind == kind && (resource.empty() || it.resource == resource)) return it;
+  }
+  return Bound{0, kind, "", {}, ""};
+}
+
+// ResMII and RecMII of the bundled loops as they were computed once by another program.
+TEST(BundledLoops, HaveTheirKnownBounds) {
+  struct Known {
+    const char* name;
+    Cycles resource;
+    Cycles circuit;  // 1: at most 1
+  };
+  const Known known[] = {
+      {"fig1", 2, 1},           {"gemm", 512, 1},           {"fwd_h1", 1024, 656},
+      {"fwd_h2", 2048, 656},    {"fwd_h1big", 2048, 1232},  {"fwd_b1", 1032, 1132},
+      {"fwd_b2", 2064, 1132},   {"fwd_b2_2wg", 2064, 1132}, {"bwd_h1", 1280, 1},
+      {"bwd_h2", 2560, 1},      {"bwd_b1", 2560, 1},        {"bwd_b2", 2560, 1},
+      {"bwd_b2_2wg", 2560, 1},  {"meta_fwd", 764, 1325},    {"meta_fwdsub", 758, 1033},
+      {"meta_bwd", 1280, 1166},
+  };
+  for (const Known& it : known) {
+    const Problem problem = bundled(it.name);
+    EXPECT_EQ(bound_of(problem, BoundKind::unit).value, it.resource) << it.name;
+    EXPECT_EQ(std::max<Cycles>(bound_of(problem, BoundKind::circuit).value, 1), it.circuit)
+        << it.name;
+    EXPECT_EQ(min_ii(problem).value, std::max(it.resource, it.circuit)) << it.name;
+    EXPECT_EQ(never_feasible(problem), std::nullopt) << it.name;
+  }
+}
+
+TEST(Witness, ReadsLikeASum) {
+  EXPECT_EQ(min_ii(bundled("fwd_h2")).witness, "TC: qkA 512 + pvA 512 + qkB 512 + pvB 512 = 2048");
+  EXPECT_EQ(min_ii(bundled("fwd_b1")).witness,
+            "circuit ldOA -> rescA -> stOA -> pvA -> ldOA: 1132 cycles / 1 iteration");
+}
+
+TEST(Bounds, CountOnlyRulesInForce) {
+  const std::string body =
+      "unit U\npipe P\ngroup G\n"
+      "op a on U for 4 latency 9 uses P 5\nop b on U for 3 uses P 6\na -> b\nb -> a distance 1\n";
+  const Problem strict = parsed("loop x\n" + body);
+  EXPECT_EQ(bound_of(strict, BoundKind::unit).value, 7);
+  EXPECT_EQ(bound_of(strict, BoundKind::pipe).value, 11);
+  EXPECT_EQ(bound_of(strict, BoundKind::circuit).value, 12);
+  EXPECT_EQ(bound_of(strict, BoundKind::op).value, 6);
+  EXPECT_EQ(bound_of(strict, BoundKind::issue).value, 7);
+  const Problem lax = parsed("loop x\nrelax dependence unit pipe one-stream\n" + body);
+  ASSERT_EQ(lower_bounds(lax).size(), 1u);
+  EXPECT_EQ(min_ii(lax).kind, BoundKind::trivial);
+  EXPECT_EQ(min_ii(lax).value, 1);
+}
+
+// Issue slots are what a group has, so bounds on them depend on which groups may run an op.
+TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
+  const std::string ops =
+      "op a issue 5\nop b issue 5\nop c issue 5\nop m warps 1 issue 7\n"
+      "op l warps 1 issue 9 variable-latency\n";
+  const std::string pool = "group A\ngroup B\ngroup M warps 1\ngroup L warps 1 loads\n";
+  const Problem problem = parsed("loop x\n" + pool + ops);
+  std::map<std::string, Cycles> found;
+  for (const Bound& it : lower_bounds(problem)) {
+    if (it.kind == BoundKind::issue) found[it.resource] = it.value;
+  }
+  EXPECT_EQ(found, (std::map<std::string, Cycles>{{"compute groups of 1 warp", 7},
+                                                  {"compute groups of 4 warps", 8},
+                                                  {"load groups of 1 warp", 9}}));
+  EXPECT_EQ(
+      bound_of(parsed("loop x\nrelax width load-group\n" + pool + ops), BoundKind::issue).value, 8)
+      << "31 cycles in any of four groups";
+}
+
+TEST(Bounds, AlternativesCountWithTheirCheapestWay) {
+  const Problem problem = parsed(R"(loop x
+unit U
+unit V
+group G
+op a
+  way u on U for 8 latency 9 issue 1
+  way v on V for 5 latency 7 issue 2
+op b on U for 6 latency 6 issue 3
+a -> b
+b -> a distance 1
+)");
+  EXPECT_EQ(bound_of(problem, BoundKind::unit, "U").value, 6);
+  EXPECT_EQ(bound_of(problem, BoundKind::unit, "V").value, 0);
+  EXPECT_EQ(bound_of(problem, BoundKind::circuit).value, 13);
+  EXPECT_EQ(bound_of(problem, BoundKind::issue).value, 4);
+}
+
+/// The largest ceil(delay / distance) over all simple circuits, by enumerating them.
+class AllCircuits {
+ public:
+  AllCircuits(const Problem& problem, std::vector<std::size_t> ways)
+      : problem_(problem), ways_(std::move(ways)), on_path_(problem.ops().size(), false) {}
+
+  Cycles largest() {
+    for (start_ = 0; start_ < on_path_.size(); ++start_) extend(start_, 0, 0);
+    return largest_;
+  }
+
+ private:
+  void extend(std::size_t op, Cycles delay, Cycles distance) {
+    on_path_[op] = true;
+    for (const problem::Dependence& it : problem_.dependences()) {
+      if (it.from.index() != op) continue;
+      const problem::Op& from = problem_.ops()[op];
+      const Cycles d = delay + delay_of(it, from, from.ways[ways_[op]]);
+      const Cycles n = distance + it.distance;
+      if (it.to.index() == start_) largest_ = std::max(largest_, (d + n - 1) / n);
+      if (it.to.index() > start_ && !on_path_[it.to.index()]) extend(it.to.index(), d, n);
+    }
+    on_path_[op] = false;
+  }
+
+  const Problem& problem_;
+  std::vector<std::size_t> ways_;
+  std::vector<bool> on_path_;
+  std::size_t start_ = 0;
+  Cycles largest_ = 0;
+};
+
+/// Calls `visit` with every choice of ways.
+template <class Visit>
+void for_all_ways(const Problem& problem, Visit visit) {
+  std::vector<std::size_t> ways(problem.ops().size(), 0);
+  for (;;) {
+    visit(ways);
+    std::size_t op = 0;
+    while (op < ways.size() && ++ways[op] == problem.ops()[op].ways.size()) ways[op++] = 0;
+    if (op == ways.size()) return;
+  }
+}
+
+RC_GTEST_PROP(Bounds, EqualThoseOfTheBestChoiceOfWays, ()) {
+  problem::Parts parts = any_parts({5, 12, 2});
+  parts.relaxed.clear();
+  const Problem problem = *problem::pose(std::move(parts));
+  constexpr Cycles kNone = std::numeric_limits<Cycles>::max();
+  Cycles circuits = kNone;
+  std::vector<Cycles> units(problem.units().size(), kNone);
+  for_all_ways(problem, [&](const std::vector<std::size_t>& ways) {
+    circuits = std::min(circuits, AllCircuits(problem, ways).largest());
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      Cycles sum = 0;
+      for (std::size_t op = 0; op < ways.size(); ++op) {
+        const problem::Way& way = problem.ops()[op].ways[ways[op]];
+        if (way.unit == problem::UnitId(u)) sum += way.occupancy;
+      }
+      units[u] = std::min(units[u], sum);
+    }
+  });
+  RC_ASSERT(bound_of(problem, BoundKind::circuit).value == circuits);
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    RC_ASSERT(bound_of(problem, BoundKind::unit, problem.units()[u].name).value == units[u]);
+  }
+}
+
+// The circuit itself must be one, with the numbers it states: it is shown as a proof.
+RC_GTEST_PROP(Recurrence, IsACircuitWithItsSums, ()) {
+  const Problem problem = *problem::pose(any_parts({8, 24, 1}));
+  const std::optional<Recurrence> worst = critical_recurrence(problem);
+  if (!worst) return;
+  Cycles delay = 0;
+  Cycles distance = 0;
+  for (std::size_t i = 0; i < worst->circuit.size(); ++i) {
+    const problem::Dependence& it = problem[worst->circuit[i]];
+    const problem::Dependence& next = problem[worst->circuit[(i + 1) % worst->circuit.size()]];
+    RC_ASSERT(it.to == next.from);
+    delay += delay_of(it, problem[it.from], problem[it.from].ways[0]);
+    distance += it.distance;
+  }
+  RC_ASSERT(worst->delay == delay);
+  RC_ASSERT(worst->distance == distance);
+  RC_ASSERT(distance > 0);
+}
+
+// The largest loop pose accepts, as one circuit through all ops declared against the direction of
+// the dependences, where Bellman-Ford is at its worst.
+TEST(Recurrence, AnswersForTheLargestLoop) {
+  problem::Parts parts;
+  parts.name = "ring";
+  parts.groups = {{"G", 4, 0, false}};
+  for (std::size_t i = 0; i < problem::kMostOps; ++i) {
+    problem::Op op;
+    op.name = "o" + std::to_string(i);
+    op.ways.push_back({"", std::nullopt, 0, static_cast<Cycles>(i % 7), 0, {}});
+    parts.ops.push_back(std::move(op));
+    problem::Dependence it;
+    it.from = OpId((i + 1) % problem::kMostOps);
+    it.to = OpId(i);
+    it.distance = 1;
+    parts.dependences.push_back(it);
+  }
+  const std::optional<Recurrence> worst = critical_recurrence(*problem::pose(std::move(parts)));
+  ASSERT_TRUE(worst);
+  EXPECT_EQ(worst->circuit.size(), problem::kMostOps);
+  EXPECT_EQ(worst->interval(), 3);
+}
+
+TEST(NeverFeasible, NamesAnOpThatNoGroupMayRun) {
+  EXPECT_EQ(why("loop x\ngroup G\nop a warps 1\n"),
+            "a can run in compute groups of 1 warp only, and the pool has none");
+  EXPECT_EQ(why("loop x\ngroup G\nop a variable-latency\n"),
+            "a can run in load groups of 4 warps only, and the pool has none");
+  EXPECT_EQ(why("loop x\nrelax width\ngroup G\nop a warps 1\n"), "-");
+  EXPECT_EQ(why("loop x\nrelax load-group\ngroup G\nop a variable-latency\n"), "-");
+}
+
+TEST(NeverFeasible, NamesAValueThatDoesNotFit) {
+  const std::string start = "loop x\nmemory M capacity 10\ngroup G registers 10\nop r latency 1\n";
+  EXPECT_EQ(why(start + "op a latency 1 occupies M 11\na -> r\n"),
+            "the result of a takes 11 of the 10 there are in memory M");
+  EXPECT_EQ(why(start + "op a latency 1 registers 11\na -> r\n"),
+            "the result of a takes 11 of the 10 registers per thread of G, the only one of the "
+            "compute groups of 4 warps");
+  EXPECT_EQ(why(start + "group H registers 9\nop a latency 1 registers 11\na -> r\n"),
+            "the result of a takes 11 registers per thread, and no group of the compute groups of "
+            "4 warps has more than 10");
+  EXPECT_EQ(why(start + "op a latency 1 occupies M 10 registers 10\na -> r\n"), "-");
+}
+
+// A value whose last read may end at its issue occupies nothing, however large it is.
+TEST(NeverFeasible, SaysNothingAboutValuesThatMayNotLive) {
+  const std::string start = "loop x\nmemory M capacity 10\ngroup G\nop r\n";
+  EXPECT_EQ(why(start + "op a latency 1 occupies M 11\n"), "-");
+  EXPECT_EQ(why(start + "op a latency 1 occupies M 11\na -> r order-only\n"), "-");
+  EXPECT_EQ(why(start + "op a occupies M 11\na -> r\n"), "-");
+  EXPECT_EQ(why(start + "op a latency 1 occupies M 11\na -> r delay 0\n"), "-");
+  EXPECT_NE(why(start + "op a occupies M 11\na -> r read-hold 1\n"), "-");
+}
+
+TEST(NeverFeasible, CountsWhatIsAlwaysCarriedAroundTheLoop) {
+  const std::string start = "loop x\nmemory M capacity 10\ngroup G\nop r\n";
+  EXPECT_EQ(why(start + "op a occupies M 4\na -> a distance 3\n"),
+            "the result of a takes 12 of the 10 there are in memory M");
+  EXPECT_EQ(
+      why(start + "op a occupies M 4\na -> a distance 2\nop b latency 1 occupies M 3\nb -> r\n"),
+      "the result of b takes 3 of the 10 there are in memory M, and values carried around the "
+      "loop always take 8");
+  EXPECT_EQ(why("loop x\ngroup G registers 10\ngroup H registers 10\n"
+                "op a registers 7\nop b registers 7\nop c registers 7\n"
+                "a -> a distance 1\nb -> b distance 1\nc -> c distance 1\n"),
+            "values carried around the loop always take 21 registers per thread, and the compute "
+            "groups of 4 warps have 20 together");
+}
+
+TEST(NeverFeasible, SeesGroupsThatCannotHaveAnOp) {
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H warps 1\nop a\nop b\n"),
+            "at least 2 compute groups must have an op, and only 1 can have one");
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\n"), "-");
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 3\ngroup G\ngroup H\nop a\nop b\n"), "-");
+}
+
+// Whatever the checker accepts lies above every bound and refutes every "never".
+RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
+  const Problem problem = *problem::pose(any_parts({3, 3, 2}));
+  const std::vector<Bound> bounds = lower_bounds(problem);
+  const bool never = never_feasible(problem).has_value();
+  int accepted = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    Schedule schedule{any(1, 40), {}};
+    for (const problem::Op& op : problem.ops()) {
+      schedule.ops.push_back({any(0, 80), GroupId(any_index(problem.groups().size())),
+                              static_cast<int>(any_index(op.ways.size()))});
+    }
+    if (!verify::verify(problem, schedule)) continue;
+    ++accepted;
+    RC_ASSERT(!never);
+    for (const Bound& bound : bounds) {
+      if (bound.value > schedule.initiation_interval) RC_FAIL(bound.witness);
+    }
+  }
+  RC_CLASSIFY(accepted > 0, "with a schedule");
+}
+
+}  // namespace
+}  // namespace twill::schedule
