@@ -186,10 +186,10 @@ struct Loaded {
   Loaded(const RandomSystem& system, ProofSink* proof) : engine(proof, "random") {
     for (int i = 0; i < RandomSystem::kBools; ++i) bools.push_back(engine.add_literal());
     const Node zero = engine.add_node();
-    for (int i = 0; i < RandomSystem::kNodes; ++i) {
-      nodes.push_back(engine.add_node());
-      engine.require({nodes.back(), zero, 0});
-      engine.require({zero, nodes.back(), -RandomSystem::kTop});
+    for (int i = 0; i < RandomSystem::kNodes; ++i) nodes.push_back(engine.add_node());
+    for (const Node node : nodes) {
+      engine.require({node, zero, 0});
+      engine.require({zero, node, -RandomSystem::kTop});
     }
     for (const auto& clause : system.clauses) {
       std::vector<Literal> literals;

@@ -23,9 +23,10 @@ class Budget {
   /// To be called with the memory held right now.
   bool allows(std::size_t memory) {
     if (work_ > work_limit_) stop("the work limit");
-    if (memory > memory_limit_) stop("the memory limit");
+    if (memory > memory_limit_) run_out_of_memory();
     return !stopped();
   }
+  void run_out_of_memory() { stop("the memory limit"); }
   /// Asks the caller whether to go on.
   bool ask() {
     if (keep_going_ && !keep_going_()) stop("the caller");

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,17 +14,24 @@ namespace twill::solve {
 /// and atoms whose truth some of those sets decide.
 ///
 /// The constraints are edges y -> x of weight c. They have a solution iff no circuit has a positive
-/// weight. A solution (the *potential*) is kept at all times, so a new edge costs only the nodes
-/// whose value must rise, and longest paths can be found with Dijkstra on the slack
-/// potential(x) - potential(y) - c >= 0 (Cotton and Maler, SAT 2006). Propagation is exhaustive:
-/// after `assert_edge`, every atom that the edges decide has been reported. Cost per edge: the
-/// part of the graph whose longest paths run through it, and the atoms between those nodes.
+/// weight. Two things are kept up to date:
+///
+/// - a solution, the *potential*: a new edge costs only the nodes whose value must rise, and paths
+///   can be searched with Dijkstra on the slack potential(x) - potential(y) - c >= 0 (Cotton and
+///   Maler, SAT 2006), which is how implied literals are explained, and only when somebody asks;
+/// - the longest distance between every two nodes: a new edge y -> x changes it only from nodes
+///   whose way to x got longer to nodes whose way from y got longer, so a step costs two scans and
+///   the product of these two sets, which is small. Every atom between such a pair is looked at:
+///   propagation is exhaustive, and an edge that is implied already costs nothing.
+///
+/// Memory: 12 bytes per pair of nodes.
 class DifferenceGraph {
  public:
   /// `values` is the assignment of the engine by literal code (1 true, -1 false, 0 open); atoms
   /// that already have their value are not reported again. It must outlive the graph.
   explicit DifferenceGraph(const std::vector<std::int8_t>& values) : values_(values) {}
 
+  /// Nodes are added before atoms and edges.
   Node add_node();
   std::size_t node_count() const { return potential_.size(); }
 
@@ -36,9 +43,9 @@ class DifferenceGraph {
   bool is_atom(Literal literal) const;
   Difference difference_of(Literal literal) const;
 
-  /// Adds the difference of `cause` (kTrue: one that always holds). False if there is no solution
-  /// any more; then `conflict` holds causes that cannot hold together (without kTrue), and the
-  /// edge is not added. Otherwise `implied` holds the literals decided by it.
+  /// Adds the difference of `cause` (kTrue: one that always holds), unless the edges imply it. False
+  /// if there is no solution any more; then `conflict` holds causes that cannot hold together
+  /// (without kTrue), and the edge is not added. Otherwise `implied` holds the literals decided.
   bool assert_edge(const Difference& difference, Literal cause);
   const std::vector<Literal>& conflict() const { return conflict_; }
   const std::vector<Literal>& implied() const { return implied_; }
@@ -60,19 +67,21 @@ class DifferenceGraph {
 
   std::uint64_t work() const { return work_; }  ///< edges and atoms touched so far
   std::size_t memory() const;                   ///< bytes, estimated
+  static std::size_t memory_for(std::size_t node_count);  ///< of the tables alone
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min();
 
   struct Edge {
     std::uint32_t from;
     std::uint32_t to;
     std::int64_t weight;
     Literal cause;
+    std::size_t changes;  ///< size of `changes_` before the edge
   };
-  /// An edge as seen from one of its ends.
   struct Arc {
-    std::uint32_t node;  ///< the other end
+    std::uint32_t to;
     std::uint32_t edge;
     std::int64_t weight;
   };
@@ -86,57 +95,58 @@ class DifferenceGraph {
     std::uint32_t y;
     std::vector<AtomOfPair> atoms;
   };
-  struct Neighbour {
-    std::uint32_t node;
-    std::uint32_t pair;
-  };
   struct Atom {
     std::uint32_t x = kNone;
     std::uint32_t y = kNone;
     std::int64_t bound = 0;
   };
+  struct Change {
+    std::size_t cell;
+    std::int64_t before;
+  };
   struct QueueEntry {
     std::int64_t key;
     std::uint32_t node;
-    bool relevant;
   };
-  /// The nodes one Dijkstra run reached, with their slack distances; reused between runs.
-  struct Reach {
-    std::vector<std::int64_t> distance;
-    std::vector<std::uint32_t> seen;     ///< run that wrote `distance`
-    std::vector<std::uint32_t> settled;  ///< run in which the node is final and relevant
-    std::vector<std::uint8_t> relevant;
-    std::vector<std::uint32_t> nodes;    ///< final and relevant nodes, in order of distance
-    std::uint32_t run = 0;
+  struct Step {
+    std::uint32_t node;
+    std::int64_t distance;
   };
 
-  std::uint32_t pair_of(std::uint32_t x, std::uint32_t y);
+  std::size_t cell(std::uint32_t from, std::uint32_t to) const {
+    return std::size_t{from} * potential_.size() + to;
+  }
+  void make_tables();
+  Pair& pair_of(std::uint32_t x, std::uint32_t y);
   bool repair(std::uint32_t new_edge);
   void build_conflict(std::uint32_t new_edge);
-  void propagate(std::uint32_t new_edge);
-  void reach(Reach& reach, bool forward, std::uint32_t start, std::uint32_t new_edge);
-  std::size_t settle(Reach& reach, bool forward, std::uint32_t node, bool relevant,
-                     std::uint32_t new_edge);
+  void lengthen(std::uint32_t new_edge);
   void decide(const Pair& pair, std::uint32_t higher, std::int64_t bound);
-  void push(const QueueEntry& entry);
+  void push(std::int64_t key, std::uint32_t node);
   QueueEntry pop();
-  void add_arcs(std::uint32_t edge);
 
   const std::vector<std::int8_t>& values_;
   std::vector<std::int64_t> potential_;
   std::vector<Edge> edges_;
-  std::vector<std::vector<Arc>> out_;
-  std::vector<std::vector<Arc>> in_;
-  std::vector<Atom> atoms_;  ///< by variable; x is kNone if the variable is no atom
+  std::vector<std::vector<Arc>> out_;       ///< by node, in order of the edges
+  std::vector<std::int64_t> distances_;     ///< by cell: longest path; empty before the first use
+  std::vector<std::uint32_t> pair_at_;      ///< by cell: index in `pairs_` or kNone
+  std::vector<Change> changes_;             ///< of `distances_`, to be undone
+  std::vector<Atom> atoms_;                 ///< by variable; x is kNone if the variable is no atom
   std::vector<Pair> pairs_;
-  std::vector<std::vector<Neighbour>> neighbours_;  ///< by node, ascending by the other node
   std::size_t atom_count_ = 0;
 
-  Reach forward_;
-  Reach backward_;
+  // Scratch of one search; an entry counts if its `seen_` or `final_` is the current run.
+  std::vector<std::int64_t> label_;
+  std::vector<std::uint32_t> seen_;
+  std::vector<std::uint32_t> final_;
+  std::vector<std::uint32_t> parent_;       ///< edge by which a node was reached
+  std::uint32_t run_ = 0;
   std::vector<QueueEntry> queue_;
-  std::vector<std::uint32_t> parent_;                             ///< edge by which a node rose
   std::vector<std::pair<std::uint32_t, std::int64_t>> restored_;  ///< node, potential before
+  std::vector<Step> tails_;                 ///< nodes before the new edge
+  std::vector<Step> heads_;                 ///< nodes behind it
+
   std::vector<Literal> conflict_;
   std::vector<Literal> implied_;
   std::uint64_t work_ = 0;

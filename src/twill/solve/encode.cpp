@@ -31,6 +31,8 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
       most_copies_(most_copies),
       memory_limit_(memory_limit),
       engine_(proof, title) {
+  complete_ = DifferenceGraph::memory_for(2 * instance.op_count()) <= memory_limit;
+  if (!complete_) return;
   make_nodes(sub_tiles);
   add_groups();
   if (fits()) add_units();

@@ -46,6 +46,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Literal add_literal();
+  /// Nodes come before everything that speaks of nodes.
   Node add_node() { return graph_.add_node(); }
 
   /// The literal that is true iff the difference holds; the same one for the same difference.

@@ -88,8 +88,7 @@ Outcome Search::try_interval(Cycles ii) {
   while (true) {
     Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
                       "II " + std::to_string(ii));
-    budget_.spend(encoding.engine().clause_count());
-    if (!budget_.allows(encoding.engine().memory()) || !budget_.ask()) return Outcome::stopped;
+    if (!may_go_on(encoding)) return Outcome::stopped;
     const Outcome outcome = encoding.solve(kTrue, budget_);
     if (outcome != Outcome::satisfied) return outcome;
     if (!accept(encoding)) continue;
@@ -99,6 +98,13 @@ Outcome Search::try_interval(Cycles ii) {
     found_ = tightened(*found_, structure, *least);
     return outcome;
   }
+}
+
+/// Charges for the encoding; false if the budget does not allow to search it.
+bool Search::may_go_on(const Encoding& encoding) {
+  if (!encoding.complete()) budget_.run_out_of_memory();
+  budget_.spend(encoding.engine().clause_count());
+  return budget_.allows(encoding.engine().memory()) && budget_.ask();
 }
 
 /// Takes the schedule of a model, unless more copies of a value live in it than were counted.
@@ -129,9 +135,12 @@ ObjectiveValue Search::minimize(Objective objective, Schedule& schedule) {
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
   level.bound = least_possible(objective, ii);
-  while (level.bound < level.value && !budget_.stopped()) {
+  // As for II: in turn right below the best value and half way.
+  for (bool half_way = false; level.bound < level.value && !budget_.stopped();
+       half_way = !half_way) {
     report_(level.name, level.value, level.bound);
-    const std::int64_t limit = level.bound + (level.value - 1 - level.bound) / 2;
+    const std::int64_t limit =
+        half_way ? level.bound + (level.value - 1 - level.bound) / 2 : level.value - 1;
     const Outcome outcome = try_limit(ii, {objective, limit});
     if (outcome == Outcome::refuted) level.bound = limit + 1;
     if (outcome != Outcome::satisfied) continue;
@@ -153,10 +162,9 @@ Outcome Search::try_limit(Cycles ii, Limit limit) {
                                              budget_.memory_limit(), proof_,
                                              "objectives at II " + std::to_string(ii));
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
-      budget_.spend(encoding_->engine().clause_count());
     }
     const Literal within = literal_of(limit);
-    if (!budget_.allows(encoding_->engine().memory()) || !budget_.ask()) return Outcome::stopped;
+    if (!may_go_on(*encoding_)) return Outcome::stopped;
     const Outcome outcome = encoding_->solve(within, budget_);
     if (outcome != Outcome::satisfied) return outcome;
     if (accept(*encoding_)) {

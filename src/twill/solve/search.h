@@ -45,6 +45,7 @@ class Search {
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii);
+  bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
   Outcome try_limit(Cycles ii, Limit limit);
   Literal literal_of(Limit limit);
