@@ -45,8 +45,7 @@ struct Lane {
   std::span<const OpId> sequence;
   std::size_t position = 0;
   int round = 0;
-  double free_at = 0;  ///< kNever while it waits for the result of its op
-  std::vector<double> round_end;
+  double free_at = 0;           ///< kNever while it waits for the result of its op
   std::vector<Instance> asked;  ///< of a unit: issued by their groups and not begun, oldest first
 };
 
@@ -71,24 +70,21 @@ class CoRunner {
     for (const Dependence& dependence : problem.dependences()) {
       tasks_[dependence.to.index()].operands.push_back(&dependence);
     }
-    for (const auto& sequence : order.groups) groups_.push_back({sequence, 0, 0, 0, {}, {}});
-    for (const auto& sequence : order.units) units_.push_back({sequence, 0, 0, 0, {}, {}});
+    for (const auto& sequence : order.groups) groups_.push_back({sequence, 0, 0, 0, {}});
+    for (const auto& sequence : order.units) units_.push_back({sequence, 0, 0, 0, {}});
     times_.resize(problem.ops().size(), std::vector<Times>(kRounds));
-    busy_.resize(units_.size(), 0);
   }
 
   Result<CoRun> run() {
-    while (!all_done()) {
+    while (true) {
       while (step_groups() || step_units()) {
       }
-      if (all_done()) break;
-      if (!advance()) {
-        return fail({}, fmt::format("the order of loop '{}' comes to a standstill: every group "
-                                    "waits for an op that comes later",
-                                    problem_.name()));
-      }
+      if (all_issued() && running_.empty() && nobody_asks()) return measured();
+      if (!advance()) break;
     }
-    return measured();
+    return fail({}, fmt::format("the order of loop '{}' comes to a standstill: every group waits "
+                                "for an op that comes later",
+                                problem_.name()));
   }
 
  private:
@@ -112,10 +108,15 @@ class CoRunner {
     return task;
   }
 
-  bool all_done() const {
+  bool all_issued() const {
     return std::all_of(groups_.begin(), groups_.end(), [](const Lane& lane) {
       return lane.sequence.empty() || lane.round >= kRounds;
     });
+  }
+
+  bool nobody_asks() const {
+    return std::all_of(units_.begin(), units_.end(),
+                       [](const Lane& lane) { return lane.asked.empty(); });
   }
 
   Instance instance_at(const Lane& lane) const {
@@ -127,7 +128,6 @@ class CoRunner {
     if (++lane.position < lane.sequence.size()) return;
     lane.position = 0;
     ++lane.round;
-    lane.round_end.push_back(now_);
   }
 
   /// Past the ops that the first rounds leave out because they belong to no iteration yet.
@@ -173,7 +173,7 @@ class CoRunner {
     skip_prologue(lane);
     if (lane.round >= kRounds || lane.free_at > now_ + kSlack || is_ahead(lane)) return false;
     const Instance instance = instance_at(lane);
-    if (ready_at(instance) > now_ + kSlack) return false;
+    if (ready_at(instance) > now_ + kSlack || is_queue_full(instance)) return false;
     const OpId op = instance.op;
     const Task& task = tasks_[op.index()];
     lane.free_at = task.asynchronous ? now_ + task.issue : kNever;
@@ -191,6 +191,13 @@ class CoRunner {
       if (!other.sequence.empty() && lane.round - other.round > kMostAhead) return true;
     }
     return false;
+  }
+
+  /// Units take only so many ops that wait for them.
+  bool is_queue_full(Instance instance) const {
+    const int earlier = instance.iteration - kMostAhead;
+    if (earlier < 0 || !tasks_[instance.op.index()].unit) return false;
+    return times_[instance.op.index()][static_cast<std::size_t>(earlier)].start == kNever;
   }
 
   bool step_units() {
@@ -268,33 +275,26 @@ class CoRunner {
     if (span == kNever) return false;
     for (std::size_t i = 0; i < running_.size(); ++i) {
       running_[i].left -= span * speeds[i];
-      if (running_[i].unit && now_ >= measured_from_) busy_[*running_[i].unit] += span;
     }
     now_ += span;
     finish_done();
-    note_start_of_measurement();
     return true;
   }
 
-  void note_start_of_measurement() {
-    if (measured_from_ < kNever) return;
-    for (const Lane& lane : groups_) {
-      if (!lane.sequence.empty() && lane.round < kFirstMeasured) return;
-    }
-    measured_from_ = now_;
-  }
-
+  /// From result to result, by the slowest op.
   CoRun measured() const {
     CoRun result;
-    double last = 0;
-    for (const Lane& lane : groups_) {
-      if (lane.round_end.size() < kRounds) continue;
-      const double span = lane.round_end[kRounds - 1] - lane.round_end[kFirstMeasured - 1];
-      last = std::max(last, lane.round_end[kRounds - 1]);
-      result.interval = std::max(result.interval, span / (kRounds - kFirstMeasured));
+    std::vector<double> occupied(units_.size(), 0);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const int last = kRounds - 1 - order_.ops[i].stage;
+      if (tasks_[i].unit) occupied[*tasks_[i].unit] += tasks_[i].work;
+      if (last <= kFirstMeasured) continue;
+      const double span =
+          times_[i][static_cast<std::size_t>(last)].done - times_[i][kFirstMeasured].done;
+      result.interval = std::max(result.interval, span / (last - kFirstMeasured));
     }
-    for (const double busy : busy_) {
-      result.unit_busy.push_back(last > measured_from_ ? busy / (last - measured_from_) : 0);
+    for (const double cycles : occupied) {
+      result.unit_busy.push_back(result.interval > 0 ? cycles / result.interval : 0);
     }
     return result;
   }
@@ -307,9 +307,7 @@ class CoRunner {
   std::vector<Lane> units_;
   std::vector<std::vector<Times>> times_;  ///< by OpId and iteration
   std::vector<Running> running_;
-  std::vector<double> busy_;  ///< by UnitId, since the measurement began
   double now_ = 0;
-  double measured_from_ = kNever;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace twill::schedule {
 
 struct CoRun {
   double interval = 0;            ///< expected cycles per iteration in the steady state
-  std::vector<double> unit_busy;  ///< by UnitId: share of the time that it works
+  std::vector<double> unit_busy;  ///< by UnitId: its occupancies per interval
 };
 
 /// Who is next on a unit that several groups use.
@@ -27,8 +27,9 @@ enum class Turns {
 /// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
 /// slowing down is what is computed here. Synchronous ops hold their group until their result is
 /// there; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
-/// run at most four rounds ahead of each other. Fails if the order does not fit the Problem or can
-/// never go on. Deterministic. Cost: about 100 runs through the ops.
+/// run at most four rounds ahead of each other and of their units. Stages beyond 60 are not
+/// measured. Fails if the order does not fit the Problem or can never go on. Deterministic. Cost:
+/// about 100 runs through the ops.
 Result<CoRun> co_run(const problem::Problem& problem, const Order& order, Turns turns);
 
 }  // namespace twill::schedule
