@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "twill/extract/name_ops.h"
-
 namespace twill::extract {
 namespace {
 
 constexpr int kThreadsPerWarp = 32;
 constexpr int kWarpgroup = 4;
-/// Threads of a warp that share a row of an accumulator, each with every fourth pair of columns.
+/// Threads of a warp that share a row of a wgmma accumulator.
 constexpr std::int64_t kQuad = 4;
 
 bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
@@ -51,12 +49,9 @@ Widths widths_of(const machine::Pool& pool) {
   return widths;
 }
 
-std::int64_t registers_of(const Space& space, int bits, int warps, bool column) {
-  const std::int64_t words = (elements_of(space) * bits + 31) / 32;
-  if (column) return (words + kQuad - 1) / kQuad;
-  const std::int64_t threads = std::int64_t{warps} * kThreadsPerWarp;
-  const std::int64_t copies = is_row(space) ? kQuad : 1;
-  return (words * copies + threads - 1) / threads;
+std::string letter_of(int part) {
+  if (part < 0) return "";
+  return part < 26 ? std::string(1, static_cast<char>('A' + part)) : "_" + std::to_string(part);
 }
 
 class Assembler {
@@ -70,9 +65,8 @@ class Assembler {
     reserved_.clear();
     warnings_ = graph_.warnings;
     TWILL_TRY_VOID(add_machine());
-    const std::vector<std::string> names = name_ops(graph_);
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      TWILL_TRY_VOID(add_op(i, names[i], strict));
+      TWILL_TRY_VOID(add_op(i, strict));
     }
     for (const TileEdge& edge : graph_.edges) {
       TWILL_TRY_VOID(add_dependence(edge));
@@ -146,20 +140,31 @@ class Assembler {
         {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why});
   }
 
+  /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held four
+  /// times; on Blackwell a row is a thread's own. Of a vector along columns a thread holds a quarter.
+  std::int64_t registers_of(const Space& space, int bits, int warps, bool column) const {
+    const std::int64_t words = (elements_of(space) * bits + 31) / 32;
+    if (column) return (words + kQuad - 1) / kQuad;
+    const std::int64_t threads = std::int64_t{warps} * kThreadsPerWarp;
+    const bool shared_rows = !memory_of(*pricing_.machine, Home::tensor);
+    const std::int64_t copies = is_row(space) && shared_rows ? kQuad : 1;
+    return (words * copies + threads - 1) / threads;
+  }
+
   int width_of(const TileOp& op) const {
     if (op.action == Action::copy) return widths_.load;
     if (op.one_warp && widths_.has_single) return 1;
     return widths_.compute;
   }
 
-  Result<void> add_op(std::size_t index, const std::string& name, bool strict) {
+  Result<void> add_op(std::size_t index, bool strict) {
     const TileOp& tile = graph_.ops[index];
     TWILL_TRY(const machine::Cost cost, price_op(tile, pricing_));
     if (cost.defaulted) {
       TWILL_TRY_VOID(report_default(tile, strict));
     }
     problem::Op op;
-    op.name = name;
+    op.name = tile.name + letter_of(tile.part);
     op.ways.push_back(way_of(cost));
     op.warps = width_of(tile);
     op.asynchronous = cost.asynchronous;

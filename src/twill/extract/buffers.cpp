@@ -110,9 +110,20 @@ void Contractor::connect_versions(const std::vector<Access>& accesses, bool carr
   }
   if (!carried || !writer) return;
   for (const Access& access : accesses) {
-    if (access.writes) graph_.ops[access.op.index()].holds_memory = access.op == writer->op;
+    if (!access.writes) continue;
+    graph_.ops[access.op.index()].holds_memory = access.op == writer->op;
+    name_rescale(access.op);
   }
   connect(graph_, {writer->op, writer->op, 1, Flow::in_place});
+}
+
+/// What multiplies an accumulator on its way from and to memory.
+void Contractor::name_rescale(TileOpId store) {
+  if (graph_.ops[store.index()].action != Action::move) return;
+  for (const TileEdge& edge : graph_.edges) {
+    TileOp& from = graph_.ops[edge.from.index()];
+    if (edge.to == store && from.words == std::vector<std::string>{"mul"}) from.words = {"rescale"};
+  }
 }
 
 /// Memory that is neither made nor changed in the loop but needed in it or after it.

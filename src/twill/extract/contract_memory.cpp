@@ -233,14 +233,23 @@ void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::V
   for (ir::ValueId operand : op.operands) absorb_address(operand, into, seen);
 }
 
+/// How a register tile lies in the threads is free to choose if all tiles it is made of are loaded;
+/// what comes from a product lies as the hardware leaves it.
+bool Contractor::is_orientable(TileOpId op) const {
+  const TileOp& made = graph_.ops[op.index()];
+  if (made.result.size() < 2 || made.action == Action::load) return true;
+  if (made.action == Action::move) return made.pieces[0].kind == "smem_load";
+  if (made.action != Action::elementwise) return false;
+  return std::all_of(graph_.edges.begin(), graph_.edges.end(), [&](const TileEdge& edge) {
+    return edge.to != op || (edge.distance == 0 && is_orientable(edge.from));
+  });
+}
+
 /// The register tile an op makes, as its readers need it.
 TileOpId Contractor::in_registers(TileOpId op, ir::OpId id, bool transposed) {
   const TileOp& made = graph_.ops[op.index()];
-  const bool arithmetic = made.action == Action::elementwise || made.action == Action::product ||
-                          made.action == Action::reduction;
   if (made.home == Home::registers) {
-    const bool exchange = transposed && arithmetic && made.result.size() > 1;
-    return exchange ? through_shared(op, id, true) : op;
+    return transposed && !is_orientable(op) ? through_shared(op, id, true) : op;
   }
   if (made.home != Home::shared) return op;
   const auto known = loaded_back_.find(op);

@@ -92,7 +92,7 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
   const int bits = ir::element_bits(type);
   if (from && origin.transposed && bits == 16) {
     const auto made = make(*from);
-    if (made && graph_.ops[made->index()].action == Action::elementwise) {
+    if (made && graph_.ops[made->index()].home == Home::registers && !is_orientable(*made)) {
       // It has to go through shared memory to be transposed: the product reads it there.
       connect(graph_, {through_shared(*made, id, false), product, origin.distance, Flow::value});
       side = "S";

@@ -61,6 +61,7 @@ class Contractor {
   bool only_fills_shared(ir::ValueId tile) const;
   void absorb_addresses(const ir::MemoryAccess& access, TileOpId into);
   void absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
+  bool is_orientable(TileOpId op) const;
   TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);
 
   // buffers.cpp: versions of memory, and what stays for the whole loop
@@ -75,6 +76,7 @@ class Contractor {
   void collect(ir::OpId id, TileOpId op, Accesses& accesses) const;
   ir::ValueId buffer_of(ir::ValueId memdesc) const;
   void connect_versions(const std::vector<Access>& accesses, bool carried);
+  void name_rescale(TileOpId store);
   void note_residents(const Accesses& accesses);
   void note_staging();
   void sort_by_text();

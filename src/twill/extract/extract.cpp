@@ -6,6 +6,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
+#include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
 
 namespace twill::extract {
@@ -85,7 +86,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_target(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
-  const TileGraph graph = fuse(contract(body));
+  const TileGraph graph = name_ops(fuse(contract(body)));
   if (!has_product(graph)) {
     return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
   }

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "twill/extract/tile_graph.h"
 
 namespace twill::extract {
 
-/// A readable, unique identifier for every op: what it does ("scale_sub", "exp2", "mma"), a number
-/// if several do the same, and a letter for its sub-tile: "mma0A".
-std::vector<std::string> name_ops(const TileGraph& graph);
+/// Gives every op a readable, unique identifier: what it does ("scale_sub", "exp2", "mma"), and a
+/// number if several do the same. Row vectors have the prefix "vec".
+TileGraph name_ops(TileGraph graph);
 
 }  // namespace twill::extract

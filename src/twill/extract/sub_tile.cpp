@@ -35,17 +35,36 @@ bool contracts_from_memory(const TileGraph& graph, std::size_t product, AxisId a
   return true;
 }
 
+tl::unexpected<Diagnostic> refuse(const TileOp& op, const std::string& why) {
+  return fail({}, "the rows cannot be split into sub-tiles: '" +
+                      op.name + "' (" + op.sources[0].text + ") " + why);
+}
+
+/// A rare branch that reads register tiles of the sub-tiles is each group's own.
+bool reads_cut_registers(const TileGraph& graph, std::size_t index, AxisId axis) {
+  return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const TileEdge& edge) {
+    const TileOp& from = graph.ops[edge.from.index()];
+    return edge.to.index() == index && edge.flow == Flow::value && from.home == Home::registers &&
+           find_axis(from.result, axis);
+  });
+}
+
 Result<Fate> fate_of(const TileGraph& graph, std::size_t index, AxisId axis) {
   const TileOp& op = graph.ops[index];
+  if (op.action == Action::conditional) {
+    return reads_cut_registers(graph, index, axis) ? Fate::repeated : Fate::whole;
+  }
   const auto where = find_axis(op.space, axis);
-  if (!where || op.action == Action::copy || op.action == Action::conditional) return Fate::whole;
+  if (std::count_if(op.space.begin(), op.space.end(),
+                    [&](const Extent& extent) { return extent.axis == axis; }) > 1) {
+    return refuse(op, "has them as rows and as columns");
+  }
+  if (!where || op.action == Action::copy) return Fate::whole;
   if (op.action == Action::product && *where == kContracted) {
     return contracts_from_memory(graph, index, axis) ? Fate::shared_product : Fate::partial_sums;
   }
   if (op.reduced && *op.reduced == *where) {
-    return fail({}, "the rows cannot be split into sub-tiles: '" +
-                        (op.sources.empty() ? std::string("a reduction") : op.sources[0].text) +
-                        "' combines them with each other");
+    return refuse(op, "combines them with each other");
   }
   return Fate::repeated;
 }
@@ -134,14 +153,14 @@ class Cutter {
 
   void note(std::size_t u) {
     const TileOp& op = graph_.ops[u];
-    const std::string name = op.sources.empty() ? std::string("an op") : op.sources[0].text;
+    const std::string name = op.name + "' (" + op.sources[0].text + ") ";
     if (fates_[u] == Fate::shared_product) {
       out_.notes.push_back("sub-tiles: '" + name +
-                           "' contracts the split rows: one product shared by all sub-tiles, which "
+                           "contracts the split rows: one product shared by all sub-tiles, which "
                            "reads what each of them wrote to memory");
     } else if (fates_[u] == Fate::partial_sums) {
       out_.notes.push_back("sub-tiles: '" + name +
-                           "' contracts the split rows: partial sums, each sub-tile adds its own to "
+                           "contracts the split rows: partial sums, each sub-tile adds its own to "
                            "the accumulator of the one before");
     }
   }

@@ -66,6 +66,7 @@ struct Source {
 };
 
 struct TileOp {
+  std::string name;                    ///< unique, see name_ops; empty before
   Action action = Action::unknown;
   Unit unit = Unit::core;              ///< of element-wise ops
   std::vector<std::string> words;      ///< what it does, in order: "scale", "sub"
