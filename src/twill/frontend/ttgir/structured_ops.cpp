@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "twill/frontend/ttgir/literals.h"
@@ -35,7 +36,9 @@ Result<void> OpReader::function_op(Draft& draft) {
     TWILL_TRY_VOID(merge_dictionary(draft));
   }
   if (cursor_.at('{')) {
-    const bool named = arguments.empty() || arguments[0].name.kind == TokenKind::value;
+    const bool named = std::all_of(arguments.begin(), arguments.end(), [](const auto& argument) {
+      return argument.name.kind == TokenKind::value;
+    });
     if (!named) return cursor_.fail(symbol, "a function with a body names its arguments");
     TWILL_TRY_VOID(region(draft.id, arguments));
   } else {
