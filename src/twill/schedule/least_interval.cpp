@@ -175,26 +175,29 @@ struct Attempt {
 Attempt attempt(const std::vector<Constraint>& constraints, std::size_t ops, Cycles interval) {
   Attempt result{std::vector<Cycles>(ops, 0), std::nullopt};
   std::vector<const Constraint*> improved_by(ops, nullptr);
+  const auto improve = [&](const Constraint& constraint) {
+    const Cycles from = result.issue[constraint.from.index()];
+    const Cycles earliest = from + weight_of(constraint, interval);
+    if (earliest <= result.issue[constraint.to.index()]) return false;
+    result.issue[constraint.to.index()] = earliest;
+    improved_by[constraint.to.index()] = &constraint;
+    return true;
+  };
   bool changed = true;
   while (changed && !result.circuit) {
+    // To and fro, so that chains are followed whichever way they are listed.
     changed = false;
-    for (const Constraint& constraint : constraints) {
-      const Cycles from = result.issue[constraint.from.index()];
-      const Cycles earliest = from + weight_of(constraint, interval);
-      if (earliest <= result.issue[constraint.to.index()]) continue;
-      result.issue[constraint.to.index()] = earliest;
-      improved_by[constraint.to.index()] = &constraint;
-      changed = true;
-    }
+    for (auto it = constraints.begin(); it != constraints.end(); ++it) changed |= improve(*it);
+    for (auto it = constraints.rbegin(); it != constraints.rend(); ++it) changed |= improve(*it);
     if (changed) result.circuit = circuit_of(improved_by);
   }
   return result;
 }
 
-/// Whether `attempt` stays inside 64 bits: issue cycles grow by the positive weights in each of at
-/// most ops + 1 rounds.
+/// Whether `attempt` stays inside 64 bits: issue cycles grow by the positive weights twice in each
+/// of at most ops + 1 rounds.
 bool fits(const std::vector<Constraint>& constraints, std::size_t ops, Cycles interval) {
-  const Cycles most = kFar / static_cast<Cycles>(ops + 2);
+  const Cycles most = kFar / static_cast<Cycles>(2 * ops + 2);
   Cycles sum = 0;
   for (const Constraint& constraint : constraints) {
     if (constraint.iterations < -(most / interval)) return false;

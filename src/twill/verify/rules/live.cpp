@@ -121,7 +121,7 @@ void report_overflow(const Subject& subject, const Resource& resource,
   }
   // Iteration -1, which is not laid out, would have ended by `warm_up` intervals: from there on,
   // one interval sees everything the steady state ever sees.
-  const Cycles warm_up = last_end / subject.interval() + 1;
+  const Cycles warm_up = last_end / subject.interval();
   const std::vector<Span> instances = unrolled(first, subject.interval(), warm_up + 1);
   const Peak peak = peak_of(instances, amounts);
   if (peak.amount <= resource.capacity) return;
