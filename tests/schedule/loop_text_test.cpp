@@ -31,7 +31,8 @@ LoopText parsed(const std::string& text) {
 
 std::vector<std::filesystem::path> bundled_loops() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(TWILL_SOURCE_DIR "/loops")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(TWILL_SOURCE_DIR "/loops")) {
     if (entry.path().extension() == ".loop") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
