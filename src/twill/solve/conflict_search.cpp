@@ -76,17 +76,16 @@ bool Engine::prepare() {
   return imply_from_graph();
 }
 
-/// The most active open variable with the value it had last. An atom that never had one gets what
-/// the current solution of the difference graph says, which costs nothing. kTrue: all have values.
+/// The most active open variable, kTrue if there is none. An atom gets the value it has in the
+/// current solution of the difference graph (which then need not change), others the one they had
+/// last.
 Literal Engine::pick() {
   while (!order_.empty()) {
     const std::uint32_t variable = order_.take_first();
     const Literal literal(variable, false);
     if (is_true(literal) || is_false(literal)) continue;
-    bool positive = phases_[variable] > 0;
-    if (phases_[variable] == 0 && graph_.is_atom(literal)) {
-      positive = graph_.holds_in_potential(literal);
-    }
+    const bool positive =
+        graph_.is_atom(literal) ? graph_.holds_in_potential(literal) : phases_[variable] > 0;
     return positive ? literal : ~literal;
   }
   return kTrue;

@@ -20,7 +20,7 @@ using schedule::Schedule;
 constexpr std::string_view kInterval = "initiation_interval";
 
 /// Copies counted per value at first; doubled whenever a schedule shows that it was not enough.
-constexpr std::int64_t kFirstCopies = 8;
+constexpr std::int64_t kFirstCopies = 4;
 
 /// The first step upwards from an II without a schedule, as a part of it; later steps double.
 constexpr Cycles kFirstStep = 16;
