@@ -204,6 +204,12 @@ TEST(LeastInterval, TakesTheLargestNumbersThereAre) {
   EXPECT_EQ(least(problem, in_order(problem, {0, 500})), 2'000'000);
 }
 
+TEST(OrderOf, RefusesStagesThatNoOrderHas) {
+  const Problem problem = attention().problem();
+  const Order order = order_of(problem, issued(1, {{0}, {4'000'000'000}, {4'000'000'004}}));
+  EXPECT_EQ(refusal(problem, order), "op 'exp' is in stage 1001; stages are 0 to 1000");
+}
+
 // ---- exactness, by trying everything ----
 
 /// Does the schedule issue and hold in the given sequence, round after round?
@@ -239,7 +245,7 @@ Drawn random_loop() {
   const int ops = any(1, 3);
   for (int i = 0; i < ops; ++i) {
     const OpId op = drawn.op("o" + std::to_string(i), any(0, 3), any(0, 2));
-    drawn[op].registers = any(0, 1);
+    drawn[op].registers = any(0, 2) > 0 ? 1 : 0;
     if (!any_flag()) continue;
     drawn.way(op).unit = UnitId(0);
     drawn.way(op).occupancy = any(1, 2);
@@ -250,8 +256,9 @@ Drawn random_loop() {
       Dependence& edge =
           drawn.edge(OpId(static_cast<std::size_t>(from)), OpId(static_cast<std::size_t>(to)),
                      any(0, 3), from < to ? any(0, 1) : any(1, 2));
-      edge.blocking = any_flag();
+      edge.blocking = any(0, 3) == 0;
       edge.transfer = any(0, 1);
+      edge.carries_value = any_flag();
     }
   }
   if (any_flag()) drawn.relax(Rule::one_stream);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ const Way& way_of(const Problem& problem, const Order& order, OpId op) {
   return problem[op].ways[static_cast<std::size_t>(order.ops[op.index()].way)];
 }
 
-/// By OpId, whether the chosen way holds `unit`.
+/// The ops whose chosen way holds `unit`, by id.
 std::vector<OpId> users_of(const Problem& problem, const Order& order, UnitId unit) {
   std::vector<OpId> users;
   for (std::size_t i = 0; i < order.ops.size(); ++i) {
@@ -115,13 +114,12 @@ Order order_of(const Problem& problem, const Schedule& schedule) {
   std::vector<OpId> by_slot;
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Placement& at = schedule.ops[i];
-    order.ops.push_back({static_cast<int>(stage_of(schedule, OpId(i))), at.group, at.way});
+    const Cycles stage = std::min<Cycles>(stage_of(schedule, OpId(i)), kLargestStage + 1);
+    order.ops.push_back({static_cast<int>(stage), at.group, at.way});
     by_slot.push_back(OpId(i));
   }
-  const auto key = [&](OpId op) {
-    return std::tuple(slot_of(schedule, op), way_of(problem, order, op).issue > 0, op);
-  };
-  std::sort(by_slot.begin(), by_slot.end(), [&](OpId a, OpId b) { return key(a) < key(b); });
+  std::stable_sort(by_slot.begin(), by_slot.end(),
+                   [&](OpId a, OpId b) { return slot_of(schedule, a) < slot_of(schedule, b); });
   for (const OpId op : by_slot) {
     const Way& way = way_of(problem, order, op);
     order.groups[order.ops[op.index()].group.index()].push_back(op);

@@ -30,9 +30,10 @@ struct Order {
 /// The largest stage an order may name.
 inline constexpr int kLargestStage = 1000;
 
-/// The order a schedule follows: stages and sequences by slot, ops of equal slot by issue window
-/// (empty first), then by id. All sequences are given, also of units within one group.
-/// Precondition: the schedule is well-formed (`verify`), with less than kLargestStage stages.
+/// The order a schedule follows: stages, and sequences by slot, ops of equal slot by id. All
+/// sequences are given, also of units within one group. A later stage than an order may name
+/// becomes kLargestStage + 1, which `completed` refuses. Precondition: the schedule is well-formed
+/// (`verify`).
 Order order_of(const problem::Problem& problem, const Schedule& schedule);
 
 /// The order with every unit's sequence given. Fails if it does not fit the Problem: wrong sizes,
