@@ -57,7 +57,10 @@ std::string letter_of(int part) {
 class Assembler {
  public:
   Assembler(const SubTiling& tiling, const machine::Pool& pool, const Pricing& pricing)
-      : graph_(tiling.graph), tiling_(tiling), pool_(pool), pricing_(pricing),
+      : graph_(tiling.graph),
+        tiling_(tiling),
+        pool_(pool),
+        pricing_(pricing),
         widths_(widths_of(pool)) {}
 
   Result<Extraction> run(const std::string& name, bool strict) {
@@ -73,8 +76,10 @@ class Assembler {
     }
     mark_streaming();
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
-    Extraction extraction{std::move(posed), {}, std::move(reserved_), graph_.notes,
-                          std::move(warnings_), tiling_.parts, tiling_.rows, pool_.name};
+    Extraction extraction{std::move(posed),     {},
+                          std::move(reserved_), graph_.notes,
+                          std::move(warnings_), tiling_.parts,
+                          tiling_.rows,         pool_.name};
     for (const TileOp& op : graph_.ops) {
       extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end});
     }
@@ -87,7 +92,9 @@ class Assembler {
     if (!widths_.has_compute) return fail({}, "pool '" + pool_.name + "' has no compute group");
     if (!widths_.has_load) return fail({}, "pool '" + pool_.name + "' has no load group");
     for (const machine::Unit& unit : machine.units()) parts_.units.push_back({unit.name});
-    for (const machine::Pipe& pipe : machine.pipes()) parts_.pipes.push_back({pipe.name});
+    for (const machine::Pipe& pipe : machine.pipes()) {
+      parts_.pipes.push_back({pipe.name, pipe.port});
+    }
     std::vector<Amount> taken(machine->memories.size(), 0);
     std::int64_t registers = 0;
     for (const Resident& resident : graph_.residents) reserve(resident, taken, registers);
@@ -107,8 +114,8 @@ class Assembler {
       if (left < 0) {
         warn({}, "loop-invariant register tiles take all registers of group " + group.name);
       }
-      parts_.groups.push_back(
-          {group.name, group.warps, static_cast<int>(std::max<std::int64_t>(left, 0)), group.loads});
+      parts_.groups.push_back({group.name, group.warps,
+                               static_cast<int>(std::max<std::int64_t>(left, 0)), group.loads});
     }
     set_objectives();
     return {};
@@ -126,8 +133,7 @@ class Assembler {
 
   void reserve(const Resident& resident, std::vector<Amount>& taken, std::int64_t& registers) {
     if (resident.home == Home::registers) {
-      const std::int64_t each =
-          registers_of(resident.space, resident.bits, widths_.compute, false);
+      const std::int64_t each = registers_of(resident.space, resident.bits, widths_.compute, false);
       registers += each;
       reserved_.push_back({resident.name, "registers", each, resident.why});
       return;
@@ -140,8 +146,9 @@ class Assembler {
         {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why});
   }
 
-  /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held four
-  /// times; on Blackwell a row is a thread's own. Of a vector along columns a thread holds a quarter.
+  /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held
+  /// four times; on Blackwell a row is a thread's own. Of a vector along columns a thread holds a
+  /// quarter.
   std::int64_t registers_of(const Space& space, int bits, int warps, bool column) const {
     const std::int64_t words = (elements_of(space) * bits + 31) / 32;
     if (column) return (words + kQuad - 1) / kQuad;

@@ -36,11 +36,11 @@ class Axes {
   const std::vector<std::int64_t>& shape(ir::ValueId value) const;
 
   const Body& body_;
-  std::map<ir::ValueId, std::size_t> first_;   ///< node of dimension 0
+  std::map<ir::ValueId, std::size_t> first_;  ///< node of dimension 0
   std::vector<std::size_t> up_;
   std::vector<std::int64_t> size_;
   std::vector<std::string> frozen_;
-  std::vector<AxisId> axis_;                   ///< by node, once all is united
+  std::vector<AxisId> axis_;  ///< by node, once all is united
   std::vector<Axis> table_;
 };
 

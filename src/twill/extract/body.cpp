@@ -109,9 +109,8 @@ class Straightener {
   /// `x == invariant` holds in few iterations if x changes: true if the steady state runs the else
   /// branch (of ==), false if it runs the then branch (of !=).
   std::optional<bool> counter_equality(const ir::Op& op) const {
-    const ir::Op* compare = op.operands.empty()
-                                ? nullptr
-                                : ir::defining_op(program(), op.operands.front());
+    const ir::Op* compare =
+        op.operands.empty() ? nullptr : ir::defining_op(program(), op.operands.front());
     if (!compare || compare->kind != OpKind::arith_cmpi || compare->operands.size() != 2) return {};
     const auto predicate = ir::integer_attribute(*compare, "predicate");
     if (!predicate || *predicate > 1) return {};
@@ -124,8 +123,9 @@ class Straightener {
   void note_rare(ir::OpId id, std::optional<ir::BlockId> block) {
     if (!block || weight_of(program(), *block) == 0) return;
     RareBranch rare{id, inner_ops(*block)};
-    warn(id, "this branch is taken in few iterations (an equality of a counter): it is one op "
-             "without cost in the steady state");
+    warn(id,
+         "this branch is taken in few iterations (an equality of a counter): it is one op "
+         "without cost in the steady state");
     body_.rare.push_back(std::move(rare));
   }
 
@@ -222,9 +222,8 @@ Origin origin_of(const Body& body, ir::ValueId value) {
     }
     const ir::Op* op = ir::defining_op(program, origin.value);
     if (!op || !is_view(op->kind) || op->operands.empty()) return origin;
-    const std::size_t index = op->kind == OpKind::ttng_warp_group_dot_wait
-                                  ? program.value(origin.value).index
-                                  : 0;
+    const std::size_t index =
+        op->kind == OpKind::ttng_warp_group_dot_wait ? program.value(origin.value).index : 0;
     if (index >= op->operands.size()) return origin;
     if (op->kind == OpKind::tt_trans) origin.transposed = !origin.transposed;
     origin.value = op->operands[index];

@@ -12,24 +12,24 @@ namespace twill::extract {
 /// Where a value comes from once everything that only renames it is looked through: iteration
 /// arguments, results of scf.if, views of tiles and of memory, changes of register layout.
 struct Origin {
-  ir::ValueId value;       ///< result of an op of the body, or something from outside
-  int distance = 0;        ///< iterations ago
-  bool invariant = false;  ///< the same in every iteration (the induction variable is not)
-  bool transposed = false; ///< an odd number of register transpositions on the way
+  ir::ValueId value;        ///< result of an op of the body, or something from outside
+  int distance = 0;         ///< iterations ago
+  bool invariant = false;   ///< the same in every iteration (the induction variable is not)
+  bool transposed = false;  ///< an odd number of register transpositions on the way
 };
 
 /// A scf.if of the body that is not executed in the steady state: its condition is an equality
 /// of a counter with something invariant, so it holds once in many iterations.
 struct RareBranch {
-  ir::OpId op;                     ///< the scf.if
-  std::vector<ir::OpId> ops;       ///< of the branch, in order, at any depth
+  ir::OpId op;                ///< the scf.if
+  std::vector<ir::OpId> ops;  ///< of the branch, in order, at any depth
 };
 
 /// The body of one loop, straightened: one branch of every scf.if, in order of the text.
 struct Body {
   const ir::Program* program = nullptr;
   ir::Loop loop;
-  std::vector<ir::OpId> ops;                   ///< without scf.if, scf.yield
+  std::vector<ir::OpId> ops;  ///< without scf.if, scf.yield
   std::vector<RareBranch> rare;
   std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by scf.if: what is not in `ops`
   std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of scf.if and the like: what they are

@@ -71,8 +71,8 @@ void Contractor::connect_buffers() {
   for (const auto& [id, op] : touching) collect(id, op, accesses);
   for (const auto& [buffer, list] : accesses) {
     const bool outside = ir::is_invariant(program(), body_.loop, buffer);
-    const bool written = std::any_of(list.begin(), list.end(),
-                                     [](const Access& access) { return access.writes; });
+    const bool written =
+        std::any_of(list.begin(), list.end(), [](const Access& access) { return access.writes; });
     if (!written) continue;
     const Access& first = list.front();
     connect_versions(list, outside && (first.reads || first.accumulates));
@@ -143,18 +143,18 @@ void Contractor::note_residents(const Accesses& accesses) {
     const bool written = in_loop && std::any_of(known->second.begin(), known->second.end(),
                                                 [](const Access& a) { return a.writes; });
     const auto& uses = program().value(buffer).uses;
-    const bool later = std::any_of(uses.begin(), uses.end(),
-                                   [&](const ir::Use& use) { return loop < use.op; });
+    const bool later =
+        std::any_of(uses.begin(), uses.end(), [&](const ir::Use& use) { return loop < use.op; });
     if (written || (!in_loop && !later)) continue;
     const ir::Type type = ir::type_of(program(), buffer);
     Space space;
     for (std::int64_t extent : type->shape) {
       space.push_back({AxisId(), std::max<std::int64_t>(extent, 1)});
     }
-    graph_.residents.push_back({source_of(id).text,
-                                type->space == ir::MemorySpace::tensor ? Home::tensor : Home::shared,
-                                std::move(space), ir::element_bits(type),
-                                in_loop ? "read in every iteration" : "needed after the loop"});
+    graph_.residents.push_back(
+        {source_of(id).text, type->space == ir::MemorySpace::tensor ? Home::tensor : Home::shared,
+         std::move(space), ir::element_bits(type),
+         in_loop ? "read in every iteration" : "needed after the loop"});
   }
 }
 
@@ -176,13 +176,16 @@ void Contractor::note_staging() {
     if (!access || !access->writes || !access->by_descriptor || !access->source) continue;
     const ir::Type type = ir::type_of(program(), *access->source);
     if (type->kind != ir::TypeKind::tensor) continue;
-    Resident staging{source_of(id).text, Home::shared, {}, ir::element_bits(type),
+    Resident staging{source_of(id).text,
+                     Home::shared,
+                     {},
+                     ir::element_bits(type),
                      "staging of a store that overlaps the next tile"};
     for (std::int64_t extent : type->shape) {
       staging.space.push_back({AxisId(), std::max<std::int64_t>(extent, 1)});
     }
-    if (!largest || elements_of(staging.space) * staging.bits >
-                        elements_of(largest->space) * largest->bits) {
+    if (!largest ||
+        elements_of(staging.space) * staging.bits > elements_of(largest->space) * largest->bits) {
       largest = std::move(staging);
     }
   }

@@ -71,8 +71,7 @@ bool stands_at(const ir::Program& program, ir::OpId op, std::string_view file, i
   return source && source->line == line && !file.empty() && ends_with_path(source->file, file);
 }
 
-std::optional<LoopChoice> selected(const ir::Program& program,
-                                   const std::vector<LoopChoice>& loops,
+std::optional<LoopChoice> selected(const ir::Program& program, const std::vector<LoopChoice>& loops,
                                    std::string_view selector) {
   if (const auto number = number_of<std::size_t>(selector)) {
     if (*number < loops.size()) return loops[*number];

@@ -20,8 +20,8 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
 /// Ops whose results cost nothing and are made where they are needed: constants, ranges, splats.
 bool is_free(ir::OpKind kind);
 
-/// The piece and word of a reduction or scan: "reduce_max", "reduce_sum", ... by its combine region;
-/// one piece per source.
+/// The piece and word of a reduction or scan: "reduce_max", "reduce_sum", ... by its combine
+/// region; one piece per source.
 Elementwise combination(const ir::Program& program, ir::OpId op);
 
 }  // namespace twill::extract

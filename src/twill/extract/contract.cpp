@@ -33,6 +33,12 @@ bool is_synchronization(OpKind kind) {
   }
 }
 
+/// What only stands in loops that a pipeliner has been through.
+bool is_pipelined(OpKind kind) {
+  return kind == OpKind::ttng_wait_barrier || kind == OpKind::ttng_arrive_barrier ||
+         kind == OpKind::ttg_async_wait;
+}
+
 bool is_register_shuffle(OpKind kind) {
   return kind == OpKind::tt_join || kind == OpKind::tt_split || kind == OpKind::tt_cat;
 }
@@ -52,6 +58,12 @@ TileGraph Contractor::run() {
   graph_.warnings = body_.warnings;
   for (ir::OpId id : body_.ops) {
     if (is_root(id)) make(id);
+  }
+  const auto waits = [&](ir::OpId id) { return is_pipelined(program().op(id).kind); };
+  if (std::any_of(body_.ops.begin(), body_.ops.end(), waits)) {
+    graph_.warnings.push_back({ir::text_location(program(), body_.loop.op),
+                               "the loop is already pipelined: its rings count as single buffers",
+                               "", "use the TTGIR from before Triton's scheduling passes"});
   }
   for (const ir::Carried& carried : body_.loop.carried) {
     const bool leaves = carried.result && !program().value(*carried.result).uses.empty();

@@ -167,13 +167,22 @@ std::optional<TileOpId> Contractor::make_move_out(ir::OpId id, const ir::MemoryA
 
 /// "_q" for a descriptor or pointer that has a name of its own, such as %q_desc; else nothing.
 std::string Contractor::label_of(ir::ValueId address) const {
-  std::string name = program().value(origin_of(body_, address).value).name;
+  ir::ValueId base = origin_of(body_, address).value;
+  std::set<ir::ValueId> seen;
+  const ir::Op* op = ir::defining_op(program(), base);
+  while (op &&
+         (op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat || is_view(op->kind)) &&
+         !op->operands.empty() && seen.insert(base).second) {
+    base = origin_of(body_, op->operands[0]).value;
+    op = ir::defining_op(program(), base);
+  }
+  std::string name = op ? std::string() : program().value(base).name;
   for (const std::string_view tail : {"_desc", "_ptr", "_ptrs"}) {
     if (name.ends_with(tail)) name.resize(name.size() - tail.size());
   }
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool automatic = name.empty() || !letter(name[0]) || name.starts_with("arg") ||
-                         name.starts_with("result") || name.find('#') != std::string::npos;
+                         name == "ptr" || name == "desc";
   return automatic || name.size() > 24 ? std::string() : "_" + name;
 }
 

@@ -51,8 +51,8 @@ class Contractor {
 
   // contract_memory.cpp: loads, stores, copies, moves
   std::optional<TileOpId> make_access(ir::OpId id, const ir::MemoryAccess& access);
-  std::optional<TileOpId> make_copy(ir::OpId id, const ir::MemoryAccess& access,
-                                    ir::ValueId tile, const std::string& kind);
+  std::optional<TileOpId> make_copy(ir::OpId id, const ir::MemoryAccess& access, ir::ValueId tile,
+                                    const std::string& kind);
   std::optional<TileOpId> make_load(ir::OpId id, const ir::MemoryAccess& access);
   std::optional<TileOpId> make_store(ir::OpId id, const ir::MemoryAccess& access);
   std::optional<TileOpId> make_move_in(ir::OpId id, const ir::MemoryAccess& access);
@@ -87,9 +87,9 @@ class Contractor {
   Axes axes_;
   TileGraph graph_;
   std::map<ir::OpId, std::optional<TileOpId>> made_;
-  std::map<TileOpId, TileOpId> loaded_back_;   ///< copy -> its load into registers
-  std::map<TileOpId, TileOpId> exchanged_;     ///< register op -> its transposition
-  std::set<ir::ValueId> noted_;                ///< invariants already in `residents`
+  std::map<TileOpId, TileOpId> loaded_back_;  ///< copy -> its load into registers
+  std::map<TileOpId, TileOpId> exchanged_;    ///< register op -> its transposition
+  std::set<ir::ValueId> noted_;               ///< invariants already in `residents`
 };
 
 }  // namespace twill::extract

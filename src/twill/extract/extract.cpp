@@ -44,11 +44,12 @@ int compute_groups_of(const machine::Pool& pool) {
   const auto computes = [](const machine::PoolGroup& group) {
     return !group.loads && group.warps > 1;
   };
-  return std::max(1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(),
-                                                    computes)));
+  return std::max(
+      1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(), computes)));
 }
 
-/// The rows asked for, or the machine's: then a loop that cannot be cut stays whole, with a warning.
+/// The rows asked for, or the machine's: then a loop that cannot be cut stays whole, with a
+/// warning.
 Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
                       const Options& options) {
   if (options.subtile) return sub_tile(graph, *options.subtile);

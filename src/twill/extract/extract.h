@@ -18,33 +18,33 @@ struct Options {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile; 0: none; unset: the machine's
   std::string pool;                     ///< name of a pool; empty: the machine's first
   machine::Rate rate = machine::Rate::fastest;
-  bool strict = false;                  ///< refuse ops without a price instead of warning
+  bool strict = false;  ///< refuse ops without a price instead of warning
 };
 
 /// What an op of the Problem stands for.
 struct OpOrigin {
-  std::vector<Source> sources;   ///< in program order
-  int part = -1;                 ///< sub-tile; -1: shared by all, or nothing is cut
-  std::int64_t row_begin = 0;    ///< of the cut axis; both 0 if the op is not cut
+  std::vector<Source> sources;  ///< in program order
+  int part = -1;                ///< sub-tile; -1: shared by all, or nothing is cut
+  std::int64_t row_begin = 0;   ///< of the cut axis; both 0 if the op is not cut
   std::int64_t row_end = 0;
 };
 
 /// Memory or registers that are taken for the whole loop, so the Problem does not get them.
 struct Reserved {
-  std::string what;     ///< "ttg.local_alloc @ 31:10"
-  std::string memory;   ///< "SMEM", "TMEM" or "registers"
-  Amount amount = 0;    ///< bytes, columns, or registers per thread
+  std::string what;    ///< "ttg.local_alloc @ 31:10"
+  std::string memory;  ///< "SMEM", "TMEM" or "registers"
+  Amount amount = 0;   ///< bytes, columns, or registers per thread
   std::string why;
 };
 
 struct Extraction {
   problem::Problem problem;
-  std::vector<OpOrigin> origins;      ///< by problem::OpId
+  std::vector<OpOrigin> origins;  ///< by problem::OpId
   std::vector<Reserved> reserved;
-  std::vector<std::string> notes;     ///< what was approximated by rule, one sentence each
-  std::vector<Diagnostic> warnings;   ///< what should be looked at
+  std::vector<std::string> notes;    ///< what was approximated by rule, one sentence each
+  std::vector<Diagnostic> warnings;  ///< what should be looked at
   int sub_tiles = 1;
-  std::int64_t sub_tile_rows = 0;     ///< 0: nothing is cut
+  std::int64_t sub_tile_rows = 0;  ///< 0: nothing is cut
   std::string pool;
 };
 

@@ -36,8 +36,8 @@ bool contracts_from_memory(const TileGraph& graph, std::size_t product, AxisId a
 }
 
 tl::unexpected<Diagnostic> refuse(const TileOp& op, const std::string& why) {
-  return fail({}, "the rows cannot be split into sub-tiles: '" +
-                      op.name + "' (" + op.sources[0].text + ") " + why);
+  return fail({}, "the rows cannot be split into sub-tiles: '" + op.name + "' (" +
+                      op.sources[0].text + ") " + why);
 }
 
 /// A rare branch that reads register tiles of the sub-tiles is each group's own.
@@ -141,7 +141,8 @@ class Cutter {
         cut(copy.result, axis_, rows_);
         for (Piece& piece : copy.pieces) {
           if (piece.elements > 1) {
-            piece.elements = std::max<std::int64_t>(piece.elements * elements_of(copy.space) / all, 1);
+            piece.elements =
+                std::max<std::int64_t>(piece.elements * elements_of(copy.space) / all, 1);
           }
         }
       }

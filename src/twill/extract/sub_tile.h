@@ -10,7 +10,7 @@ namespace twill::extract {
 struct SubTiling {
   TileGraph graph;
   int parts = 1;
-  std::int64_t rows = 0;   ///< of one part along the cut axis; 0 if nothing is cut
+  std::int64_t rows = 0;  ///< of one part along the cut axis; 0 if nothing is cut
 };
 
 /// Cuts the axis that most tensor-core work has as its rows (M of the products) into parts of

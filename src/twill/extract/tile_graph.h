@@ -50,10 +50,10 @@ enum class Unit { core, mufu, narrowing };
 
 /// A part of an op that has a price of its own.
 struct Piece {
-  std::string kind;      ///< a key of the machine's "operations"
-  int bits = 32;         ///< per element
+  std::string kind;  ///< a key of the machine's "operations"
+  int bits = 32;     ///< per element
   std::int64_t times = 1;
-  std::string form;      ///< of a product: "SS", "RS", "TS"
+  std::string form;           ///< of a product: "SS", "RS", "TS"
   std::int64_t elements = 0;  ///< worked on; 0: those of the op's space
   friend bool operator==(const Piece&, const Piece&) = default;
 };
@@ -62,26 +62,26 @@ struct Piece {
 struct Source {
   ir::OpId op;
   Location where;
-  std::string text;      ///< "arith.subf @ 57:11"
+  std::string text;  ///< "arith.subf @ 57:11"
 };
 
 struct TileOp {
-  std::string name;                    ///< unique, see name_ops; empty before
+  std::string name;  ///< unique, see name_ops; empty before
   Action action = Action::unknown;
-  Unit unit = Unit::core;              ///< of element-wise ops
-  std::vector<std::string> words;      ///< what it does, in order: "scale", "sub"
+  Unit unit = Unit::core;          ///< of element-wise ops
+  std::vector<std::string> words;  ///< what it does, in order: "scale", "sub"
   std::vector<Piece> pieces;
   Space space;
   std::optional<std::size_t> reduced;
   Space result;
   int result_bits = 0;
   Home home = Home::none;
-  bool holds_memory = true;            ///< false: the buffer is accounted for by another op
-  bool one_warp = false;               ///< issued by one thread whatever the tile
+  bool holds_memory = true;  ///< false: the buffer is accounted for by another op
+  bool one_warp = false;     ///< issued by one thread whatever the tile
   std::vector<Source> sources;
-  std::int64_t row_begin = 0;          ///< of the cut axis; both 0 if not cut
+  std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
   std::int64_t row_end = 0;
-  int part = -1;                       ///< sub-tile, -1: shared or not cut
+  int part = -1;  ///< sub-tile, -1: shared or not cut
 };
 
 enum class Flow {
@@ -100,26 +100,26 @@ struct TileEdge {
 
 /// A tile that lives through the whole loop.
 struct Resident {
-  std::string name;      ///< "Q of mma0", or the source line
+  std::string name;  ///< "Q of mma0", or the source line
   Home home = Home::shared;
   Space space;
   int bits = 16;
-  std::string why;       ///< "loaded before the loop", "staging of a store in the outer loop"
+  std::string why;  ///< "loaded before the loop", "staging of a store in the outer loop"
 };
 
 /// Axes that no cut may go through, with the reason.
 struct Axis {
   std::int64_t size = 1;
-  std::string frozen;    ///< empty: may be cut
+  std::string frozen;  ///< empty: may be cut
 };
 
 struct TileGraph {
-  std::vector<TileOp> ops;             ///< in program order
+  std::vector<TileOp> ops;  ///< in program order
   std::vector<TileEdge> edges;
   std::vector<Axis> axes;
   std::vector<Resident> residents;
   std::vector<Diagnostic> warnings;
-  std::vector<std::string> notes;      ///< what was contracted and fused, for people
+  std::vector<std::string> notes;  ///< what was contracted and fused, for people
 };
 
 /// Rows, columns and single values: at most one dimension is longer than 1.

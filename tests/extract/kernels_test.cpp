@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <set>
+
+#include "extract/ttgir.h"
+
+namespace twill::extract::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Extraction kernel(const std::string& path, Options options = {}) {
+  const std::string machine = path.find("sm_100") != std::string::npos ? "b200" : "h200";
+  return extracted(text_of(project() / "kernels" / path), machine, options);
+}
+
+/// Ops whose name starts with `stem`, whatever their number and sub-tile.
+std::vector<const problem::Op*> ops_like(const problem::Problem& problem, const std::string& stem) {
+  std::vector<const problem::Op*> found;
+  for (const problem::Op& op : problem.ops()) {
+    if (op.name.starts_with(stem)) found.push_back(&op);
+  }
+  return found;
+}
+
+Cycles tensor_cycles(const problem::Problem& problem) {
+  Cycles cycles = 0;
+  for (const problem::Op& op : problem.ops()) {
+    if (op.ways[0].unit && problem[*op.ways[0].unit].name == "TC") cycles += op.ways[0].occupancy;
+  }
+  return cycles;
+}
+
+std::size_t streaming_loads(const problem::Problem& problem) {
+  return static_cast<std::size_t>(std::count_if(problem.ops().begin(), problem.ops().end(),
+                                                [](const auto& op) { return op.streaming; }));
+}
+
+// Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
+// words: nothing crashes, and with tensor-core work before pipelining there is always a problem.
+TEST(Kernels, AllExtract) {
+  int posed = 0;
+  std::set<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(project() / "kernels")) {
+    if (entry.path().extension() == ".ttgir") paths.insert(entry.path());
+  }
+  for (const std::filesystem::path& path : paths) {
+    const std::string file = path.string();
+    const std::string machine = file.find("sm_100") != std::string::npos ? "b200" : "h200";
+    for (const std::int64_t rows : {-1, 0, 32, 64, 128}) {
+      Options options;
+      if (rows >= 0) options.subtile = rows;
+      const auto loop = extract_from(text_of(path), machine, options);
+      if (file.find("softmax") != std::string::npos) {
+        ASSERT_FALSE(loop) << file;
+        EXPECT_THAT(loop.error().message, HasSubstr("tensor-core work"));
+      } else if (file.find(".pre.") != std::string::npos && rows <= 0) {
+        ASSERT_TRUE(loop) << file << ": " << to_string(loop.error());
+        EXPECT_GT(tensor_cycles(loop->problem), 0) << file;
+        EXPECT_GE(streaming_loads(loop->problem), 2U) << file;
+        ++posed;
+      }
+    }
+  }
+  EXPECT_GE(posed, 100);
+}
+
+// The same input gives the same problem.
+TEST(Kernels, ExtractionIsDeterministic) {
+  for (const char* path :
+       {"fa_fwd/sm_90/d128.pre.ttgir", "fa_bwd/sm_100/m64n128d128_atomic.pre.ttgir"}) {
+    EXPECT_TRUE(kernel(path).problem == kernel(path).problem) << path;
+  }
+}
+
+// Flash attention forward on Hopper: what a kernel engineer would draw, twice, around two loads.
+TEST(Kernels, FlashAttentionForwardHopper) {
+  const Extraction loop = kernel("fa_fwd/sm_90/d128.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(loop.sub_tiles, 2);
+  EXPECT_EQ(problem.ops().size(), 2U + 2U * 11U);
+  EXPECT_TRUE(loop.warnings.empty());
+  EXPECT_EQ(streaming_loads(problem), 2U);
+  // 2 products of 2 * 128 * 128 * 128 FLOP at 4096 a cycle.
+  EXPECT_EQ(tensor_cycles(problem), 2048);
+  for (const char* stem : {"row_max", "scale_sub", "exp2", "row_sum", "convert", "rescale"}) {
+    ASSERT_EQ(ops_like(problem, stem).size(), 2U) << stem;
+    EXPECT_EQ(ops_like(problem, stem)[0]->warps, 4) << stem;
+  }
+  // 64 x 128 exponentials at 16 a cycle; the vectors' own are few.
+  EXPECT_EQ(demand_on(problem, *find_op(problem, "exp2A"), "MUFU"), 512);
+  // O is rescaled and updated in place, P goes from registers into the second product.
+  const problem::Dependence* update = find_dependence(problem, "rescaleA", "mma1A");
+  ASSERT_NE(update, nullptr);
+  EXPECT_TRUE(update->in_place);
+  EXPECT_TRUE(find_dependence(problem, "mma1A", "rescaleA", 1)->blocking);
+  EXPECT_NE(find_dependence(problem, "convertA", "mma1A"), nullptr);
+  EXPECT_TRUE(ops_like(problem, "smem_store").empty());
+  // RS hands its result over a little earlier than SS.
+  EXPECT_LT(find_op(problem, "mma1A")->ways[0].latency, find_op(problem, "mma0A")->ways[0].latency);
+  // Q stays in shared memory: 128 x 128 f16.
+  ASSERT_EQ(loop.reserved.size(), 1U);
+  EXPECT_EQ(loop.reserved[0].amount, 32768);
+}
+
+// The kernel written with two chains of 64 rows is the same problem as the one we cut.
+TEST(Kernels, SubTiledByHandIsTheSameAsCut) {
+  const Extraction by_hand = kernel("fa_fwd_subtiled/sm_90/2x64n128d128.pre.ttgir");
+  const Extraction cut = kernel("fa_fwd/sm_90/d128.pre.ttgir");
+  EXPECT_EQ(by_hand.sub_tiles, 1);
+  EXPECT_EQ(by_hand.problem.ops().size(), cut.problem.ops().size());
+  EXPECT_EQ(by_hand.problem.dependences().size(), cut.problem.dependences().size());
+  EXPECT_EQ(tensor_cycles(by_hand.problem), tensor_cycles(cut.problem));
+}
+
+// On Blackwell S, P and O live in tensor memory, and moving them has a price.
+TEST(Kernels, FlashAttentionForwardBlackwell) {
+  const Extraction loop = kernel("fa_fwd/sm_100/d128.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(problem.ops().size(), 17U);
+  EXPECT_EQ(ops_like(problem, "tmem_load").size(), 2U);
+  EXPECT_EQ(ops_like(problem, "tmem_store").size(), 2U);
+  for (const problem::Op* move : ops_like(problem, "tmem_")) {
+    EXPECT_GT(demand_on(problem, *move, "TMEM"), 0) << move->name;
+  }
+  EXPECT_EQ(find_op(problem, "mma0")->warps, 1);
+  EXPECT_EQ(find_op(problem, "mma0")->registers, 0);
+  // Columns: S 128, P 64; O is one buffer of 128 held by the product, the store only updates it.
+  EXPECT_EQ(find_op(problem, "mma0")->footprint[0].amount, 128);
+  EXPECT_EQ(find_op(problem, "mma1")->footprint[0].amount, 128);
+  EXPECT_EQ(find_op(problem, "tmem_store0")->footprint[0].amount, 64);
+  EXPECT_TRUE(find_op(problem, "tmem_store1")->footprint.empty());
+  EXPECT_TRUE(find_dependence(problem, "tmem_store1", "mma1")->in_place);
+  EXPECT_TRUE(find_dependence(problem, "mma1", "mma1", 1)->in_place);
+  EXPECT_FALSE(find_dependence(problem, "tmem_load1", "tmem_store1")->carries_value);
+  EXPECT_NE(find_op(problem, "rescale"), nullptr);
+}
+
+// The mask of the diagonal block costs a comparison and a selection per element.
+TEST(Kernels, CausalMasksArePriced) {
+  const ir::Program program =
+      program_of(text_of(project() / "kernels/fa_fwd_causal/sm_90/d128.pre.ttgir"));
+  const auto masked = extract(program, choose_loop(program, "1")->loop, machine_named("h200"), {});
+  const auto plain = extract(program, choose_loop(program, "0")->loop, machine_named("h200"), {});
+  ASSERT_TRUE(masked && plain);
+  EXPECT_NE(find_op(masked->problem, "scale_maskA"), nullptr);
+  EXPECT_EQ(find_op(plain->problem, "scale_maskA"), nullptr);
+  EXPECT_EQ(tensor_cycles(masked->problem), tensor_cycles(plain->problem));
+}
+
+// The backward pass on Hopper: five products, dQ contracts the split rows and is one shared product
+// of what both sub-tiles stored; its reduction is kept, with staging.
+TEST(Kernels, FlashAttentionBackwardHopper) {
+  const Extraction loop = kernel("fa_bwd/sm_90/m64n128d128_tmared.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(ops_like(problem, "mma").size(), 4U * 2U + 1U);
+  EXPECT_EQ(tensor_cycles(problem), 5 * 512);
+  EXPECT_NE(find_dependence(problem, "smem_storeA", "mma4"), nullptr);
+  EXPECT_NE(find_dependence(problem, "smem_storeB", "mma4"), nullptr);
+  ASSERT_NE(find_op(problem, "reduce_store"), nullptr);
+  EXPECT_EQ(find_op(problem, "reduce_store")->warps, 1);
+  EXPECT_TRUE(find_op(problem, "reduce_store")->ways[0].unit.has_value());
+  EXPECT_EQ(find_op(problem, "stage")->footprint[0].amount, 64 * 128 * 4);
+  // dK and dV are accumulators in registers.
+  EXPECT_TRUE(find_dependence(problem, "mma1A", "mma1A", 1)->in_place);
+  EXPECT_TRUE(find_dependence(problem, "mma3A", "mma3A", 1)->in_place);
+  // The row statistics are blocking loads in the compute groups, one per sub-tile.
+  for (const problem::Op* load : ops_like(problem, "load")) {
+    if (load->variable_latency) continue;
+    EXPECT_EQ(load->warps, 4);
+    EXPECT_GT(load->registers, 0);
+    EXPECT_LE(load->registers, 16);
+  }
+  // K and V: 2 x 128 x 128 f16.
+  Amount reserved = 0;
+  for (const Reserved& tile : loop.reserved) reserved += tile.amount;
+  EXPECT_EQ(reserved, 65536);
+}
+
+// Blackwell's backward pass: an accumulate flag known only at run time still means one buffer.
+TEST(Kernels, FlashAttentionBackwardBlackwell) {
+  const Extraction loop = kernel("fa_bwd/sm_100/m64n128d128_atomic.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(ops_like(problem, "mma").size(), 5U);
+  int in_place = 0;
+  for (const problem::Dependence& dependence : problem.dependences()) {
+    in_place += dependence.in_place && dependence.from == dependence.to ? 1 : 0;
+  }
+  EXPECT_EQ(in_place, 2);  // dK and dV
+  EXPECT_NE(find_op(problem, "atomic"), nullptr);
+  EXPECT_NE(find_op(problem, "smem_store"), nullptr);  // dS, priced
+}
+
+// A tile that is multiplied and summed is loaded once and fetched into registers once per sub-tile.
+TEST(Kernels, GemmWithRowSum) {
+  const Extraction loop = kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(streaming_loads(problem), 2U);
+  EXPECT_EQ(ops_like(problem, "smem_load").size(), 2U);
+  EXPECT_EQ(ops_like(problem, "row_sum").size(), 2U);
+}
+
+// Loads through pointers for products are cp.async, with their masks and addresses on board.
+TEST(Kernels, ConvolutionCopiesThroughPointers) {
+  const Extraction loop = kernel("conv2d/sm_90/3x3_128x128x64.pre.ttgir");
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(streaming_loads(problem), 2U);
+  EXPECT_EQ(problem.ops().size(), 4U);
+  EXPECT_GT(find_op(problem, "load0")->source.size(), 10U);
+}
+
+// A flattened persistent loop: the epilogue is no steady-state work, but is owned by both groups
+// and its staging buffer is reserved.
+TEST(Kernels, FlattenedPersistentLoop) {
+  const Extraction loop = kernel("gemm_persistent/sm_90/128x256x64_flat.pre.ttgir");
+  EXPECT_EQ(ops_like(loop.problem, "epilogue").size(), 2U);
+  EXPECT_EQ(tensor_cycles(loop.problem), 1024);
+  ASSERT_EQ(loop.reserved.size(), 1U);
+  EXPECT_EQ(loop.reserved[0].amount, 128 * 256 * 2);
+  EXPECT_EQ(loop.warnings.size(), 1U);
+}
+
+// The nested one: the inner loop is the main loop.
+TEST(Kernels, NestedPersistentLoop) {
+  const Extraction loop = kernel("gemm_persistent/sm_100/128x128x64_nested.pre.ttgir");
+  EXPECT_EQ(loop.problem.ops().size(), 3U);
+  EXPECT_TRUE(find_dependence(loop.problem, "mma", "mma", 1)->in_place);
+}
+
+// fp8 products run at twice the rate of fp16 ones.
+TEST(Kernels, Fp8RunsAtTwiceTheRate) {
+  const Extraction loop = kernel("gemm_fp8/sm_90/128x256x128.pre.ttgir");
+  EXPECT_EQ(tensor_cycles(loop.problem), 2LL * 128 * 256 * 128 / 8192);
+}
+
+}  // namespace
+}  // namespace twill::extract::testing

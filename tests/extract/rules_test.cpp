@@ -1,0 +1,355 @@
+#include <gmock/gmock.h>
+
+#include "extract/ttgir.h"
+
+namespace twill::extract::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Options kWhole = without_sub_tiles();
+
+std::string gemm() { return hopper_kernel(loads() + product()); }
+
+// The TMA loads stream, go to the load group, and the allocations they fill cost nothing.
+TEST(Rules, TmaLoadsFillTheirAllocation) {
+  const Extraction gemm_loop = extracted(gemm(), "h200", kWhole);
+  const problem::Problem& problem = gemm_loop.problem;
+  EXPECT_THAT(names_of(problem), ElementsAre("load_a", "load_b", "mma"));
+  const problem::Op& load = *find_op(problem, "load_a");
+  EXPECT_TRUE(load.streaming && load.variable_latency && load.asynchronous);
+  EXPECT_EQ(load.warps, 1);
+  ASSERT_EQ(load.footprint.size(), 1U);
+  EXPECT_EQ(load.footprint[0].amount, 128 * 64 * 2);
+  EXPECT_TRUE(find_dependence(problem, "load_a", "mma")->blocking);
+}
+
+// An accumulator carried around the loop is one buffer: 128 x 128 f32 over 128 threads.
+TEST(Rules, CarriedAccumulatorsAreUpdatedInPlace) {
+  const Extraction loop = extracted(gemm(), "h200", kWhole);
+  const problem::Dependence* chain = find_dependence(loop.problem, "mma", "mma", 1);
+  ASSERT_NE(chain, nullptr);
+  EXPECT_TRUE(chain->in_place);
+  EXPECT_FALSE(chain->blocking);
+  EXPECT_EQ(chain->delay, 0);
+  EXPECT_EQ(find_op(loop.problem, "mma")->registers, 128);
+  EXPECT_EQ(find_op(loop.problem, "mma")->warps, 4);
+}
+
+// A zero accumulator starts a fresh value; nothing is read from the iteration before.
+TEST(Rules, ZeroAccumulatorsStartFresh) {
+  const Extraction loop = extracted(hopper_kernel(loads() + product("%zero")), "h200", kWhole);
+  EXPECT_EQ(find_dependence(loop.problem, "mma", "mma", 1), nullptr);
+}
+
+// A product's price: 2 M N K FLOP at the tensor core's rate, SS because both operands are memory.
+TEST(Rules, ProductsCostTheirFlops) {
+  const Extraction loop = extracted(gemm(), "h200", kWhole);
+  EXPECT_EQ(find_op(loop.problem, "mma")->ways[0].occupancy, 2 * 128 * 128 * 64 / 4096);
+}
+
+// A loaded tile that is also read in registers needs a load from shared memory, and only one.
+TEST(Rules, RegisterReadersOfATmaLoadGetAnSmemLoad) {
+  const std::string body = loads() + product() + R"(
+      %w = arith.extf %ta : tensor<128x64xf16, #blocked> to tensor<128x64xf32, #blocked>
+      "test.keep"(%w) : (tensor<128x64xf32, #blocked>) -> ()
+)";
+  const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
+  ASSERT_NE(find_op(loop.problem, "smem_load"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "load_a", "smem_load"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "smem_load", "convert"), nullptr);
+}
+
+// Chains become one op; the unit change to MUFU and the narrowing conversion split them.
+std::string chain() {
+  return loads() + product("%zero") + R"(
+      %two = arith.constant dense<2.000000e+00> : tensor<128x128xf32, #mma>
+      %s = arith.mulf %d, %two : tensor<128x128xf32, #mma>
+      %t = arith.subf %s, %acc : tensor<128x128xf32, #mma>
+      %e = math.exp2 %t : tensor<128x128xf32, #mma>
+      %h = arith.truncf %e : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
+      %ah = ttg.local_alloc %h : (tensor<128x128xf16, #mma>) -> !ttg.memdesc<128x128xf16, #shared, #smem>
+      %b2t = tt.descriptor_load %b_desc[%i, %i] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %u = arith.addf %t, %e : tensor<128x128xf32, #mma>
+)";
+}
+
+TEST(Rules, ChainsSplitWhereTheUnitChanges) {
+  const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_THAT(names_of(problem), Contains("scale_sub"));
+  EXPECT_THAT(names_of(problem), Contains("exp2"));
+  EXPECT_THAT(names_of(problem), Contains("convert"));
+  EXPECT_THAT(names_of(problem), Contains("add"));
+  EXPECT_GT(demand_on(problem, *find_op(problem, "exp2"), "MUFU"), 0);
+  EXPECT_EQ(demand_on(problem, *find_op(problem, "scale_sub"), "MUFU"), 0);
+  EXPECT_THAT(find_op(problem, "scale_sub")->source,
+              ElementsAre(HasSubstr("arith.mulf"), HasSubstr("arith.subf")));
+}
+
+// mul + sub is one multiply-add: it costs no more than a lone multiplication.
+TEST(Rules, MultiplyAddIsOneInstruction) {
+  const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(demand_on(problem, *find_op(problem, "scale_sub"), "FMA"),
+            demand_on(problem, *find_op(problem, "add"), "FMA"));
+}
+
+// A load without a reader, here of %b2t, is no op: dead code costs nothing.
+TEST(Rules, DeadLoadsAreLeftOut) {
+  const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", kWhole);
+  int loads = 0;
+  for (const problem::Op& op : loop.problem.ops()) loads += op.variable_latency ? 1 : 0;
+  EXPECT_EQ(loads, 2);
+}
+
+// A register tile stored to shared memory is priced and takes space there.
+TEST(Rules, StoresToSharedMemoryHaveAPriceAndASize) {
+  const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", kWhole);
+  const problem::Op* store = find_op(loop.problem, "smem_store");
+  ASSERT_NE(store, nullptr);
+  EXPECT_GT(demand_on(loop.problem, *store, "SMEM"), 0);
+  EXPECT_EQ(store->footprint[0].amount, 128 * 128 * 2);
+}
+
+std::string rows() {
+  return loads() + product("%zero") + R"(
+      %m = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.maxnumf %x, %y : f32
+        tt.reduce.return %z : f32
+      }) : (tensor<128x128xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %mm = arith.mulf %m, %m : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %me = math.exp2 %mm : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %mx = tt.expand_dims %me {axis = 1 : i32} : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>> -> tensor<128x1xf32, #mma>
+      %mb = tt.broadcast %mx : tensor<128x1xf32, #mma> -> tensor<128x128xf32, #mma>
+      %u = arith.addf %d, %mb : tensor<128x128xf32, #mma>
+)";
+}
+
+// A broadcast row vector is no tile: no op of its own, and a handful of registers.
+TEST(Rules, RowVectorsAreNotTiles) {
+  const Extraction loop = extracted(hopper_kernel(rows(), "%u"), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_THAT(names_of(problem),
+              ElementsAre("load_a", "load_b", "mma", "row_max", "vec_mul_exp2", "add"));
+  EXPECT_LE(find_op(problem, "vec_mul_exp2")->registers, 4);
+  EXPECT_LE(find_op(problem, "row_max")->registers, 4);
+  EXPECT_GT(demand_on(problem, *find_op(problem, "row_max"), "SHUFFLE"), 0);
+  EXPECT_LT(find_dependence(problem, "row_max", "vec_mul_exp2")->transfer,
+            find_dependence(problem, "mma", "add")->transfer);
+}
+
+// Changes of register layout are free, a transposition is not: the product reads it from memory.
+TEST(Rules, TransposedOperandsGoThroughSharedMemory) {
+  const std::string body = loads() + product("%zero") + R"(
+      %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
+      %ht = tt.trans %h {order = array<i32: 1, 0>} : tensor<128x128xf16, #mma> -> tensor<128x128xf16, #blocked>
+      %ho = ttg.convert_layout %ht : tensor<128x128xf16, #blocked> -> tensor<128x128xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+      %g = ttg.convert_layout %h : tensor<128x128xf16, #mma> -> tensor<128x128xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+      %c2 = tt.descriptor_load %v_desc[%i, %c0] : !tt.tensordesc<tensor<128x128xf16, #shared>> -> tensor<128x128xf16, #blocked>
+      %c = ttg.local_alloc %c2 : (tensor<128x128xf16, #blocked>) -> !ttg.memdesc<128x128xf16, #shared, #smem>
+      %p = ttng.warp_group_dot %g, %c, %zero {inputPrecision = 0 : i32} : tensor<128x128xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>> * !ttg.memdesc<128x128xf16, #shared, #smem> -> tensor<128x128xf32, #mma>
+      %q = ttng.warp_group_dot %ho, %c, %p {inputPrecision = 0 : i32} : tensor<128x128xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>> * !ttg.memdesc<128x128xf16, #shared, #smem> -> tensor<128x128xf32, #mma>
+)";
+  std::string text = hopper_kernel(body, "%q");
+  const std::string anchor = "%ptr: !tt.ptr<f16>";
+  text.replace(text.find(anchor), anchor.size(),
+               "%v_desc: !tt.tensordesc<tensor<128x128xf16, #shared>>, %ptr: !tt.ptr<f16>");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_NE(find_dependence(problem, "convert", "mma1"), nullptr);  // RS: straight from registers
+  EXPECT_EQ(find_dependence(problem, "convert", "mma2"), nullptr);
+  EXPECT_NE(find_dependence(problem, "convert", "smem_store"), nullptr);
+  EXPECT_NE(find_dependence(problem, "smem_store", "mma2"), nullptr);  // SS
+  // The two products update one accumulator: in order on the tensor core, without a wait.
+  const problem::Dependence* chain = find_dependence(problem, "mma1", "mma2");
+  EXPECT_TRUE(chain->in_place);
+  EXPECT_FALSE(chain->blocking);
+  EXPECT_EQ(chain->delay, find_op(problem, "mma1")->ways[0].occupancy);
+}
+
+std::string pointer_loop(const std::string& use) {
+  return R"(
+      %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+      %ro = tt.splat %i : i32 -> tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+      %rs = arith.addi %range, %ro : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+      %rx = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>> -> tensor<128x1xi32, #blocked>
+      %rb = tt.broadcast %rx : tensor<128x1xi32, #blocked> -> tensor<128x64xi32, #blocked>
+      %base = tt.splat %ptr : !tt.ptr<f16> -> tensor<128x64x!tt.ptr<f16>, #blocked>
+      %at = tt.addptr %base, %rb : tensor<128x64x!tt.ptr<f16>, #blocked>, tensor<128x64xi32, #blocked>
+      %tp = tt.load %at : tensor<128x64x!tt.ptr<f16>, #blocked>
+)" + use +
+         R"(
+      %tb = tt.descriptor_load %b_desc[%i, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %b = ttg.local_alloc %tb : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+)" + product();
+}
+
+// tt.load that only fills shared memory is a cp.async: load group, streaming, index arithmetic its.
+TEST(Rules, PointerLoadsOfOperandsAreAsynchronousCopies) {
+  const Extraction loop = extracted(
+      hopper_kernel(pointer_loop("      %a = ttg.local_alloc %tp : (tensor<128x64xf16, #blocked>) "
+                                 "-> !ttg.memdesc<128x64xf16, #shared, #smem>")),
+      "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_EQ(problem.ops().size(), 3U);
+  const problem::Op& copy = *find_op(problem, "load");
+  EXPECT_TRUE(copy.variable_latency && copy.streaming);
+  EXPECT_THAT(copy.source, Contains(HasSubstr("tt.addptr")));
+  EXPECT_GT(demand_on(problem, copy, "ALU"), 0);  // tensor pointer arithmetic is not free
+}
+
+// The same load with arithmetic on it stays in a compute group, and its reader blocks.
+TEST(Rules, PointerLoadsIntoRegistersStayWithTheirConsumer) {
+  const Extraction loop =
+      extracted(hopper_kernel(pointer_loop(
+                    "      %tn = arith.addf %tp, %tp : tensor<128x64xf16, #blocked>\n"
+                    "      %a = ttg.local_alloc %tn : (tensor<128x64xf16, #blocked>) -> "
+                    "!ttg.memdesc<128x64xf16, #shared, #smem>")),
+                "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  const problem::Op& load = *find_op(problem, "load");
+  EXPECT_FALSE(load.variable_latency);
+  EXPECT_EQ(load.warps, 4);
+  EXPECT_TRUE(find_dependence(problem, "load", "add")->blocking);
+  EXPECT_NE(find_op(problem, "smem_store"), nullptr);
+}
+
+// A copy whose address a tile of the loop decides cannot run ahead.
+TEST(Rules, CopiesThatWaitForTheLoopDoNotStream) {
+  const std::string body = loads() + product() + R"(
+      %mx = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.maxnumf %x, %y : f32
+        tt.reduce.return %z : f32
+      }) : (tensor<128x128xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %my = "tt.reduce"(%mx) <{axis = 0 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.maxnumf %x, %y : f32
+        tt.reduce.return %z : f32
+      }) : (tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>) -> f32
+      %row = arith.fptosi %my : f32 to i32
+      %te = tt.descriptor_load %b_desc[%row, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %e = ttg.local_alloc %te : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+      %f = ttng.warp_group_dot %a, %e, %d {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared, #smem> -> tensor<128x128xf32, #mma>
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%f"), "h200", kWhole);
+  int streaming = 0, waiting = 0;
+  for (const problem::Op& op : loop.problem.ops()) {
+    streaming += op.streaming ? 1 : 0;
+    waiting += op.variable_latency && !op.streaming ? 1 : 0;
+  }
+  EXPECT_EQ(streaming, 2);
+  EXPECT_EQ(waiting, 1);
+}
+
+// Unknown ops: the default price and a warning that says where, or refused under --strict.
+TEST(Rules, UnknownOpsWarnOrAreRefused) {
+  const std::string text =
+      hopper_kernel(loads() + product() +
+                        "      %k = \"odd.shuffle\"(%d) : (tensor<128x128xf32, #mma>) -> "
+                        "tensor<128x128xf32, #mma>\n",
+                    "%k");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  ASSERT_EQ(loop.warnings.size(), 1U);
+  EXPECT_THAT(loop.warnings[0].message, HasSubstr("odd.shuffle"));
+  EXPECT_GT(loop.warnings[0].location.line, 0);
+  Options strict = kWhole;
+  strict.strict = true;
+  const auto refused = extract_from(text, "h200", strict);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("odd.shuffle"));
+  EXPECT_GT(refused.error().location.line, 0);
+}
+
+// A branch on a counter's equality is not the steady state: one op without cost.
+TEST(Rules, RareBranchesCostNothing) {
+  const std::string body = loads() + product() + R"(
+      %last = arith.cmpi eq, %i, %n : i32
+      %v = scf.if %last -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        "test.keep"(%e) : (tensor<128x128xf32, #mma>) -> ()
+        scf.yield %zero : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%v"), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  const problem::Op* epilogue = find_op(problem, "epilogue");
+  ASSERT_NE(epilogue, nullptr);
+  EXPECT_EQ(epilogue->ways[0].latency, 0);
+  EXPECT_EQ(find_op(problem, "exp2"), nullptr);
+  EXPECT_THAT(epilogue->source, Contains(HasSubstr("math.exp2")));
+  EXPECT_NE(find_dependence(problem, "mma", "mma", 1), nullptr);  // the accumulator goes on
+  ASSERT_EQ(loop.warnings.size(), 1U);
+}
+
+// Any other branch is priced as if it always ran.
+TEST(Rules, OtherBranchesArePricedAsTaken) {
+  const std::string body = loads() + product() + R"(
+      %some = arith.cmpi slt, %i, %n : i32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%v"), "h200", kWhole);
+  EXPECT_NE(find_op(loop.problem, "exp2"), nullptr);
+  EXPECT_EQ(loop.warnings.size(), 1U);
+}
+
+// What lives through the loop is taken from the capacity.
+TEST(Rules, ResidentTilesReduceTheCapacity) {
+  const std::string before = R"(
+    %qt = tt.descriptor_load %a_desc[%c0, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    %a = ttg.local_alloc %qt : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+)";
+  const std::string body = R"(
+      %tb = tt.descriptor_load %b_desc[%i, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %b = ttg.local_alloc %tb : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+)" + product();
+  const Extraction loop = extracted(hopper_kernel(body, "%d", before), "h200", kWhole);
+  ASSERT_EQ(loop.reserved.size(), 1U);
+  EXPECT_EQ(loop.reserved[0].amount, 128 * 64 * 2);
+  const auto whole = machine_named("h200")->memories[0].capacity.value;
+  EXPECT_EQ(loop.problem.memories()[0].capacity,
+            static_cast<Amount>(whole) - loop.reserved[0].amount);
+}
+
+// wgmma does not run on Blackwell: said, instead of a price that means nothing.
+TEST(Rules, RefusesAMachineOfAnotherArchitecture) {
+  const auto refused = extract_from(gemm(), "b200");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("compiled for sm_90"));
+}
+
+TEST(Rules, RefusesAnUnknownPool) {
+  Options options;
+  options.pool = "no-such-pool";
+  const auto refused = extract_from(gemm(), "h200", options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().hint, HasSubstr("pools:"));
+}
+
+// The slow end of the bracket never lies below the fast one.
+TEST(Rules, SlowestIsNeverFasterThanFastest) {
+  Options slow = kWhole;
+  slow.rate = machine::Rate::slowest;
+  const Extraction fast = extracted(hopper_kernel(rows(), "%u"), "h200", kWhole);
+  const Extraction slowest = extracted(hopper_kernel(rows(), "%u"), "h200", slow);
+  ASSERT_EQ(fast.problem.ops().size(), slowest.problem.ops().size());
+  for (std::size_t i = 0; i < fast.problem.ops().size(); ++i) {
+    EXPECT_LE(fast.problem.ops()[i].ways[0].latency, slowest.problem.ops()[i].ways[0].latency);
+    EXPECT_LE(fast.problem.ops()[i].ways[0].issue, slowest.problem.ops()[i].ways[0].issue);
+  }
+}
+
+}  // namespace
+}  // namespace twill::extract::testing
