@@ -263,10 +263,10 @@ Attribute TypeTable::string(std::string value, Type type) {
   return intern(std::move(node));
 }
 
-Attribute TypeTable::symbol(std::string value) {
+Attribute TypeTable::symbol(std::string value, std::string spelling) {
   AttributeNode node;
   node.kind = AttributeKind::symbol;
-  node.text = value;
+  node.text = std::move(spelling);
   node.value = std::move(value);
   return intern(std::move(node));
 }

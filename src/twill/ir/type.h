@@ -53,7 +53,7 @@ enum class AttributeKind {
   integer,      ///< `integer`, with `type` (i64 where the text states none)
   floating,     ///< `number`, with `type`; `text` keeps the spelling (0xFF800000 is -inf)
   string,       ///< `value`, unescaped; `type` may be set
-  symbol,       ///< `value` with its @: "@kernel", "@outer::@inner"
+  symbol,       ///< `value` with its @, no quotes: "@kernel", "@outer::@inner"
   type,         ///< `type`
   array,        ///< `elements`
   dense_array,  ///< array<i32: 1, 0>: `type` of the elements, `elements` (integer/floating/boolean)
@@ -130,7 +130,8 @@ class TypeTable {
   Attribute integer(std::int64_t value, Type type = nullptr);
   Attribute floating(double value, std::string spelling, Type type = nullptr);
   Attribute string(std::string value, Type type = nullptr);
-  Attribute symbol(std::string value);
+  /// `value` without quotes, `spelling` as it is printed: "@f", or "@\"a b\"".
+  Attribute symbol(std::string value, std::string spelling);
   Attribute type(Type type);
   Attribute array(std::vector<Attribute> elements);
   Attribute dense_array(Type element, std::vector<Attribute> elements);

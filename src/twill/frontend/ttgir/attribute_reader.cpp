@@ -163,13 +163,16 @@ Result<ir::Attribute> AttributeReader::string() {
 }
 
 Result<ir::Attribute> AttributeReader::symbol() {
-  std::string name(cursor_.text(cursor_.next()));
+  std::string spelling(cursor_.text(cursor_.next()));
+  std::string name = "@" + unescaped(std::string_view(spelling).substr(1));
   while (cursor_.at(':') && cursor_.at(':', 1) && cursor_.at(TokenKind::symbol, 2)) {
     cursor_.next();
     cursor_.next();
-    name += "::" + std::string(cursor_.text(cursor_.next()));
+    const std::string_view inner = cursor_.text(cursor_.next());
+    spelling.append("::").append(inner);
+    name += "::@" + unescaped(inner.substr(1));
   }
-  return types_.symbol(std::move(name));
+  return types_.symbol(std::move(name), std::move(spelling));
 }
 
 Result<ir::Attribute> AttributeReader::array() {

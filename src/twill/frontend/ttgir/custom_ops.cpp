@@ -57,7 +57,7 @@ Result<void> OpReader::custom_op(Draft& draft) {
   const Draft blank = draft;
   const auto fits = formatted_op(draft, *format);
   if (fits) {
-    return finish(draft, result_types(format->results, draft.types, draft.result_count, types_));
+    return finish_custom(draft, format->results);
   }
   draft = blank;
   cursor_.go_to(start);
@@ -261,7 +261,12 @@ Result<void> OpReader::unknown_op(Draft& draft) {
                                         " result types, but " +
                                         std::to_string(draft.result_count) + " named results");
   }
-  return finish(draft, result_types(rule, draft.types, draft.result_count, types_));
+  return finish_custom(draft, rule);
+}
+
+Result<void> OpReader::finish_custom(Draft& draft, ResultRule rule) {
+  const std::string& name = builder_.so_far().op(draft.id).name;
+  return finish(draft, result_types(name, rule, draft.types, draft.result_count, types_));
 }
 
 Result<void> OpReader::unknown_piece(Draft& draft, int& open) {

@@ -20,9 +20,9 @@ struct Row {
 #define TWILL_BARRIERS " *( , $barriers ?( [ $barrier_preds ] ) )"
 #define TWILL_SEMANTIC "@sem=i32:1:relaxed|acquire|release|acq_rel , @scope=i32:1:gpu|cta|sys"
 #define TWILL_REDUCE_KIND "@kind=i32:1:add|min|max|inc|dec|and|or|xor"
-#define TWILL_SCALE_TYPES \
-  "lhs = @a_elem_type=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
-  "rhs = @b_elem_type=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16"
+#define TWILL_SCALE_TYPES(a, b)                                    \
+  "lhs = @" a "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
+  "rhs = @" b "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16"
 
 /// The custom forms of Triton 3.6 whose operands are not simply the SSA names in the order of the
 /// text, or that hold keywords. A text that does not fit its row is read as an unknown op's.
@@ -55,7 +55,8 @@ constexpr Row kRows[] = {
     {OpKind::tt_fp_to_fp, "$source {} ?( , rounding = @rounding=i32:0:rtz|rtne )"},
     {OpKind::tt_dot, "$a , $b , $c ?( , inputPrecision = "
                      "@inputPrecision=i32:0:tf32|tf32x3|ieee|bf16x3|bf16x6 )"},
-    {OpKind::tt_dot_scaled, "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c " TWILL_SCALE_TYPES},
+    {OpKind::tt_dot_scaled, "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c "
+     TWILL_SCALE_TYPES("a_elem_type", "b_elem_type")},
     {OpKind::tt_elementwise_inline_asm, "@asm_string:string {} $args*"},
     {OpKind::tt_print, "@prefix:string {} ?( : $args* )"},
     {OpKind::tt_assert, "$condition , @message:string"},
@@ -75,7 +76,8 @@ constexpr Row kRows[] = {
     {OpKind::ttng_tc_gen5_mma, "$a , $b , $d" TWILL_TOKEN " , $use_d , $pred" TWILL_BARRIERS,
      ResultRule::only_tokens},
     {OpKind::ttng_tc_gen5_mma_scaled,
-     "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred " TWILL_SCALE_TYPES
+     "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred "
+         TWILL_SCALE_TYPES("a_type", "b_type")
          TWILL_BARRIERS,
      ResultRule::only_tokens},
     {OpKind::ttng_tc_gen5_commit, "$barrier ?( , $pred )"},
@@ -91,6 +93,8 @@ constexpr Row kRows[] = {
      "$desc [ $indices* ] $destination , $barrier , $pred" TWILL_CACHE},
     {OpKind::ttng_async_tma_copy_local_to_global, "$desc [ $indices* ] $source"},
     {OpKind::ttng_async_tma_reduce, TWILL_REDUCE_KIND " , $desc [ $indices* ] $source"},
+    {OpKind::ttng_tensormap_create,
+     "$desc , $base , [ $box* ] , [ $shape* ] , [ $strides* ] , [ $element_strides* ]"},
     {OpKind::ttng_async_tma_gather,
      "$desc [ $x_offsets , $y_offset ] $destination , $barrier , $pred"},
     {OpKind::ttng_async_tma_scatter, "$desc [ $x_offsets , $y_offset ] $source"},

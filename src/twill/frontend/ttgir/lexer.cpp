@@ -47,10 +47,10 @@ class Lexer {
         ++position_;
       } else if (c == ' ' || c == '\t' || c == '\r') {
         ++position_;
-      } else if (starts("//")) {
+      } else if (c == '/' && starts("//")) {
         const std::size_t end = text_.find('\n', position_);
         position_ = end == std::string_view::npos ? text_.size() : end;
-      } else if (starts("{-#")) {
+      } else if (c == '{' && starts("{-#")) {
         skip_past("#-}");
       } else {
         return;
@@ -91,7 +91,7 @@ class Lexer {
       default:
         break;
     }
-    if (starts("->")) {
+    if (c == '-' && at(1) == '>') {
       position_ += 2;
       return TokenKind::arrow;
     }

@@ -76,7 +76,6 @@ double float_value(std::string_view spelling, ir::Type type) {
 }
 
 std::string unescaped(std::string_view quoted) {
-  if (!quoted.empty() && quoted.front() == '@') quoted.remove_prefix(1);
   if (quoted.size() < 2 || quoted.front() != '"') return std::string(quoted);
   quoted = quoted.substr(1, quoted.size() - 2);
   std::string value;

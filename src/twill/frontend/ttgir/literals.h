@@ -18,7 +18,7 @@ std::optional<std::int64_t> integer_value(std::string_view spelling, ir::Type ty
 /// be null. Not a number where we cannot tell.
 double float_value(std::string_view spelling, ir::Type type);
 
-/// The value of a quoted token (with or without the @ of a symbol), escapes resolved.
+/// The value of a quoted token, escapes resolved; of any other, itself.
 std::string unescaped(std::string_view quoted);
 
 }  // namespace twill::frontend::ttgir

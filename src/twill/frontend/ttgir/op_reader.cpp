@@ -243,7 +243,6 @@ Result<void> OpReader::region(ir::OpId op, std::span<const EntryArgument> entry)
     builder_.add_successor(branch, target->second);
   }
   TWILL_TRY_VOID(scope_.leave());
-  add_implicit_yield(region);
   TWILL_TRY_VOID(cursor_.expect('}', "at the end of the region"));
   return {};
 }
@@ -305,22 +304,6 @@ Result<void> OpReader::define_argument(ir::BlockId block, const EntryArgument& a
   builder_.define_argument(block, value);
   builder_.set_location(value, argument.location);
   return {};
-}
-
-/// MLIR does not print the scf.yield of a loop or branch that yields nothing.
-void OpReader::add_implicit_yield(ir::RegionId region) {
-  const ir::Program& program = builder_.so_far();
-  const ir::OpId holder = program.region(region).op;
-  const ir::OpKind kind = program.op(holder).kind;
-  if (kind != ir::OpKind::scf_for && kind != ir::OpKind::scf_if && kind != ir::OpKind::scf_while) {
-    return;
-  }
-  if (program.region(region).blocks.empty()) builder_.add_block(region);
-  const ir::BlockId block = program.region(region).blocks.back();
-  const auto last = ir::terminator(program, block);
-  const ir::OpKind last_kind = last ? program.op(*last).kind : ir::OpKind::other;
-  if (last_kind == ir::OpKind::scf_yield || last_kind == ir::OpKind::scf_condition) return;
-  begin(block, "scf.yield", cursor_.peek());
 }
 
 /// "name"(%a, %b) [^bb1] <{properties}> ({region}, {region}) {attributes} : (A, B) -> (C)

@@ -75,7 +75,6 @@ class OpReader {
   Result<ir::BlockId> block_header(ir::RegionId region);
   Result<void> define_argument(ir::BlockId block, const EntryArgument& argument);
   Result<EntryArgument> argument();
-  void add_implicit_yield(ir::RegionId region);
   Result<void> generic_op(Draft& draft);
   Result<void> generic_regions(Draft& draft);
   Result<void> function_type(Draft& draft);
@@ -90,6 +89,7 @@ class OpReader {
   Result<void> match_integers(Draft& draft, const FormatElement& element);
   bool is_next(const FormatElement& element) const;
   void order_by_role(Draft& draft);
+  Result<void> finish_custom(Draft& draft, ResultRule rule);
   Result<void> unknown_op(Draft& draft);
   Result<void> unknown_piece(Draft& draft, int& open);
   Result<void> unknown_brace(Draft& draft);
@@ -98,6 +98,7 @@ class OpReader {
   bool starts_dictionary() const;
 
   // structured_ops.cpp: ops with a syntax of their own
+  Result<void> scf_region(ir::OpId op, std::span<const EntryArgument> entry);
   Result<void> module_op(Draft& draft);
   Result<void> function_op(Draft& draft);
   Result<void> function_signature(Draft& draft, std::vector<EntryArgument>& arguments);

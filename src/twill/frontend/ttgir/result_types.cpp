@@ -18,6 +18,12 @@ ir::Type pointee(ir::Type type, ir::TypeTable& types) {
   return in_shape_of(type, pointer->element, types);
 }
 
+/// The asynchronous token of the op's time: dialects were spelled out before Triton 3.2.
+ir::Type token_of(std::string_view name, ir::TypeTable& types) {
+  const bool is_old = name.substr(0, 7) == "triton_";
+  return types.token(is_old ? "!triton_gpu.async.token" : "!ttg.async.token");
+}
+
 /// The types behind the arrow; without one, as many of the last ones as there are results. One type
 /// for several results is the type of each.
 std::vector<ir::Type> listed(const TypeSection& stated, std::size_t count) {
@@ -31,7 +37,8 @@ std::vector<ir::Type> listed(const TypeSection& stated, std::size_t count) {
 
 }  // namespace
 
-std::vector<ir::Type> result_types(ResultRule rule, const TypeSection& stated, std::size_t count,
+std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
+                                   const TypeSection& stated, std::size_t count,
                                    ir::TypeTable& types) {
   std::vector<ir::Type> found;
   const ir::Type first = stated.before.empty() ? nullptr : stated.before.front();
@@ -41,10 +48,10 @@ std::vector<ir::Type> result_types(ResultRule rule, const TypeSection& stated, s
       break;
     case ResultRule::tokens:
       found = stated.after;
-      while (found.size() < count) found.push_back(types.token());
+      while (found.size() < count) found.push_back(token_of(name, types));
       break;
     case ResultRule::only_tokens:
-      found.assign(count, types.token());
+      found.assign(count, token_of(name, types));
       break;
     case ResultRule::pointee:
       if (stated.has_arrow) return listed(stated, count);

@@ -16,9 +16,10 @@ struct TypeSection {
   bool has_arrow = false;
 };
 
-/// Types of the `count` results of an op, as `rule` derives them from what is stated. What cannot be
-/// told is "!twill.unknown".
-std::vector<ir::Type> result_types(ResultRule rule, const TypeSection& stated, std::size_t count,
+/// Types of the `count` results of the op `name`, as `rule` derives them from what is stated. What
+/// cannot be told is "!twill.unknown".
+std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
+                                   const TypeSection& stated, std::size_t count,
                                    ir::TypeTable& types);
 
 /// What stands in for a type that the text does not tell.

@@ -9,9 +9,8 @@ namespace twill::frontend::ttgir {
 /// module @name attributes {...} {...}
 Result<void> OpReader::module_op(Draft& draft) {
   if (cursor_.at(TokenKind::symbol)) {
-    const std::string name = unescaped(cursor_.text(cursor_.next()));
-    draft.attributes.emplace_back("sym_name",
-                                  types_.string(name[0] == '@' ? name.substr(1) : name));
+    const std::string_view name = cursor_.text(cursor_.next()).substr(1);
+    draft.attributes.emplace_back("sym_name", types_.string(unescaped(name)));
   }
   if (cursor_.accept_word("attributes")) {
     TWILL_TRY_VOID(merge_dictionary(draft));
@@ -28,7 +27,7 @@ Result<void> OpReader::function_op(Draft& draft) {
     break;
   }
   TWILL_TRY(const Token symbol, cursor_.expect(TokenKind::symbol, "the name of the function"));
-  std::string name(cursor_.text(symbol).substr(1));
+  const std::string_view name = cursor_.text(symbol).substr(1);
   draft.attributes.emplace_back("sym_name", types_.string(unescaped(name)));
   std::vector<EntryArgument> arguments;
   TWILL_TRY_VOID(function_signature(draft, arguments));
@@ -119,6 +118,21 @@ Result<void> OpReader::give_types(std::vector<EntryArgument>& arguments, std::si
   return {};
 }
 
+/// A region whose scf.yield MLIR does not print if it yields nothing.
+Result<void> OpReader::scf_region(ir::OpId op, std::span<const EntryArgument> entry) {
+  TWILL_TRY_VOID(region(op, entry));
+  const Token& brace = cursor_.tokens()[cursor_.position() - 1];
+  const ir::Program& program = builder_.so_far();
+  const ir::RegionId region = program.op(op).regions.back();
+  if (program.region(region).blocks.empty()) builder_.add_block(region);
+  const ir::BlockId block = program.region(region).blocks.back();
+  const auto last = ir::terminator(program, block);
+  const ir::OpKind kind = last ? program.op(*last).kind : ir::OpKind::other;
+  if (kind == ir::OpKind::scf_yield || kind == ir::OpKind::scf_condition) return {};
+  begin(block, "scf.yield", brace);
+  return {};
+}
+
 /// scf.for %i = %a to %b step %c iter_args(%x = %y) -> (T) : i32 {...} {...}
 Result<void> OpReader::for_op(Draft& draft) {
   if (cursor_.accept_word("unsigned")) draft.attributes.emplace_back("unsignedCmp", types_.unit());
@@ -142,7 +156,7 @@ Result<void> OpReader::for_op(Draft& draft) {
   if (cursor_.accept(':')) {
     TWILL_TRY(arguments[0].type, attributes_.type());
   }
-  TWILL_TRY_VOID(region(draft.id, arguments));
+  TWILL_TRY_VOID(scf_region(draft.id, arguments));
   if (cursor_.at('{')) {
     TWILL_TRY_VOID(merge_dictionary(draft));
   }
@@ -157,9 +171,9 @@ Result<void> OpReader::if_op(Draft& draft) {
   if (cursor_.accept(TokenKind::arrow)) {
     TWILL_TRY(results, attributes_.type_list());
   }
-  TWILL_TRY_VOID(region(draft.id, {}));
+  TWILL_TRY_VOID(scf_region(draft.id, {}));
   if (cursor_.accept_word("else")) {
-    TWILL_TRY_VOID(region(draft.id, {}));
+    TWILL_TRY_VOID(scf_region(draft.id, {}));
   } else {
     builder_.add_region(draft.id);  // without a block, as in MLIR
   }
@@ -180,9 +194,9 @@ Result<void> OpReader::while_op(Draft& draft) {
   TWILL_TRY_VOID(cursor_.expect(TokenKind::arrow, "'->' and the types of the loop's results"));
   TWILL_TRY(auto results, attributes_.type_list());
   TWILL_TRY_VOID(give_types(arguments, 0, inputs));
-  TWILL_TRY_VOID(region(draft.id, arguments));
+  TWILL_TRY_VOID(scf_region(draft.id, arguments));
   TWILL_TRY_VOID(cursor_.expect_word("do", "and the body of the loop"));
-  TWILL_TRY_VOID(region(draft.id, {}));
+  TWILL_TRY_VOID(scf_region(draft.id, {}));
   if (cursor_.accept_word("attributes")) {
     TWILL_TRY_VOID(merge_dictionary(draft));
   }
