@@ -239,6 +239,20 @@ TEST(Recurrence, AnswersForTheLargestLoop) {
   EXPECT_EQ(worst->interval(), 3);
 }
 
+TEST(Witness, StaysShortForLongCircuits) {
+  std::string text = "loop x\ngroup G\n";
+  for (int i = 0; i < 40; ++i) text += "op o" + std::to_string(i) + " latency 2\n";
+  for (int i = 0; i < 39; ++i) {
+    text += "o" + std::to_string(i) + " -> o" + std::to_string(i + 1) + "\n";
+  }
+  text += "o39 -> o0 distance 3\n";
+  const Bound bound = min_ii(parsed(text));
+  EXPECT_EQ(bound.value, 27);
+  EXPECT_EQ(bound.ops.size(), 40u);
+  EXPECT_LT(bound.witness.size(), 150u);
+  EXPECT_TRUE(bound.witness.ends_with(": 80 cycles / 3 iterations = 27")) << bound.witness;
+}
+
 TEST(NeverFeasible, NamesAnOpThatNoGroupMayRun) {
   EXPECT_EQ(why("loop x\ngroup G\nop a warps 1\n"),
             "a can run in compute groups of 1 warp only, and the pool has none");

@@ -21,6 +21,9 @@ using problem::Rule;
 using problem::UnitId;
 using problem::Way;
 
+/// The most ops a witness names; its `ops` have them all.
+constexpr std::size_t kShown = 12;
+
 /// The least an op can cost, over its ways.
 template <class CostOf>
 Cycles least(const Op& op, CostOf cost_of) {
@@ -52,7 +55,6 @@ struct Load {
 
 /// "qkA 512 + pvA 512 + 3 more = 2048"
 std::string sum_of(const Problem& problem, const Load& load) {
-  constexpr std::size_t kShown = 12;
   const std::size_t shown = load.ops.size() <= kShown ? load.ops.size() : kShown - 1;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -104,10 +106,11 @@ void add_circuit(const Problem& problem, std::vector<Bound>& out) {
   const std::optional<Recurrence> worst = critical_recurrence(problem);
   if (!worst) return;
   Bound bound{worst->interval(), BoundKind::circuit, "", {}, "circuit "};
-  for (const DependenceId id : worst->circuit) {
-    const OpId from = problem[id].from;
-    bound.ops.push_back(from);
-    bound.witness += problem[from].name + " -> ";
+  for (const DependenceId id : worst->circuit) bound.ops.push_back(problem[id].from);
+  const std::size_t shown = bound.ops.size() <= kShown ? bound.ops.size() : kShown - 1;
+  for (std::size_t i = 0; i < shown; ++i) bound.witness += problem[bound.ops[i]].name + " -> ";
+  if (shown < bound.ops.size()) {
+    bound.witness += fmt::format("{} more -> ", bound.ops.size() - shown);
   }
   bound.witness += fmt::format("{}: {} / {}", problem[bound.ops.front()].name,
                                plural(worst->delay, "cycle"), plural(worst->distance, "iteration"));
