@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kLongestName = 20;
 /// More lines than this say nothing to a reader; what is left out is counted.
 constexpr std::size_t kMostLines = 12;
+/// Stands for a blank beside a name that no other bar may take; printed as a blank.
+constexpr char kKept = '~';
 /// Columns per cycle for loops of a few cycles, so that figure 1 does not fill the screen.
 constexpr std::size_t kWidestCycle = 12;
 
@@ -86,7 +88,7 @@ class Canvas {
 
   bool place(std::string& line, const Bar& bar) const {
     const auto [head, tail] = pieces_of(bar);
-    if (!is_free(line, tail) || !is_free(line, head)) return false;
+    if (!is_free(line, tail) || !is_free(line, head) || would_blend(line, head)) return false;
     const std::string name = shortened(bar.name);
     const char digit = static_cast<char>('0' + bar.stage % 10);
     if (head.size() >= name.size() + 3) {
@@ -100,21 +102,35 @@ class Canvas {
     return true;
   }
 
+  /// A bar of one column has no `|` to tell it from a bar that ends where it begins.
+  static bool would_blend(const std::string& line, Piece head) {
+    return head.size() == 1 && head.begin > 0 && line[head.begin - 1] >= '0' &&
+           line[head.begin - 1] <= '9';
+  }
+
+  /// Puts `name` at column `at`, and keeps the columns around it, as far as there are any.
+  static void write_name(std::string& line, std::size_t at, const std::string& name) {
+    if (at > 0 && line[at - 1] == ' ') line[at - 1] = kKept;
+    line.replace(at, name.size(), name);
+    if (at + name.size() < line.size()) line[at + name.size()] = kKept;
+  }
+
   /// The bar with its name to the right or to the left of it, a blank between and around.
   static bool paint_beside(std::string& line, Piece head, Piece tail, const std::string& name,
                            char digit) {
     const bool wraps = tail.size() > 0;
     const Piece right{head.end, head.end + name.size() + 2};
-    if (!wraps && right.end <= line.size() + 1 && is_free(line, {right.begin, std::min(right.end, line.size())})) {
+    if (!wraps && right.end <= line.size() + 1 &&
+        is_free(line, {right.begin, std::min(right.end, line.size())})) {
       paint(line, head, digit, head.size() > 1);
-      line.replace(head.end + 1, name.size(), name);
+      write_name(line, head.end + 1, name);
       return true;
     }
     if (head.begin < name.size() + 2) return draw_alone(line, head, name, digit, wraps);
     const Piece left{head.begin - name.size() - 2, head.begin};
     if (!is_free(line, left)) return false;
     paint(line, head, digit, head.size() > 1);
-    line.replace(left.begin + 1, name.size(), name);
+    write_name(line, left.begin + 1, name);
     return true;
   }
 
@@ -182,6 +198,7 @@ std::string draw(const std::vector<Row>& rows, Cycles ii, std::size_t width) {
     const std::string name = shortened(row.name);
     std::string head = "  " + name + std::string(name_width - name.size(), ' ') + "  ";
     for (std::string line : canvas.lines()) {
+      std::replace(line.begin(), line.end(), kKept, ' ');
       line.erase(line.find_last_not_of(' ') + 1);
       out += head + line + "\n";
       head = margin;

@@ -2,6 +2,11 @@
 
 namespace twill::report {
 
+std::string limit_of(const schedule::Bound& bound) {
+  std::string text(schedule::name_of(bound.kind));
+  return bound.resource.empty() ? text : text + " " + bound.resource;
+}
+
 std::string scope_of(const Outcome& outcome) {
   std::string scope = "this dependence graph, these costs";
   if (!outcome.machine.empty()) scope += " of " + outcome.machine;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/extract/extract.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::report {
@@ -14,7 +15,8 @@ namespace twill::report {
 struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
   Cycles slowest = 0;  ///< the II of the schedule, built with every op at its slowest co-run rate
-  std::string fastest_witness;       ///< what keeps it from being faster still
+  std::string fastest_limit;    ///< what keeps it from being faster still: "pipe FMA"
+  std::string fastest_witness;  ///< the same with all its summands
   std::optional<Cycles> expected;    ///< II of the schedule's own order under the co-run model
 };
 
@@ -49,9 +51,14 @@ struct Outcome {
   std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
   std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the
                                         ///< schedule must not be used
+  std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
+  std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
   std::vector<Diagnostic> warnings;
   Timings timings;
 };
+
+/// "pipe FMA", "circuit", "search": what a bound rests on, in a word or two.
+std::string limit_of(const schedule::Bound& bound);
 
 /// "this graph, these costs, this pool, one CTA per SM", in full.
 std::string scope_of(const Outcome& outcome);

@@ -7,6 +7,7 @@
 #include "twill/report/buffers.h"
 #include "twill/report/load.h"
 #include "twill/schedule/analysis.h"
+#include "twill/schedule/bounds.h"
 
 namespace twill::report {
 namespace {
@@ -28,8 +29,7 @@ Json problem_part(const Outcome& outcome) {
           {"text", outcome.problem_text}};
 }
 
-Json lower_bound(const Outcome& outcome) {
-  const schedule::Bound& bound = outcome.answer.lower_bound;
+Json bound_part(const Outcome& outcome, const schedule::Bound& bound) {
   return {{"value", bound.value},
           {"kind", schedule::name_of(bound.kind)},
           {"resource", bound.resource},
@@ -41,6 +41,7 @@ Json bracket(const std::optional<Bracket>& bracket) {
   if (!bracket) return nullptr;
   Json json = {{"fastest", bracket->fastest},
                {"slowest", bracket->slowest},
+               {"fastest_limit", bracket->fastest_limit},
                {"fastest_witness", bracket->fastest_witness}};
   json["expected"] = bracket->expected ? Json(*bracket->expected) : Json(nullptr);
   return json;
@@ -131,6 +132,17 @@ Json objectives(const schedule::Answer& answer) {
   return list;
 }
 
+Json reserved(const Outcome& outcome) {
+  Json list = Json::array();
+  for (const extract::Reserved& part : outcome.reserved) {
+    list.push_back({{"what", part.what},
+                    {"memory", part.memory},
+                    {"amount", part.amount},
+                    {"why", part.why}});
+  }
+  return list;
+}
+
 void add_schedule(Json& json, const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   json["ops"] = ops(outcome.problem, found);
@@ -159,13 +171,16 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
     json["pools"].push_back({{"name", pool.name}, {"result", pool.result}});
   }
   json["problem"] = problem_part(outcome);
+  json["reserved"] = reserved(outcome);
+  json["notes"] = outcome.notes;
   json["verdict"] = schedule::name_of(answer.verdict);
   json["scope"] = scope_of(outcome);
   json["argument"] = answer.argument;
   json["initiation_interval"] = if_any(has ? answer.schedule->initiation_interval : 0);
   json["length"] = if_any(has ? schedule::length_of(outcome.problem, *answer.schedule) : 0);
   json["stage_count"] = if_any(has ? schedule::stage_count(outcome.problem, *answer.schedule) : 0);
-  json["lower_bound"] = lower_bound(outcome);
+  json["lower_bound"] = bound_part(outcome, answer.lower_bound);
+  json["min_ii"] = bound_part(outcome, schedule::min_ii(outcome.problem));
   json["bracket"] = bracket(outcome.bracket);
   json["objectives"] = objectives(answer);
   if (has && printing.trips > 0) {

@@ -69,7 +69,7 @@ std::string bracket(const Bracket& bracket) {
   std::string text =
       fmt::format("{} .. {} cycles: every op at its fastest (proven: {}) .. at its slowest co-run "
                   "rate (this schedule)",
-                  bracket.fastest, bracket.slowest, bracket.fastest_witness);
+                  bracket.fastest, bracket.slowest, bracket.fastest_limit);
   if (bracket.expected) text += fmt::format("; expected {}", *bracket.expected);
   return text;
 }
@@ -172,6 +172,21 @@ std::string buffers(const Outcome& outcome) {
   return out;
 }
 
+std::string assumptions(const Outcome& outcome) {
+  std::string out;
+  for (const extract::Reserved& part : outcome.reserved) {
+    out += wrap(fmt::format("{} {} for {}: {}", part.amount,
+                            part.memory == "registers" ? "registers per thread" : part.memory,
+                            part.what, part.why),
+                kWidth, "  ", "    ");
+  }
+  if (!out.empty()) out = "\ntaken for the whole loop\n" + out;
+  if (outcome.notes.empty()) return out;
+  out += "\napproximations\n";
+  for (const std::string& note : outcome.notes) out += wrap(note, kWidth, "  ", "    ");
+  return out;
+}
+
 std::string timings(const Timings& timings) {
   return fmt::format(
       "\nseconds: read {:.3f}, extract {:.3f}, solve {:.3f}, verify {:.3f}\n", timings.read,
@@ -222,6 +237,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   out += load_table(outcome);
   out += groups(outcome);
   out += buffers(outcome);
+  out += assumptions(outcome);
   out += "\n" + picture(outcome);
   return printing.timing ? out + timings(outcome.timings) : out;
 }

@@ -1,0 +1,101 @@
+#include "twill/cli/application.h"
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+
+namespace twill::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Finds the provably fastest software pipeline and warp specialization of a Tensor Core loop.";
+
+constexpr const char* kFooter = R"(Examples:
+  twill schedule kernels/fa_fwd_h200.ttgir          schedule a Triton kernel for its own GPU
+  twill schedule loops/fig1.loop                    schedule a loop written by hand
+  twill schedule k.ttgir --machine h100 -o s.json   the schedule as JSON, for other programs
+  twill loop k.ttgir --machine h200                 the scheduling problem, as a .loop file to edit
+  twill verify loops/fwd_h2_fa3.loop                check a schedule that somebody else made
+
+Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
+within the work limit, 6 a schedule that breaks a rule.)";
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::fprintf(stderr, "twill: %s\n", error.what());
+  const auto chosen = app.get_subcommands();
+  const std::string of = chosen.empty() ? "" : " " + chosen.front()->get_name();
+  std::fprintf(stderr, "hint: `twill%s --help` lists what there is\n", of.c_str());
+  return kUsage;
+}
+
+int run_checked(int argc, char** argv) {
+  CLI::App app(kAbout, "twill");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "twill " TWILL_VERSION);
+  app.require_subcommand(1);
+  Session session;
+  add_schedule_command(app, session);
+  add_verify_command(app, session);
+  add_evaluate_command(app, session);
+  add_loop_command(app, session);
+  add_machines_command(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    const auto shown = print(chosen.empty() ? app.help() : chosen.front()->help());
+    return shown ? kAnswer : refuse(shown.error());
+  } catch (const CLI::CallForVersion& version) {
+    const auto shown = print(std::string(version.what()) + "\n");
+    return shown ? kAnswer : refuse(shown.error());
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+  return session.command();
+}
+
+}  // namespace
+
+int exit_code_of(const report::Outcome& outcome) {
+  if (!outcome.violations.empty()) return kUnverified;
+  switch (outcome.answer.verdict) {
+    case schedule::Verdict::optimal:
+    case schedule::Verdict::feasible: return kAnswer;
+    case schedule::Verdict::infeasible: return kInfeasible;
+    case schedule::Verdict::undecided: return kUndecided;
+  }
+  return kOurBug;
+}
+
+int refuse(const Diagnostic& diagnostic) {
+  std::fputs(to_string(diagnostic).c_str(), stderr);
+  return kBadInput;
+}
+
+void warn(const std::vector<Diagnostic>& warnings) {
+  for (const Diagnostic& warning : warnings) {
+    std::fputs(to_string(warning, "warning").c_str(), stderr);
+  }
+}
+
+int run(int argc, char** argv) {
+  // A closed pipe is an error to report, not a reason to die without a word.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run_checked(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("twill: error: out of memory\n", stderr);
+    return kOurBug;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "twill: internal error: %s\n", error.what());
+    return kOurBug;
+  }
+}
+
+}  // namespace twill::cli

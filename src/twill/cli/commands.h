@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "twill/driver/driver.h"
+
+namespace CLI {
+class App;
+}
+
+/// One `add_*_command` per subcommand, each in the file of that name. It declares the options and
+/// sets `Session::command` to what runs if the user chose it: options in, driver call, text out.
+namespace twill::cli {
+
+/// Exit codes, documented in docs/reference/cli.md.
+enum ExitCode : int {
+  kAnswer = 0,       ///< optimal, or feasible with a stated gap
+  kOurBug = 1,
+  kUsage = 2,
+  kBadInput = 3,     ///< also: an input or output that cannot be read or written
+  kInfeasible = 4,   ///< proven: no schedule at any initiation interval
+  kUndecided = 5,    ///< the work limit ended the search before there was an answer
+  kUnverified = 6,   ///< the schedule breaks a rule
+};
+
+struct Session {
+  std::function<int()> command;
+};
+
+void add_schedule_command(CLI::App& app, Session& session);
+void add_verify_command(CLI::App& app, Session& session);
+void add_evaluate_command(CLI::App& app, Session& session);
+void add_loop_command(CLI::App& app, Session& session);
+void add_machines_command(CLI::App& app, Session& session);
+
+/// The exit code that an outcome stands for.
+int exit_code_of(const report::Outcome& outcome);
+
+/// Prints the diagnostic on standard error and returns `kBadInput`.
+int refuse(const Diagnostic& diagnostic);
+
+/// Prints each as a warning on standard error.
+void warn(const std::vector<Diagnostic>& warnings);
+
+}  // namespace twill::cli

@@ -1,0 +1,37 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/report/summary.h"
+#include "twill/report/verification.h"
+
+namespace twill::cli {
+namespace {
+
+int run(const std::string& path) {
+  const auto input = driver::read_input(path);
+  if (!input) return refuse(input.error());
+  const auto outcome = driver::evaluate_order(*input);
+  if (!outcome) return refuse(outcome.error());
+  warn(outcome->warnings);
+  const auto printed = print(report::verification(*outcome) + "\n" + report::picture(*outcome));
+  return printed ? exit_code_of(*outcome) : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, Session& session) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "evaluate", "The least initiation interval of a given order, stages and groups");
+  command
+      ->add_option("FILE", *path,
+                   "A .loop file with an order (or a schedule, whose order is taken); - reads "
+                   "standard input")
+      ->required();
+  command->callback([path, &session] { session.command = [path] { return run(*path); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,57 @@
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/schedule/problem_json.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  machine::Rate rate = machine::Rate::slowest;
+  bool json = false;
+};
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  const auto posed = driver::pose_loop(choices.request, choices.rate);
+  if (!posed) return refuse(posed.error());
+  warn(posed->warnings);
+  const auto printed = print(choices.json ? schedule::problem_json(posed->problem)
+                                          : schedule::print_loop(schedule::loop_text_of(posed->problem)));
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_loop_command(CLI::App& app, Session& session) {
+  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
+                                                             {"slowest", machine::Rate::slowest}};
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command =
+      app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
+  driver::Request& request = choices->request;
+  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+      ->required();
+  command->add_option("--machine", request.machine,
+                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command->add_option("--loop", request.loop, "Which loop: its number in source order from 0, or :LINE");
+  command->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
+  command->add_flag("--strict", request.strict, "Refuse operations without a price");
+  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
+      ->transform(CLI::CheckedTransformer(kRates));
+  command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,37 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/report/machines.h"
+
+namespace twill::cli {
+namespace {
+
+Result<std::string> text_of(const std::string& name) {
+  if (name.empty()) {
+    TWILL_TRY(const auto machines, driver::shipped_machines());
+    return report::machine_list(machines);
+  }
+  TWILL_TRY(const auto machine, driver::find_machine(name));
+  return machine::describe(machine);
+}
+
+int run(const std::string& name) {
+  const auto text = text_of(name);
+  if (!text) return refuse(text.error());
+  const auto printed = print(*text);
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_machines_command(CLI::App& app, Session& session) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("machines", "List the known GPUs, or show one");
+  command->add_option("NAME", *name, "A name from the list, or a machine JSON file");
+  command->callback([name, &session] { session.command = [name] { return run(*name); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/solve/solve.h"
+
+namespace twill::cli {
+
+/// Reports on standard error, on one line that is rewritten, if that is a terminal and the search
+/// has run for over a second; silent otherwise. Copies share the line.
+std::function<void(const solve::Progress&)> progress_line();
+
+/// Wipes the line away, if there is one, before anything else is printed.
+void end_progress_line();
+
+}  // namespace twill::cli

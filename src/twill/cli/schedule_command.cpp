@@ -1,0 +1,94 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/report/schedule_json.h"
+#include "twill/report/summary.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  std::int64_t trips = 0;
+  bool timing = false;
+  bool json = false;
+  std::string output;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill schedule kernels/fa_fwd_h200.ttgir
+  twill schedule k.ttgir --machine b200 --subtile 64 --trips 128
+  twill loop k.ttgir --machine h200 | twill schedule - --json)";
+
+/// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
+int show(const Choices& choices, const report::Outcome& outcome) {
+  warn(outcome.warnings);
+  const int code = exit_code_of(outcome);
+  if (code == kUnverified) {
+    std::fputs("twill: error: verification failed; this is a bug of ours, please report it\n",
+               stderr);
+    for (const std::string& violation : outcome.violations) {
+      std::fprintf(stderr, "  %s\n", violation.c_str());
+    }
+    return code;
+  }
+  const report::Printing printing{choices.trips, choices.timing};
+  if (!choices.output.empty()) {
+    const auto written =
+        write_file(choices.output, report::schedule_json(outcome, printing));
+    if (!written) return refuse(written.error());
+  }
+  if (choices.output == "-") return code;
+  const auto printed = print(choices.json ? report::schedule_json(outcome, printing)
+                                          : report::summary(outcome, printing));
+  return printed ? code : refuse(printed.error());
+}
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  choices.request.limits.progress = progress_line();
+  const auto outcome = driver::schedule_loop(choices.request);
+  end_progress_line();
+  if (!outcome) return refuse(outcome.error());
+  return show(choices, *outcome);
+}
+
+}  // namespace
+
+void add_schedule_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
+  driver::Request& request = choices->request;
+  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+      ->required();
+  command->add_option("--machine", request.machine,
+                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "
+                      "[innermost with the most tensor-core work]");
+  command->add_option("--subtile", request.subtile,
+                      "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  command->add_flag("--strict", request.strict,
+                    "Refuse operations that the machine has no price for, instead of warning");
+  command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
+  command->add_option("--work-limit", request.limits.work_limit,
+                      "Units of solver work after which to answer with what is known");
+  command->add_flag("--json", choices->json, "Print JSON instead of the summary");
+  command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
+  command->footer(kFooter);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,36 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/report/verification.h"
+
+namespace twill::cli {
+namespace {
+
+int run(const std::string& path) {
+  const auto input = driver::read_input(path);
+  if (!input) return refuse(input.error());
+  const auto outcome = driver::verify_schedule(*input);
+  if (!outcome) return refuse(outcome.error());
+  warn(outcome->warnings);
+  const auto printed = print(report::verification(*outcome));
+  return printed ? exit_code_of(*outcome) : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Session& session) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("verify", "Check a schedule against every rule, by simulation");
+  command
+      ->add_option("SCHEDULE", *path,
+                   "A .loop file with a schedule or an order, or the JSON of `twill schedule`; - "
+                   "reads standard input")
+      ->required();
+  command->callback([path, &session] { session.command = [path] { return run(*path); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/driver/driver.h"
+
+/// Internal to the driver: the last step of everything.
+namespace twill::driver {
+
+/// Every broken rule, one line each, by the independent checker; empty if the schedule is right.
+std::vector<std::string> violations_of(const problem::Problem& problem,
+                                       const schedule::Schedule& schedule);
+
+/// An outcome with the problem's hash and text filled in, and nothing said about a machine.
+report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer);
+
+}  // namespace twill::driver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/machine/machine.h"
+#include "twill/report/outcome.h"
+#include "twill/solve/solve.h"
+#include "twill/support/diagnostic.h"
+
+/// From an input text to a checked answer: every step of Twill in order, as one readable list.
+/// Reentrant: no global state, no output; progress and cancellation through `Request::limits`.
+namespace twill::driver {
+
+/// A text and the name it has in messages.
+struct Input {
+  std::string name;
+  std::string text;
+};
+
+/// The contents of a file, or of standard input for "-". Fails for what is missing, a directory,
+/// unreadable, empty, or larger than 256 MB.
+Result<Input> read_input(const std::string& path);
+
+/// The machine of that name that Twill ships, or the one described by that JSON file (a name with
+/// a slash or ending in ".json").
+Result<machine::Machine> find_machine(const std::string& name);
+
+/// All machines that Twill ships, by name.
+Result<std::vector<machine::Machine>> shipped_machines();
+
+/// What is asked for. Everything but the input has a default.
+struct Request {
+  Input input;
+  std::string machine;         ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
+  std::string loop;            ///< "1" (source order, from 0) or ":LINE"; default: most products
+  std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
+  std::string pool;            ///< only this pool of the machine; default: all of them
+  bool strict = false;         ///< refuse operations that only the default rule prices
+  solve::Options limits;
+};
+
+/// The Problem of the input's loop for one pool: the one asked for, else the machine's first.
+struct PosedLoop {
+  problem::Problem problem;
+  std::vector<Diagnostic> warnings;
+};
+Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
+
+/// Schedules the loop of the input and checks the answer with the independent checker: look at
+/// `Outcome::violations` before anything else. Fails only for bad input: infeasible and undecided
+/// loops are outcomes.
+///
+/// TTGIR is posed with every op at its slowest co-run rate, so that its II can be kept; the
+/// bracket's lower end is proven with every op at its fastest. Of several pools the best is kept:
+/// smallest II, then the objectives in order.
+Result<report::Outcome> schedule_loop(const Request& request);
+
+/// Checks the schedule or the order that stands in a `.loop` file or in a schedule JSON. Of an
+/// order, the earliest schedule at its least II is checked.
+Result<report::Outcome> verify_schedule(const Input& input);
+
+/// The least II that the order (or the order of the schedule) in a `.loop` file can reach; rules
+/// that no II mends (registers, memory) show up as violations.
+Result<report::Outcome> evaluate_order(const Input& input);
+
+}  // namespace twill::driver

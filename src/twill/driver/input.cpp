@@ -1,0 +1,102 @@
+#include "twill/driver/input.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace twill::driver {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
+};
+
+Result<std::string> read_all(std::FILE* file, const std::string& name) {
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file)) {
+    text.append(block.data(), count);
+    if (text.size() > kMostBytes) return fail({name}, "larger than 256 MB");
+  }
+  if (std::ferror(file) != 0) {
+    return fail({name}, std::string("cannot be read: ") + std::strerror(errno));
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+}
+
+/// `#name = ...`: an alias of MLIR, where `# words` would be a comment of a `.loop` text.
+bool is_alias(std::string_view line) {
+  if (!line.starts_with('#') && !line.starts_with('!')) return false;
+  const std::size_t end = line.find_first_of(" \t=");
+  return end != std::string_view::npos && end > 1 && trimmed(line.substr(end)).starts_with('=');
+}
+
+std::optional<Form> form_of_line(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kTtgirBegins = {"module", "builtin.module", "tt.func",
+                                                            "func.func", "\"builtin.module\""};
+  if (line.starts_with('{')) return Form::schedule_json;
+  if (line.starts_with("loop ")) return Form::loop;
+  if (is_alias(line)) return Form::ttgir;
+  for (const std::string_view begin : kTtgirBegins) {
+    if (line.starts_with(begin)) return Form::ttgir;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Input> read_input(const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  std::error_code ignored;
+  if (path != "-" && std::filesystem::is_directory(path, ignored)) {
+    return fail({name}, "is a directory, not a file");
+  }
+  const std::unique_ptr<std::FILE, CloseFile> file(path == "-" ? stdin
+                                                               : std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) {
+    return fail({name}, std::string("cannot be read: ") + std::strerror(errno));
+  }
+  TWILL_TRY(std::string text, read_all(file.get(), name));
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; })) {
+    return fail({name}, "is empty");
+  }
+  return Input{name, std::move(text)};
+}
+
+Result<Form> form_of(const Input& input) {
+  const std::string ending = std::filesystem::path(input.name).extension().string();
+  if (ending == ".ttgir" || ending == ".mlir") return Form::ttgir;
+  if (ending == ".loop") return Form::loop;
+  if (ending == ".json") return Form::schedule_json;
+  int number = 0;
+  for (std::string_view rest = input.text; !rest.empty();) {
+    const std::string_view whole = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(whole.size() + 1, rest.size()));
+    ++number;
+    const std::string_view line = trimmed(whole);
+    if (const auto form = form_of_line(line)) return *form;
+    if (line.empty() || line.starts_with('#') || line.starts_with("//")) continue;
+    Diagnostic wrong{{input.name, number, 1},
+                     "neither TTGIR nor a .loop text begins like this",
+                     std::string(whole),
+                     "a .loop text begins with `loop NAME`; TTGIR with aliases or `module`"};
+    return tl::unexpected(std::move(wrong));
+  }
+  return fail({input.name}, "there are only comments in it");
+}
+
+}  // namespace twill::driver

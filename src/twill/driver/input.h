@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/driver/driver.h"
+
+/// Internal to the driver: what an input text is.
+namespace twill::driver {
+
+enum class Form { ttgir, loop, schedule_json };
+
+/// By the name's ending (.ttgir .mlir .loop .json), else by how the text begins. Fails if neither
+/// says anything.
+Result<Form> form_of(const Input& input);
+
+}  // namespace twill::driver

@@ -1,0 +1,83 @@
+#include "twill/driver/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "twill/extract/extract.h"
+#include "twill/frontend/ttgir/read.h"
+
+namespace twill::driver {
+namespace {
+
+/// The machine asked for, else a shipped one of the architecture the kernel was compiled for.
+Result<machine::Machine> machine_for(const Request& request, const ir::Program& program) {
+  if (!request.machine.empty()) return find_machine(request.machine);
+  const std::optional<int> target = ir::cuda_target(program);
+  if (target == 90) return find_machine("h200");
+  if (target == 100) return find_machine("b200");
+  return fail({request.input.name},
+              target ? fmt::format("no machine is known for the target cuda:{}", *target)
+                     : "the module names no CUDA target",
+              "choose one with --machine");
+}
+
+Result<std::vector<std::string>> pools_for(const Request& request,
+                                           const machine::Machine& machine) {
+  std::vector<std::string> names;
+  for (const machine::Pool& pool : machine->pools) names.push_back(pool.name);
+  if (request.pool.empty()) return names;
+  if (machine.pool_named(request.pool) != nullptr) return std::vector{request.pool};
+  return fail({}, fmt::format("machine {} has no pool named '{}'", machine->name, request.pool),
+              fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+/// Appends what is not there yet: the pools of a machine mostly warn of the same.
+void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& more) {
+  for (const Diagnostic& warning : more) {
+    const bool known = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnostic& w) {
+      return w.location == warning.location && w.message == warning.message;
+    });
+    if (!known) warnings.push_back(warning);
+  }
+}
+
+}  // namespace
+
+Result<Kernel> read_kernel(const Request& request) {
+  TWILL_TRY(ir::Program program, frontend::read_ttgir(request.input.text, request.input.name));
+  TWILL_TRY(machine::Machine machine, machine_for(request, program));
+  TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
+  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  return Kernel{std::move(program), choice, std::move(machine), std::move(pools)};
+}
+
+std::string loop_in_words(const Kernel& kernel) {
+  return fmt::format("loop {} of {}, line {}", kernel.choice.number,
+                     extract::loops_of(kernel.program).size(),
+                     ir::text_location(kernel.program, kernel.choice.loop).line);
+}
+
+Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate) {
+  PosedKernel posed;
+  std::optional<Diagnostic> first_failure;
+  for (const std::string& pool : kernel.pools) {
+    const extract::Options options{request.subtile, pool, rate, request.strict};
+    auto extraction =
+        extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
+    if (!extraction) {
+      posed.left_out.push_back({pool, extraction.error().message});
+      if (!first_failure) first_failure = std::move(extraction).error();
+      continue;
+    }
+    merge(posed.warnings, extraction->warnings);
+    posed.pools.push_back({pool, std::move(extraction->problem), std::move(extraction->notes),
+                           std::move(extraction->reserved)});
+  }
+  if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
+  return posed;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,177 @@
+#include "twill/driver/pools.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "twill/schedule/bounds.h"
+
+namespace twill::driver {
+namespace {
+
+using schedule::Answer;
+using schedule::Verdict;
+
+/// What is known of one pool; no answer: its bound alone ruled it out.
+struct Tried {
+  schedule::Bound bound;
+  std::optional<Answer> answer;
+};
+
+bool has_schedule(const Tried& tried) { return tried.answer && tried.answer->schedule; }
+
+Cycles interval_of(const Answer& answer) { return answer.schedule->initiation_interval; }
+
+/// Lexicographic order of two answers that have schedules.
+bool is_better(const Answer& a, const Answer& b) {
+  if (interval_of(a) != interval_of(b)) return interval_of(a) < interval_of(b);
+  return std::lexicographical_compare(
+      a.objectives.begin(), a.objectives.end(), b.objectives.begin(), b.objectives.end(),
+      [](const auto& x, const auto& y) { return x.value < y.value; });
+}
+
+/// The most promising pool first, so that the others may be ruled out by their bounds.
+std::vector<std::size_t> by_bound(const std::vector<Tried>& tried) {
+  std::vector<std::size_t> order(tried.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return tried[a].bound.value < tried[b].bound.value;
+  });
+  return order;
+}
+
+solve::Options within(const solve::Options& limits, std::uint64_t spent) {
+  solve::Options rest = limits;
+  rest.work_limit = limits.work_limit > spent ? limits.work_limit - spent : 0;
+  return rest;
+}
+
+std::optional<std::size_t> best_of(const std::vector<Tried>& tried) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (!has_schedule(tried[i])) continue;
+    if (!best || is_better(*tried[i].answer, *tried[*best].answer)) best = i;
+  }
+  return best;
+}
+
+std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
+  std::vector<Tried> tried;
+  for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
+  std::uint64_t spent = 0;
+  std::optional<Cycles> least;
+  for (const std::size_t i : by_bound(tried)) {
+    if (least && tried[i].bound.value > *least) continue;
+    Answer answer = solve::solve(pools[i].problem, within(limits, spent));
+    spent += answer.work;
+    tried[i].bound = answer.lower_bound;
+    if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
+    tried[i].answer = std::move(answer);
+  }
+  return tried;
+}
+
+std::string result_of(const Tried& tried) {
+  if (!tried.answer) {
+    return fmt::format("not faster: needs at least {} ({})", tried.bound.value,
+                       report::limit_of(tried.bound));
+  }
+  const Answer& answer = *tried.answer;
+  if (!answer.schedule) {
+    return fmt::format("{}: {}", schedule::name_of(answer.verdict), answer.argument);
+  }
+  std::string text = fmt::format("II {}", interval_of(answer));
+  for (const schedule::ObjectiveValue& level : answer.objectives) {
+    if (level.name != "initiation_interval") text += fmt::format(", {} {}", level.name, level.value);
+  }
+  return answer.verdict == Verdict::optimal ? text : text + " (not proven best)";
+}
+
+/// True if `other` certainly holds nothing better than the answer in hand.
+bool is_beaten(const Tried& other, const Answer& best) {
+  if (other.bound.value > interval_of(best)) return true;
+  if (!other.answer) return false;
+  return other.answer->verdict == Verdict::optimal || other.answer->verdict == Verdict::infeasible;
+}
+
+bool is_infeasible(const Tried& tried) {
+  return tried.answer && tried.answer->verdict == Verdict::infeasible;
+}
+
+/// The pool with the weakest lower bound: what holds for all pools. Infeasible ones do not count,
+/// unless all are.
+std::size_t weakest(const std::vector<Tried>& tried, std::size_t chosen) {
+  std::size_t at = chosen;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (is_infeasible(tried[i])) continue;
+    if (is_infeasible(tried[at]) || tried[i].bound.value < tried[at].bound.value) at = i;
+  }
+  return at;
+}
+
+/// Makes the claims of the chosen pool's answer hold over all pools.
+void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vector<Tried>& tried,
+           std::size_t chosen) {
+  const std::size_t at = weakest(tried, chosen);
+  if (at != chosen && tried[at].bound.value < answer.lower_bound.value) {
+    answer.lower_bound = tried[at].bound;
+    answer.lower_bound.ops.clear();  // they number the ops of another problem
+    answer.lower_bound.witness =
+        fmt::format("pool {}: {}", pools[at].pool, tried[at].bound.witness);
+  }
+  if (answer.schedule) {
+    const bool proven = std::all_of(tried.begin(), tried.end(),
+                                    [&](const Tried& t) { return is_beaten(t, answer); });
+    if (!proven && answer.verdict == Verdict::optimal) answer.verdict = Verdict::feasible;
+    return;
+  }
+  const bool infeasible = std::all_of(tried.begin(), tried.end(), is_infeasible);
+  answer.verdict = infeasible ? Verdict::infeasible : Verdict::undecided;
+  if (tried.size() == 1) return;
+  answer.argument.clear();
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (i > 0) answer.argument += "; ";
+    answer.argument += fmt::format("pool {}: {}", pools[i].pool, tried[i].answer->argument);
+  }
+}
+
+}  // namespace
+
+BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
+  const std::vector<Tried> tried = try_pools(pools, limits);
+  BestPool best;
+  best.index = best_of(tried).value_or(0);
+  best.answer = *tried[best.index].answer;
+  widen(best.answer, pools, tried, best.index);
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    std::string result = result_of(tried[i]);
+    if (i == best.index && best.answer.schedule) result += ", chosen";
+    best.tried.push_back({pools[i].pool, std::move(result)});
+  }
+  return best;
+}
+
+schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
+                                 const solve::Options& limits) {
+  std::vector<Tried> tried;
+  for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
+  std::optional<schedule::Bound> least;
+  std::uint64_t spent = 0;
+  for (const std::size_t i : by_bound(tried)) {
+    if (least && tried[i].bound.value >= least->value) break;
+    problem::Parts parts = pools[i].problem.parts();
+    parts.objectives.clear();  // only the interval matters here
+    const auto problem = problem::pose(std::move(parts));
+    if (!problem) continue;  // it was posed before with more
+    const Answer answer = solve::solve(*problem, within(limits, spent));
+    spent += answer.work;
+    if (answer.verdict == Verdict::infeasible) continue;
+    if (!least || answer.lower_bound.value < least->value) least = answer.lower_bound;
+  }
+  return least.value_or(tried.front().bound);
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/extract/extract.h"
+#include "twill/report/outcome.h"
+#include "twill/solve/solve.h"
+
+/// Internal to the driver: one loop, several pools of warp groups to run it with.
+namespace twill::driver {
+
+/// The loop as it is posed for one pool.
+struct PosedPool {
+  std::string pool;
+  problem::Problem problem;
+  std::vector<std::string> notes;              ///< what was approximated
+  std::vector<extract::Reserved> reserved;     ///< what the loop keeps for itself throughout
+};
+
+struct BestPool {
+  std::size_t index = 0;     ///< of the pool the answer is for
+  schedule::Answer answer;   ///< its claims hold over all pools
+  std::vector<report::PoolTried> tried;
+};
+
+/// Solves the loop for every pool and keeps the best: smallest II, then the objectives in order, then
+/// the order of `pools`. A pool whose lower bound exceeds an II in hand is not solved. All
+/// solves together stay within `limits.work_limit`. Precondition: at least one pool.
+BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
+
+/// A proven lower bound on II over all pools: the least II where the search ends in time.
+schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
+                                 const solve::Options& limits);
+
+}  // namespace twill::driver

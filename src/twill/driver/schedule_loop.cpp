@@ -1,0 +1,140 @@
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "twill/driver/checking.h"
+#include "twill/driver/driver.h"
+#include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/pools.h"
+#include "twill/schedule/corun.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::driver {
+namespace {
+
+/// Seconds since it was made or last read; they are printed only if asked for.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+    return seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+void check(report::Outcome& outcome) {
+  if (!outcome.answer.schedule) return;
+  outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
+}
+
+Result<report::Outcome> schedule_hand_written(const Request& request) {
+  Stopwatch watch;
+  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
+  const double read = watch.lap();
+  schedule::Answer answer = solve::solve(loop.problem, request.limits);
+  const double solve = watch.lap();
+  report::Outcome outcome = described(request.input, std::move(loop.problem), std::move(answer));
+  check(outcome);
+  outcome.timings = {read, 0, solve, watch.lap()};
+  if (!request.machine.empty() || !request.pool.empty() || request.subtile) {
+    outcome.warnings.push_back({{request.input.name},
+                                "a .loop text brings its own costs and groups: --machine, --pool "
+                                "and --subtile change nothing",
+                                "",
+                                ""});
+  }
+  return outcome;
+}
+
+/// What the schedule's order takes when its groups really share the pipes; nothing if the machine's
+/// pipes say nothing about it. `fastest` poses the same ops in the same order as `posed`.
+std::optional<Cycles> expected_interval(const problem::Problem& posed,
+                                        const schedule::Schedule& schedule,
+                                        const problem::Problem& fastest) {
+  const schedule::Order order = schedule::order_of(posed, schedule);
+  const auto run = schedule::co_run(fastest, order, schedule::Turns::enforced);
+  if (!run) return std::nullopt;
+  return static_cast<Cycles>(std::llround(run->interval));
+}
+
+/// The lower end is what no schedule can beat with every op at its fastest.
+Result<report::Bracket> bracket_of(const Kernel& kernel, const Request& request,
+                                   const PosedPool& chosen, const schedule::Schedule& schedule) {
+  TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
+  const schedule::Bound bound = bound_over_pools(fastest.pools, request.limits);
+  report::Bracket bracket;
+  bracket.fastest = bound.value;
+  bracket.fastest_limit = report::limit_of(bound);
+  bracket.fastest_witness = bound.witness;
+  bracket.slowest = schedule.initiation_interval;
+  for (const PosedPool& pool : fastest.pools) {
+    if (pool.pool != chosen.pool) continue;
+    bracket.expected = expected_interval(chosen.problem, schedule, pool.problem);
+  }
+  return bracket;
+}
+
+Result<report::Outcome> schedule_kernel(const Request& request) {
+  Stopwatch watch;
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  const double read = watch.lap();
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, machine::Rate::slowest));
+  const double extract = watch.lap();
+  BestPool best = solve_pools(posed.pools, request.limits);
+  std::optional<report::Bracket> bracket;
+  if (best.answer.schedule) {
+    TWILL_TRY(bracket, bracket_of(kernel, request, posed.pools[best.index], *best.answer.schedule));
+  }
+  const double solve = watch.lap();
+  PosedPool& chosen = posed.pools[best.index];
+  report::Outcome outcome =
+      described(request.input, std::move(chosen.problem), std::move(best.answer));
+  outcome.loop = loop_in_words(kernel);
+  outcome.machine = kernel.machine->name;
+  outcome.machine_measured = kernel.machine->measured;
+  outcome.pool = std::move(chosen.pool);
+  outcome.pools = std::move(best.tried);
+  outcome.pools.insert(outcome.pools.end(), posed.left_out.begin(), posed.left_out.end());
+  outcome.notes = std::move(chosen.notes);
+  outcome.reserved = std::move(chosen.reserved);
+  outcome.bracket = std::move(bracket);
+  outcome.warnings = std::move(posed.warnings);
+  check(outcome);
+  outcome.timings = {read, extract, solve, watch.lap()};
+  return outcome;
+}
+
+}  // namespace
+
+Result<report::Outcome> schedule_loop(const Request& request) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  switch (form) {
+    case Form::loop: return schedule_hand_written(request);
+    case Form::ttgir: return schedule_kernel(request);
+    case Form::schedule_json: break;
+  }
+  return fail({request.input.name}, "a schedule is not scheduled again",
+              "`twill verify` checks it");
+}
+
+Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form == Form::loop) {
+    TWILL_TRY(schedule::LoopText loop,
+              schedule::parse_loop(request.input.text, request.input.name));
+    return PosedLoop{std::move(loop.problem), {}};
+  }
+  if (form == Form::schedule_json) return fail({request.input.name}, "a schedule is not a loop");
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
+  return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
+}
+
+}  // namespace twill::driver

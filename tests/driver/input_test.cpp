@@ -1,0 +1,42 @@
+#include "twill/driver/input.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::driver {
+namespace {
+
+// Names decide where they can; otherwise the first line that is no comment does. `#` begins both a
+// comment of `.loop` texts and an alias of TTGIR: the difference is the `=`.
+TEST(FormOf, NamesThenContents) {
+  const std::vector<std::pair<Input, Form>> cases = {
+      {{"a.loop", "module"}, Form::loop},
+      {{"a.ttgir", "loop x"}, Form::ttgir},
+      {{"a.mlir", ""}, Form::ttgir},
+      {{"-", "# a comment\n\n  loop x\n"}, Form::loop},
+      {{"-", "# loop = one\nloop x\n"}, Form::loop},
+      {{"-", "#blocked = #ttg.blocked<{}>\nmodule {}\n"}, Form::ttgir},
+      {{"-", "// comment\nmodule {}\n"}, Form::ttgir},
+      {{"-", "!t = f32\n"}, Form::ttgir},
+      {{"-", "\n{\"format\": 1}"}, Form::schedule_json},
+  };
+  for (const auto& [input, form] : cases) {
+    const auto found = form_of(input);
+    ASSERT_TRUE(found) << input.text;
+    EXPECT_EQ(*found, form) << input.text;
+  }
+}
+
+// What is neither is refused at the line that shows it.
+TEST(FormOf, RefusesWhatItDoesNotKnow) {
+  const auto found = form_of({"x", "# comment\nhello\n"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().location.line, 2);
+  EXPECT_FALSE(form_of({"x", "# only\n# comments\n"}));
+}
+
+}  // namespace
+}  // namespace twill::driver

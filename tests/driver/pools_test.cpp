@@ -1,0 +1,66 @@
+#include "twill/driver/pools.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "twill/schedule/loop_text.h"
+
+namespace twill::driver {
+namespace {
+
+/// Two synchronous ops on two units, each holding its group for `busy` cycles: the least II is
+/// 2 * busy if one group issues both, busy with two groups.
+PosedPool pool(const std::string& name, int groups, int busy, int registers = 100) {
+  std::string text = "loop two\nunit A\nunit B\n";
+  for (int i = 0; i < groups; ++i) {
+    text += "group G" + std::to_string(i) + " registers " + std::to_string(registers) + "\n";
+  }
+  const std::string rest = " for " + std::to_string(busy) + " registers 64\n";
+  text += "op a on A" + rest + "op b on B" + rest + "a -> b\nb -> a distance 4\n";
+  auto loop = schedule::parse_loop(text, name);
+  if (!loop) throw std::runtime_error(to_string(loop.error()));
+  return {name, std::move(loop->problem), {}, {}};
+}
+
+// The pool with the smallest II wins, whatever its place in the list, and both are named.
+TEST(SolvePools, KeepsTheFastest) {
+  const BestPool best = solve_pools({pool("one", 1, 10), pool("two", 2, 10)}, {});
+  EXPECT_EQ(best.index, 1U);
+  ASSERT_TRUE(best.answer.schedule);
+  EXPECT_EQ(best.answer.schedule->initiation_interval, 10);
+  EXPECT_EQ(best.answer.verdict, schedule::Verdict::optimal);
+  ASSERT_EQ(best.tried.size(), 2U);
+  EXPECT_EQ(best.tried[0].name, "one");
+  EXPECT_NE(best.tried[0].result.find("at least 20"), std::string::npos) << best.tried[0].result;
+  EXPECT_NE(best.tried[1].result.find("chosen"), std::string::npos) << best.tried[1].result;
+}
+
+// At equal II the objectives decide: one group that is enough beats two that are used.
+TEST(SolvePools, ObjectivesBreakTies) {
+  const BestPool best = solve_pools({pool("narrow", 2, 10), pool("wide", 2, 10, 200)}, {});
+  EXPECT_EQ(best.answer.schedule->initiation_interval, 10);
+  EXPECT_EQ(best.index, 0U) << "equal answers: the first pool";
+}
+
+// A bound that holds for one pool only is no bound of the answer.
+TEST(SolvePools, BoundHoldsOverAllPools) {
+  const BestPool best = solve_pools({pool("slow", 1, 30), pool("fast", 1, 10)}, {});
+  EXPECT_EQ(best.answer.schedule->initiation_interval, 20);
+  EXPECT_LE(best.answer.lower_bound.value, 20);
+  EXPECT_EQ(bound_over_pools({pool("slow", 1, 30), pool("fast", 1, 10)}, {}).value, 20);
+}
+
+// Infeasible means infeasible in every pool; a pool that is cannot hide one that is not.
+TEST(SolvePools, InfeasibleOnlyIfAllAre) {
+  const BestPool none = solve_pools({pool("tiny", 1, 10, 8), pool("small", 1, 10, 16)}, {});
+  EXPECT_EQ(none.answer.verdict, schedule::Verdict::infeasible);
+  EXPECT_NE(none.answer.argument.find("tiny"), std::string::npos);
+  EXPECT_NE(none.answer.argument.find("small"), std::string::npos);
+  const BestPool some = solve_pools({pool("tiny", 1, 10, 8), pool("enough", 1, 10)}, {});
+  EXPECT_EQ(some.answer.verdict, schedule::Verdict::optimal);
+  EXPECT_EQ(some.index, 1U);
+}
+
+}  // namespace
+}  // namespace twill::driver

@@ -1,0 +1,172 @@
+// The strategies that experts found by hand come out of the search, as proven optima, when the costs
+// are those of published rates (loops/*.loop). Asserted are the properties that make a strategy what
+// it is, not cycles: which role does what, who takes turns, what is in the prologue.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/solve.h"
+#include "twill/verify/verify.h"
+
+namespace twill {
+namespace {
+
+using problem::GroupId;
+using problem::OpId;
+using problem::Problem;
+using schedule::Schedule;
+
+Problem bundled(const std::string& name) {
+  const std::string path = std::string(TWILL_SOURCE_DIR) + "/loops/" + name + ".loop";
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto loop = schedule::parse_loop(text, path);
+  if (!loop) throw std::runtime_error(to_string(loop.error()));
+  return std::move(loop->problem);
+}
+
+/// A loop and its checked, proven optimum, with names instead of ids.
+struct Optimum {
+  Problem problem;
+  Schedule schedule;
+
+  OpId op(const std::string& name) const {
+    for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+      if (problem.ops()[i].name == name) return OpId(i);
+    }
+    throw std::runtime_error("no op " + name);
+  }
+  Cycles stage(const std::string& name) const { return schedule::stage_of(schedule, op(name)); }
+  Cycles slot(const std::string& name) const { return schedule::slot_of(schedule, op(name)); }
+  GroupId group(const std::string& name) const { return schedule.ops[op(name).index()].group; }
+
+  /// The ops of each used group.
+  std::map<GroupId, std::set<std::string>> groups() const {
+    std::map<GroupId, std::set<std::string>> groups;
+    for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+      groups[schedule.ops[i].group].insert(problem.ops()[i].name);
+    }
+    return groups;
+  }
+
+  /// Used groups of four warps that are not the load group.
+  std::size_t compute_groups() const {
+    std::size_t count = 0;
+    for (const auto& [group, ops] : groups()) {
+      if (!problem[group].loads && problem[group].warps == 4) ++count;
+    }
+    return count;
+  }
+};
+
+/// Solves and checks: everything below holds of a proven and verified optimum or not at all.
+Optimum optimum_of(Problem problem) {
+  const schedule::Answer answer = solve::solve(problem);
+  EXPECT_EQ(answer.verdict, schedule::Verdict::optimal) << answer.argument;
+  if (!answer.schedule) throw std::runtime_error("no schedule");
+  EXPECT_TRUE(verify::verify(problem, *answer.schedule));
+  return {std::move(problem), *answer.schedule};
+}
+
+/// The products in the order in which the tensor core runs them in one interval.
+std::vector<std::string> in_slot_order(const Optimum& found, std::vector<std::string> ops) {
+  std::sort(ops.begin(), ops.end(), [&](const std::string& a, const std::string& b) {
+    return found.slot(a) < found.slot(b);
+  });
+  return ops;
+}
+
+// Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and nothing crosses.
+TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
+  const Optimum found = optimum_of(bundled("fwd_h2"));
+  EXPECT_EQ(found.schedule.initiation_interval, 2048);
+  EXPECT_EQ(found.compute_groups(), 2U);
+  for (const auto& [group, ops] : found.groups()) {
+    std::set<char> sub_tiles;
+    for (const std::string& name : ops) {
+      if (!found.problem[group].loads) sub_tiles.insert(name.back());
+    }
+    EXPECT_LE(sub_tiles.size(), 1U) << found.problem[group].name;
+  }
+}
+
+// Ping-pong: the warpgroups take turns on the tensor core (two products of one, then two of the
+// other), and the exponentials of each run while products of the other do.
+TEST(FlashAttention3, PingPong) {
+  const Optimum found = optimum_of(bundled("fwd_h2"));
+  const auto order = in_slot_order(found, {"qkA", "pvA", "qkB", "pvB"});
+  int changes = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    changes += order[i].back() != order[(i + 1) % order.size()].back() ? 1 : 0;
+  }
+  EXPECT_EQ(changes, 2) << order[0] << order[1] << order[2] << order[3];
+}
+
+// Pipelining within a warpgroup: one product, that of P and V of one sub-tile, stands in the
+// prologue; the paper's remark is that the other sub-tile does not need it.
+TEST(FlashAttention3, OneProductInThePrologue) {
+  const Optimum found = optimum_of(bundled("fwd_h2"));
+  const Cycles a = found.stage("pvA") - found.stage("qkA");
+  const Cycles b = found.stage("pvB") - found.stage("qkB");
+  EXPECT_EQ(std::min(a, b), 0);
+  EXPECT_EQ(std::max(a, b), 1);
+}
+
+// Flash Attention 4 on Blackwell: loads, tensor-core issue, two softmax groups with one sub-tile
+// each, and one group that corrects the accumulators of both.
+TEST(FlashAttention4, FiveRoles) {
+  const Optimum found = optimum_of(bundled("fwd_b2"));
+  EXPECT_EQ(found.groups().size(), 5U);
+  EXPECT_NE(found.group("expA"), found.group("expB"));
+  EXPECT_EQ(found.group("ldOA"), found.group("ldOB"));
+  EXPECT_EQ(found.group("stOA"), found.group("stOB"));
+  EXPECT_NE(found.group("ldOA"), found.group("expA"));
+  EXPECT_NE(found.group("ldOA"), found.group("expB"));
+  for (const char sub_tile : {'A', 'B'}) {
+    const std::string tail(1, sub_tile);
+    EXPECT_EQ(found.group("ldS" + tail), found.group("exp" + tail));
+    EXPECT_EQ(found.group("rmax" + tail), found.group("exp" + tail));
+    EXPECT_EQ(found.group("resc" + tail), found.group("ldO" + tail));
+    EXPECT_EQ(found.problem[found.group("qk" + tail)].warps, 1);
+    EXPECT_EQ(found.group("qk" + tail), found.group("qkA"));
+    EXPECT_EQ(found.group("pv" + tail), found.group("qkA"));
+  }
+}
+
+// Both products of P and V run one iteration behind those of Q and K.
+TEST(FlashAttention4, BothSecondProductsInTheNextStage) {
+  const Optimum found = optimum_of(bundled("fwd_b2"));
+  EXPECT_EQ(found.stage("pvA") - found.stage("qkA"), 1);
+  EXPECT_EQ(found.stage("pvB") - found.stage("qkB"), 1);
+}
+
+// The backward pass on Blackwell needs two compute groups.
+TEST(BackwardOnBlackwell, TwoGroups) {
+  const Optimum found = optimum_of(bundled("bwd_b2"));
+  EXPECT_EQ(found.schedule.initiation_interval, 2560);
+  EXPECT_EQ(found.compute_groups(), 2U);
+}
+
+// With no more than 120 registers a thread it is worth a third group: two would be slower.
+TEST(BackwardOnBlackwell, ThreeGroupsWhenRegistersAreShort) {
+  problem::Parts parts = bundled("bwd_b2").parts();
+  for (problem::Group& group : parts.groups) {
+    if (group.warps == 4) group.registers = std::min(group.registers, 120);
+  }
+  auto problem = problem::pose(std::move(parts));
+  ASSERT_TRUE(problem);
+  const Optimum found = optimum_of(*std::move(problem));
+  EXPECT_EQ(found.schedule.initiation_interval, 2560);
+  EXPECT_EQ(found.compute_groups(), 3U);
+}
+
+}  // namespace
+}  // namespace twill
