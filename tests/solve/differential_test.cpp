@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "solve/random_problem.h"
+#include "solve/z3_oracle.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/solve.h"
+#include "twill/verify/verify.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::Objective;
+using problem::Problem;
+using schedule::Answer;
+using schedule::Schedule;
+using schedule::Verdict;
+
+std::string text_of(const Problem& problem) {
+  return schedule::print_loop(schedule::loop_text_of(problem));
+}
+
+std::int64_t measure(const Problem& problem, const Schedule& schedule, Objective objective) {
+  std::vector<std::size_t> groups;
+  std::vector<std::pair<std::size_t, std::size_t>> sent;
+  for (const auto& placement : schedule.ops) groups.push_back(placement.group.index());
+  for (const auto& it : problem.dependences()) {
+    const std::size_t to = groups[it.to.index()];
+    const bool crosses = it.carries_value && problem[it.from].registers > 0;
+    if (crosses && groups[it.from.index()] != to) sent.emplace_back(it.from.index(), to);
+  }
+  const auto distinct = [](auto values) {
+    std::sort(values.begin(), values.end());
+    return std::unique(values.begin(), values.end()) - values.begin();
+  };
+  if (objective == Objective::groups) return distinct(groups);
+  if (objective == Objective::crossings) return distinct(sent);
+  return schedule::length_of(problem, schedule);
+}
+
+std::vector<std::int64_t> measure(const Problem& problem, const Schedule& schedule) {
+  std::vector<std::int64_t> values = {schedule.initiation_interval};
+  for (const Objective it : problem.objectives()) values.push_back(measure(problem, schedule, it));
+  return values;
+}
+
+/// An answer that claims a schedule must hold what it claims.
+void expect_honest(const Problem& problem, const Answer& answer) {
+  ASSERT_TRUE(answer.schedule.has_value());
+  const auto checked = verify::verify(problem, *answer.schedule);
+  ASSERT_TRUE(checked.has_value()) << checked.error().front().message << "\n" << text_of(problem);
+  const std::vector<std::int64_t> values = measure(problem, *answer.schedule);
+  ASSERT_EQ(answer.objectives.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(answer.objectives[i].value, values[i]) << answer.objectives[i].name;
+  }
+  if (answer.verdict != Verdict::optimal) return;
+  for (const auto& level : answer.objectives) {
+    EXPECT_TRUE(level.proven);
+    EXPECT_EQ(level.bound, level.value);
+  }
+}
+
+// Protects: II and every objective, and infeasibility, against Z3 on an encoding in absolute
+// cycles: nothing smaller exists at any level.
+TEST(Differential, AgreesWithZ3) {
+  std::mt19937 random(3);
+  int infeasible = 0;
+  int above_bound = 0;
+  int unknown = 0;
+  for (int round = 0; round < 200; ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 4;
+    size.groups = 1 + round % 3;
+    const Problem problem = solve_test::random_problem(random, size);
+    const Answer answer = solve(problem);
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    if (answer.verdict == Verdict::infeasible) {
+      ++infeasible;
+      for (const Cycles ii : {3, 20, 100}) {
+        ASSERT_NE(solve_test::z3_feasible(problem, ii, {}, {}), std::optional(true)) << ii;
+      }
+      continue;
+    }
+    ASSERT_EQ(answer.verdict, Verdict::optimal) << answer.argument;
+    expect_honest(problem, answer);
+    const Cycles ii = answer.schedule->initiation_interval;
+    if (answer.lower_bound.kind == schedule::BoundKind::search) ++above_bound;
+    const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
+                                    std::optional<std::int64_t> limit) {
+      const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);
+      EXPECT_NE(feasible, std::optional(true));
+      if (!feasible) ++unknown;
+    };
+    if (ii > 1) expect_refuted(ii - 1, {}, {});
+    std::vector<std::int64_t> above;
+    for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
+      const std::int64_t value = answer.objectives[i].value;
+      expect_refuted(ii, above, value - 1);
+      above.push_back(value);
+    }
+  }
+  EXPECT_GT(infeasible, 5);
+  EXPECT_GT(above_bound, 8);
+  EXPECT_LT(unknown, 40);
+}
+
+/// Calls `use` with every schedule of the given II whose issue cycles are below `horizon`.
+template <class Use>
+void for_each_schedule(const Problem& problem, Cycles ii, Cycles horizon, Use use) {
+  Schedule schedule;
+  schedule.initiation_interval = ii;
+  schedule.ops.resize(problem.ops().size());
+  const auto place = [&](const auto& self, std::size_t op) -> void {
+    if (op == schedule.ops.size()) return use(schedule);
+    auto& at = schedule.ops[op];
+    for (std::size_t way = 0; way < problem.ops()[op].ways.size(); ++way) {
+      for (std::size_t group = 0; group < problem.groups().size(); ++group) {
+        for (Cycles issue = 0; issue < horizon; ++issue) {
+          at = {issue, schedule::GroupId(group), static_cast<int>(way)};
+          self(self, op + 1);
+        }
+      }
+    }
+  };
+  place(place, 0);
+}
+
+// Protects: the same against trying every schedule, checked by simulation; here with alternatives.
+TEST(Differential, AgreesWithTryingEverything) {
+  std::mt19937 random(5);
+  int compared = 0;
+  for (int round = 0; round < 60; ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 2;
+    size.cycles = 2;
+    size.ways = 2;
+    const Problem problem = solve_test::random_problem(random, size);
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    const Answer answer = solve(problem);
+    const Cycles horizon = 6;
+    const Cycles last = answer.schedule ? answer.schedule->initiation_interval : 4;
+    std::optional<std::vector<std::int64_t>> best;
+    for (Cycles ii = 1; ii <= std::min<Cycles>(last, 4) && !best; ++ii) {
+      for_each_schedule(problem, ii, horizon, [&](const Schedule& schedule) {
+        const std::vector<std::int64_t> values = measure(problem, schedule);
+        if (best && *best <= values) return;
+        if (verify::verify(problem, schedule)) best = values;
+      });
+    }
+    if (answer.verdict == Verdict::infeasible) {
+      EXPECT_FALSE(best.has_value());
+      continue;
+    }
+    ASSERT_EQ(answer.verdict, Verdict::optimal);
+    expect_honest(problem, answer);
+    const std::vector<std::int64_t> values = measure(problem, *answer.schedule);
+    if (best) {
+      EXPECT_LE(values, *best);
+    }
+    const bool within = last <= 4 && schedule::length_of(problem, *answer.schedule) <= horizon;
+    if (!within) continue;
+    ++compared;
+    EXPECT_EQ(best, std::optional(values));
+  }
+  EXPECT_GT(compared, 20);
+}
+
+}  // namespace
+}  // namespace twill::solve

@@ -1,0 +1,219 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "solve/proof_checker.h"
+#include "solve/random_problem.h"
+#include "solve/solve_text.h"
+#include "twill/solve/encode.h"
+#include "twill/solve/instance.h"
+#include "twill/solve/proof.h"
+#include "twill/solve/recheck.h"
+#include "twill/solve/structure.h"
+#include "twill/solve/symmetry.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::Problem;
+using schedule::Answer;
+using schedule::Verdict;
+using solve_test::bundled;
+using solve_test::random_problem;
+using solve_test::Size;
+using solve_test::solve_checked;
+
+std::string trace(int round, const Problem& problem) {
+  return "round " + std::to_string(round) + "\n" +
+         schedule::print_loop(schedule::loop_text_of(problem));
+}
+
+/// Whether there is a schedule at one II, asked directly.
+bool feasible_at(const Problem& problem, Cycles ii) {
+  const Instance instance = instance_of(problem);
+  if (ii < load_bound(instance)) return false;
+  Budget budget(~std::uint64_t{0}, ~std::size_t{0});
+  Encoding encoding(instance, find_sub_tiles(problem), ii, 64, ~std::size_t{0}, nullptr, "");
+  return encoding.solve(kTrue, budget) == Outcome::satisfied;
+}
+
+// Protects: the stretch lemma, on which the search over II rests, and the II that decides whether
+// there is a schedule at all.
+TEST(Properties, FeasibilityIsMonotoneInInterval) {
+  std::mt19937 random(21);
+  for (int round = 0; round < 300; ++round) {
+    const Problem problem = random_problem(random, {.ops = 3 + round % 4, .groups = 2});
+    SCOPED_TRACE(trace(round, problem));
+    bool before = false;
+    for (Cycles ii = 1; ii <= 12; ++ii) {
+      const bool now = feasible_at(problem, ii);
+      EXPECT_TRUE(now || !before) << "feasible at " << ii - 1 << ", not at " << ii;
+      before = now;
+    }
+    const bool anywhere = feasible_at(problem, decisive_interval(instance_of(problem)));
+    EXPECT_TRUE(anywhere || !before);
+    EXPECT_EQ(anywhere, feasible_at(problem, 1000));
+  }
+}
+
+// Protects: same input, same answer, same work.
+TEST(Properties, Deterministic) {
+  const auto expect_same = [](const Problem& problem) {
+    const Answer one = solve_checked(problem);
+    const Answer two = solve_checked(problem);
+    EXPECT_EQ(one.schedule, two.schedule);
+    EXPECT_EQ(one.work, two.work);
+    EXPECT_EQ(one.conflicts, two.conflicts);
+  };
+  expect_same(bundled("fwd_b2"));
+  std::mt19937 random(23);
+  for (int round = 0; round < 40; ++round) {
+    expect_same(random_problem(random, {.ops = 6, .groups = 3, .ways = 2}));
+  }
+}
+
+// Protects: the answer does not depend on the order in which the ops are listed.
+TEST(Properties, OrderOfOpsDoesNotMatter) {
+  std::mt19937 random(25);
+  const auto values = [](const Problem& problem) {
+    std::vector<std::int64_t> out;
+    for (const auto& level : solve_checked(problem).objectives) out.push_back(level.value);
+    return out;
+  };
+  for (const std::string name : {"fwd_h2", "fwd_b1", "bwd_h1"}) {
+    const Problem problem = bundled(name);
+    EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem))) << name;
+  }
+  for (int round = 0; round < 100; ++round) {
+    const Problem problem = random_problem(random, {.ops = 5, .groups = 2, .ways = 1 + round % 2});
+    SCOPED_TRACE(trace(round, problem));
+    EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem)));
+  }
+}
+
+// Protects: a limit never makes a wrong claim: bounds stay below the optimum, values above it.
+TEST(Properties, LimitsGiveHonestAnswers) {
+  const Problem problem = bundled("bwd_b1");
+  const Answer best = solve_checked(problem);
+  ASSERT_EQ(best.verdict, Verdict::optimal);
+  int undecided = 0;
+  int feasible = 0;
+  for (std::uint64_t limit = 1000; limit < best.work; limit += limit / 2) {
+    Options options;
+    options.work_limit = limit;
+    const Answer answer = solve_checked(problem, options);
+    EXPECT_LE(answer.lower_bound.value, best.schedule->initiation_interval);
+    EXPECT_LE(answer.work, limit + 1'000'000);
+    if (answer.verdict == Verdict::undecided) ++undecided;
+    if (answer.verdict != Verdict::feasible) continue;
+    ++feasible;
+    EXPECT_NE(answer.argument.find("work limit"), std::string::npos);
+    for (std::size_t i = 0; i < answer.objectives.size(); ++i) {
+      const auto& level = answer.objectives[i];
+      EXPECT_LE(level.bound, level.value);
+      if (level.proven) {
+        EXPECT_EQ(level.value, best.objectives[i].value);
+      } else {
+        break;  // what follows is about another value of this level
+      }
+    }
+  }
+  EXPECT_GT(undecided, 0);
+  EXPECT_GT(feasible, 0);
+}
+
+TEST(Properties, MemoryLimitAndCancellationEndTheSearch) {
+  const Problem problem = bundled("fwd_b2");
+  Options options;
+  options.memory_limit = 100'000;
+  Answer answer = solve_checked(problem, options);
+  EXPECT_EQ(answer.verdict, Verdict::undecided);
+  EXPECT_NE(answer.argument.find("memory limit"), std::string::npos);
+  options = {};
+  int calls = 0;
+  options.progress = [&](const Progress& progress) {
+    ++calls;
+    EXPECT_GE(progress.value.value_or(progress.bound), progress.bound);
+  };
+  options.cancelled = [&] { return calls == 3; };
+  answer = solve_checked(problem, options);
+  EXPECT_EQ(calls, 3);
+  EXPECT_NE(answer.verdict, Verdict::optimal);
+}
+
+// Protects: every refutation, with all rules mixed, against the independent checker.
+TEST(Properties, ProofsOfRandomProblemsCheck) {
+  std::mt19937 random(27);
+  int refutations = 0;
+  for (int round = 0; round < 150; ++round) {
+    const Problem problem = random_problem(random, {.ops = 4 + round % 5, .groups = 3, .cycles = 5});
+    std::ostringstream text;
+    TextProof proof(text);
+    Options options;
+    options.proof = &proof;
+    solve_checked(problem, options);
+    solve_test::ProofChecker checker;
+    std::istringstream lines(text.str());
+    ASSERT_EQ(checker.check(lines), "") << trace(round, problem);
+    refutations += checker.refutations();
+  }
+  EXPECT_GT(refutations, 150);
+}
+
+// Protects: whatever solves the inequalities of a schedule's structure keeps all rules, at its own
+// II and at the least one.
+TEST(Properties, StructureKeepsTheRules) {
+  std::mt19937 random(29);
+  int tightened_further = 0;
+  for (int round = 0; round < 200; ++round) {
+    const Problem problem = random_problem(random, {.ops = 6, .groups = 2, .cycles = 5});
+    const Instance instance = instance_of(problem);
+    Budget budget(~std::uint64_t{0}, ~std::size_t{0});
+    const Cycles ii = decisive_interval(instance);
+    Encoding encoding(instance, {}, ii, 64, ~std::size_t{0}, nullptr, "");
+    if (encoding.solve(kTrue, budget) != Outcome::satisfied) continue;
+    SCOPED_TRACE(trace(round, problem));
+    const schedule::Schedule loose = encoding.schedule();
+    ASSERT_TRUE(verify::verify(problem, loose)) << verify::verify(problem, loose).error()[0].message;
+    const auto structure = structure_of(instance, loose);
+    const auto least = least_interval(structure, instance.op_count(), load_bound(instance));
+    ASSERT_TRUE(least && *least <= ii);
+    if (*least < ii) ++tightened_further;
+    for (const Cycles at : {*least, *least + 1, ii, ii + 7}) {
+      const schedule::Schedule tight = tightened(loose, structure, at);
+      const auto checked = verify::verify(problem, tight);
+      EXPECT_TRUE(checked) << "II " << at << ": " << checked.error()[0].message;
+    }
+  }
+  EXPECT_GT(tightened_further, 100);
+}
+
+TEST(Symmetry, FindsTheSubTilesOfTheBundledLoops) {
+  for (const std::string name : {"fwd_h2", "fwd_b2", "bwd_h2", "bwd_b2"}) {
+    const Problem problem = bundled(name);
+    const SubTiles found = find_sub_tiles(problem);
+    ASSERT_EQ(found.ops.size(), 2U) << name;
+    ASSERT_EQ(found.exchanges.size(), 1U);
+    EXPECT_TRUE(is_exchange(problem, found.exchanges[0]));
+  }
+  EXPECT_TRUE(find_sub_tiles(bundled("fwd_b1")).ops.empty());
+}
+
+// Protects: one different number anywhere, and the sub-tiles are not interchangeable any more.
+TEST(Symmetry, RefusesWhatIsNotAlike) {
+  const Problem problem = bundled("fwd_b2");
+  const Exchange exchange = find_sub_tiles(problem).exchanges.at(0);
+  problem::Parts parts = problem.parts();
+  const std::size_t changed = find_sub_tiles(problem).ops[0];
+  ++parts.ops[changed].ways[0].latency;
+  EXPECT_FALSE(is_exchange(*problem::pose(parts), exchange));
+  parts = problem.parts();
+  parts.dependences.pop_back();
+  EXPECT_FALSE(is_exchange(*problem::pose(parts), exchange));
+}
+
+}  // namespace
+}  // namespace twill::solve

@@ -1,0 +1,124 @@
+#include "solve/random_problem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace twill::solve_test {
+namespace {
+
+using namespace problem;
+
+class Maker {
+ public:
+  Maker(std::mt19937& random, const Size& size) : random_(random), size_(size) {}
+
+  Parts make() {
+    parts_.name = "random";
+    parts_.units = {{"A"}, {"B"}};
+    parts_.pipes = {{"P"}};
+    parts_.memories = {{"M", pick(2, 6)}};
+    add_pool();
+    for (int i = 0; i < size_.ops; ++i) add_op("op" + std::to_string(i));
+    add_dependences();
+    for (int rule = 0; rule < kRuleCount; ++rule) {
+      if (pick(0, 5) == 0) parts_.relaxed.push_back(static_cast<Rule>(rule));
+    }
+    parts_.minimum_compute_groups = pick(0, 4) == 0 ? 2 : 1;
+    return parts_;
+  }
+
+ private:
+  int pick(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
+  }
+
+  void add_pool() {
+    const int registers = pick(2, 6);
+    const bool alike = pick(0, 2) > 0;
+    loads_ = pick(0, 2) == 0;
+    wide_ = pick(0, 3) == 0;
+    for (int i = 0; i < size_.groups; ++i) {
+      const int own = alike ? registers : pick(2, 6);
+      parts_.groups.push_back({"G" + std::to_string(i), wide_ && i == 0 ? 8 : 4, own, false});
+    }
+    if (loads_) parts_.groups.push_back({"L", 4, 4, true});
+  }
+
+  Way way(const std::string& name) {
+    Way out;
+    out.name = name;
+    if (pick(0, 3) > 0) {
+      out.unit = UnitId(static_cast<std::size_t>(pick(0, 1)));
+      out.occupancy = pick(1, size_.cycles);
+    }
+    out.latency = pick(0, size_.cycles);
+    out.issue = pick(0, 2);
+    if (pick(0, 3) == 0) out.pipes.push_back({PipeId(0), pick(1, 2)});
+    return out;
+  }
+
+  void add_op(const std::string& name) {
+    Op op;
+    op.name = name;
+    const int ways = pick(1, size_.ways);
+    for (int i = 0; i < ways; ++i) op.ways.push_back(way(ways > 1 ? "w" + std::to_string(i) : ""));
+    op.warps = wide_ && pick(0, 3) == 0 ? 8 : 4;
+    op.registers = pick(0, 2) > 0 ? pick(1, 3) : 0;
+    if (pick(0, 2) == 0) op.footprint.push_back({MemoryId(0), pick(1, 3)});
+    op.asynchronous = pick(0, 1) == 1;
+    op.variable_latency = loads_ && pick(0, 4) == 0;
+    parts_.ops.push_back(std::move(op));
+  }
+
+  void add_dependences() {
+    for (int count = pick(size_.ops - 1, size_.ops + 2); count > 0; --count) {
+      Dependence it;
+      const int from = pick(0, size_.ops - 1);
+      const int to = pick(0, size_.ops - 1);
+      it.from = OpId(static_cast<std::size_t>(from));
+      it.to = OpId(static_cast<std::size_t>(to));
+      it.distance = from < to ? (pick(0, 4) == 0 ? 1 : 0) : pick(1, 2);
+      if (pick(0, 3) == 0) it.delay = pick(0, size_.cycles);
+      it.blocking = pick(0, 3) == 0;
+      it.carries_value = pick(0, 4) > 0;
+      if (it.carries_value && pick(0, 2) == 0) it.read_hold = pick(0, size_.cycles);
+      if (pick(0, 2) == 0) it.transfer = pick(1, 2);
+      parts_.dependences.push_back(it);
+    }
+  }
+
+  std::mt19937& random_;
+  const Size& size_;
+  Parts parts_;
+  bool loads_ = false;
+  bool wide_ = false;
+};
+
+}  // namespace
+
+Problem random_problem(std::mt19937& random, const Size& size) {
+  Result<Problem> posed = pose(Maker(random, size).make());
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+Problem shuffled(std::mt19937& random, const Problem& problem) {
+  std::vector<std::size_t> place(problem.ops().size());
+  std::iota(place.begin(), place.end(), std::size_t{0});
+  std::shuffle(place.begin(), place.end(), random);
+  Parts parts = problem.parts();
+  for (std::size_t i = 0; i < place.size(); ++i) parts.ops[place[i]] = problem.ops()[i];
+  for (Dependence& it : parts.dependences) {
+    it.from = OpId(place[it.from.index()]);
+    it.to = OpId(place[it.to.index()]);
+  }
+  Result<Problem> posed = pose(std::move(parts));
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+}  // namespace twill::solve_test

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <random>
+
+#include "twill/problem/problem.h"
+
+namespace twill::solve_test {
+
+/// How large the problems of `random_problem` are.
+struct Size {
+  int ops = 4;
+  int groups = 2;     ///< compute groups; a load group may come on top
+  int cycles = 3;     ///< largest occupancy, latency, issue time and read hold
+  int ways = 1;       ///< most ways per op
+};
+
+/// A well-formed problem with a little of everything: units, a pipe, a memory, registers, a load
+/// group, widths, blocking and ordering dependences, transfers, relaxed rules.
+problem::Problem random_problem(std::mt19937& random, const Size& size);
+
+/// The same problem with its ops in another order.
+problem::Problem shuffled(std::mt19937& random, const problem::Problem& problem);
+
+}  // namespace twill::solve_test

@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+
+#include "solve/solve_text.h"
+
+// One test per rule: what it forbids, what it still allows, and that relaxing it lifts it.
+namespace twill::solve {
+namespace {
+
+using schedule::Verdict;
+using solve_test::optimal_interval;
+using solve_test::problem_of;
+using solve_test::solve_checked;
+
+TEST(Rules, Dependence) {
+  const std::string rest =
+      "group G registers 9\n"
+      "op a latency 3\nop b latency 2\n"
+      "a -> b\nb -> a distance 1\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest), 5);
+  EXPECT_EQ(optimal_interval("loop x\nrelax dependence\n" + rest), 1);
+  EXPECT_EQ(optimal_interval("loop x\n" + rest + "b -> a distance 1 delay 3\n"), 6);
+}
+
+TEST(Rules, TransferOnlyBetweenGroups) {
+  // Only group H is wide enough for b, so the value must cross, both ways.
+  const std::string rest =
+      "group G registers 9\ngroup H warps 8 registers 9\n"
+      "op a latency 3\nop b latency 2 warps 8\n"
+      "a -> b transfer 10\nb -> a distance 1\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest), 15);
+  EXPECT_EQ(optimal_interval("loop x\nrelax width\n" + rest), 5);
+}
+
+TEST(Rules, Unit) {
+  const std::string rest =
+      "unit U\ngroup G registers 9\n"
+      "op a on U for 2\nop b on U for 3\nop c on U for 1\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest), 6);
+  EXPECT_EQ(optimal_interval("loop x\nrelax unit one-stream\n" + rest), 1);
+}
+
+TEST(Rules, UnitSlotsMayNotFitDistances) {
+  // MinII is 4 (unit), but b is exactly 2 cycles after a, modulo II, and c needs 2 in between.
+  const std::string rest =
+      "relax one-stream\nunit U\ngroup G registers 9\n"
+      "op a on U for 1\nop b on U for 1\nop c on U for 2\n"
+      "a -> b delay 2\nb -> a distance 1 delay ";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest + "2\n"), 5);
+  EXPECT_EQ(optimal_interval("loop x\n" + rest + "1\n"), 4);
+}
+
+TEST(Rules, Pipe) {
+  const std::string rest =
+      "pipe P\ngroup G registers 9\n"
+      "op a uses P 3\nop b uses P 4\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest), 7);
+  EXPECT_EQ(optimal_interval("loop x\nrelax pipe\n" + rest), 1);
+}
+
+TEST(Rules, Memory) {
+  // A copy lives for 6 cycles: with room for k copies, II is at least 6 / k.
+  const auto loop = [](const std::string& capacity, const std::string& relaxed) {
+    return "loop x\n" + relaxed + "memory M capacity " + capacity +
+           "\ngroup G registers 9\n"
+           "op a latency 5 occupies M 2\nop b\na -> b read-hold 1\n";
+  };
+  EXPECT_EQ(optimal_interval(loop("1", "")), 0);
+  EXPECT_EQ(optimal_interval(loop("2", "")), 6);
+  EXPECT_EQ(optimal_interval(loop("4", "")), 3);
+  EXPECT_EQ(optimal_interval(loop("5", "")), 3);
+  EXPECT_EQ(optimal_interval(loop("12", "")), 1);  // six copies, more than are counted at first
+  EXPECT_EQ(optimal_interval(loop("1", "relax memory\n")), 1);
+}
+
+TEST(Rules, Registers) {
+  const auto loop = [](const std::string& groups, const std::string& relaxed) {
+    return "loop x\n" + relaxed + groups +
+           "op a latency 4 registers 3\nop b latency 4 registers 3\nop c\n"
+           "a -> c transfer 20\nb -> c transfer 20\n";
+  };
+  const std::string one = "group G registers ";
+  EXPECT_EQ(optimal_interval(loop(one + "2\n", "")), 0);
+  EXPECT_EQ(optimal_interval(loop(one + "5\n", "")), 0);   // both live at once
+  EXPECT_EQ(optimal_interval(loop(one + "6\n", "")), 4);
+  EXPECT_EQ(optimal_interval(loop(one + "12\n", "")), 2);
+  EXPECT_EQ(optimal_interval(loop(one + "2\n", "relax registers\n")), 1);
+  // Two groups hold one value each; the one that crosses lives 20 cycles longer.
+  EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n", "")), 24);
+}
+
+TEST(Rules, Width) {
+  const std::string rest = "group G registers 9\nop a\nop b warps 1\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + rest), 0);
+  EXPECT_EQ(optimal_interval("loop x\nrelax width\n" + rest), 1);
+  const auto answer = solve_checked(problem_of("loop x\n" + rest));
+  EXPECT_NE(answer.argument.find("b can run in"), std::string::npos) << answer.argument;
+}
+
+TEST(Rules, LoadGroup) {
+  const std::string ops = "op ld latency 9 async streaming\nop a\nld -> a\n";
+  const std::string compute = "group G registers 9\n";
+  const std::string load = "group L registers 9 loads\n";
+  EXPECT_EQ(optimal_interval("loop x\n" + compute + ops), 0);
+  EXPECT_EQ(optimal_interval("loop x\n" + load + ops), 0);
+  EXPECT_EQ(optimal_interval("loop x\n" + compute + load + ops), 1);
+  EXPECT_EQ(optimal_interval("loop x\nrelax load-group\n" + load + ops), 1);
+}
+
+TEST(Rules, Blocking) {
+  // A circuit holds b exactly 3 cycles after a, another c at the cycle of a, whose issue takes 4 of
+  // the 5 cycles: b may be issued meanwhile unless it has to wait.
+  const auto loop = [](const std::string& relaxed, const std::string& blocking) {
+    return "loop x\nrelax one-stream" + relaxed +
+           "\nunit U\ngroup G registers 9\n"
+           "op a\nop b\nop c on U for 5 issue 4\n"
+           "a -> b delay 3" + blocking + "\nb -> a distance 1 delay 2\n"
+           "a -> c delay 0\nc -> a distance 1 delay 5\n";
+  };
+  EXPECT_EQ(optimal_interval(loop("", "")), 5);
+  EXPECT_EQ(optimal_interval(loop("", " blocking")), 6);
+  EXPECT_EQ(optimal_interval(loop(" blocking", " blocking")), 5);
+}
+
+TEST(Rules, BlockingOnValuesOfAnotherGroup) {
+  // The same, but b waits because a's value comes from the wide group.
+  const auto loop = [](const std::string& registers) {
+    return "loop x\nrelax one-stream\nunit U\ngroup G registers 9\ngroup W warps 8 registers 9\n"
+           "op a warps 8" + registers + "\nop b\nop c on U for 5 issue 4\n"
+           "a -> b delay 3\nb -> a distance 1 delay 2\n"
+           "a -> c delay 0\nc -> a distance 1 delay 5\n";
+  };
+  EXPECT_EQ(optimal_interval(loop("")), 5);
+  EXPECT_EQ(optimal_interval(loop(" registers 1")), 6);
+}
+
+TEST(Rules, OneStream) {
+  const std::string ops = "op a issue 3\nop b issue 4\n";
+  EXPECT_EQ(optimal_interval("loop x\ngroup G registers 9\n" + ops), 7);
+  EXPECT_EQ(optimal_interval("loop x\ngroup G registers 9\ngroup H registers 9\n" + ops), 4);
+  EXPECT_EQ(optimal_interval("loop x\nrelax one-stream blocking\ngroup G registers 9\n" + ops), 1);
+}
+
+TEST(Rules, MinimumComputeGroups) {
+  const auto groups = [](const std::string& wanted) {
+    const auto answer = solve_checked(problem_of(
+        "loop x\nminimum-compute-groups " + wanted +
+        "\ngroup G registers 9\ngroup H registers 9\ngroup I registers 9\nop a\nop b\n"));
+    EXPECT_EQ(answer.verdict, Verdict::optimal);
+    return answer.objectives.at(1).value;
+  };
+  EXPECT_EQ(groups("1"), 1);
+  EXPECT_EQ(groups("2"), 2);
+  EXPECT_EQ(groups("3"), 2);  // as far as there are ops
+}
+
+TEST(Rules, InfeasibleHasAnArgument) {
+  // Found by search only: three values of 2 that all live at the same time in 5.
+  const auto answer = solve_checked(problem_of(
+      "loop x\nmemory M capacity 5\ngroup G registers 9\n"
+      "op a latency 1 occupies M 2\nop b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\n"
+      "a -> d\nb -> d\nc -> d\n"));
+  EXPECT_EQ(answer.verdict, Verdict::infeasible);
+  EXPECT_NE(answer.argument.find("exhaustive search"), std::string::npos) << answer.argument;
+}
+
+TEST(Alternatives, ThePipesShareTheWork) {
+  // Two ops of 4 cycles each on either of two pipes: one each. A third op has no choice.
+  const auto answer = solve_checked(problem_of(
+      "loop x\npipe P\npipe Q\ngroup G registers 9\n"
+      "op a\n way p uses P 4\n way q uses Q 4\nop b\n way p uses P 4\n way q uses Q 4\nop c uses P 1\n"));
+  ASSERT_EQ(answer.verdict, Verdict::optimal);
+  EXPECT_EQ(answer.schedule->initiation_interval, 5);
+  EXPECT_NE(answer.schedule->ops[0].way, answer.schedule->ops[1].way);
+}
+
+TEST(Alternatives, BeyondTheLimitNothingIsClaimed) {
+  std::string text = "loop x\npipe P\npipe Q\ngroup G registers 9\n";
+  for (int i = 0; i < 5; ++i) {
+    text += "op a" + std::to_string(i) + "\n way p uses P 4\n way q uses Q 4\n";
+  }
+  Options options;
+  options.most_combinations = 2;
+  const auto answer = solve_checked(problem_of(text), options);
+  EXPECT_EQ(answer.verdict, Verdict::feasible);
+  EXPECT_LT(answer.lower_bound.value, answer.schedule->initiation_interval);
+  EXPECT_FALSE(answer.objectives.front().proven);
+}
+
+}  // namespace
+}  // namespace twill::solve

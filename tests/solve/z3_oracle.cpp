@@ -1,0 +1,214 @@
+#include "solve/z3_oracle.h"
+
+#include <z3++.h>
+
+#include <algorithm>
+#include <string>
+
+namespace twill::solve_test {
+namespace {
+
+using namespace problem;
+
+class Oracle {
+ public:
+  Oracle(const Problem& problem, Cycles ii) : problem_(problem), ii_(ii), solver_(context_) {
+    for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+      issue_.push_back(context_.int_const(("m" + std::to_string(i)).c_str()));
+      group_.push_back(context_.int_const(("g" + std::to_string(i)).c_str()));
+    }
+  }
+
+  std::optional<bool> ask(const std::vector<std::int64_t>& values,
+                          std::optional<std::int64_t> limit) {
+    add_groups();
+    if (problem_.in_force(Rule::dependence)) add_dependences();
+    add_pairs();
+    add_loads();
+    add_storage();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      solver_.add(objective(problem_.objectives()[i]) == number(values[i]));
+    }
+    if (limit) solver_.add(objective(problem_.objectives()[values.size()]) <= number(*limit));
+    z3::params params(context_);
+    params.set("rlimit", 1'000'000U);  // deterministic
+    solver_.set(params);
+    const z3::check_result result = solver_.check();
+    if (result == z3::unknown) return std::nullopt;
+    return result == z3::sat;
+  }
+
+ private:
+  z3::expr number(std::int64_t value) { return context_.int_val(value); }
+  z3::expr zero_one(const z3::expr& condition) { return z3::ite(condition, number(1), number(0)); }
+  const Way& way(std::size_t op) const { return problem_.ops()[op].ways[0]; }
+  std::size_t count() const { return problem_.ops().size(); }
+
+  void add_groups() {
+    for (std::size_t i = 0; i < count(); ++i) {
+      z3::expr allowed = context_.bool_val(false);
+      for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+        const Group& group = problem_.groups()[h];
+        const Op& op = problem_.ops()[i];
+        if (problem_.in_force(Rule::width) && group.warps != op.warps) continue;
+        if (problem_.in_force(Rule::load_group) && group.loads != op.variable_latency) continue;
+        allowed = allowed || group_[i] == static_cast<int>(h);
+      }
+      solver_.add(allowed);
+    }
+    z3::expr compute = number(0);
+    int pool = 0;
+    for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+      if (problem_.groups()[h].loads) continue;
+      ++pool;
+      compute = compute + zero_one(used(h));
+    }
+    int fixed_latency = 0;
+    for (const Op& op : problem_.ops()) fixed_latency += op.variable_latency ? 0 : 1;
+    solver_.add(compute >= std::min({problem_.minimum_compute_groups(), pool, fixed_latency}));
+  }
+
+  z3::expr used(std::size_t h) {
+    z3::expr any = context_.bool_val(false);
+    for (const z3::expr& group : group_) any = any || group == static_cast<int>(h);
+    return any;
+  }
+
+  void add_dependences() {
+    for (const Dependence& it : problem_.dependences()) {
+      const std::size_t u = it.from.index();
+      const std::size_t v = it.to.index();
+      const Cycles delay = delay_of(it, problem_.ops()[u], way(u)) - it.distance * ii_;
+      const z3::expr transfer =
+          z3::ite(group_[u] == group_[v], number(0), number(it.transfer));
+      solver_.add(issue_[v] - issue_[u] >= number(delay) + transfer);
+    }
+  }
+
+  /// Cycles from the issue of a to the next issue of b.
+  z3::expr until(std::size_t a, std::size_t b) {
+    return z3::mod(issue_[b] - issue_[a], number(ii_));
+  }
+
+  z3::expr waits(std::size_t v) {
+    z3::expr any = context_.bool_val(false);
+    for (const Dependence& it : problem_.dependences()) {
+      if (it.to.index() != v) continue;
+      if (it.blocking) any = context_.bool_val(true);
+      if (it.carries_value && problem_[it.from].registers > 0) {
+        any = any || group_[it.from.index()] != group_[v];
+      }
+    }
+    return any;
+  }
+
+  void add_pairs() {
+    for (std::size_t a = 0; a < count(); ++a) {
+      for (std::size_t b = 0; b < count(); ++b) {
+        if (a != b) add_pair(a, b);
+      }
+    }
+  }
+
+  void add_pair(std::size_t a, std::size_t b) {
+    const bool same_unit = way(a).unit && way(a).unit == way(b).unit;
+    if (problem_.in_force(Rule::unit) && same_unit) {
+      solver_.add(until(a, b) >= number(way(a).occupancy));
+    }
+    const z3::expr together = group_[a] == group_[b];
+    const z3::expr apart = until(a, b) >= number(way(a).issue);
+    if (problem_.in_force(Rule::one_stream) && way(a).issue > 0 && way(b).issue > 0) {
+      solver_.add(z3::implies(together, apart));
+    }
+    if (problem_.in_force(Rule::blocking)) solver_.add(z3::implies(together && waits(b), apart));
+  }
+
+  void add_loads() {
+    Cycles demand = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      if (problem_.in_force(Rule::unit)) solver_.add(number(way(i).occupancy) <= number(ii_));
+      if (problem_.in_force(Rule::one_stream)) solver_.add(number(way(i).issue) <= number(ii_));
+      for (const PipeUse& use : way(i).pipes) demand += use.demand;
+    }
+    if (problem_.in_force(Rule::pipe)) solver_.add(number(demand) <= number(ii_));
+  }
+
+  /// Copies of w alive at the issue of v, as the number of starts so far minus that of ends.
+  z3::expr copies(std::size_t w, std::size_t v) {
+    z3::expr end = issue_[w];
+    for (const Dependence& it : problem_.dependences()) {
+      if (it.from.index() != w || !it.carries_value) continue;
+      const std::size_t u = it.to.index();
+      const Cycles hold = read_hold_of(it, problem_.ops()[u], way(u));
+      const z3::expr until_read = issue_[u] + number(it.distance * ii_ + hold);
+      end = z3::ite(until_read > end, until_read, end);
+    }
+    return floor(issue_[v] - issue_[w]) - floor(issue_[v] - end);
+  }
+  z3::expr floor(const z3::expr& cycles) { return cycles / number(ii_); }  // divisor is positive
+
+  void add_storage() {
+    for (std::size_t v = 0; v < count(); ++v) {
+      z3::expr memory = number(0);
+      z3::expr registers = number(0);
+      for (std::size_t w = 0; w < count(); ++w) {
+        const Op& op = problem_.ops()[w];
+        for (const Footprint& it : op.footprint) memory = memory + number(it.amount) * copies(w, v);
+        registers = registers + z3::ite(group_[w] == group_[v],
+                                        number(op.registers) * copies(w, v), number(0));
+      }
+      if (problem_.in_force(Rule::memory)) {
+        solver_.add(memory <= number(problem_.memories()[0].capacity));
+      }
+      for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+        if (!problem_.in_force(Rule::registers)) break;
+        solver_.add(z3::implies(group_[v] == static_cast<int>(h),
+                                registers <= problem_.groups()[h].registers));
+      }
+    }
+  }
+
+  z3::expr objective(Objective what) {
+    z3::expr sum = number(0);
+    if (what == Objective::groups) {
+      for (std::size_t h = 0; h < problem_.groups().size(); ++h) sum = sum + zero_one(used(h));
+    } else if (what == Objective::crossings) {
+      for (std::size_t u = 0; u < count(); ++u) {
+        for (std::size_t h = 0; h < problem_.groups().size(); ++h) sum = sum + zero_one(sends(u, h));
+      }
+    } else {
+      for (std::size_t v = 0; v < count(); ++v) {
+        solver_.add(issue_[v] >= 0);
+        const z3::expr end = issue_[v] + number(span_of(way(v)));
+        sum = z3::ite(end > sum, end, sum);
+      }
+    }
+    return sum;
+  }
+
+  z3::expr sends(std::size_t u, std::size_t h) {
+    z3::expr any = context_.bool_val(false);
+    for (const Dependence& it : problem_.dependences()) {
+      if (it.from.index() != u || !it.carries_value || problem_[it.from].registers == 0) continue;
+      any = any || group_[it.to.index()] == static_cast<int>(h);
+    }
+    return any && group_[u] != static_cast<int>(h);
+  }
+
+  const Problem& problem_;
+  Cycles ii_;
+  z3::context context_;
+  z3::solver solver_;
+  std::vector<z3::expr> issue_;
+  std::vector<z3::expr> group_;
+};
+
+}  // namespace
+
+std::optional<bool> z3_feasible(const Problem& problem, Cycles ii,
+                                const std::vector<std::int64_t>& values,
+                                std::optional<std::int64_t> limit) {
+  return Oracle(problem, ii).ask(values, limit);
+}
+
+}  // namespace twill::solve_test
