@@ -68,8 +68,9 @@ class Assembler {
     reserved_.clear();
     warnings_ = graph_.warnings;
     TWILL_TRY_VOID(add_machine());
+    TWILL_TRY(const std::vector<machine::Cost> costs, price_ops(graph_, pricing_));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      TWILL_TRY_VOID(add_op(i, strict));
+      TWILL_TRY_VOID(add_op(i, costs[i], strict));
     }
     for (const TileEdge& edge : graph_.edges) {
       TWILL_TRY_VOID(add_dependence(edge));
@@ -164,9 +165,8 @@ class Assembler {
     return widths_.compute;
   }
 
-  Result<void> add_op(std::size_t index, bool strict) {
+  Result<void> add_op(std::size_t index, const machine::Cost& cost, bool strict) {
     const TileOp& tile = graph_.ops[index];
-    TWILL_TRY(const machine::Cost cost, price_op(tile, pricing_));
     if (cost.defaulted) {
       TWILL_TRY_VOID(report_default(tile, strict));
     }

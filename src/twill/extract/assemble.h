@@ -3,7 +3,7 @@
 #include <string>
 
 #include "twill/extract/extract.h"
-#include "twill/extract/price_op.h"
+#include "twill/extract/price_ops.h"
 #include "twill/extract/sub_tile.h"
 
 namespace twill::extract {

@@ -8,6 +8,9 @@ namespace {
 
 using ir::OpKind;
 
+/// Far more than any kernel has; chains of ops are followed recursively.
+constexpr std::size_t kMostOps = 2000;
+
 bool is_loop(OpKind kind) { return kind == OpKind::scf_for || kind == OpKind::scf_while; }
 
 bool touches_tiles(const ir::Program& program, ir::OpId root) {
@@ -60,6 +63,11 @@ class Straightener {
       TWILL_TRY_VOID(take(*body_.loop.before));
     }
     TWILL_TRY_VOID(take(body_.loop.body));
+    if (body_.ops.size() > kMostOps) {
+      return fail(ir::text_location(program(), body_.loop.op),
+                  "the loop body has " + std::to_string(body_.ops.size()) + " ops, more than " +
+                      std::to_string(kMostOps));
+    }
     return std::move(body_);
   }
 

@@ -139,7 +139,14 @@ std::optional<TileOpId> Contractor::make_elementwise(ir::OpId id, const Elementw
                       std::any_of(op.operands.begin(), op.operands.end(), invariant);
   tile.words.push_back(scales ? std::string("scale") : work.word);
   const TileOpId made = add(id, std::move(tile));
-  for (ir::ValueId operand : op.operands) read(operand, made);
+  bool orientable = true;
+  for (ir::ValueId operand : op.operands) {
+    for (const From& from : producers_of(operand)) {
+      connect(graph_, {from.op, made, from.distance, Flow::value});
+      orientable = orientable && from.distance == 0 && is_orientable(from.op);
+    }
+  }
+  if (orientable) orientable_.insert(made);
   return made;
 }
 

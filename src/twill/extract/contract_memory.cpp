@@ -248,10 +248,7 @@ bool Contractor::is_orientable(TileOpId op) const {
   const TileOp& made = graph_.ops[op.index()];
   if (made.result.size() < 2 || made.action == Action::load) return true;
   if (made.action == Action::move) return made.pieces[0].kind == "smem_load";
-  if (made.action != Action::elementwise) return false;
-  return std::all_of(graph_.edges.begin(), graph_.edges.end(), [&](const TileEdge& edge) {
-    return edge.to != op || (edge.distance == 0 && is_orientable(edge.from));
-  });
+  return made.action == Action::elementwise && orientable_.contains(op);
 }
 
 /// The register tile an op makes, as its readers need it.

@@ -89,6 +89,7 @@ class Contractor {
   std::map<ir::OpId, std::optional<TileOpId>> made_;
   std::map<TileOpId, TileOpId> loaded_back_;  ///< copy -> its load into registers
   std::map<TileOpId, TileOpId> exchanged_;    ///< register op -> its transposition
+  std::set<TileOpId> orientable_;             ///< element-wise ops made of loads alone
   std::set<ir::ValueId> noted_;               ///< invariants already in `residents`
 };
 

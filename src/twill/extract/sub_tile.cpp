@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kProductRows = 0;  // space of a product: m, n, k
 constexpr std::size_t kContracted = 2;
+constexpr std::int64_t kMostParts = 64;
 
 /// The axis with the most products' work on it as rows; the first one of equals.
 std::optional<AxisId> rows_of_products(const TileGraph& graph) {
@@ -223,6 +224,10 @@ Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows) {
   if (cut_axis.size % rows != 0) {
     return fail({}, "the rows cannot be split into sub-tiles: " + std::to_string(cut_axis.size) +
                         " rows are no multiple of " + std::to_string(rows));
+  }
+  if (cut_axis.size / rows > kMostParts) {
+    return fail({}, "the rows cannot be split into sub-tiles: more than " +
+                        std::to_string(kMostParts) + " of them");
   }
   std::vector<Fate> fates;
   for (std::size_t u = 0; u < graph.ops.size(); ++u) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "twill/extract/tile_graph.h"
 #include "twill/machine/machine.h"
 
@@ -11,8 +13,10 @@ struct Pricing {
   int compute_groups = 1;
 };
 
-/// The price of one op; its pieces are interleaved. An op without pieces is free.
-Result<machine::Cost> price_op(const TileOp& op, const Pricing& pricing);
+/// The prices of all ops, by index. Ops of one chain share the time that the chain takes when its
+/// members are interleaved: their latencies, and at the slowest rate the time they hold their
+/// group, shrink in proportion. Demands on pipes and issue slots stay.
+Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing);
 
 /// Bytes of a tile.
 std::int64_t bytes_of(const Space& space, int bits);

@@ -1,6 +1,8 @@
-#include "twill/extract/price_op.h"
+#include "twill/extract/price_ops.h"
 
 #include <algorithm>
+
+#include "twill/extract/chains.h"
 
 namespace twill::extract {
 namespace {
@@ -42,12 +44,41 @@ std::vector<machine::Work> works_of(const TileOp& op) {
   return works;
 }
 
-}  // namespace
-
-Result<machine::Cost> price_op(const TileOp& op, const Pricing& pricing) {
-  const std::vector<machine::Work> works = works_of(op);
+Result<machine::Cost> price(const std::vector<machine::Work>& works, const Pricing& pricing) {
   if (works.empty()) return machine::Cost{};
   return machine::price(*pricing.machine, works, pricing.rate, pricing.compute_groups);
+}
+
+Cycles scaled(Cycles cycles, Cycles together, Cycles apart) {
+  return (cycles * together + apart - 1) / apart;
+}
+
+}  // namespace
+
+Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing) {
+  std::vector<machine::Cost> costs;
+  for (const TileOp& op : graph.ops) {
+    TWILL_TRY(machine::Cost cost, price(works_of(op), pricing));
+    costs.push_back(std::move(cost));
+  }
+  for (const std::vector<std::size_t>& chain : chains_of(graph)) {
+    std::vector<machine::Work> works;
+    Cycles apart = 0;
+    for (std::size_t member : chain) {
+      const std::vector<machine::Work> more = works_of(graph.ops[member]);
+      works.insert(works.end(), more.begin(), more.end());
+      apart += costs[member].latency;
+    }
+    TWILL_TRY(const machine::Cost together, price(works, pricing));
+    if (together.latency >= apart) continue;
+    for (std::size_t member : chain) {
+      machine::Cost& cost = costs[member];
+      const Cycles shorter = scaled(cost.latency, together.latency, apart);
+      if (pricing.rate == machine::Rate::slowest) cost.issue = std::min(cost.issue, shorter);
+      cost.latency = std::max(shorter, std::min(cost.latency, cost.issue));
+    }
+  }
+  return costs;
 }
 
 std::int64_t bytes_of(const Space& space, int bits) { return (elements_of(space) * bits + 7) / 8; }
