@@ -270,6 +270,24 @@ TEST(Rules, CopiesThatWaitForTheLoopDoNotStream) {
   EXPECT_EQ(waiting, 1);
 }
 
+// fp8 with a limit on imprecise sums: the product reads memory, the promotion adds to the
+// accumulator.
+TEST(Rules, Fp8SumsArePromotedOnTheCudaCores) {
+  std::string text = hopper_kernel(loads() + product());
+  for (std::size_t at = 0; (at = text.find("f16", at)) != std::string::npos;) {
+    text.replace(at, 3, "f8E4M3FN");
+  }
+  const std::string precision = "{inputPrecision = 0 : i32}";
+  text.replace(text.find(precision), precision.size(),
+               "{inputPrecision = 0 : i32, maxNumImpreciseAcc = 32 : i32}");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_NE(find_dependence(problem, "load_a", "mma"), nullptr);
+  EXPECT_EQ(find_dependence(problem, "load_a", "promote"), nullptr);
+  EXPECT_TRUE(find_dependence(problem, "promote", "promote", 1)->in_place);
+  EXPECT_EQ(find_dependence(problem, "mma", "mma", 1), nullptr);
+}
+
 // Unknown ops: the default price and a warning that says where, or refused under --strict.
 TEST(Rules, UnknownOpsWarnOrAreRefused) {
   const std::string text =

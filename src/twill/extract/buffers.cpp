@@ -61,7 +61,9 @@ void Contractor::connect_buffers() {
   std::vector<std::pair<ir::OpId, TileOpId>> touching;
   for (ir::OpId id : body_.ops) {
     const auto made = made_.find(id);
-    if (made != made_.end() && made->second) touching.emplace_back(id, *made->second);
+    if (made == made_.end() || !made->second) continue;
+    const auto product = promoted_.find(id);
+    touching.emplace_back(id, product == promoted_.end() ? *made->second : product->second);
   }
   for (const RareBranch& rare : body_.rare) {
     for (ir::OpId id : rare.ops) touching.emplace_back(id, *made_.at(rare.op));

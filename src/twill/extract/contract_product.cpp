@@ -146,8 +146,9 @@ TileOpId Contractor::promote(ir::OpId id, TileOpId product, std::int64_t additio
   sum.home = Home::registers;
   sum.words = {"promote"};
   const TileOpId made = add(id, std::move(sum));
+  promoted_[id] = product;
   connect(graph_, {product, made, 0, Flow::value});
-  if (!starts_fresh(program(), operands)) read(operands.accumulator, made, Flow::in_place);
+  read_accumulator(program().op(id), operands, made);
   return made;
 }
 

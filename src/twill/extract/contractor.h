@@ -87,6 +87,7 @@ class Contractor {
   Axes axes_;
   TileGraph graph_;
   std::map<ir::OpId, std::optional<TileOpId>> made_;
+  std::map<ir::OpId, TileOpId> promoted_;     ///< product -> its op, where `made_` is the promotion
   std::map<TileOpId, TileOpId> loaded_back_;  ///< copy -> its load into registers
   std::map<TileOpId, TileOpId> exchanged_;    ///< register op -> its transposition
   std::set<TileOpId> orientable_;             ///< element-wise ops made of loads alone
