@@ -1,4 +1,5 @@
-// Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same text.
+// Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same
+// text.
 
 #include "fuzz.h"
 #include "twill/frontend/ttgir/read.h"
