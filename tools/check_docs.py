@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs what the documents show. Usage: check_docs.py --program build/release/twill [FILE.md ...]
+"""Runs what the documents show. Usage: check_docs.py --program build/release/twill [--write] [FILE.md ...]
 
 Every line `$ command` of a ```console block in README.md, CONTRIBUTING.md and docs/ is run by bash as if from the root
 of the repository, and must exit with 0, or with N if it ends in `# exit N`. Lines below it must occur in its output,
 in order and exactly but for spaces at the end; a line `...` stands for any lines. Files that commands write go to a
 scratch folder, which the commands of one document share. Commands that build or install are not run; what they name
 must exist. Relative links must lead somewhere.
+
+--write puts the output there is in place of output shown in full (without `...`) that differs.
 """
 
 import argparse
@@ -76,7 +78,8 @@ def check_not_run(command):
             yield f"there is no preset {preset}"
 
 
-def check_command(command, folder, environment):
+def check_command(command, folder, environment, outputs):
+    """What is wrong with the command; its lines of output go to `outputs`."""
     if command.text.split()[0] in NOT_RUN:
         yield from check_not_run(command)
         return
@@ -90,8 +93,10 @@ def check_command(command, folder, environment):
     if done.returncode != command.exit_code:
         yield f"exited with {done.returncode}, not {command.exit_code}:\n{done.stdout}"
         return
-    missing = first_missing(command.shown, [line.rstrip() for line in done.stdout.splitlines()])
+    output = [line.rstrip() for line in done.stdout.splitlines()]
+    missing = first_missing(command.shown, output)
     if missing is not None:
+        outputs.append((command, output))
         yield f"does not print\n{missing}\nbut\n{done.stdout}"
 
 
@@ -105,7 +110,17 @@ def make_scratch(folder, program):
     return {**os.environ, "PATH": f"{folder}/build/release:{os.environ['PATH']}"}
 
 
-def check_document(path, program):
+def rewrite(path, outputs):
+    """Puts the new output of each command below it."""
+    lines = path.read_text().splitlines()
+    for command, output in reversed(outputs):
+        end = command.line + len(command.shown)
+        if "..." not in command.shown and lines[command.line:end] == command.shown:
+            lines[command.line:end] = output
+    path.write_text("\n".join(lines) + "\n")
+
+
+def check_document(path, program, write=False):
     text = path.read_text()
     for number, line in enumerate(text.splitlines(), 1):
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
@@ -117,21 +132,25 @@ def check_document(path, program):
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         environment = make_scratch(folder, program)
+        outputs = []
         for command in commands:
-            for problem in check_command(command, folder, environment):
+            for problem in check_command(command, folder, environment, outputs):
                 yield command.line, f"`{command.text}` {problem}"
+    if write:
+        rewrite(path, outputs)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("documents", type=pathlib.Path, nargs="*")
     arguments = parser.parse_args()
     documents = arguments.documents or [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md",
                                         ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
     failed = False
     for document in documents:
-        for number, problem in check_document(document, arguments.program.resolve()):
+        for number, problem in check_document(document, arguments.program.resolve(), arguments.write):
             failed = True
             print(f"{document}:{number}: {problem}")
     return 1 if failed else 0

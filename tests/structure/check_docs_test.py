@@ -56,6 +56,14 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(problems_of("$ ./test", "$ cmake --preset release"), [])
         self.assertEqual(problems_of("$ cmake --preset fast"), [(2, "`cmake --preset fast` there is no preset fast")])
 
+    def test_write_replaces_full_output_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            document = pathlib.Path(folder) / "page.md"
+            document.write_text("```console\n$ echo new; echo x\nold\n$ echo y\nz\n...\n$ echo same\nsame\n```\nend\n")
+            list(check_docs.check_document(document, pathlib.Path("/bin/true"), write=True))
+            self.assertEqual(document.read_text(),
+                             "```console\n$ echo new; echo x\nnew\nx\n$ echo y\nz\n...\n$ echo same\nsame\n```\nend\n")
+
     def test_links(self):
         with tempfile.TemporaryDirectory() as folder:
             document = pathlib.Path(folder) / "page.md"
