@@ -24,8 +24,8 @@ struct Role {
 /// The roles of an op kind in operand order; empty for kinds without an entry in the table.
 std::span<const Role> roles_of(OpKind kind);
 
-/// True if ops of that kind need `operandSegmentSizes`: several of their roles may be absent, each on
-/// its own.
+/// True if ops of that kind need `operandSegmentSizes`: several of their roles may be absent, each
+/// on its own.
 bool has_segment_sizes(OpKind kind);
 
 /// How many operands of `op` each of its roles takes: `operandSegmentSizes` if it has that, else

@@ -45,8 +45,9 @@ struct Value {
   std::optional<OpId> op;        ///< the op it is a result of, or
   std::optional<BlockId> block;  ///< the block it is an argument of; exactly one is set
   std::size_t index = 0;         ///< which result or argument
-  Attribute location = nullptr;  ///< of a block argument: loc(...) with the name in the source; or null
-  std::vector<Use> uses;         ///< in order of the text; an op using it twice appears twice
+  Attribute location =
+      nullptr;            ///< of a block argument: loc(...) with the name in the source; or null
+  std::vector<Use> uses;  ///< in order of the text; an op using it twice appears twice
 };
 
 struct Op {
@@ -59,7 +60,8 @@ struct Op {
   std::vector<RegionId> regions;
   std::vector<BlockId> successors;  ///< of cf.br and the like; their arguments are operands
   /// Of an op we have no format for, written in custom form: its text between name and types with
-  /// % for every operand, such as "%[%], % keyword". Empty otherwise.
+  /// % for every operand, such as "%[%], % keyword". Empty if that is just operands with commas,
+  /// and for all other ops.
   std::string form;
   BlockId block;                 ///< it stands in (the module op itself: meaningless)
   Attribute location = nullptr;  ///< its loc(...), or null; see `source_location`

@@ -20,20 +20,51 @@ std::string count_of(std::size_t count, std::string_view noun) {
 /// Ops whose operands and result all have one type.
 bool is_uniform(OpKind kind) {
   switch (kind) {
-    case OpKind::arith_addi: case OpKind::arith_subi: case OpKind::arith_muli:
-    case OpKind::arith_divsi: case OpKind::arith_divui: case OpKind::arith_ceildivsi:
-    case OpKind::arith_ceildivui: case OpKind::arith_floordivsi: case OpKind::arith_remsi:
-    case OpKind::arith_remui: case OpKind::arith_andi: case OpKind::arith_ori:
-    case OpKind::arith_xori: case OpKind::arith_shli: case OpKind::arith_shrsi:
-    case OpKind::arith_shrui: case OpKind::arith_minsi: case OpKind::arith_minui:
-    case OpKind::arith_maxsi: case OpKind::arith_maxui: case OpKind::arith_addf:
-    case OpKind::arith_subf: case OpKind::arith_mulf: case OpKind::arith_divf:
-    case OpKind::arith_remf: case OpKind::arith_negf: case OpKind::arith_maximumf:
-    case OpKind::arith_minimumf: case OpKind::arith_maxnumf: case OpKind::arith_minnumf:
-    case OpKind::math_exp: case OpKind::math_exp2: case OpKind::math_log: case OpKind::math_log2:
-    case OpKind::math_sqrt: case OpKind::math_rsqrt: case OpKind::math_sin: case OpKind::math_cos:
-    case OpKind::math_tanh: case OpKind::math_erf: case OpKind::math_absf: case OpKind::math_absi:
-    case OpKind::math_floor: case OpKind::math_ceil: case OpKind::math_fma:
+    case OpKind::arith_addi:
+    case OpKind::arith_subi:
+    case OpKind::arith_muli:
+    case OpKind::arith_divsi:
+    case OpKind::arith_divui:
+    case OpKind::arith_ceildivsi:
+    case OpKind::arith_ceildivui:
+    case OpKind::arith_floordivsi:
+    case OpKind::arith_remsi:
+    case OpKind::arith_remui:
+    case OpKind::arith_andi:
+    case OpKind::arith_ori:
+    case OpKind::arith_xori:
+    case OpKind::arith_shli:
+    case OpKind::arith_shrsi:
+    case OpKind::arith_shrui:
+    case OpKind::arith_minsi:
+    case OpKind::arith_minui:
+    case OpKind::arith_maxsi:
+    case OpKind::arith_maxui:
+    case OpKind::arith_addf:
+    case OpKind::arith_subf:
+    case OpKind::arith_mulf:
+    case OpKind::arith_divf:
+    case OpKind::arith_remf:
+    case OpKind::arith_negf:
+    case OpKind::arith_maximumf:
+    case OpKind::arith_minimumf:
+    case OpKind::arith_maxnumf:
+    case OpKind::arith_minnumf:
+    case OpKind::math_exp:
+    case OpKind::math_exp2:
+    case OpKind::math_log:
+    case OpKind::math_log2:
+    case OpKind::math_sqrt:
+    case OpKind::math_rsqrt:
+    case OpKind::math_sin:
+    case OpKind::math_cos:
+    case OpKind::math_tanh:
+    case OpKind::math_erf:
+    case OpKind::math_absf:
+    case OpKind::math_absi:
+    case OpKind::math_floor:
+    case OpKind::math_ceil:
+    case OpKind::math_fma:
       return true;
     default:
       return false;
@@ -137,12 +168,14 @@ class Checker {
     if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
     const auto last = terminator(program_, *block);
     if (last && program_.op(*last).kind == kind) return *last;
-    return wrong(last.value_or(id), "this region must end in '" + std::string(spelling(kind)) + "'");
+    return wrong(last.value_or(id),
+                 "this region must end in '" + std::string(spelling(kind)) + "'");
   }
 
   Result<void> check_for(OpId id) const {
     const Op& op = program_.op(id);
-    if (op.operands.size() < 3) return wrong(id, "a loop needs a lower bound, upper bound and step");
+    if (op.operands.size() < 3)
+      return wrong(id, "a loop needs a lower bound, upper bound and step");
     TWILL_TRY(const OpId yield, region_end(id, 0, OpKind::scf_yield));
     const std::span<const ValueId> inits = std::span(op.operands).subspan(3);
     const std::span<const ValueId> arguments = program_.block(*body(program_, id)).arguments;
@@ -261,18 +294,20 @@ class Checker {
     }
     const std::string_view role = "true_args";
     const auto first = conditional ? operands_in(op, role) : std::span<const ValueId>(op.operands);
-    TWILL_TRY_VOID(same(id, "values for the block", first,
-                        program_.block(op.successors[0]).arguments));
+    TWILL_TRY_VOID(
+        same(id, "values for the block", first, program_.block(op.successors[0]).arguments));
     if (!conditional) return {};
     return same(id, "values for the second block", operands_in(op, "false_args"),
                 program_.block(op.successors[1]).arguments);
   }
 
-  /// (M x K) times (K x N) is (M x N), in the last two extents. Packed and paired forms are left out.
+  /// (M x K) times (K x N) is (M x N), in the last two extents. Packed and paired forms are left
+  /// out.
   Result<void> check_product(OpId id) const {
     const Op& op = program_.op(id);
     const MmaOperands mma = *mma_operands(op);
-    const bool scaled = op.kind == OpKind::tt_dot_scaled || op.kind == OpKind::ttng_tc_gen5_mma_scaled;
+    const bool scaled =
+        op.kind == OpKind::tt_dot_scaled || op.kind == OpKind::ttng_tc_gen5_mma_scaled;
     if (scaled || mma.two_ctas) return {};
     if (mma.result) {
       const std::vector<Type> wanted(1, type_of(program_, *mma.result));

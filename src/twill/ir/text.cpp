@@ -172,7 +172,8 @@ class Printer {
     }
     if (!op.form.empty()) {
       out_.pop_back();
-      out_.append(attributes.empty() ? "" : ", ").append("twill.form = " + string_text(op.form) + "}");
+      out_.append(attributes.empty() ? "" : ", ")
+          .append("twill.form = " + string_text(op.form) + "}");
     }
     out_ += " : ";
     print_types(op.operands);

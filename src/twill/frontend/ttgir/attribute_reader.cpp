@@ -67,7 +67,7 @@ Result<std::string> AttributeReader::expanded(std::size_t first, std::size_t las
   std::string text;
   for (std::size_t i = first; i < last; ++i) {
     const Token& token = cursor_.tokens()[i];
-    if (i > first && cursor_.spaced(i)) text += ' ';
+    if (i > first) text += cursor_.between(i);
     const std::string_view spelled = cursor_.text(token);
     const auto alias = aliases_.find(spelled);
     if (alias == aliases_.end()) {
@@ -231,8 +231,8 @@ Result<ir::Attribute> AttributeReader::dense() {
   return types_.dense(std::move(elements), std::move(text), type);
 }
 
-/// One literal (a splat), or nested arrays of them. `elements` gets the splat, or the members of the
-/// outer array.
+/// One literal (a splat), or nested arrays of them. `elements` gets the splat, or the members of
+/// the outer array.
 Result<ir::Attribute> AttributeReader::dense_elements(ir::Type element,
                                                       std::vector<ir::Attribute>& elements) {
   TWILL_NEST(cursor_);
@@ -318,6 +318,7 @@ Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
     TWILL_TRY_VOID(check_size(body.size()));
     return types_.dialect(name, *std::move(read), std::move(body));
   }
+  if (!read && cursor_.is_hopeless()) return tl::unexpected(std::move(read).error());
   cursor_.go_to(start);
   if (!cursor_.skip_balanced()) return cursor_.unexpected("'>' at the end of '#" + name + "'");
   TWILL_TRY(std::string body, expanded(start, cursor_.position()));
@@ -349,8 +350,11 @@ Result<ir::NamedAttribute> AttributeReader::entry() {
     return cursor_.unexpected("the name of an attribute");
   }
   cursor_.next();
-  std::string name = key.kind == TokenKind::string ? unescaped(cursor_.text(key))
-                                                   : std::string(cursor_.text(key));
+  std::string name =
+      key.kind == TokenKind::string ? unescaped(cursor_.text(key)) : std::string(cursor_.text(key));
+  if (in_body_ && key.kind == TokenKind::string && !cursor_.at('=')) {
+    return cursor_.unexpected("'='");  // a string of its own: no list of named attributes
+  }
   if (!cursor_.accept('=')) return ir::NamedAttribute{std::move(name), types_.unit()};
   TWILL_TRY(const ir::Attribute value, attribute());
   TWILL_TRY_VOID(check_size(value->text.size()));
@@ -361,7 +365,8 @@ Result<ir::Attribute> AttributeReader::attribute_alias(const Token& token) {
   const std::string_view name = cursor_.text(token);
   const auto found = aliases_.find(name);
   if (found == aliases_.end()) {
-    return cursor_.fail(token, "alias '" + std::string(name.substr(0, 60)) + "' is nowhere defined");
+    return cursor_.fail(token,
+                        "alias '" + std::string(name.substr(0, 60)) + "' is nowhere defined");
   }
   Alias& alias = found->second;
   if (alias.attribute != nullptr) return alias.attribute;

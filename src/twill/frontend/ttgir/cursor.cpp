@@ -145,16 +145,20 @@ bool Cursor::skip_balanced() {
   return true;
 }
 
-bool Cursor::spaced(std::size_t index) const {
-  if (index == 0) return false;
-  const Token& before = tokens_[index - 1];
-  return before.offset + before.length != tokens_[index].offset;
+std::string_view Cursor::between(std::size_t index) const {
+  if (index == 0) return {};
+  const std::size_t start = tokens_[index - 1].offset + tokens_[index - 1].length;
+  const std::string_view gap = text_.substr(start, tokens_[index].offset - start);
+  if (gap.empty()) return {};
+  return gap[0] == 'x' || gap[0] == '?' || is_digit(gap[0]) ? gap : std::string_view(" ");
 }
+
+bool Cursor::spaced(std::size_t index) const { return between(index) == " "; }
 
 std::string Cursor::normalized(std::size_t first, std::size_t last) const {
   std::string result;
   for (std::size_t i = first; i < last; ++i) {
-    if (i > first && spaced(i)) result += ' ';
+    if (i > first) result += between(i);
     result += text(tokens_[i]);
   }
   return result;
@@ -179,6 +183,11 @@ tl::unexpected<Diagnostic> Cursor::unexpected(std::string_view expected) const {
                                  : quoted(text(token)) + " starts nothing that MLIR knows");
   }
   return fail(token, "expected " + std::string(expected) + ", found " + quoted(text(token)));
+}
+
+tl::unexpected<Diagnostic> Cursor::too_deep() {
+  is_too_deep_ = true;
+  return fail(peek(), "this is nested more than 200 levels deep");
 }
 
 tl::unexpected<Diagnostic> Cursor::fail(const Token& token, std::string message,

@@ -53,6 +53,9 @@ class Cursor {
   std::string normalized(std::size_t first, std::size_t last) const;
   /// True if blanks or a comment stand between this token and the one before it.
   bool spaced(std::size_t index) const;
+  /// What stands between this token and the one before it: one blank, nothing, or the part of a
+  /// shape that `shape_before_element` has taken off the token.
+  std::string_view between(std::size_t index) const;
 
   Location location(const Token& token) const;
 
@@ -60,6 +63,11 @@ class Cursor {
   tl::unexpected<Diagnostic> unexpected(std::string_view expected) const;
   tl::unexpected<Diagnostic> fail(const Token& token, std::string message,
                                   std::string hint = {}) const;
+  /// What stands here is nested too deep.
+  tl::unexpected<Diagnostic> too_deep();
+  /// True if nothing is left to try: the text is too deep or at its end. Reading a part again in
+  /// another way, once per level, would only cost time.
+  bool is_hopeless() const { return is_too_deep_ || at(TokenKind::end) || at(TokenKind::error); }
 
  private:
   std::optional<std::vector<std::int64_t>> shape(bool before_element);
@@ -70,6 +78,7 @@ class Cursor {
   std::vector<Token> tokens_;
   std::vector<std::uint32_t> line_starts_;
   std::size_t index_ = 0;
+  bool is_too_deep_ = false;
 };
 
 }  // namespace twill::frontend::ttgir

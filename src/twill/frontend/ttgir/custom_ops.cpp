@@ -24,9 +24,10 @@ std::string_view left_out(ir::OpKind kind, std::size_t position) {
   }
 }
 
-/// True if a form says no more than that there are operands in order.
-bool is_plain(std::string_view form) {
-  return form.find_first_not_of("%, []()") == std::string_view::npos;
+/// True if a form says no more than that there are operands in order. Of ops we know, brackets add
+/// nothing.
+bool is_plain(std::string_view form, bool known) {
+  return form.find_first_not_of(known ? "%, []()" : "%, ") == std::string_view::npos;
 }
 
 }  // namespace
@@ -149,8 +150,7 @@ Result<void> OpReader::match_one(Draft& draft, const FormatElement& element) {
 
 Result<void> OpReader::match_keyword(Draft& draft, const FormatElement& element) {
   TWILL_TRY(const Token token, cursor_.expect(TokenKind::identifier, "a keyword"));
-  const auto word =
-      std::find(element.words.begin(), element.words.end(), cursor_.text(token));
+  const auto word = std::find(element.words.begin(), element.words.end(), cursor_.text(token));
   if (word == element.words.end()) return cursor_.fail(token, "unknown keyword");
   const std::int64_t number = element.first_number + (word - element.words.begin());
   draft.attributes.emplace_back(element.name, types_.integer(number, types_.scalar(element.type)));
@@ -244,7 +244,7 @@ Result<void> OpReader::unknown_op(Draft& draft) {
     TWILL_TRY_VOID(unknown_piece(draft, open));
   }
   const bool is_known = draft.kind != ir::OpKind::other;
-  if (is_known && is_plain(draft.form)) draft.form.clear();
+  if (is_plain(draft.form, is_known)) draft.form.clear();
   if (draft.kind == ir::OpKind::cf_cond_br && draft.successor_sizes.size() == 2) {
     std::vector<ir::Attribute> sizes{types_.integer(1, types_.scalar("i32"))};
     for (const std::size_t size : draft.successor_sizes) {
@@ -258,8 +258,8 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   if (is_known && rule == ResultRule::listed && draft.types.has_arrow &&
       draft.types.after.size() != draft.result_count && draft.types.after.size() != 1) {
     return cursor_.fail(draft.name, std::to_string(draft.types.after.size()) +
-                                        " result types, but " +
-                                        std::to_string(draft.result_count) + " named results");
+                                        " result types, but " + std::to_string(draft.result_count) +
+                                        " named results");
   }
   return finish_custom(draft, rule);
 }

@@ -13,24 +13,26 @@ struct Row {
   ResultRule results = ResultRule::listed;
 };
 
-#define TWILL_CACHE                                                             \
-  " ?( cacheModifier = @cache=i32:1:none|ca|cg|wb|cs|wt|cv )"                   \
+#define TWILL_CACHE                                           \
+  " ?( cacheModifier = @cache=i32:1:none|ca|cg|wb|cs|wt|cv )" \
   " ?( evictionPolicy = @evict=i32:1:evict_normal|evict_first|evict_last )"
 #define TWILL_TOKEN " ?( [ ?( $token ) ] )"
 #define TWILL_BARRIERS " *( , $barriers ?( [ $barrier_preds ] ) )"
 #define TWILL_SEMANTIC "@sem=i32:1:relaxed|acquire|release|acq_rel , @scope=i32:1:gpu|cta|sys"
 #define TWILL_REDUCE_KIND "@kind=i32:1:add|min|max|inc|dec|and|or|xor"
-#define TWILL_SCALE_TYPES(a, b)                                    \
-  "lhs = @" a "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
+#define TWILL_SCALE_TYPES(a, b)                \
+  "lhs = @" a                                  \
+  "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16 " \
   "rhs = @" b "=i32:0:e4m3|e5m2|e2m3|e3m2|e2m1|bf16|fp16"
 
 /// The custom forms of Triton 3.6 whose operands are not simply the SSA names in the order of the
 /// text, or that hold keywords. A text that does not fit its row is read as an unknown op's.
 constexpr Row kRows[] = {
-    {OpKind::arith_cmpi,
-     "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b", ResultRule::truth},
+    {OpKind::arith_cmpi, "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b",
+     ResultRule::truth},
     {OpKind::arith_cmpf,
-     "@predicate=i64:0:false|oeq|ogt|oge|olt|ole|one|ord|ueq|ugt|uge|ult|ule|une|uno|true , $a , $b",
+     "@predicate=i64:0:false|oeq|ogt|oge|olt|ole|one|ord|ueq|ugt|uge|ult|ule|une|uno|true , $a , "
+     "$b",
      ResultRule::truth},
     {OpKind::arith_select, "$condition , $true_value , $false_value", ResultRule::last},
     {OpKind::scf_condition, "( $condition ) {} $args*"},
@@ -53,10 +55,12 @@ constexpr Row kRows[] = {
     {OpKind::tt_gather, "$source [ $index ]"},
     {OpKind::tt_clampf, "$x , $min , $max , propagateNan = @propagateNan=i32:0:none"},
     {OpKind::tt_fp_to_fp, "$source {} ?( , rounding = @rounding=i32:0:rtz|rtne )"},
-    {OpKind::tt_dot, "$a , $b , $c ?( , inputPrecision = "
-                     "@inputPrecision=i32:0:tf32|tf32x3|ieee|bf16x3|bf16x6 )"},
-    {OpKind::tt_dot_scaled, "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c "
-     TWILL_SCALE_TYPES("a_elem_type", "b_elem_type")},
+    {OpKind::tt_dot,
+     "$a , $b , $c ?( , inputPrecision = "
+     "@inputPrecision=i32:0:tf32|tf32x3|ieee|bf16x3|bf16x6 )"},
+    {OpKind::tt_dot_scaled,
+     "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c " TWILL_SCALE_TYPES("a_elem_type",
+                                                                               "b_elem_type")},
     {OpKind::tt_elementwise_inline_asm, "@asm_string:string {} $args*"},
     {OpKind::tt_print, "@prefix:string {} ?( : $args* )"},
     {OpKind::tt_assert, "$condition , @message:string"},
@@ -76,9 +80,8 @@ constexpr Row kRows[] = {
     {OpKind::ttng_tc_gen5_mma, "$a , $b , $d" TWILL_TOKEN " , $use_d , $pred" TWILL_BARRIERS,
      ResultRule::only_tokens},
     {OpKind::ttng_tc_gen5_mma_scaled,
-     "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred "
-         TWILL_SCALE_TYPES("a_type", "b_type")
-         TWILL_BARRIERS,
+     "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred " TWILL_SCALE_TYPES(
+         "a_type", "b_type") TWILL_BARRIERS,
      ResultRule::only_tokens},
     {OpKind::ttng_tc_gen5_commit, "$barrier ?( , $pred )"},
     {OpKind::ttng_tmem_load, "$source" TWILL_TOKEN, ResultRule::tokens},
@@ -168,8 +171,7 @@ std::vector<FormatElement> parse_group(const std::vector<std::string>& pieces, s
     const std::string& piece = pieces[next++];
     if (piece == "?(" || piece == "*(") {
       FormatElement group;
-      group.kind =
-          piece == "?(" ? FormatElement::Kind::optional : FormatElement::Kind::repeated;
+      group.kind = piece == "?(" ? FormatElement::Kind::optional : FormatElement::Kind::repeated;
       group.inside = parse_group(pieces, next);
       elements.push_back(std::move(group));
       continue;

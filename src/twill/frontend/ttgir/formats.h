@@ -26,10 +26,10 @@ struct FormatElement {
     repeated,    ///< *( ... ): taken as long as its first element is there
   };
   Kind kind = Kind::literal;
-  std::string name;                 ///< role, attribute, or the literal itself
-  std::string type;                 ///< of the attribute's number: "i32", "i64"
-  std::vector<std::string> words;   ///< keyword, flag
-  std::int64_t first_number = 0;    ///< of the first word
+  std::string name;                   ///< role, attribute, or the literal itself
+  std::string type;                   ///< of the attribute's number: "i32", "i64"
+  std::vector<std::string> words;     ///< keyword, flag
+  std::int64_t first_number = 0;      ///< of the first word
   std::vector<FormatElement> inside;  ///< optional, repeated
 };
 

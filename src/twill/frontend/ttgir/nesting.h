@@ -18,8 +18,8 @@ class Nesting {
 
 /// At the start of every function that can call itself: fails beyond kDeepest levels. Needs a
 /// member `depth_`.
-#define TWILL_NEST(cursor)                                                         \
-  const Nesting nesting(depth_);                                                   \
-  if (depth_ > kDeepest) {                                                         \
-    return (cursor).fail((cursor).peek(), "this is nested more than 200 levels deep"); \
+#define TWILL_NEST(cursor)       \
+  const Nesting nesting(depth_); \
+  if (depth_ > kDeepest) {       \
+    return (cursor).too_deep();  \
   }

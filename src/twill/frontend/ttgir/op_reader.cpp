@@ -89,11 +89,11 @@ Result<void> OpReader::statement(ir::BlockId block) {
   const Token token = cursor_.peek();
   const bool is_generic = token.kind == TokenKind::string;
   if (!is_generic && token.kind != TokenKind::identifier) return cursor_.unexpected("an operation");
-  const std::string name = is_generic ? unescaped(cursor_.text(token))
-                                      : std::string(full_name(cursor_.text(token)));
+  const std::string name =
+      is_generic ? unescaped(cursor_.text(token)) : std::string(full_name(cursor_.text(token)));
   if (name.empty()) {
-    return cursor_.fail(token, "'" + std::string(cursor_.text(token).substr(0, 60)) +
-                                   "' is no operation",
+    return cursor_.fail(token,
+                        "'" + std::string(cursor_.text(token).substr(0, 60)) + "' is no operation",
                         "operations have a dialect in front, as in 'arith.addi'");
   }
   cursor_.next();
@@ -140,10 +140,9 @@ OpReader::Draft OpReader::begin(ir::BlockId block, std::string name, const Token
 
 Result<void> OpReader::finish(Draft& draft, std::vector<ir::Type> result_types) {
   if (result_types.size() != draft.result_count) {
-    return cursor_.fail(draft.name, "the names give this operation " +
-                                        std::to_string(draft.result_count) +
-                                        " results, its types " +
-                                        std::to_string(result_types.size()));
+    return cursor_.fail(draft.name,
+                        "the names give this operation " + std::to_string(draft.result_count) +
+                            " results, its types " + std::to_string(result_types.size()));
   }
   builder_.set_operands(draft.id, std::move(draft.operands));
   builder_.set_form(draft.id, std::move(draft.form));
@@ -237,8 +236,8 @@ Result<void> OpReader::region(ir::OpId op, std::span<const EntryArgument> entry)
   for (const auto& [branch, label] : labels.branches) {
     const auto target = labels.blocks.find(cursor_.text(label));
     if (target == labels.blocks.end()) {
-      return cursor_.fail(label, "there is no block '" + std::string(cursor_.text(label)) +
-                                     "' in this region");
+      return cursor_.fail(
+          label, "there is no block '" + std::string(cursor_.text(label)) + "' in this region");
     }
     builder_.add_successor(branch, target->second);
   }
@@ -271,8 +270,7 @@ Result<void> OpReader::blocks(ir::RegionId region, std::span<const EntryArgument
 /// "^bb0(%arg0: f32, %arg1: f32):"
 Result<ir::BlockId> OpReader::block_header(ir::RegionId region) {
   const Token label = cursor_.next();
-  const ir::BlockId block =
-      builder_.add_block(region, std::string(cursor_.text(label).substr(1)));
+  const ir::BlockId block = builder_.add_block(region, std::string(cursor_.text(label).substr(1)));
   if (!labels_->blocks.emplace(cursor_.text(label), block).second) {
     return cursor_.fail(label, "there are two blocks of this name in the region");
   }
@@ -347,13 +345,13 @@ Result<void> OpReader::function_type(Draft& draft) {
   TWILL_TRY(auto outputs, attributes_.type_list());
   if (inputs.size() != draft.operands.size()) {
     return cursor_.fail(start, std::to_string(draft.operands.size()) + " operands, but " +
-                                   std::to_string(inputs.size()) + " types for them");
+                                   std::to_string(inputs.size()) + " types");
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ir::Value& value = builder_.so_far().value(draft.operands[i]);
     if (value.type == inputs[i] || value.type->text == kUnknownType) continue;
-    return cursor_.fail(start, "%" + value.name + " has type " + value.type->text + ", not " +
-                                   inputs[i]->text);
+    return cursor_.fail(
+        start, "%" + value.name + " has type " + value.type->text + ", not " + inputs[i]->text);
   }
   if (draft.result_count == 0 && !outputs.empty()) {  // results that nobody names
     TWILL_TRY_VOID(finish(draft, {}));

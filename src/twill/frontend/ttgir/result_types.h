@@ -9,7 +9,8 @@
 
 namespace twill::frontend::ttgir {
 
-/// The types a custom form ends in: `: A, B -> C`, `: (A, B) -> (C, D)`, `: A to C`, `: A * B -> C`.
+/// The types a custom form ends in: `: A, B -> C`, `: (A, B) -> (C, D)`, `: A to C`, `: A * B ->
+/// C`.
 struct TypeSection {
   std::vector<ir::Type> before;  ///< the arrow or `to`; everything if there is none
   std::vector<ir::Type> after;

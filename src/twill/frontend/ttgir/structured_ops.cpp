@@ -65,8 +65,8 @@ Result<void> OpReader::function_signature(Draft& draft, std::vector<EntryArgumen
     any = any || !attributes[i]->entries.empty();
   }
   if (any) draft.attributes.emplace_back("arg_attrs", types_.array(std::move(attributes)));
-  draft.attributes.emplace_back(
-      "function_type", types_.type(types_.other(ir::function_type_text(inputs, outputs))));
+  draft.attributes.emplace_back("function_type",
+                                types_.type(types_.other(ir::function_type_text(inputs, outputs))));
   return {};
 }
 

@@ -7,10 +7,10 @@ namespace twill::frontend::ttgir {
 namespace {
 
 /// Builtin types we keep as text; all but `none` have a <...> body.
-constexpr std::array kBuiltinOthers = {
-    std::string_view("vector"), std::string_view("memref"),  std::string_view("complex"),
-    std::string_view("tuple"),  std::string_view("unranked"), std::string_view("none"),
-    std::string_view("opaque")};
+constexpr std::array kBuiltinOthers = {std::string_view("vector"),   std::string_view("memref"),
+                                       std::string_view("complex"),  std::string_view("tuple"),
+                                       std::string_view("unranked"), std::string_view("none"),
+                                       std::string_view("opaque")};
 
 bool is_builtin_other(std::string_view name) {
   for (const std::string_view other : kBuiltinOthers) {
@@ -133,8 +133,8 @@ Result<ir::Type> AttributeReader::memdesc(std::string_view spelling) {
     TWILL_TRY_VOID(memdesc_entry(parts));
   }
   TWILL_TRY_VOID(cursor_.expect('>', "at the end of the memdesc type"));
-  TWILL_TRY_VOID(check_size(parts.element->text.size() +
-                            (parts.encoding ? parts.encoding->text.size() : 0)));
+  TWILL_TRY_VOID(
+      check_size(parts.element->text.size() + (parts.encoding ? parts.encoding->text.size() : 0)));
   return types_.memdesc(std::move(parts), spelling);
 }
 
@@ -215,8 +215,8 @@ Result<ir::Type> AttributeReader::function_type() {
 Result<ir::Type> AttributeReader::type_alias(const Token& token) {
   const auto found = aliases_.find(cursor_.text(token));
   if (found == aliases_.end()) {
-    return cursor_.fail(token, "type alias '" + std::string(cursor_.text(token)) +
-                                   "' is nowhere defined");
+    return cursor_.fail(token,
+                        "type alias '" + std::string(cursor_.text(token)) + "' is nowhere defined");
   }
   Alias& alias = found->second;
   if (alias.type != nullptr) return alias.type;

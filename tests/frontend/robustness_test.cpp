@@ -1,0 +1,140 @@
+// No text may crash the reader, hang it or fill the memory.
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "twill/frontend/ttgir/lexer.h"
+#include "twill/frontend/ttgir/read.h"
+#include "twill/ir/text.h"
+
+namespace twill::tests {
+namespace {
+
+std::string kernel(const std::string& name) {
+  std::ifstream in(std::filesystem::path(TWILL_SOURCE_DIR) / "kernels" / name);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A Diagnostic that points somewhere, or a Program that prints.
+void must_answer(std::string_view text) {
+  const auto program = frontend::read_ttgir(text, "noise");
+  if (program) {
+    EXPECT_FALSE(ir::to_text(*program).empty());
+    return;
+  }
+  EXPECT_FALSE(program.error().message.empty());
+  EXPECT_GT(program.error().location.line, 0);
+  EXPECT_GT(program.error().location.column, 0);
+}
+
+// Files get cut off: every prefix that ends between two tokens.
+TEST(Robustness, every_prefix) {
+  const std::string text = kernel("fa_fwd/sm_100/d64.pre.ttgir");
+  ASSERT_FALSE(text.empty());
+  std::size_t failed = 0;
+  const std::vector<frontend::ttgir::Token> tokens = frontend::ttgir::tokens_of(text);
+  for (std::size_t i = 0; i < tokens.size(); i += (i < 300 ? std::size_t{1} : std::size_t{7})) {
+    const auto program =
+        frontend::read_ttgir(std::string_view(text).substr(0, tokens[i].offset), "cut");
+    if (!program) ++failed;
+  }
+  EXPECT_GT(failed, tokens.size() / 4);
+}
+
+TEST(Robustness, seeded_mutations) {
+  std::mt19937 random(2026);
+  const std::string kinds = "{}()[]<>%^@#!:,=\"-> x0\n";
+  for (const char* name : {"softmax/sm_90/br4bc1024.pre.ttgir", "fa_fwd/sm_90/d128.final.ttgir",
+                           "gemm/sm_100/tma_128x128x64_ws.part.ttgir"}) {
+    const std::string original = kernel(name);
+    ASSERT_FALSE(original.empty());
+    for (int round = 0; round < 150; ++round) {
+      std::string text = original;
+      for (std::size_t edits = 1 + random() % 4; edits > 0; --edits) {
+        const std::size_t at = random() % text.size();
+        const std::size_t length = std::min<std::size_t>(1 + random() % 12, text.size() - at);
+        const std::size_t from = random() % (text.size() - length);
+        switch (random() % 4) {
+          case 0:
+            text.erase(at, length);
+            break;
+          case 1:
+            text.insert(at, 1, kinds[random() % kinds.size()]);
+            break;
+          case 2:
+            text.insert(at, text.substr(from, length));
+            break;
+          default:
+            text[at] = static_cast<char>(random());
+        }
+      }
+      must_answer(text);
+    }
+  }
+}
+
+TEST(Robustness, random_bytes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::string text(random() % 3000, ' ');
+    for (char& c : text) c = static_cast<char>(random());
+    must_answer(text);
+  }
+}
+
+std::string repeated(std::string_view piece, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += piece;
+  return text;
+}
+
+// Nesting must not use up the stack.
+TEST(Robustness, deep_nesting) {
+  constexpr std::size_t kTimes = 100000;
+  for (const char* piece :
+       {"(", "[", "module {\n", "\"a.b\"() ({\n", "foo.bar {\n", "foo.bar ({\n"}) {
+    must_answer(repeated(piece, kTimes));
+  }
+  for (const char* piece : {"[", "{a = ", "#x.y<", "#x.y<{a = ", "tensor<4x", "!x.y<", "array<",
+                            "loc(", "(", "!tt.ptr<", "vector<"}) {
+    must_answer("foo.bar {a = " + repeated(piece, kTimes));
+    must_answer("%0 = foo.bar : " + repeated(piece, kTimes));
+  }
+  must_answer("gpu.barrier loc(" + repeated("callsite(", kTimes));
+  must_answer("%0 = arith.constant dense<" + repeated("[", kTimes) + repeated("]", kTimes) +
+              "> : tensor<1xf32>");
+}
+
+// 200 lines of aliases that double each other would expand to 2^200 characters.
+TEST(Robustness, aliases_that_explode) {
+  std::string text = "#a0 = [1]\n";
+  std::string locations = "#loc0 = loc(\"f\":1:1)\n";
+  for (int i = 1; i < 200; ++i) {
+    const std::string last = std::to_string(i - 1);
+    text += "#a" + std::to_string(i) + " = [#a" + last + ", #a" + last + "]\n";
+    locations += "#loc" + std::to_string(i) + " = loc(fused[#loc" + last + ", #loc" + last + "])\n";
+  }
+  EXPECT_FALSE(frontend::read_ttgir(text, "bomb"));
+  EXPECT_FALSE(frontend::read_ttgir(locations, "bomb"));
+}
+
+// 10 MB of whatever must be answered at once; the limit of the test itself is the witness.
+TEST(Robustness, ten_megabytes_of_noise) {
+  std::mt19937 random(11);
+  std::string bytes(10'000'000, ' ');
+  for (char& c : bytes) c = static_cast<char>(random());
+  must_answer(bytes);
+  must_answer(std::string(10'000'000, '('));
+  must_answer(repeated("a.b ", 2'500'000));
+  must_answer("foo.bar {a = \"" + std::string(10'000'000, 'x'));
+  must_answer(std::string(10'000'000, '\n'));
+  must_answer("foo.bar " + std::string(10'000'000, '7'));
+}
+
+}  // namespace
+}  // namespace twill::tests

@@ -1,0 +1,121 @@
+#include "twill/ir/type.h"
+
+#include <gtest/gtest.h>
+
+#include "twill/ir/builder.h"
+#include "twill/ir/encoding.h"
+#include "twill/ir/op_kind.h"
+#include "twill/ir/text.h"
+
+namespace twill::ir {
+namespace {
+
+// Equal types must be one node: every comparison in Twill relies on it.
+TEST(TypeTable, interns_equal_types) {
+  TypeTable types;
+  const Type f16 = types.scalar("f16");
+  EXPECT_EQ(types.tensor({128, 64}, f16), types.tensor({128, 64}, types.scalar("f16")));
+  EXPECT_NE(types.tensor({128, 64}, f16), types.tensor({64, 128}, f16));
+  EXPECT_NE(types.integer(1, types.scalar("i32")), types.integer(1, types.scalar("i64")));
+}
+
+// Widths decide bytes and thereby every cost and footprint.
+TEST(TypeTable, knows_the_width_of_scalars) {
+  TypeTable types;
+  for (const auto& [name, bits] : {std::pair{"i1", 1},
+                                   {"ui8", 8},
+                                   {"index", 64},
+                                   {"bf16", 16},
+                                   {"tf32", 32},
+                                   {"f8E4M3FN", 8},
+                                   {"f8E5M2", 8},
+                                   {"f6E3M2FN", 6},
+                                   {"f4E2M1FN", 4}}) {
+    const Type type = types.scalar(name);
+    ASSERT_NE(type, nullptr) << name;
+    EXPECT_EQ(type->bits, bits) << name;
+  }
+  for (const char* name : {"i0", "i", "i-3", "i99999999999", "f17", "f8", "f8E", "bf17", "x"}) {
+    EXPECT_EQ(types.scalar(name), nullptr) << name;
+  }
+}
+
+// Bytes round up per tile, and an extent no machine has must not overflow.
+TEST(Type, byte_size) {
+  TypeTable types;
+  EXPECT_EQ(byte_size(types.tensor({128, 64}, types.scalar("f16"))), 16384);
+  EXPECT_EQ(byte_size(types.tensor({3}, types.scalar("i1"))), 1);
+  EXPECT_EQ(byte_size(types.tensor({}, types.scalar("f32"))), 4);
+  EXPECT_EQ(byte_size(types.tensor({2}, types.pointer(types.scalar("f16")))), 16);
+  EXPECT_EQ(byte_size(types.tensor({-1, 4}, types.scalar("f32"))), 0);
+  EXPECT_EQ(byte_size(types.tensor({1LL << 40, 1LL << 40}, types.scalar("f32"))), 0);
+  EXPECT_EQ(byte_size(types.token()), 0);
+}
+
+// Keys and strings print so that they can be read again.
+TEST(Attribute, text_quotes_what_needs_it) {
+  TypeTable types;
+  const Attribute dictionary = types.dictionary(
+      {{"tt.a", types.integer(1, types.scalar("i32"))}, {"ttg.num-warps", types.unit()}});
+  EXPECT_EQ(dictionary->text, "{tt.a = 1 : i32, \"ttg.num-warps\"}");
+  EXPECT_EQ(types.string("a\"b\\\n\x7f")->text, "\"a\\\"b\\\\\\0A\\7F\"");
+}
+
+Type tensor_memory(TypeTable& types, std::vector<std::int64_t> shape, const char* element,
+                   std::int64_t block_m, std::int64_t block_n) {
+  TypeNode parts;
+  parts.shape = std::move(shape);
+  parts.element = types.scalar(element);
+  parts.memory_space = types.dialect("ttng.tensor_memory", {}, "");
+  parts.encoding = types.dialect("ttng.tensor_memory_encoding",
+                                 {{"blockM", types.integer(block_m)},
+                                  {"blockN", types.integer(block_n)},
+                                  {"colStride", types.integer(1)}},
+                                 "<b>");
+  return types.memdesc(std::move(parts));
+}
+
+// Columns as hardware allocates them: 128 lanes of 32 bits; 64 rows alone still take whole columns.
+TEST(Encoding, tensor_memory_columns) {
+  TypeTable types;
+  EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {128, 128}, "f32", 128, 128)), 128);
+  EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {128, 128}, "f16", 128, 128)), 64);
+  EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {256, 128}, "f32", 128, 128)), 256);
+  EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {64, 128}, "f32", 64, 128)), 128);
+  EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {2, 128, 64}, "f32", 128, 64)), 128);
+  EXPECT_EQ(tensor_memory_columns(types.scalar("f32")), 0);
+}
+
+// Twill must not be tied to one Triton: renamed dialects and ops are the ops they are today.
+TEST(OpKind, knows_older_spellings) {
+  EXPECT_EQ(op_kind("triton_gpu.local_alloc"), OpKind::ttg_local_alloc);
+  EXPECT_EQ(op_kind("triton_nvidia_gpu.warp_group_dot"), OpKind::ttng_warp_group_dot);
+  EXPECT_EQ(op_kind("tt.experimental_descriptor_load"), OpKind::tt_descriptor_load);
+  EXPECT_EQ(op_kind("tt.frobnicate"), OpKind::other);
+  EXPECT_EQ(spelling(OpKind::ttng_tc_gen5_mma), "ttng.tc_gen5_mma");
+  EXPECT_EQ(dialect_of("tt.reduce.return"), "tt");
+}
+
+// A Program can be built without any text, and the reader is not needed to print it.
+TEST(ProgramBuilder, makes_what_it_is_told) {
+  ProgramBuilder builder("built");
+  Op module;
+  module.name = "builtin.module";
+  const OpId top = builder.add_op(module);
+  Op constant;
+  constant.name = "arith.constant";
+  constant.block = builder.add_block(builder.add_region(top));
+  const OpId made = builder.add_op(constant);
+  const Type i32 = builder.types().scalar("i32");
+  builder.set_attribute(made, "value", builder.types().integer(7, i32));
+  builder.define_result(made, builder.add_value("c7", i32));
+  const Program program = std::move(builder).finish();
+  EXPECT_EQ(constant_integer(program, program.op(made).results[0]), 7);
+  EXPECT_EQ(to_text(program),
+            "\"builtin.module\"() ({\n"
+            "  %c7 = \"arith.constant\"() {value = 7 : i32} : () -> (i32)\n"
+            "}) : () -> ()\n");
+}
+
+}  // namespace
+}  // namespace twill::ir
