@@ -84,6 +84,9 @@ TEST(Encoding, tensor_memory_columns) {
   EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {64, 128}, "f32", 64, 128)), 128);
   EXPECT_EQ(tensor_memory_columns(tensor_memory(types, {2, 128, 64}, "f32", 128, 64)), 128);
   EXPECT_EQ(tensor_memory_columns(types.scalar("f32")), 0);
+  EXPECT_EQ(tensor_memory_lanes(tensor_memory(types, {64, 128}, "f32", 64, 128)), 64);
+  EXPECT_EQ(tensor_memory_lanes(tensor_memory(types, {128, 128}, "f32", 64, 128)), 128);
+  EXPECT_EQ(tensor_memory_lanes(tensor_memory(types, {128, 128}, "f32", 128, 128)), 128);
 }
 
 // Twill must not be tied to one Triton: renamed dialects and ops are the ops they are today.

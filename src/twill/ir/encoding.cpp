@@ -100,4 +100,11 @@ std::int64_t tensor_memory_columns(Type memdesc) {
   return ceil_div(side_by_side * layout->block_n * bits, 32);
 }
 
+int tensor_memory_lanes(Type memdesc) {
+  if (!is_memdesc(memdesc, MemorySpace::tensor)) return 0;
+  const auto layout = tensor_memory_encoding(memdesc->encoding);
+  if (!layout || layout->block_m != 64) return 128;
+  return element_count(memdesc) > 64 * std::int64_t{layout->block_n} ? 128 : 64;
+}
+
 }  // namespace twill::ir

@@ -65,8 +65,13 @@ std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encodin
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
 std::optional<SliceEncoding> slice_encoding(Attribute encoding);
 
-/// 32-bit columns that a memdesc in tensor memory takes (0 for other types): blocks of at most
-/// 128 lanes lie side by side, each block_n elements of the element's width wide.
+/// 32-bit columns that a memdesc in tensor memory takes (0 for other types): its blocks lie side by
+/// side, each block_n elements of the element's width wide; two blocks of 64 rows share columns.
 std::int64_t tensor_memory_columns(Type memdesc);
+
+/// Of the 128 lanes of these columns, how many it takes: 64 if it is a single block of 64 rows, so
+/// that another such tile may lie below it in the same columns (Triton does that); else 128. 0 for
+/// types that are not in tensor memory.
+int tensor_memory_lanes(Type memdesc);
 
 }  // namespace twill::ir
