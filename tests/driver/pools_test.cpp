@@ -17,7 +17,7 @@ PosedPool pool(const std::string& name, int groups, int busy, int registers = 10
     text += "group G" + std::to_string(i) + " registers " + std::to_string(registers) + "\n";
   }
   const std::string rest = " for " + std::to_string(busy) + " registers 64\n";
-  text += "op a on A" + rest + "op b on B" + rest + "a -> b\nb -> a distance 4\n";
+  text += "op a on A" + rest + "op b on B" + rest + "a -> b\n";
   auto loop = schedule::parse_loop(text, name);
   if (!loop) throw std::runtime_error(to_string(loop.error()));
   return {name, std::move(loop->problem), {}, {}};

@@ -17,11 +17,11 @@ constexpr const char* kAbout =
     "Finds the provably fastest software pipeline and warp specialization of a Tensor Core loop.";
 
 constexpr const char* kFooter = R"(Examples:
-  twill schedule kernels/fa_fwd_h200.ttgir          schedule a Triton kernel for its own GPU
-  twill schedule loops/fig1.loop                    schedule a loop written by hand
-  twill schedule k.ttgir --machine h100 -o s.json   the schedule as JSON, for other programs
-  twill loop k.ttgir --machine h200                 the scheduling problem, as a .loop file to edit
-  twill verify loops/fwd_h2_fa3.loop                check a schedule that somebody else made
+  twill schedule loops/fig1.loop                        schedule a loop written by hand
+  twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir    schedule a Triton kernel for its own GPU
+  twill schedule kernel.ttgir --machine h100 -o s.json  the schedule as JSON, for other programs
+  twill loop kernel.ttgir --machine h200                the problem as .loop text, to edit
+  twill verify s.json                                   check a schedule, whoever made it
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
 within the work limit, 6 a schedule that breaks a rule.)";

@@ -38,6 +38,18 @@ int write_to(const std::string& path, int flags, std::string_view text) {
   return error;
 }
 
+/// Where a symbolic link leads in the end, even if nothing is there yet.
+fs::path without_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it; a circle of links ends as one
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
 }  // namespace
 
 Result<void> print(std::string_view text) {
@@ -51,8 +63,7 @@ Result<void> print(std::string_view text) {
 Result<void> write_file(const std::string& path, std::string_view text) {
   if (path == "-") return print(text);
   std::error_code ignored;
-  fs::path target(path);
-  if (fs::is_symlink(target, ignored)) target = fs::weakly_canonical(target, ignored);
+  const fs::path target = without_links(path);
   if (fs::is_directory(target, ignored)) return cannot_write(path, EISDIR);
   if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) {
     if (const int error = write_to(target.string(), 0, text)) return cannot_write(path, error);

@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -15,6 +17,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   std::int64_t trips = 0;
   bool timing = false;
   bool json = false;
@@ -22,9 +25,9 @@ struct Choices {
 };
 
 constexpr const char* kFooter = R"(Examples:
-  twill schedule kernels/fa_fwd_h200.ttgir
-  twill schedule k.ttgir --machine b200 --subtile 64 --trips 128
-  twill loop k.ttgir --machine h200 | twill schedule - --json)";
+  twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir --trips 128
+  twill schedule kernel.ttgir --machine b200 --subtile 0
+  twill loop kernel.ttgir --machine h200 | twill schedule - --json)";
 
 /// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
 int show(const Choices& choices, const report::Outcome& outcome) {
@@ -54,6 +57,7 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
+  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   const auto outcome = driver::schedule_loop(choices.request);
   end_progress_line();
@@ -83,8 +87,10 @@ void add_schedule_command(CLI::App& app, Session& session) {
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
-  command->add_option("--work-limit", request.limits.work_limit,
-                      "Units of solver work after which to answer with what is known");
+  command
+      ->add_option("--work-limit", choices->work_limit,
+                   "Units of solver work after which to answer with what is known")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of the summary");
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
   command->footer(kFooter);

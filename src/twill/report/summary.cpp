@@ -46,9 +46,7 @@ std::string verdict_line(const Outcome& outcome) {
   const schedule::Answer& answer = outcome.answer;
   const schedule::Schedule& found = *answer.schedule;
   const Cycles ii = found.initiation_interval;
-  std::string text = fmt::format("II {} cycles, {} stages, length {}: ", ii,
-                                 schedule::stage_count(outcome.problem, found),
-                                 schedule::length_of(outcome.problem, found));
+  std::string text = interval_line(outcome.problem, found) + ": ";
   if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
   return text + fmt::format("feasible; the work limit ended the search, and nothing below {} "
@@ -207,6 +205,13 @@ std::string without_schedule(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::string interval_line(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  const Cycles stages = schedule::stage_count(problem, schedule);
+  return fmt::format("II {} cycle{}, {} stage{}, length {}", schedule.initiation_interval,
+                     schedule.initiation_interval == 1 ? "" : "s", stages, stages == 1 ? "" : "s",
+                     schedule::length_of(problem, schedule));
+}
 
 std::string picture(const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;

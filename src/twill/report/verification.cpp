@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/report/summary.h"
 #include "twill/support/text_table.h"
 
 namespace twill::report {
@@ -29,11 +30,8 @@ std::string verification(const Outcome& outcome) {
     for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
     return out;
   }
-  const schedule::Schedule& checked = *outcome.answer.schedule;
-  const Cycles ii = checked.initiation_interval;
-  std::string out = fmt::format("{}: verified, II {} cycles, {} stages, length {}\n", what, ii,
-                                schedule::stage_count(outcome.problem, checked),
-                                schedule::length_of(outcome.problem, checked));
+  std::string out = fmt::format("{}: verified, {}\n", what,
+                                interval_line(outcome.problem, *outcome.answer.schedule));
   out += wrap(rules_in_force(outcome.problem), 100, "  obeys      ", "             ");
   for (std::size_t i = 0; i < outcome.order_circuit.size(); ++i) {
     out += (i == 0 ? "  the order  " : "             ") + outcome.order_circuit[i] + "\n";
