@@ -66,12 +66,12 @@ Type tensor_memory(TypeTable& types, std::vector<std::int64_t> shape, const char
   TypeNode parts;
   parts.shape = std::move(shape);
   parts.element = types.scalar(element);
-  parts.memory_space = types.dialect("ttng.tensor_memory", {}, "");
+  parts.memory_space = types.dialect("ttng.tensor_memory", "");
   parts.encoding = types.dialect("ttng.tensor_memory_encoding",
                                  {{"blockM", types.integer(block_m)},
                                   {"blockN", types.integer(block_n)},
                                   {"colStride", types.integer(1)}},
-                                 "<b>");
+                                 false);
   return types.memdesc(std::move(parts));
 }
 

@@ -309,13 +309,22 @@ Attribute TypeTable::dictionary(std::vector<NamedAttribute> entries) {
   return intern(std::move(node));
 }
 
-Attribute TypeTable::dialect(std::string name, std::vector<NamedAttribute> entries,
-                             std::string body) {
+Attribute TypeTable::dialect(std::string name, std::vector<NamedAttribute> entries, bool braces) {
+  std::string body = entries_text(entries);
+  if (!braces) body = body.substr(1, body.size() - 2);
+  AttributeNode node;
+  node.kind = AttributeKind::dialect;
+  node.text = "#" + name + "<" + body + ">";
+  node.value = std::move(name);
+  node.entries = std::move(entries);
+  return intern(std::move(node));
+}
+
+Attribute TypeTable::dialect(std::string name, std::string body) {
   AttributeNode node;
   node.kind = AttributeKind::dialect;
   node.text = "#" + name + body;
   node.value = std::move(name);
-  node.entries = std::move(entries);
   return intern(std::move(node));
 }
 

@@ -136,8 +136,10 @@ class TypeTable {
   Attribute array(std::vector<Attribute> elements);
   Attribute dense_array(Type element, std::vector<Attribute> elements);
   Attribute dictionary(std::vector<NamedAttribute> entries);
-  /// `body` is the text after the name with its brackets: "<{...}>", or empty.
-  Attribute dialect(std::string name, std::vector<NamedAttribute> entries, std::string body);
+  /// #name<{k = v}> with `braces`, else #name<k = v>.
+  Attribute dialect(std::string name, std::vector<NamedAttribute> entries, bool braces = true);
+  /// `body` is the text after the name with its brackets, or empty: #ttg.shared_memory.
+  Attribute dialect(std::string name, std::string body);
   Attribute dense(std::vector<Attribute> elements, std::string body, Type type);
   Attribute location(std::string kind, std::vector<Attribute> parts, std::string text);
   Attribute opaque(std::string text);

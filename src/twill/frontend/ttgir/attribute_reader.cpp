@@ -12,11 +12,6 @@ namespace {
 /// double each other must not fill the memory.
 constexpr std::size_t kExpansionAllowed = std::size_t{64} << 20U;
 
-std::string body_text(const std::vector<ir::NamedAttribute>& entries, bool braces) {
-  std::string text = ir::entries_text(entries);
-  return braces ? "<" + text + ">" : "<" + text.substr(1, text.size() - 2) + ">";
-}
-
 }  // namespace
 
 AttributeReader::AttributeReader(Cursor& cursor, ir::TypeTable& types)
@@ -305,7 +300,7 @@ Result<ir::Attribute> AttributeReader::hash() {
 Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   const std::string name(cursor_.text(token).substr(1));
   const std::size_t start = cursor_.position();
-  if (!cursor_.at('<') || cursor_.spaced(start)) return types_.dialect(name, {}, "");
+  if (!cursor_.at('<') || cursor_.spaced(start)) return types_.dialect(name, "");
   const bool was_in_body = std::exchange(in_body_, true);
   const bool braces = cursor_.at('{', 1);
   cursor_.next();
@@ -314,15 +309,15 @@ Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   const bool whole = read.has_value() && (!braces || cursor_.accept('>'));
   in_body_ = was_in_body;
   if (whole) {
-    std::string body = body_text(*read, braces);
-    TWILL_TRY_VOID(check_size(body.size()));
-    return types_.dialect(name, *std::move(read), std::move(body));
+    const ir::Attribute found = types_.dialect(name, *std::move(read), braces);
+    TWILL_TRY_VOID(check_size(found->text.size()));
+    return found;
   }
   if (!read && cursor_.is_hopeless()) return tl::unexpected(std::move(read).error());
   cursor_.go_to(start);
   if (!cursor_.skip_balanced()) return cursor_.unexpected("'>' at the end of '#" + name + "'");
   TWILL_TRY(std::string body, expanded(start, cursor_.position()));
-  return types_.dialect(name, {}, std::move(body));
+  return types_.dialect(name, std::move(body));
 }
 
 Result<std::vector<ir::NamedAttribute>> AttributeReader::dictionary() {
