@@ -37,6 +37,7 @@ class Budget {
   std::string_view stopped_by() const { return stopped_by_; }
   std::size_t memory_limit() const { return memory_limit_; }
   std::uint64_t work() const { return work_; }
+  std::uint64_t work_limit() const { return work_limit_; }
   std::uint64_t conflicts() const { return conflicts_; }
 
  private:

@@ -28,7 +28,7 @@ std::uint64_t luby(std::uint64_t index) {
 
 }  // namespace
 
-Outcome Engine::solve(Literal assumption, Budget& budget) {
+Outcome Engine::solve(Literal assumption, Budget& budget, std::uint64_t effort) {
   std::uint64_t restarts = 0;
   std::uint64_t conflicts_left = kRestartUnit;
   std::uint64_t conflicts = 0;
@@ -43,7 +43,7 @@ Outcome Engine::solve(Literal assumption, Budget& budget) {
       learn_from_conflict();
       budget.count_conflict();
       if (++conflicts % kConflictsPerQuestion == 0) budget.ask();
-      if (!account(budget)) return Outcome::stopped;
+      if (!account(budget) || conflicts >= effort) return Outcome::stopped;
       if (--conflicts_left > 0) continue;
       backtrack(0);
       conflicts_left = kRestartUnit * luby(++restarts);

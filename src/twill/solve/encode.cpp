@@ -30,7 +30,8 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
       ii_(ii),
       most_copies_(most_copies),
       memory_limit_(memory_limit),
-      engine_(proof, title) {
+      engine_(proof, title),
+      lifetimes_(least_lifetimes(instance, ii)) {
   complete_ = DifferenceGraph::memory_for(2 * instance.op_count()) <= memory_limit;
   if (!complete_) return;
   make_nodes(sub_tiles);
@@ -41,6 +42,7 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
   if (fits()) add_one_stream();
   if (fits()) add_memories();
   if (fits()) add_registers();
+  if (fits()) limit_register_time();
   fits();
 }
 
@@ -299,6 +301,16 @@ void Encoding::add_one_stream() {
       issue.push_back({instance_.tasks[op].issue, in_group_[op][group]});
     }
     engine_.add_at_most(issue, ii_);
+  }
+}
+
+void Encoding::suggest(const schedule::Schedule& schedule) {
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    for (std::size_t group = 0; group < instance_.group_count(); ++group) {
+      const Literal here = in_group_[op][group];
+      if (here == kTrue || here == kFalse) continue;
+      engine_.suggest(schedule.ops[op].group.index() == group ? here : ~here);
+    }
   }
 }
 

@@ -50,7 +50,12 @@ class Encoding {
   /// Keeps it down for good.
   void fix(Literal literal) { engine_.add_clause({literal}); }
 
-  Outcome solve(Literal assumption, Budget& budget) { return engine_.solve(assumption, budget); }
+  /// Makes the search try the groups of this schedule first.
+  void suggest(const schedule::Schedule& schedule);
+
+  Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort) {
+    return engine_.solve(assumption, budget, effort);
+  }
 
   /// After `satisfied`: way 0 everywhere, earliest issue cycle 0.
   schedule::Schedule schedule() const;
@@ -84,9 +89,21 @@ class Encoding {
   // encode_storage.cpp: memories and registers
   void add_memories();
   void add_registers();
+  void count_copies(const Occupant& value, std::size_t event, std::int64_t capacity, Literal shared,
+                    std::vector<Term>& terms);
+  bool is_regular(const Accumulator& accumulator) const;
+  bool in_regular_accumulator(std::size_t op) const;
+  void count_accumulator(const Accumulator& accumulator, std::size_t event, std::int64_t capacity,
+                         std::vector<Term>& terms);
+  Literal all_of(const Guards& literals);
   Literal copy_alive(std::size_t value, std::size_t event, std::int64_t copy, Literal shared);
   void count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                   Literal shared, Literal alive);
+
+  void limit_register_time();
+  Cycles least_extra_abroad(std::size_t value) const;
+  Cycles extra_abroad(std::size_t value, const Read& read) const;
+  Literal leaves_group(std::size_t value, std::size_t group);
 
   // encode_objectives.cpp
   Literal limit_sum(const std::vector<Literal>& literals, std::int64_t limit);
@@ -98,6 +115,7 @@ class Encoding {
   Engine engine_;
   bool complete_ = true;
 
+  std::vector<Cycles> lifetimes_;              ///< by op: the value lives at least that long
   std::size_t anchor_ = 0;                     ///< the op of slot 0
   std::vector<Node> slots_;                    ///< by op
   std::vector<Node> stages_;                   ///< by op

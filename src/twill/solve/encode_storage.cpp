@@ -10,6 +10,18 @@ Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 }  // namespace
 
+/// Adds to `terms` the amount of each copy of the value that is alive when `event` is issued (and
+/// `shared` is true). A value that lives for k * II has k copies alive in any cycle.
+void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64_t capacity,
+                            Literal shared, std::vector<Term>& terms) {
+  const std::int64_t countable = std::min(capacity / value.amount + 1, most_copies_);
+  const std::int64_t always = std::min(lifetimes_[value.op] / ii_, countable);
+  if (always > 0) terms.push_back({value.amount * always, shared});
+  for (std::int64_t copy = always + 1; copy <= countable; ++copy) {
+    terms.push_back({value.amount, copy_alive(value.op, event, copy, shared)});
+  }
+}
+
 /// A literal that is true at least if `copy` or more copies of the value are alive when `event` is
 /// issued (and `shared` is true).
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
@@ -51,10 +63,7 @@ void Encoding::add_memories() {
     for (const Occupant& event : memory.values) {
       std::vector<Term> terms;
       for (const Occupant& value : memory.values) {
-        const std::int64_t fitting = memory.capacity / value.amount + 1;
-        for (std::int64_t copy = 1; copy <= std::min(fitting, most_copies_); ++copy) {
-          terms.push_back({value.amount, copy_alive(value.op, event.op, copy, kTrue)});
-        }
+        count_copies(value, event.op, memory.capacity, kTrue, terms);
       }
       engine_.add_at_most(terms, memory.capacity);
       if (!fits()) return;
@@ -75,17 +84,132 @@ void Encoding::add_registers() {
       const std::int64_t missing = largest - groups[group].registers;
       if (missing > 0) terms.push_back({missing, in_group_[event.op][group]});
     }
+    for (const Accumulator& it : instance_.accumulators) {
+      if (is_regular(it)) count_accumulator(it, event.op, largest, terms);
+    }
     for (const Occupant& value : instance_.register_values) {
+      if (in_regular_accumulator(value.op)) continue;
       const Literal shared = same_group(value.op, event.op);
-      if (shared == kFalse) continue;
-      const std::int64_t fitting = largest / value.amount + 1;
-      for (std::int64_t copy = 1; copy <= std::min(fitting, most_copies_); ++copy) {
-        terms.push_back({value.amount, copy_alive(value.op, event.op, copy, shared)});
-      }
+      if (shared != kFalse) count_copies(value, event.op, largest, shared, terms);
     }
     engine_.add_at_most(terms, largest);
     if (!fits()) return;
   }
+}
+
+/// No value of it lives for a whole II by itself; the others are counted one by one.
+bool Encoding::is_regular(const Accumulator& accumulator) const {
+  return std::all_of(accumulator.ops.begin(), accumulator.ops.end(),
+                     [this](std::size_t op) { return lifetimes_[op] < ii_; });
+}
+
+bool Encoding::in_regular_accumulator(std::size_t op) const {
+  return std::any_of(instance_.accumulators.begin(), instance_.accumulators.end(), [&](auto& it) {
+    return is_regular(it) && std::find(it.ops.begin(), it.ops.end(), op) != it.ops.end();
+  });
+}
+
+/// As count_copies for the values of an accumulator. If all are of the event's group one of them is
+/// always alive, whichever it is, so the first copies count as 1 + (those alive - 1): a value counts
+/// if one before it in the accumulator is alive as well.
+void Encoding::count_accumulator(const Accumulator& accumulator, std::size_t event,
+                                 std::int64_t capacity, std::vector<Term>& terms) {
+  Guards shared;
+  for (const std::size_t op : accumulator.ops) shared.push_back(same_group(op, event));
+  const Literal together = all_of(shared);
+  if (together != kFalse) terms.push_back({accumulator.amount, together});
+  const std::int64_t countable = std::min(capacity / accumulator.amount + 1, most_copies_);
+  Literal before = kFalse;  // a value so far is alive
+  for (std::size_t i = 0; i < accumulator.ops.size(); ++i) {
+    if (shared[i] == kFalse) continue;
+    const Literal alive = copy_alive(accumulator.ops[i], event, 1, shared[i]);
+    const Literal counts = engine_.add_literal();
+    add_clause({}, {~alive, together, counts});
+    add_clause({}, {~alive, ~before, counts});
+    terms.push_back({accumulator.amount, counts});
+    const Literal next = engine_.add_literal();
+    add_clause({}, {~alive, next});
+    add_clause({}, {~before, next});
+    before = next;
+    for (std::int64_t copy = 2; copy <= countable; ++copy) {
+      const Literal more = copy_alive(accumulator.ops[i], event, copy, shared[i]);
+      terms.push_back({accumulator.amount, more});
+    }
+  }
+}
+
+/// True iff all are.
+Literal Encoding::all_of(const Guards& literals) {
+  if (std::find(literals.begin(), literals.end(), kFalse) != literals.end()) return kFalse;
+  if (std::all_of(literals.begin(), literals.end(), [](Literal it) { return it == kTrue; })) {
+    return kTrue;
+  }
+  const Literal all = engine_.add_literal();
+  Guards any_missing = {all};
+  for (const Literal literal : literals) {
+    add_clause({}, {~all, literal});
+    any_missing.push_back(~literal);
+  }
+  engine_.add_clause(any_missing);
+  return all;
+}
+
+/// Registers times cycles: what the values of a group take at least is at most what it has. Follows
+/// from the counts, but speaks of the groups alone, so that hopeless distributions of the ops fail
+/// before anything is placed.
+void Encoding::limit_register_time() {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // beyond it sums might overflow
+  const auto groups = instance_.problem->groups();
+  for (std::size_t group = 0; group < groups.size() && fits(); ++group) {
+    if (groups[group].registers > kLargest / ii_) continue;
+    std::vector<Term> terms;
+    const auto add = [&](std::int64_t amount, Cycles cycles, Literal literal) {
+      if (cycles <= 0 || literal == kFalse) return;
+      terms.push_back({amount * std::min(cycles, kLargest / amount), literal});
+    };
+    for (const Occupant& value : instance_.register_values) {
+      add(value.amount, lifetimes_[value.op], in_group_[value.op][group]);
+      const Cycles abroad = least_extra_abroad(value.op);
+      if (abroad > 0) add(value.amount, abroad, leaves_group(value.op, group));
+    }
+    for (const Accumulator& it : instance_.accumulators) {
+      Cycles counted = 0;
+      Guards members;
+      for (const std::size_t op : it.ops) {
+        counted += lifetimes_[op];
+        members.push_back(in_group_[op][group]);
+      }
+      if (counted < it.distance * ii_) add(it.amount, it.distance * ii_ - counted, all_of(members));
+    }
+    engine_.add_at_most(terms, groups[group].registers * ii_);
+  }
+}
+
+/// Cycles by which the value lives longer at least if a reader that makes a difference is in another
+/// group; 0 if none does.
+Cycles Encoding::least_extra_abroad(std::size_t value) const {
+  Cycles least = 0;
+  for (const Read& read : instance_.reads[value]) {
+    const Cycles extra = extra_abroad(value, read);
+    if (extra > 0 && (least == 0 || extra < least)) least = extra;
+  }
+  return least;
+}
+
+Cycles Encoding::extra_abroad(std::size_t value, const Read& read) const {
+  return read.transfer == 0 ? 0 : read.delay + read.transfer + read.hold - lifetimes_[value];
+}
+
+/// True at least if the value is of that group and a reader that makes a difference is not.
+Literal Encoding::leaves_group(std::size_t value, std::size_t group) {
+  const Literal here = in_group_[value][group];
+  if (here == kFalse) return kFalse;
+  const Literal leaves = engine_.add_literal();
+  for (const Read& read : instance_.reads[value]) {
+    if (extra_abroad(value, read) <= 0) continue;
+    add_clause({}, {~here, same_group(value, read.reader), leaves});
+  }
+  return leaves;
 }
 
 }  // namespace twill::solve

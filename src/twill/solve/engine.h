@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ namespace twill::solve {
 enum class Outcome {
   satisfied,  ///< there is a model: ask `value`
   refuted,    ///< there is none under the assumption
-  stopped,    ///< the budget ran out
+  stopped,    ///< the budget or the effort allowed ran out
 };
+
+inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 /// Conflict-driven search over clauses, at-most constraints and difference atoms.
 ///
@@ -46,6 +49,10 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Literal add_literal();
+  /// The search will try this first; a hint, no constraint.
+  void suggest(Literal literal) {
+    phases_[literal.variable()] = static_cast<std::int8_t>(literal.negative() ? -1 : 1);
+  }
   /// Nodes come before everything that speaks of nodes.
   Node add_node() { return graph_.add_node(); }
 
@@ -62,8 +69,8 @@ class Engine {
   /// coefficients.
   void add_at_most(std::span<const Term> terms, std::int64_t bound);
 
-  /// Searches for a model in which `assumption` is true.
-  Outcome solve(Literal assumption, Budget& budget);
+  /// Searches for a model in which `assumption` is true, with at most `effort` conflicts.
+  Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort = kNoLimit);
 
   /// Of the last model. Nodes: any shift of a connected set of nodes is a model as well.
   bool value(Literal literal) const { return model_[literal.code()] > 0; }

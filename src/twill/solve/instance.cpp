@@ -1,6 +1,8 @@
 #include "twill/solve/instance.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "twill/schedule/pool_class.h"
@@ -49,7 +51,12 @@ void fill_dependences(Instance& out) {
     }
     if (out.blocking && it.blocking) out.tasks[to].waits = true;
     if (!it.carries_value) continue;
-    out.reads[from].push_back({to, it.distance, read_hold_of(it, problem[it.to], to_way)});
+    Read read{to, it.distance, read_hold_of(it, problem[it.to], to_way), 0, 0};
+    if (problem.in_force(Rule::dependence)) {
+      read.transfer = it.transfer;
+      read.delay = out.precedences.back().delay;
+    }
+    out.reads[from].push_back(read);
   }
 }
 
@@ -73,6 +80,45 @@ void fill_storage(Instance& out) {
   }
 }
 
+/// The shortest circuit of reads through `start` among values of its size; the last op first.
+Accumulator shortest_circuit(const Instance& instance, std::size_t start) {
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> reached_from(instance.op_count(), kNone);
+  std::vector<Cycles> distance(instance.op_count(), 0);
+  std::vector<std::size_t> open = {start};
+  const std::int64_t size = instance.tasks[start].registers;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    for (const Read& read : instance.reads[open[i]]) {
+      const bool fits = instance.tasks[read.reader].registers == size &&
+                        !instance.reads[read.reader].empty();
+      if (!fits || reached_from[read.reader] != kNone) continue;
+      reached_from[read.reader] = open[i];
+      distance[read.reader] = read.distance + (open[i] == start ? 0 : distance[open[i]]);
+      if (read.reader != start) open.push_back(read.reader);
+    }
+  }
+  Accumulator found{{}, size, distance[start]};
+  if (reached_from[start] == kNone) return found;
+  std::size_t op = start;
+  do {
+    op = reached_from[op];
+    found.ops.push_back(op);
+  } while (op != start);
+  return found;
+}
+
+void find_accumulators(Instance& out) {
+  std::vector<std::uint8_t> taken(out.op_count(), 0);
+  for (const Occupant& value : out.register_values) {
+    Accumulator found = shortest_circuit(out, value.op);
+    const bool free = std::all_of(found.ops.begin(), found.ops.end(),
+                                  [&](std::size_t op) { return taken[op] == 0; });
+    if (found.ops.size() < 2 || found.distance < 1 || !free) continue;
+    for (const std::size_t op : found.ops) taken[op] = 1;
+    out.accumulators.push_back(std::move(found));
+  }
+}
+
 Cycles largest_pipe_load(const Instance& instance) {
   const Problem& problem = *instance.problem;
   if (!problem.in_force(Rule::pipe)) return 0;
@@ -93,6 +139,7 @@ Instance instance_of(const Problem& problem) {
   fill_tasks(out);
   fill_dependences(out);
   fill_storage(out);
+  find_accumulators(out);
   return out;
 }
 
@@ -104,6 +151,34 @@ Cycles load_bound(const Instance& instance) {
     if (instance.one_stream) bound = std::max(bound, task.issue);
   }
   return bound;
+}
+
+std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii) {
+  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
+  std::vector<Cycles> lifetimes(instance.op_count(), 0);
+  std::vector<Cycles> after(instance.op_count());  // least M(op) - M(value), by longest paths
+  for (std::size_t value = 0; value < instance.op_count(); ++value) {
+    if (instance.reads[value].empty()) continue;
+    std::fill(after.begin(), after.end(), kUnreached);
+    after[value] = 0;
+    bool changed = true;
+    for (std::size_t round = 0; changed && round < instance.op_count(); ++round) {
+      changed = false;
+      for (const Precedence& it : instance.precedences) {
+        if (after[it.from] == kUnreached) continue;
+        const Cycles at = after[it.from] + it.delay - it.distance * ii;
+        if (at <= after[it.to]) continue;
+        after[it.to] = at;
+        changed = true;
+      }
+    }
+    for (const Read& read : instance.reads[value]) {
+      if (after[read.reader] == kUnreached) continue;
+      const Cycles end = after[read.reader] + read.distance * ii + read.hold;
+      lifetimes[value] = std::max(lifetimes[value], end);
+    }
+  }
+  return lifetimes;
 }
 
 Cycles decisive_interval(const Instance& instance) {

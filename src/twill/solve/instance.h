@@ -37,12 +37,22 @@ struct Read {
   std::size_t reader = 0;
   Cycles distance = 0;
   Cycles hold = 0;
+  Cycles transfer = 0;    ///< of the dependence, if the groups differ and it is in force
+  Cycles delay = 0;       ///< of the dependence; 0 if it is not in force
 };
 
 /// A value of a storage: so much of it per live copy.
 struct Occupant {
   std::size_t op = 0;
   std::int64_t amount = 0;
+};
+
+/// Values of the same size in registers, each read by the op of the next, the last by the op of the
+/// first of a later iteration: `distance` of their copies are alive in any cycle, whichever they are.
+struct Accumulator {
+  std::vector<std::size_t> ops;  ///< at least two
+  std::int64_t amount = 0;
+  Cycles distance = 0;           ///< at least 1
 };
 
 /// One memory, with the values that may live in it.
@@ -58,6 +68,7 @@ struct Instance {
   std::vector<std::vector<Read>> reads;  ///< by op that produces the value
   std::vector<Store> memories;           ///< empty if the rule is relaxed
   std::vector<Occupant> register_values; ///< values in registers that somebody reads; the same
+  std::vector<Accumulator> accumulators; ///< disjoint
   bool one_stream = true;
   bool blocking = true;
 
@@ -70,6 +81,10 @@ Instance instance_of(const problem::Problem& problem);
 
 /// The least II at which the loads of units and pipes fit and no op alone is too long. At least 1.
 Cycles load_bound(const Instance& instance);
+
+/// By op, the fewest cycles its value lives in any schedule of this II; 0 if nobody reads it. If the
+/// dependences cannot be met at this II the result means nothing. Cost: ops times dependences.
+std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii);
 
 /// An II with this property: if the instance is feasible at any II, it is feasible at this one.
 ///

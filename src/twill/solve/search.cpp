@@ -20,10 +20,16 @@ using schedule::Schedule;
 constexpr std::string_view kInterval = "initiation_interval";
 
 /// Copies counted per value at first; doubled whenever a schedule shows that it was not enough.
-constexpr std::int64_t kFirstCopies = 4;
+constexpr std::int64_t kFirstCopies = 32;
 
 /// The first step upwards from an II without a schedule, as a part of it; later steps double.
 constexpr Cycles kFirstStep = 16;
+
+/// Conflicts that a question may cost at first. Questions right at the edge of what is possible are
+/// by far the hardest, so the easy ones on both sides of it are asked first; each time nothing else
+/// is left the effort grows.
+constexpr std::uint64_t kFirstEffort = 2000;
+constexpr std::uint64_t kMoreEffort = 4;
 
 }  // namespace
 
@@ -42,7 +48,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
   if (worst) {
-    const Outcome outcome = try_interval(*worst);
+    const Outcome outcome = try_interval(*worst, kNoLimit);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
   } else {
@@ -57,39 +63,59 @@ Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
   for (Cycles ii = interval.bound;; step *= 2) {
-    const Outcome outcome = try_interval(ii);
+    const Outcome outcome = try_interval(ii, ii == decisive ? kNoLimit : kFirstEffort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
-    if (outcome != Outcome::refuted) return interval;
-    interval.bound = ii + 1;
+    if (outcome == Outcome::refuted) interval.bound = ii + 1;
+    if (outcome == Outcome::satisfied || budget_.stopped()) return interval;
     report_(kInterval, std::nullopt, interval.bound);
-    interval.impossible = ii == decisive;
-    if (interval.impossible) return interval;
+    interval.impossible = outcome == Outcome::refuted && ii == decisive;
+    if (ii == decisive) return interval;
     ii = std::min(ii + step, decisive);
   }
 }
 
 /// Closes the gap between the schedule and the bound, asking in turn right below the schedule
-/// (which its structure often made the best already) and half way.
+/// (which its structure often made the best already) and half way. Leaves half of the budget to the
+/// objectives.
 void Search::descend(Interval& interval) {
-  for (bool half_way = false;; half_way = !half_way) {
+  const std::uint64_t until = share(2);
+  std::uint64_t effort = kFirstEffort;
+  Cycles open = interval.bound;  // the least II not yet asked for with this effort
+  for (bool half_way = false; may_spend_more(until); half_way = !half_way) {
     const Cycles best = interval.schedule->initiation_interval;
     report_(kInterval, best, interval.bound);
     if (interval.bound >= best) return;
-    const Cycles ii = half_way ? interval.bound + (best - 1 - interval.bound) / 2 : best - 1;
-    const Outcome outcome = try_interval(ii);
-    if (outcome == Outcome::stopped) return;
+    open = std::max(open, interval.bound);
+    if (open >= best) {
+      open = interval.bound;
+      effort *= kMoreEffort;
+    }
+    const Cycles ii = half_way ? open + (best - 1 - open) / 2 : best - 1;
+    const Outcome outcome = try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
+    if (outcome == Outcome::stopped) open = ii + 1;
   }
 }
 
+bool Search::may_spend_more(std::uint64_t until) const {
+  return !budget_.stopped() && budget_.work() < until;
+}
+
+/// The work up to which a step may go that has to share what is left with others.
+std::uint64_t Search::share(std::uint64_t parts) const {
+  const std::uint64_t limit = std::max(budget_.work_limit(), budget_.work());
+  return budget_.work() + (limit - budget_.work()) / parts;
+}
+
 /// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.
-Outcome Search::try_interval(Cycles ii) {
+Outcome Search::try_interval(Cycles ii, std::uint64_t effort) {
   while (true) {
     Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
                       "II " + std::to_string(ii));
     if (!may_go_on(encoding)) return Outcome::stopped;
-    const Outcome outcome = encoding.solve(kTrue, budget_);
+    if (found_) encoding.suggest(*found_);
+    const Outcome outcome = encoding.solve(kTrue, budget_, effort);
     if (outcome != Outcome::satisfied) return outcome;
     if (!accept(encoding)) continue;
     const std::vector<Inequality> structure = structure_of(instance_, *found_);
@@ -122,27 +148,36 @@ bool Search::accept(const Encoding& encoding) {
 std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
   std::vector<ObjectiveValue> values;
   for (const Objective objective : instance_.problem->objectives()) {
-    values.push_back(minimize(objective, schedule));
+    const std::size_t levels_left = instance_.problem->objectives().size() - values.size();
+    values.push_back(minimize(objective, levels_left, schedule));
   }
   encoding_.reset();
   fixed_.clear();
   return values;
 }
 
-ObjectiveValue Search::minimize(Objective objective, Schedule& schedule) {
+ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Schedule& schedule) {
   const Cycles ii = schedule.initiation_interval;
   ObjectiveValue level;
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
   level.bound = least_possible(objective, ii);
-  // As for II: in turn right below the best value and half way.
-  for (bool half_way = false; level.bound < level.value && !budget_.stopped();
+  // As for II.
+  const std::uint64_t until = share(levels_left);
+  std::uint64_t effort = kFirstEffort;
+  std::int64_t open = level.bound;
+  for (bool half_way = false; level.bound < level.value && may_spend_more(until);
        half_way = !half_way) {
     report_(level.name, level.value, level.bound);
-    const std::int64_t limit =
-        half_way ? level.bound + (level.value - 1 - level.bound) / 2 : level.value - 1;
-    const Outcome outcome = try_limit(ii, {objective, limit});
+    open = std::max(open, level.bound);
+    if (open >= level.value) {
+      open = level.bound;
+      effort *= kMoreEffort;
+    }
+    const std::int64_t limit = half_way ? open + (level.value - 1 - open) / 2 : level.value - 1;
+    const Outcome outcome = try_limit(ii, {objective, limit}, effort);
     if (outcome == Outcome::refuted) level.bound = limit + 1;
+    if (outcome == Outcome::stopped) open = limit + 1;
     if (outcome != Outcome::satisfied) continue;
     schedule = *found_;
     level.value = measure(objective, schedule);
@@ -155,7 +190,7 @@ ObjectiveValue Search::minimize(Objective objective, Schedule& schedule) {
 
 /// Whether there is a schedule at `ii` within the limit and all fixed ones; then it is in `found_`,
 /// with every op as early as its structure allows.
-Outcome Search::try_limit(Cycles ii, Limit limit) {
+Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
   while (true) {
     if (!encoding_) {
       encoding_ = std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_,
@@ -165,7 +200,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit) {
     }
     const Literal within = literal_of(limit);
     if (!may_go_on(*encoding_)) return Outcome::stopped;
-    const Outcome outcome = encoding_->solve(within, budget_);
+    const Outcome outcome = encoding_->solve(within, budget_, effort);
     if (outcome != Outcome::satisfied) return outcome;
     if (accept(*encoding_)) {
       found_ = tightened(*found_, structure_of(instance_, *found_), ii);

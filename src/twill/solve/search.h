@@ -44,14 +44,17 @@ class Search {
 
   Interval climb(Interval interval);
   void descend(Interval& interval);
-  Outcome try_interval(Cycles ii);
+  Outcome try_interval(Cycles ii, std::uint64_t effort);
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
-  Outcome try_limit(Cycles ii, Limit limit);
+  Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
+  bool may_spend_more(std::uint64_t until) const;
+  std::uint64_t share(std::uint64_t parts) const;
   Literal literal_of(Limit limit);
   std::int64_t measure(problem::Objective objective, const schedule::Schedule& schedule) const;
   std::int64_t least_possible(problem::Objective objective, Cycles ii) const;
-  schedule::ObjectiveValue minimize(problem::Objective objective, schedule::Schedule& schedule);
+  schedule::ObjectiveValue minimize(problem::Objective objective, std::size_t levels_left,
+                                    schedule::Schedule& schedule);
 
   const Candidate& candidate_;
   Budget& budget_;
