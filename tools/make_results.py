@@ -8,6 +8,7 @@ import argparse
 import json
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,50 @@ KERNELS = [
 ]
 MACHINES = [("sm_90", "h200"), ("sm_100", "b200")]
 
+# Names of the published loops' ops in the extracted problems: with the sub-tile's letter, as Twill cuts tiles ...
+CUT_BY_TWILL = {
+    "ldK": "load0", "ldV": "load1", "qk": "mma0", "pv": "mma1", "rmax": "row_max", "mnew": "vec_scale_max",
+    "sub": "scale_sub", "alpha": "vec_sub_exp2", "exp": "exp2", "rsum": "row_sum", "lupd": "vec_mul_add",
+    "cvt": "convert", "resc": "rescale",
+}
+# ... and with numbers, as they come when the source has two sub-tiles: {0} counts sub-tiles, {1} and {2} the two
+# products (tensor-memory loads, stores) of each.
+CUT_IN_SOURCE = {
+    "ldK": "load0", "ldV": "load1", "qk": "mma{1}", "pv": "mma{2}", "rmax": "row_max{0}", "mnew": "vec_scale_max{0}",
+    "sub": "scale_sub{0}", "alpha": "vec_sub_exp2_{0}", "exp": "exp2_{0}", "rsum": "row_sum{0}",
+    "lupd": "vec_mul_add{0}", "cvt": "convert{0}", "resc": "rescale{0}", "ldS": "tmem_load{1}", "ldO": "tmem_load{2}",
+    "stP": "tmem_store{1}", "stO": "tmem_store{2}",
+}
+GROUPS = {"VL": "LOAD", "W1_0": "MMA"}
+
+# Flash Attention 3 as its source has it: in both warpgroups the product of P and V runs one iteration behind, beside
+# the softmax. (The published loop has it in one of them, which is enough under published rates.)
+FA3_BOTH = """
+  group VL: ldK ldV
+  group WG0: qkA pvA@1 rmaxA mnewA subA expA alphaA rsumA lupdA cvtA rescA
+  group WG1: qkB pvB@1 rmaxB mnewB subB expB alphaB rsumB lupdB cvtB rescB
+  unit TC: qkA pvA qkB pvB
+"""
+
+# Title, a loop of loops/published or the lines of an order, kernel, machine, pool, names.
+FORCED = [
+    ("Flash Attention 3, both warpgroups pipelined", FA3_BOTH, "fa_fwd/sm_90/d128", "h200", "2x64", CUT_BY_TWILL),
+    ("Flash Attention 3, one of them", "fa3_forward_hopper", "fa_fwd/sm_90/d128", "h200", "2x64", CUT_BY_TWILL),
+    ("Flash Attention 4", "fa4_forward_blackwell", "fa_fwd_subtiled/sm_100/2x128n128d128", "b200", "3x128",
+     CUT_IN_SOURCE),
+]
+
+FORCED_HEAD = """
+## What the published structures cost under these costs
+
+The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the problem that
+Twill extracts: the least II they can reach with every operation at its slowest co-run rate, beside the optimum over
+all structures, pools included.
+
+| structure | kernel | pool | its least II | optimum | cost |
+|---|---|---|---|---|---|
+"""
+
 HEAD = """# Results
 
 Made by `tools/make_results.py`, which runs `twill` on everything below; nothing here is written by hand. All but the
@@ -42,8 +87,7 @@ those with an operation, the load group too.
 LOOPS_HEAD = """
 ## Loops with published-rate costs
 
-The bundled `loops/*.loop`: costs derived from published rates, exclusive units only. `loops/README` and the head of each
-file say where they come from.
+The bundled `loops/*.loop`: costs derived from published rates, exclusive units only. The head of each file says where they come from.
 
 | loop | MinII | II | bounded by | stages | groups | crossings | length | seconds |
 |---|---|---|---|---|---|---|---|---|
@@ -135,6 +179,48 @@ def kernel_rows(program, target, machine):
                    stages(answer), used_groups(answer), seconds(answer)])
 
 
+def renamed(op, names):
+    """The extracted op for "expA@1" of a published order; the stage stays."""
+    name, _, stage = op.partition("@")
+    if name not in names:
+        part = "AB".index(name[-1])
+        if names is CUT_BY_TWILL:
+            name = names[name[:-1]] + name[-1]
+        else:
+            name = names[name[:-1]].format(part, 2 * part, 2 * part + 1)
+    else:
+        name = names[name]
+    return f"{name}@{stage}" if stage else name
+
+
+def order_for(published, names):
+    """A published order for the extracted problem: its groups and its tensor core."""
+    file = ROOT / "loops/published" / f"{published}.loop"
+    lines = published if "\n" in published else file.read_text().split("\norder\n", 1)[1]
+    order = ["order"]
+    for line in lines.strip("\n").splitlines():
+        kind, name, ops = re.fullmatch(r"  (\w+) (\w+): (.*)", line).groups()
+        if kind == "group" or name == "TC":
+            order.append(f"  {kind} {GROUPS.get(name, name)}: " + " ".join(renamed(op, names) for op in ops.split()))
+    return "\n".join(order) + "\n"
+
+
+def forced_rows(program):
+    for title, published, path, machine, pool, names in FORCED:
+        kernel = f"kernels/{path}.pre.ttgir"
+        loop = run(program, ["loop", kernel, "--machine", machine, "--pool", pool]).stdout
+        done = run(program, ["evaluate", "-"], loop + "\n" + order_for(published, names))
+        optimum = schedule(program, [kernel, "--machine", machine])[0]["initiation_interval"]
+        least = re.search(r"II (\d+) cycles", done.stdout)
+        if least is None:
+            yield row([title, path, pool, (done.stdout + done.stderr).strip().splitlines()[0], optimum, ""])
+            continue
+        cost = f"{100 * (int(least[1]) / optimum - 1):+.1f} %"
+        broken = sorted(set(re.findall(r"^  ([a-z-]+):", done.stdout, re.MULTILINE))) if done.returncode == 6 else []
+        note = f" (breaks {', '.join(broken)})" if broken else ""
+        yield row([title, path, pool, least[1] + note, optimum, cost])
+
+
 def computer():
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
     return model or platform.machine()
@@ -151,6 +237,7 @@ def main():
         about = "measured on an H200" if machine == "h200" else "public documents, nothing measured (model only)"
         text += KERNELS_HEAD.format(about=about).replace("## Triton kernels", f"## Triton kernels on {machine}")
         text += "".join(kernel_rows(program, target, machine))
+    text += FORCED_HEAD + "".join(forced_rows(program))
     arguments.output.write_text(text)
     print(f"wrote {arguments.output}", file=sys.stderr)
 

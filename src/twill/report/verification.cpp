@@ -8,11 +8,11 @@
 namespace twill::report {
 namespace {
 
-std::string rules_in_force(const problem::Problem& problem) {
+std::string rules(const problem::Problem& problem, bool in_force) {
   std::string names;
   for (int i = 0; i < problem::kRuleCount; ++i) {
     const auto rule = static_cast<problem::Rule>(i);
-    if (!problem.in_force(rule)) continue;
+    if (problem.in_force(rule) != in_force) continue;
     if (!names.empty()) names += ", ";
     names += problem::name_of(rule);
   }
@@ -24,15 +24,19 @@ std::string rules_in_force(const problem::Problem& problem) {
 std::string verification(const Outcome& outcome) {
   const std::string what = outcome.problem.name();
   if (!outcome.violations.empty()) {
-    std::string out = fmt::format("{}: not a schedule; {} violation{}\n", what,
-                                  outcome.violations.size(),
-                                  outcome.violations.size() == 1 ? "" : "s");
+    std::string out = fmt::format(
+        "{}: not a schedule; {} violation{} at II {} cycles\n", what, outcome.violations.size(),
+        outcome.violations.size() == 1 ? "" : "s",
+        outcome.answer.schedule->initiation_interval);
     for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
     return out;
   }
   std::string out = fmt::format("{}: verified, {}\n", what,
                                 interval_line(outcome.problem, *outcome.answer.schedule));
-  out += wrap(rules_in_force(outcome.problem), 100, "  obeys      ", "             ");
+  out += wrap(rules(outcome.problem, true), 100, "  obeys      ", "             ");
+  if (!outcome.problem.relaxed().empty()) {
+    out += wrap(rules(outcome.problem, false), 100, "  relaxed    ", "             ");
+  }
   for (std::size_t i = 0; i < outcome.order_circuit.size(); ++i) {
     out += (i == 0 ? "  the order  " : "             ") + outcome.order_circuit[i] + "\n";
   }
