@@ -61,6 +61,8 @@ Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Prici
     TWILL_TRY(machine::Cost cost, price(works_of(op), pricing));
     costs.push_back(std::move(cost));
   }
+  // Slowest means that nothing overlaps within the group.
+  if (pricing.rate == machine::Rate::slowest) return costs;
   for (const std::vector<std::size_t>& chain : chains_of(graph)) {
     std::vector<machine::Work> works;
     Cycles apart = 0;
@@ -74,7 +76,6 @@ Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Prici
     for (std::size_t member : chain) {
       machine::Cost& cost = costs[member];
       const Cycles shorter = scaled(cost.latency, together.latency, apart);
-      if (pricing.rate == machine::Rate::slowest) cost.issue = std::min(cost.issue, shorter);
       cost.latency = std::max(shorter, std::min(cost.latency, cost.issue));
     }
   }
