@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "solve/random_problem.h"
 #include "solve/z3_oracle.h"

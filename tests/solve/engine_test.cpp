@@ -1,9 +1,9 @@
 #include "twill/solve/engine.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "solve/proof_checker.h"
 
@@ -70,7 +70,8 @@ TEST(Engine, AtMostCountsWeights) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
 }
 
-// Protects: an exhausted budget is not mistaken for a refutation, and is exhausted at the same work.
+// Protects: an exhausted budget is not mistaken for a refutation, and is exhausted at the same
+// work.
 TEST(Engine, BudgetStopsPigeons) {
   const auto pigeons = [](Budget& budget) {
     Engine engine;
@@ -142,11 +143,10 @@ struct RandomSystem {
   }
 
   static bool holds(const Lit& lit, unsigned bools, const std::vector<std::int64_t>& nodes) {
-    const bool positive =
-        lit.boolean >= 0
-            ? ((bools >> lit.boolean) & 1U) != 0
-            : nodes[static_cast<std::size_t>(lit.x)] - nodes[static_cast<std::size_t>(lit.y)] >=
-                  lit.bound;
+    const bool positive = lit.boolean >= 0 ? ((bools >> lit.boolean) & 1U) != 0
+                                           : nodes[static_cast<std::size_t>(lit.x)] -
+                                                     nodes[static_cast<std::size_t>(lit.y)] >=
+                                                 lit.bound;
     return positive != lit.negative;
   }
 

@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "solve/proof_checker.h"
 #include "solve/solve_text.h"
@@ -57,17 +57,13 @@ TEST_P(BundledLoop, HasItsOptimumAndAProof) {
 
 INSTANTIATE_TEST_SUITE_P(
     Optima, BundledLoop,
-    testing::Values(Optimum{"fig1", 2, false, 1, 0, 4}, Optimum{"gemm", 512, false, 2, 0, 512},
-                    Optimum{"fwd_h1", 1262, true, 2, 0, 2460},
-                    Optimum{"fwd_h2", 2048, false, 3, 0, 3072},
-                    Optimum{"fwd_h1big", 2722, true, 3, 2, 4770},
-                    Optimum{"fwd_b1", 1676, true, 4, 3, 4564},
-                    Optimum{"fwd_b2", 2064, false, 5, 2, 4112},
-                    Optimum{"fwd_b2_2wg", 2272, true, 4, 0, 5568},
-                    Optimum{"bwd_h1", 1532, true, 3, 0, 2556},
-                    Optimum{"bwd_h2", 2560, false, 4, 0, 3328},
-                    Optimum{"bwd_b1", 2802, true, 4, 1, 7140},
-                    Optimum{"bwd_b2", 2560, false, 4, 0, 5020}),
+    testing::Values(
+        Optimum{"fig1", 2, false, 1, 0, 4}, Optimum{"gemm", 512, false, 2, 0, 512},
+        Optimum{"fwd_h1", 1262, true, 2, 0, 2460}, Optimum{"fwd_h2", 2048, false, 3, 0, 3072},
+        Optimum{"fwd_h1big", 2722, true, 3, 2, 4770}, Optimum{"fwd_b1", 1676, true, 4, 3, 4564},
+        Optimum{"fwd_b2", 2064, false, 5, 2, 4112}, Optimum{"fwd_b2_2wg", 2272, true, 4, 0, 5568},
+        Optimum{"bwd_h1", 1532, true, 3, 0, 2556}, Optimum{"bwd_h2", 2560, false, 4, 0, 3328},
+        Optimum{"bwd_b1", 2802, true, 4, 1, 7140}, Optimum{"bwd_b2", 2560, false, 4, 0, 5020}),
     [](const auto& it) { return it.param.loop; });
 
 problem::Problem with_registers(const std::string& loop, int registers) {

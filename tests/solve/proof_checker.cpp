@@ -232,8 +232,8 @@ bool ProofChecker::closes_positive_circuit(const Clause& clause) const {
 bool ProofChecker::exceeds(const Row& row, const Clause& clause) const {
   std::int64_t sum = 0;
   for (const auto& [weight, literal] : row.terms) {
-    const bool counted = literal == 1 || std::find(clause.begin(), clause.end(), -literal) !=
-                                             clause.end();
+    const bool counted =
+        literal == 1 || std::find(clause.begin(), clause.end(), -literal) != clause.end();
     if (counted) sum += weight;
   }
   return sum > row.bound;

@@ -49,9 +49,9 @@ class ProofChecker {
   std::map<int, Edge> atoms_;
   std::vector<Row> rows_;
   std::vector<Clause> clauses_;
-  std::map<Clause, std::vector<int>> by_content_;     ///< sorted literals -> clause numbers
-  std::vector<std::vector<int>> watches_;             ///< by code of the literal that is watched
-  std::vector<signed char> values_;                   ///< by variable
+  std::map<Clause, std::vector<int>> by_content_;  ///< sorted literals -> clause numbers
+  std::vector<std::vector<int>> watches_;          ///< by code of the literal that is watched
+  std::vector<signed char> values_;                ///< by variable
   std::vector<int> trail_;
   std::size_t head_ = 0;
   bool contradiction_ = false;

@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "solve/proof_checker.h"
 #include "solve/random_problem.h"
@@ -37,7 +37,7 @@ bool feasible_at(const Problem& problem, Cycles ii) {
   if (ii < load_bound(instance)) return false;
   Budget budget(~std::uint64_t{0}, ~std::size_t{0});
   Encoding encoding(instance, find_sub_tiles(problem), ii, 64, ~std::size_t{0}, nullptr, "");
-  return encoding.solve(kTrue, budget) == Outcome::satisfied;
+  return encoding.solve(kTrue, budget, kNoLimit) == Outcome::satisfied;
 }
 
 // Protects: the stretch lemma, on which the search over II rests, and the II that decides whether
@@ -149,7 +149,8 @@ TEST(Properties, ProofsOfRandomProblemsCheck) {
   std::mt19937 random(27);
   int refutations = 0;
   for (int round = 0; round < 150; ++round) {
-    const Problem problem = random_problem(random, {.ops = 4 + round % 5, .groups = 3, .cycles = 5});
+    const Problem problem =
+        random_problem(random, {.ops = 4 + round % 5, .groups = 3, .cycles = 5});
     std::ostringstream text;
     TextProof proof(text);
     Options options;
@@ -174,10 +175,11 @@ TEST(Properties, StructureKeepsTheRules) {
     Budget budget(~std::uint64_t{0}, ~std::size_t{0});
     const Cycles ii = decisive_interval(instance);
     Encoding encoding(instance, {}, ii, 64, ~std::size_t{0}, nullptr, "");
-    if (encoding.solve(kTrue, budget) != Outcome::satisfied) continue;
+    if (encoding.solve(kTrue, budget, kNoLimit) != Outcome::satisfied) continue;
     SCOPED_TRACE(trace(round, problem));
     const schedule::Schedule loose = encoding.schedule();
-    ASSERT_TRUE(verify::verify(problem, loose)) << verify::verify(problem, loose).error()[0].message;
+    ASSERT_TRUE(verify::verify(problem, loose))
+        << verify::verify(problem, loose).error()[0].message;
     const auto structure = structure_of(instance, loose);
     const auto least = least_interval(structure, instance.op_count(), load_bound(instance));
     ASSERT_TRUE(least && *least <= ii);

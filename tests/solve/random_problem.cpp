@@ -1,11 +1,11 @@
 #include "solve/random_problem.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 namespace twill::solve_test {
 namespace {

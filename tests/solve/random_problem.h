@@ -9,9 +9,9 @@ namespace twill::solve_test {
 /// How large the problems of `random_problem` are.
 struct Size {
   int ops = 4;
-  int groups = 2;     ///< compute groups; a load group may come on top
-  int cycles = 3;     ///< largest occupancy, latency, issue time and read hold
-  int ways = 1;       ///< most ways per op
+  int groups = 2;  ///< compute groups; a load group may come on top
+  int cycles = 3;  ///< largest occupancy, latency, issue time and read hold
+  int ways = 1;    ///< most ways per op
 };
 
 /// A well-formed problem with a little of everything: units, a pipe, a memory, registers, a load

@@ -68,8 +68,13 @@ TEST(Rules, Memory) {
   EXPECT_EQ(optimal_interval(loop("2", "")), 6);
   EXPECT_EQ(optimal_interval(loop("4", "")), 3);
   EXPECT_EQ(optimal_interval(loop("5", "")), 3);
-  EXPECT_EQ(optimal_interval(loop("12", "")), 1);  // six copies, more than are counted at first
+  EXPECT_EQ(optimal_interval(loop("12", "")), 1);
   EXPECT_EQ(optimal_interval(loop("1", "relax memory\n")), 1);
+  // 101 copies at II 1, more than are counted at first, and room for one less.
+  const std::string deep =
+      "\ngroup G registers 9\nop a latency 100 occupies M 1\nop b\na -> b read-hold 1\n";
+  EXPECT_EQ(optimal_interval("loop x\nmemory M capacity 101" + deep), 1);
+  EXPECT_EQ(optimal_interval("loop x\nmemory M capacity 100" + deep), 2);
 }
 
 TEST(Rules, Registers) {
@@ -80,12 +85,30 @@ TEST(Rules, Registers) {
   };
   const std::string one = "group G registers ";
   EXPECT_EQ(optimal_interval(loop(one + "2\n", "")), 0);
-  EXPECT_EQ(optimal_interval(loop(one + "5\n", "")), 0);   // both live at once
+  EXPECT_EQ(optimal_interval(loop(one + "5\n", "")), 0);  // both live at once
   EXPECT_EQ(optimal_interval(loop(one + "6\n", "")), 4);
   EXPECT_EQ(optimal_interval(loop(one + "12\n", "")), 2);
   EXPECT_EQ(optimal_interval(loop(one + "2\n", "relax registers\n")), 1);
   // Two groups hold one value each; the one that crosses lives 20 cycles longer.
   EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n", "")), 24);
+}
+
+// Protects: values that replace each other around the loop count once in a group, and only there.
+TEST(Rules, AccumulatorsAreCountedOnce) {
+  const auto loop = [](const std::string& groups) {
+    return "loop x\n" + groups +
+           "op mma latency 4 registers 4\nop scale latency 2 registers 4\nop t latency 3 registers "
+           "2\n"
+           "op use\n"
+           "mma -> scale distance 1 transfer 9\nscale -> mma in-place transfer 9\nt -> use "
+           "transfer 9\n";
+  };
+  EXPECT_EQ(optimal_interval(loop("group G registers 3\n")), 0);
+  EXPECT_EQ(optimal_interval(loop("group G registers 5\n")), 0);
+  EXPECT_EQ(optimal_interval(loop("group G registers 6\n")), 6);
+  // The small value moves out, or the accumulator is split over two groups at 9 cycles each way.
+  EXPECT_EQ(optimal_interval(loop("group G registers 4\ngroup H registers 2\n")), 6);
+  EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n")), 0);
 }
 
 TEST(Rules, Width) {
@@ -113,7 +136,9 @@ TEST(Rules, Blocking) {
     return "loop x\nrelax one-stream" + relaxed +
            "\nunit U\ngroup G registers 9\n"
            "op a\nop b\nop c on U for 5 issue 4\n"
-           "a -> b delay 3" + blocking + "\nb -> a distance 1 delay 2\n"
+           "a -> b delay 3" +
+           blocking +
+           "\nb -> a distance 1 delay 2\n"
            "a -> c delay 0\nc -> a distance 1 delay 5\n";
   };
   EXPECT_EQ(optimal_interval(loop("", "")), 5);
@@ -125,7 +150,9 @@ TEST(Rules, BlockingOnValuesOfAnotherGroup) {
   // The same, but b waits because a's value comes from the wide group.
   const auto loop = [](const std::string& registers) {
     return "loop x\nrelax one-stream\nunit U\ngroup G registers 9\ngroup W warps 8 registers 9\n"
-           "op a warps 8" + registers + "\nop b\nop c on U for 5 issue 4\n"
+           "op a warps 8" +
+           registers +
+           "\nop b\nop c on U for 5 issue 4\n"
            "a -> b delay 3\nb -> a distance 1 delay 2\n"
            "a -> c delay 0\nc -> a distance 1 delay 5\n";
   };
@@ -155,19 +182,21 @@ TEST(Rules, MinimumComputeGroups) {
 
 TEST(Rules, InfeasibleHasAnArgument) {
   // Found by search only: three values of 2 that all live at the same time in 5.
-  const auto answer = solve_checked(problem_of(
-      "loop x\nmemory M capacity 5\ngroup G registers 9\n"
-      "op a latency 1 occupies M 2\nop b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\n"
-      "a -> d\nb -> d\nc -> d\n"));
+  const auto answer =
+      solve_checked(problem_of("loop x\nmemory M capacity 5\ngroup G registers 9\n"
+                               "op a latency 1 occupies M 2\nop b latency 1 occupies M 2\nop c "
+                               "latency 1 occupies M 2\nop d\n"
+                               "a -> d\nb -> d\nc -> d\n"));
   EXPECT_EQ(answer.verdict, Verdict::infeasible);
   EXPECT_NE(answer.argument.find("exhaustive search"), std::string::npos) << answer.argument;
 }
 
 TEST(Alternatives, ThePipesShareTheWork) {
   // Two ops of 4 cycles each on either of two pipes: one each. A third op has no choice.
-  const auto answer = solve_checked(problem_of(
-      "loop x\npipe P\npipe Q\ngroup G registers 9\n"
-      "op a\n way p uses P 4\n way q uses Q 4\nop b\n way p uses P 4\n way q uses Q 4\nop c uses P 1\n"));
+  const auto answer =
+      solve_checked(problem_of("loop x\npipe P\npipe Q\ngroup G registers 9\n"
+                               "op a\n way p uses P 4\n way q uses Q 4\nop b\n way p uses P 4\n "
+                               "way q uses Q 4\nop c uses P 1\n"));
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   EXPECT_EQ(answer.schedule->initiation_interval, 5);
   EXPECT_NE(answer.schedule->ops[0].way, answer.schedule->ops[1].way);

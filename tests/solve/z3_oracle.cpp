@@ -1,9 +1,9 @@
 #include "solve/z3_oracle.h"
 
-#include <z3++.h>
-
 #include <algorithm>
 #include <string>
+
+#include <z3++.h>
 
 namespace twill::solve_test {
 namespace {
@@ -79,8 +79,7 @@ class Oracle {
       const std::size_t u = it.from.index();
       const std::size_t v = it.to.index();
       const Cycles delay = delay_of(it, problem_.ops()[u], way(u)) - it.distance * ii_;
-      const z3::expr transfer =
-          z3::ite(group_[u] == group_[v], number(0), number(it.transfer));
+      const z3::expr transfer = z3::ite(group_[u] == group_[v], number(0), number(it.transfer));
       solver_.add(issue_[v] - issue_[u] >= number(delay) + transfer);
     }
   }
@@ -154,8 +153,8 @@ class Oracle {
       for (std::size_t w = 0; w < count(); ++w) {
         const Op& op = problem_.ops()[w];
         for (const Footprint& it : op.footprint) memory = memory + number(it.amount) * copies(w, v);
-        registers = registers + z3::ite(group_[w] == group_[v],
-                                        number(op.registers) * copies(w, v), number(0));
+        registers = registers +
+                    z3::ite(group_[w] == group_[v], number(op.registers) * copies(w, v), number(0));
       }
       if (problem_.in_force(Rule::memory)) {
         solver_.add(memory <= number(problem_.memories()[0].capacity));
@@ -174,7 +173,8 @@ class Oracle {
       for (std::size_t h = 0; h < problem_.groups().size(); ++h) sum = sum + zero_one(used(h));
     } else if (what == Objective::crossings) {
       for (std::size_t u = 0; u < count(); ++u) {
-        for (std::size_t h = 0; h < problem_.groups().size(); ++h) sum = sum + zero_one(sends(u, h));
+        for (std::size_t h = 0; h < problem_.groups().size(); ++h)
+          sum = sum + zero_one(sends(u, h));
       }
     } else {
       for (std::size_t v = 0; v < count(); ++v) {

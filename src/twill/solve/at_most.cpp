@@ -9,9 +9,8 @@ std::uint32_t AtMostStore::add(std::span<const Term> terms, std::int64_t bound,
   const auto index = static_cast<std::uint32_t>(constraints_.size());
   Constraint constraint{terms_.size(), terms.size(), bound, 0};
   terms_.insert(terms_.end(), terms.begin(), terms.end());
-  std::stable_sort(
-      terms_.end() - static_cast<std::ptrdiff_t>(terms.size()), terms_.end(),
-      [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  std::stable_sort(terms_.end() - static_cast<std::ptrdiff_t>(terms.size()), terms_.end(),
+                   [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
   for (const Term& term : terms) {
     const std::uint32_t code = term.literal.code();
     if (occurrences_.size() <= code) occurrences_.resize(code + std::size_t{1});

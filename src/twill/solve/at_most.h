@@ -9,7 +9,8 @@
 
 namespace twill::solve {
 
-/// Pseudo-Boolean constraints sum a_i x_i <= bound with a_i > 0, kept as counters of the true terms.
+/// Pseudo-Boolean constraints sum a_i x_i <= bound with a_i > 0, kept as counters of the true
+/// terms.
 class AtMostStore {
  public:
   /// `values` by literal code (1 true, -1 false, 0 open) and `positions` on the trail by variable

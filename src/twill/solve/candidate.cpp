@@ -40,7 +40,8 @@ bool is_repetition(const std::vector<int>& ways, const SubTiles& sub_tiles) {
   return std::any_of(sub_tiles.exchanges.begin(), sub_tiles.exchanges.end(),
                      [&](const Exchange& exchange) {
                        std::vector<int> exchanged(ways.size());
-                       for (std::size_t i = 0; i < ways.size(); ++i) exchanged[i] = ways[exchange[i]];
+                       for (std::size_t i = 0; i < ways.size(); ++i)
+                         exchanged[i] = ways[exchange[i]];
                        return exchanged < ways;
                      });
 }

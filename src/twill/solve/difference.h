@@ -43,8 +43,8 @@ class DifferenceGraph {
   bool is_atom(Literal literal) const;
   Difference difference_of(Literal literal) const;
 
-  /// Adds the difference of `cause` (kTrue: one that always holds), unless the edges imply it. False
-  /// if there is no solution any more; then `conflict` holds causes that cannot hold together
+  /// Adds the difference of `cause` (kTrue: one that always holds), unless the edges imply it.
+  /// False if there is no solution any more; then `conflict` holds causes that cannot hold together
   /// (without kTrue), and the edge is not added. Otherwise `implied` holds the literals decided.
   bool assert_edge(const Difference& difference, Literal cause);
   const std::vector<Literal>& conflict() const { return conflict_; }
@@ -65,8 +65,8 @@ class DifferenceGraph {
   /// Whether the current solution makes the literal of an atom true.
   bool holds_in_potential(Literal literal) const;
 
-  std::uint64_t work() const { return work_; }  ///< edges and atoms touched so far
-  std::size_t memory() const;                   ///< bytes, estimated
+  std::uint64_t work() const { return work_; }            ///< edges and atoms touched so far
+  std::size_t memory() const;                             ///< bytes, estimated
   static std::size_t memory_for(std::size_t node_count);  ///< of the tables alone
 
  private:
@@ -128,11 +128,11 @@ class DifferenceGraph {
   const std::vector<std::int8_t>& values_;
   std::vector<std::int64_t> potential_;
   std::vector<Edge> edges_;
-  std::vector<std::vector<Arc>> out_;       ///< by node, in order of the edges
-  std::vector<std::int64_t> distances_;     ///< by cell: longest path; empty before the first use
-  std::vector<std::uint32_t> pair_at_;      ///< by cell: index in `pairs_` or kNone
-  std::vector<Change> changes_;             ///< of `distances_`, to be undone
-  std::vector<Atom> atoms_;                 ///< by variable; x is kNone if the variable is no atom
+  std::vector<std::vector<Arc>> out_;    ///< by node, in order of the edges
+  std::vector<std::int64_t> distances_;  ///< by cell: longest path; empty before the first use
+  std::vector<std::uint32_t> pair_at_;   ///< by cell: index in `pairs_` or kNone
+  std::vector<Change> changes_;          ///< of `distances_`, to be undone
+  std::vector<Atom> atoms_;              ///< by variable; x is kNone if the variable is no atom
   std::vector<Pair> pairs_;
   std::size_t atom_count_ = 0;
 
@@ -140,12 +140,12 @@ class DifferenceGraph {
   std::vector<std::int64_t> label_;
   std::vector<std::uint32_t> seen_;
   std::vector<std::uint32_t> final_;
-  std::vector<std::uint32_t> parent_;       ///< edge by which a node was reached
+  std::vector<std::uint32_t> parent_;  ///< edge by which a node was reached
   std::uint32_t run_ = 0;
   std::vector<QueueEntry> queue_;
   std::vector<std::pair<std::uint32_t, std::int64_t>> restored_;  ///< node, potential before
-  std::vector<Step> tails_;                 ///< nodes before the new edge
-  std::vector<Step> heads_;                 ///< nodes behind it
+  std::vector<Step> tails_;                                       ///< nodes before the new edge
+  std::vector<Step> heads_;                                       ///< nodes behind it
 
   std::vector<Literal> conflict_;
   std::vector<Literal> implied_;

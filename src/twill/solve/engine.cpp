@@ -197,10 +197,10 @@ bool Engine::propagate_clauses(Literal now_true) {
       continue;
     }
     conflict_.assign(literals.begin(), literals.end());
-    kept = static_cast<std::size_t>(
-        std::copy(watches.begin() + static_cast<std::ptrdiff_t>(i) + 1, watches.end(),
-                  watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
-        watches.begin());
+    kept = static_cast<std::size_t>(std::copy(watches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                              watches.end(),
+                                              watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
+                                    watches.begin());
     watches.resize(kept);
     return false;
   }

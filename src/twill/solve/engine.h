@@ -38,9 +38,9 @@ inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::ma
 ///     engine.add_clause({late, engine.at_least({b, a, 5})});
 ///     if (engine.solve(kTrue, budget) == Outcome::satisfied) use(engine.value(a));
 ///
-/// The search: two watched literals, counters (at_most.h), incremental longest paths (difference.h),
-/// first-UIP learning with recursive minimization, VSIDS, saved phases, Luby restarts, deletion of
-/// learned clauses by glue. Nothing is random.
+/// The search: two watched literals, counters (at_most.h), incremental longest paths
+/// (difference.h), first-UIP learning with recursive minimization, VSIDS, saved phases, Luby
+/// restarts, deletion of learned clauses by glue. Nothing is random.
 class Engine {
  public:
   /// `proof` may be null; else it must outlive the engine.
@@ -158,18 +158,19 @@ class Engine {
   DifferenceGraph graph_;
   VariableOrder order_;
 
-  bool inconsistent_ = false;  ///< no model under any assumption
-  bool new_atoms_ = false;     ///< atoms were added that the graph may decide already
+  bool inconsistent_ = false;      ///< no model under any assumption
+  bool new_atoms_ = false;         ///< atoms were added that the graph may decide already
   std::vector<Literal> conflict_;  ///< a clause all of whose literals are false
 
   // Scratch of conflict analysis.
   enum class Mark : std::uint8_t { none, kept, redundant, needed };
-  std::vector<Literal> explained_;  ///< each a length (as a code), then literals; emptied at level 0
+  std::vector<Literal>
+      explained_;  ///< each a length (as a code), then literals; emptied at level 0
   std::vector<Literal> causes_;
   std::vector<Literal> lemma_;
   std::vector<Literal> learned_;
-  std::vector<Mark> marks_;              ///< by variable
-  std::vector<std::uint32_t> marked_;    ///< variables whose mark must be reset
+  std::vector<Mark> marks_;            ///< by variable
+  std::vector<std::uint32_t> marked_;  ///< variables whose mark must be reset
   std::vector<std::uint32_t> level_stamps_;
   std::uint32_t stamp_ = 0;
 
@@ -179,9 +180,9 @@ class Engine {
   std::size_t watch_count_ = 0;
   std::size_t learned_count_ = 0;
   std::size_t learned_limit_ = 4000;
-  std::vector<std::int8_t> model_;               ///< by literal code
-  std::vector<std::int64_t> model_potential_;    ///< by node
-  std::uint64_t own_work_ = 0;       ///< watches visited
+  std::vector<std::int8_t> model_;             ///< by literal code
+  std::vector<std::int64_t> model_potential_;  ///< by node
+  std::uint64_t own_work_ = 0;                 ///< watches visited
   std::uint64_t accounted_work_ = 0;
 };
 

@@ -21,7 +21,8 @@ void fill_tasks(Instance& out) {
     const Op& op = problem.ops()[i];
     const Way& way = op.ways.front();
     Task task;
-    if (way.unit && problem.in_force(Rule::unit) && way.occupancy > 0) task.unit = way.unit->index();
+    if (way.unit && problem.in_force(Rule::unit) && way.occupancy > 0)
+      task.unit = way.unit->index();
     task.occupancy = way.occupancy;
     task.issue = way.issue;
     task.span = span_of(way);
@@ -89,8 +90,8 @@ Accumulator shortest_circuit(const Instance& instance, std::size_t start) {
   const std::int64_t size = instance.tasks[start].registers;
   for (std::size_t i = 0; i < open.size(); ++i) {
     for (const Read& read : instance.reads[open[i]]) {
-      const bool fits = instance.tasks[read.reader].registers == size &&
-                        !instance.reads[read.reader].empty();
+      const bool fits =
+          instance.tasks[read.reader].registers == size && !instance.reads[read.reader].empty();
       if (!fits || reached_from[read.reader] != kNone) continue;
       reached_from[read.reader] = open[i];
       distance[read.reader] = read.distance + (open[i] == start ? 0 : distance[open[i]]);

@@ -7,7 +7,8 @@
 
 #include "twill/problem/problem.h"
 
-/// A Problem whose ops have one way each, in the numbers that encoding, tightening and re-check use.
+/// A Problem whose ops have one way each, in the numbers that encoding, tightening and re-check
+/// use.
 namespace twill::solve {
 
 using problem::Rule;
@@ -19,8 +20,8 @@ struct Task {
   Cycles issue = 0;
   Cycles span = 1;
   std::int64_t registers = 0;
-  bool waits = false;                ///< blocking whatever the groups
-  std::vector<std::size_t> groups;   ///< that may run it, ascending
+  bool waits = false;               ///< blocking whatever the groups
+  std::vector<std::size_t> groups;  ///< that may run it, ascending
 };
 
 /// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II.
@@ -37,8 +38,8 @@ struct Read {
   std::size_t reader = 0;
   Cycles distance = 0;
   Cycles hold = 0;
-  Cycles transfer = 0;    ///< of the dependence, if the groups differ and it is in force
-  Cycles delay = 0;       ///< of the dependence; 0 if it is not in force
+  Cycles transfer = 0;  ///< of the dependence, if the groups differ and it is in force
+  Cycles delay = 0;     ///< of the dependence; 0 if it is not in force
 };
 
 /// A value of a storage: so much of it per live copy.
@@ -48,11 +49,12 @@ struct Occupant {
 };
 
 /// Values of the same size in registers, each read by the op of the next, the last by the op of the
-/// first of a later iteration: `distance` of their copies are alive in any cycle, whichever they are.
+/// first of a later iteration: `distance` of their copies are alive in any cycle, whichever they
+/// are.
 struct Accumulator {
   std::vector<std::size_t> ops;  ///< at least two
   std::int64_t amount = 0;
-  Cycles distance = 0;           ///< at least 1
+  Cycles distance = 0;  ///< at least 1
 };
 
 /// One memory, with the values that may live in it.
@@ -63,12 +65,12 @@ struct Store {
 
 struct Instance {
   const problem::Problem* problem = nullptr;
-  std::vector<Task> tasks;               ///< by op
-  std::vector<Precedence> precedences;   ///< empty if the rule is relaxed
-  std::vector<std::vector<Read>> reads;  ///< by op that produces the value
-  std::vector<Store> memories;           ///< empty if the rule is relaxed
-  std::vector<Occupant> register_values; ///< values in registers that somebody reads; the same
-  std::vector<Accumulator> accumulators; ///< disjoint
+  std::vector<Task> tasks;                ///< by op
+  std::vector<Precedence> precedences;    ///< empty if the rule is relaxed
+  std::vector<std::vector<Read>> reads;   ///< by op that produces the value
+  std::vector<Store> memories;            ///< empty if the rule is relaxed
+  std::vector<Occupant> register_values;  ///< values in registers that somebody reads; the same
+  std::vector<Accumulator> accumulators;  ///< disjoint
   bool one_stream = true;
   bool blocking = true;
 
@@ -82,8 +84,8 @@ Instance instance_of(const problem::Problem& problem);
 /// The least II at which the loads of units and pipes fit and no op alone is too long. At least 1.
 Cycles load_bound(const Instance& instance);
 
-/// By op, the fewest cycles its value lives in any schedule of this II; 0 if nobody reads it. If the
-/// dependences cannot be met at this II the result means nothing. Cost: ops times dependences.
+/// By op, the fewest cycles its value lives in any schedule of this II; 0 if nobody reads it. If
+/// the dependences cannot be met at this II the result means nothing. Cost: ops times dependences.
 std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii);
 
 /// An II with this property: if the instance is feasible at any II, it is feasible at this one.

@@ -101,7 +101,8 @@ bool fits_storage(const Instance& instance, const Schedule& schedule) {
   for (const Occupant& event : instance.register_values) {
     const std::size_t group = schedule.ops[event.op].group.index();
     const std::int64_t registers = instance.problem->groups()[group].registers;
-    if (!fits(instance, schedule, instance.register_values, event.op, true, registers)) return false;
+    if (!fits(instance, schedule, instance.register_values, event.op, true, registers))
+      return false;
   }
   return true;
 }

@@ -103,14 +103,16 @@ class Solver {
   Answer conclude(const Bound& min_ii) {
     const bool all_done = complete_ && !budget_.stopped();
     if (all_done && !best_) {
-      return infeasible(min_ii, fmt::format("an exhaustive search finds no schedule at an II of {}, "
-                                            "and a loop that has one at any II has one there",
-                                            decisive_));
+      return infeasible(min_ii,
+                        fmt::format("an exhaustive search finds no schedule at an II of {}, "
+                                    "and a loop that has one at any II has one there",
+                                    decisive_));
     }
     Answer answer;
     answer.lower_bound = lower_bound(min_ii);
-    const std::string reason = budget_.stopped() ? fmt::format("{} ended the search", budget_.stopped_by())
-                                                 : std::string("not all combinations of ways were tried");
+    const std::string reason = budget_.stopped()
+                                   ? fmt::format("{} ended the search", budget_.stopped_by())
+                                   : std::string("not all combinations of ways were tried");
     if (!best_) {
       answer.argument = reason;
       return counted(std::move(answer));
@@ -142,8 +144,8 @@ class Solver {
     Bound bound;
     bound.value = bound_;
     bound.kind = schedule::BoundKind::search;
-    bound.witness = fmt::format("an exhaustive search finds no schedule at an II of {} or less",
-                                bound_ - 1);
+    bound.witness =
+        fmt::format("an exhaustive search finds no schedule at an II of {} or less", bound_ - 1);
     return bound;
   }
 
@@ -159,8 +161,8 @@ class Solver {
   const Options& options_;
   Progress progress_{"initiation_interval", std::nullopt, 1, 0};
   Budget budget_;
-  bool complete_ = true;  ///< all combinations of ways were candidates
-  bool single_ = true;    ///< and there is just one
+  bool complete_ = true;     ///< all combinations of ways were candidates
+  bool single_ = true;       ///< and there is just one
   Cycles bound_ = kUnknown;  ///< the least bound of the candidates visited
   Cycles decisive_ = 0;
   std::optional<Schedule> best_;

@@ -17,7 +17,9 @@ Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
 class Structure {
  public:
   Structure(const Instance& instance, const Schedule& schedule)
-      : instance_(instance), schedule_(schedule), ii_(schedule.initiation_interval),
+      : instance_(instance),
+        schedule_(schedule),
+        ii_(schedule.initiation_interval),
         waiting_(waiting_in(instance, schedule)) {}
 
   std::vector<Inequality> build() {
@@ -97,7 +99,8 @@ class BellmanFord {
   BellmanFord(const std::vector<Inequality>& structure, std::size_t op_count, Cycles ii)
       : structure_(structure), ii_(ii), issue_(op_count, 0), parent_(op_count, kNone) {}
 
-  /// A circuit of positive weight, as the sums of its alphas and betas; none: `issue` is a solution.
+  /// A circuit of positive weight, as the sums of its alphas and betas; none: `issue` is a
+  /// solution.
   std::optional<std::pair<Cycles, Cycles>> find_circuit() {
     for (std::size_t i = 0; i < structure_.size(); ++i) {
       const Inequality& it = structure_[i];

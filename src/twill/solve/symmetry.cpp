@@ -71,7 +71,8 @@ std::vector<std::size_t> classes_of(const Problem& problem,
     std::vector<std::size_t> refined(n);
     for (std::size_t i = 0; i < n; ++i) {
       Seen seen{classes[i], {}};
-      for (const Link& it : links[i]) seen.second.emplace_back(it.outgoing, it.label, classes[it.other]);
+      for (const Link& it : links[i])
+        seen.second.emplace_back(it.outgoing, it.label, classes[it.other]);
       std::sort(seen.second.begin(), seen.second.end());
       refined[i] = numbers.emplace(seen, numbers.size()).first->second;
     }
@@ -105,8 +106,8 @@ std::optional<Exchange> complete(const Problem& problem,
         to[link.other] = link.other;
         continue;
       }
-      const auto partner = std::find_if(
-          links[to[from]].begin(), links[to[from]].end(), [&](const Link& it) {
+      const auto partner =
+          std::find_if(links[to[from]].begin(), links[to[from]].end(), [&](const Link& it) {
             return it.outgoing == link.outgoing && it.label == link.label &&
                    classes[it.other] == classes[link.other] && to[it.other] == kNone;
           });
@@ -170,8 +171,8 @@ SubTiles find_sub_tiles(const Problem& problem) {
       for (const std::size_t other : found.ops) {
         const auto exchange = complete(problem, links, classes, other, op);
         const bool alone = exchange && std::all_of(ops.begin(), ops.end(), [&](std::size_t it) {
-          return it == op || it == other || (*exchange)[it] == it;
-        });
+                             return it == op || it == other || (*exchange)[it] == it;
+                           });
         if (alone) with_op.push_back(*exchange);
       }
       if (with_op.size() != found.ops.size()) continue;
