@@ -125,6 +125,23 @@ TEST(Properties, LimitsGiveHonestAnswers) {
   EXPECT_GT(feasible, 0);
 }
 
+// Protects: "optimal" is said only if every level is proven, also if a level was given up although
+// the limit as a whole was not reached.
+TEST(Properties, OptimalMeansEveryLevelIsProven) {
+  for (const std::string name : {"bwd_b2_2wg", "fwd_b2", "meta_fwdsub"}) {
+    const Problem problem = bundled(name);
+    for (const std::uint64_t limit : {3'000'000U, 10'000'000U, 30'000'000U}) {
+      Options options;
+      options.work_limit = limit;
+      const Answer answer = solve_checked(problem, options);
+      const bool all_proven = std::all_of(answer.objectives.begin(), answer.objectives.end(),
+                                          [](const auto& level) { return level.proven; });
+      EXPECT_EQ(answer.verdict == Verdict::optimal, answer.schedule && all_proven) << name << limit;
+      EXPECT_EQ(answer.verdict == Verdict::optimal, answer.argument.empty());
+    }
+  }
+}
+
 TEST(Properties, MemoryLimitAndCancellationEndTheSearch) {
   const Problem problem = bundled("fwd_b2");
   Options options;

@@ -51,6 +51,7 @@ class Solver {
     if (worst && candidate.min_ii.value > *worst) return;
     if (budget_.stopped()) {
       bound_ = std::min(bound_, candidate.min_ii.value);
+      open_ = true;
       return;
     }
     const auto report = [this](std::string_view level, std::optional<std::int64_t> value,
@@ -66,7 +67,10 @@ class Solver {
       return;
     }
     bound_ = std::min(bound_, interval.bound);
-    if (!interval.schedule) return;
+    if (!interval.schedule) {
+      if (!worst || interval.bound <= *worst) open_ = true;
+      return;
+    }
     Schedule& schedule = *interval.schedule;
     std::vector<ObjectiveValue> values;
     const Cycles ii = schedule.initiation_interval;
@@ -74,6 +78,8 @@ class Solver {
     for (ObjectiveValue& value : search.minimize_objectives(schedule)) {
       values.push_back(std::move(value));
     }
+    const auto proven = [](const ObjectiveValue& level) { return level.proven; };
+    if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     if (best_ && !is_better(values)) return;
     best_ = with_ways(std::move(schedule), candidate);
     values_ = std::move(values);
@@ -101,7 +107,7 @@ class Solver {
   }
 
   Answer conclude(const Bound& min_ii) {
-    const bool all_done = complete_ && !budget_.stopped();
+    const bool all_done = complete_ && !open_;
     if (all_done && !best_) {
       return infeasible(min_ii,
                         fmt::format("an exhaustive search finds no schedule at an II of {}, "
@@ -110,9 +116,7 @@ class Solver {
     }
     Answer answer;
     answer.lower_bound = lower_bound(min_ii);
-    const std::string reason = budget_.stopped()
-                                   ? fmt::format("{} ended the search", budget_.stopped_by())
-                                   : std::string("not all combinations of ways were tried");
+    const std::string reason = open_ ? why_open() : "not all combinations of ways were tried";
     if (!best_) {
       answer.argument = reason;
       return counted(std::move(answer));
@@ -125,17 +129,21 @@ class Solver {
     return counted(std::move(answer));
   }
 
-  /// What is still proven of the levels of an answer that is not known to be optimal.
+  std::string why_open() const {
+    if (budget_.stopped()) return fmt::format("{} ended the search", budget_.stopped_by());
+    return "the work limit ended the search of a level";
+  }
+
+  /// What is still proven of an answer that is not known to be optimal. A level is about schedules
+  /// with the values found for the levels before; the search of one combination says nothing about
+  /// those of another.
   void weaken(Answer& answer) const {
     ObjectiveValue& interval = answer.objectives.front();
-    interval.bound = answer.lower_bound.value;
+    interval.bound = std::min(answer.lower_bound.value, interval.value);
     interval.proven = interval.bound == interval.value;
-    bool before = interval.proven;
-    for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
-      ObjectiveValue& level = answer.objectives[i];
-      if (!single_ || !before) level.bound = 0;
-      level.proven = level.bound == level.value && before;
-      before = level.proven;
+    for (std::size_t i = 1; i < answer.objectives.size() && !single_; ++i) {
+      answer.objectives[i].bound = 0;
+      answer.objectives[i].proven = answer.objectives[i].value == 0;
     }
   }
 
@@ -163,6 +171,7 @@ class Solver {
   Budget budget_;
   bool complete_ = true;     ///< all combinations of ways were candidates
   bool single_ = true;       ///< and there is just one
+  bool open_ = false;        ///< the search of a candidate ended early
   Cycles bound_ = kUnknown;  ///< the least bound of the candidates visited
   Cycles decisive_ = 0;
   std::optional<Schedule> best_;
