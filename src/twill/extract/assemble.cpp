@@ -76,6 +76,7 @@ class Assembler {
       TWILL_TRY_VOID(add_dependence(edge));
     }
     mark_streaming();
+    set_minimum_groups();
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
     Extraction extraction{std::move(posed),     {},
                           std::move(reserved_), graph_.notes,
@@ -129,7 +130,19 @@ class Assembler {
       if (const auto known = problem::objective_named(name)) objectives.push_back(*known);
     }
     if (!objectives.empty()) parts_.objectives = std::move(objectives);
-    parts_.minimum_compute_groups = machine->minimum_compute_groups;
+  }
+
+  /// As many compute groups as the machine wants to see at work, of those the ops can use.
+  void set_minimum_groups() {
+    const auto usable = std::count_if(
+        parts_.groups.begin(), parts_.groups.end(), [&](const problem::Group& group) {
+          return !group.loads &&
+                 std::any_of(parts_.ops.begin(), parts_.ops.end(), [&](const problem::Op& op) {
+                   return !op.variable_latency && op.warps == group.warps;
+                 });
+        });
+    const int wanted = (*pricing_.machine)->minimum_compute_groups;
+    parts_.minimum_compute_groups = std::min(wanted, static_cast<int>(usable));
   }
 
   void reserve(const Resident& resident, std::vector<Amount>& taken, std::int64_t& registers) {

@@ -86,10 +86,12 @@ std::int64_t bytes_of(const Space& space, int bits) { return (elements_of(space)
 
 std::int64_t columns_of(const Space& space, int bits) {
   if (space.empty()) return 1;
-  constexpr std::int64_t kLanes = 128, kColumnBits = 32;
-  const std::int64_t blocks = (space.front().size + kLanes - 1) / kLanes;
+  constexpr std::int64_t kLanes = 128, kLeastLanes = 64, kColumnBits = 32;
+  const std::int64_t rows = std::max(space.front().size, kLeastLanes);
   const std::int64_t wide = elements_of(space) / space.front().size;
-  return std::max<std::int64_t>(blocks * ((wide * bits + kColumnBits - 1) / kColumnBits), 1);
+  const std::int64_t columns = (wide * bits + kColumnBits - 1) / kColumnBits;
+  const std::int64_t lanes = rows < kLanes ? rows : (rows + kLanes - 1) / kLanes * kLanes;
+  return (columns * lanes + kLanes - 1) / kLanes;
 }
 
 }  // namespace twill::extract
