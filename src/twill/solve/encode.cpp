@@ -197,8 +197,7 @@ void Encoding::require_groups() {
   const std::int64_t ops = std::count_if(problem.ops().begin(), problem.ops().end(),
                                          [](const auto& op) { return !op.variable_latency; });
   const auto pool = static_cast<std::int64_t>(unused.size());
-  const std::int64_t wanted =
-      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
+  const std::int64_t wanted = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
   if (wanted > 0) engine_.add_at_most(unused, pool - wanted);
 }
 
@@ -321,8 +320,7 @@ schedule::Schedule Encoding::schedule() const {
   Cycles earliest = 0;
   for (std::size_t op = 0; op < instance_.op_count(); ++op) {
     schedule::Placement placement;
-    placement.issue =
-        ii_ * engine_.value(stages_[op]) + engine_.value(slots_[op]) - slot_zero;
+    placement.issue = ii_ * engine_.value(stages_[op]) + engine_.value(slots_[op]) - slot_zero;
     for (std::size_t group = 0; group < instance_.group_count(); ++group) {
       if (engine_.value(in_group_[op][group])) placement.group = schedule::GroupId(group);
     }

@@ -29,8 +29,9 @@ namespace twill::solve {
 /// value (nowhere else can the sum reach its maximum): copy number j of w is alive there if
 /// s(reader) - s(w) is large enough for the order of the three slots.
 ///
-/// At most `most_copies` copies per value are counted, which is a relaxation: a refutation holds, a
-/// schedule has to be checked (recheck.h) and the search repeated with more if it does not pass.
+/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit),
+/// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
+/// search repeated with more if it does not pass.
 ///
 /// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
 /// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
@@ -89,6 +90,7 @@ class Encoding {
   // encode_storage.cpp: memories and registers
   void add_memories();
   void add_registers();
+  std::int64_t countable_copies(std::int64_t fitting) const;
   void count_copies(const Occupant& value, std::size_t event, std::int64_t capacity, Literal shared,
                     std::vector<Term>& terms);
   bool is_regular(const Accumulator& accumulator) const;
@@ -115,13 +117,13 @@ class Encoding {
   Engine engine_;
   bool complete_ = true;
 
-  std::vector<Cycles> lifetimes_;              ///< by op: the value lives at least that long
-  std::size_t anchor_ = 0;                     ///< the op of slot 0
-  std::vector<Node> slots_;                    ///< by op
-  std::vector<Node> stages_;                   ///< by op
-  std::vector<std::vector<Literal>> in_group_; ///< by op, then group
-  std::vector<Literal> used_;                  ///< by group: true iff it has an op
-  std::vector<Literal> crossings_;             ///< one per value and receiving group; once built
+  std::vector<Cycles> lifetimes_;               ///< by op: the value lives at least that long
+  std::size_t anchor_ = 0;                      ///< the op of slot 0
+  std::vector<Node> slots_;                     ///< by op
+  std::vector<Node> stages_;                    ///< by op
+  std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
+  std::vector<Literal> used_;                   ///< by group: true iff it has an op
+  std::vector<Literal> crossings_;              ///< one per value and receiving group; once built
   bool crossings_built_ = false;
   std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked
 };

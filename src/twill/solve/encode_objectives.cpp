@@ -26,8 +26,8 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
       const Literal home = in_group_[value][group];
       const auto& reads = instance_.reads[value];
       const bool possible = home != kTrue && std::any_of(reads.begin(), reads.end(), [&](auto& it) {
-        return it.reader != value && in_group_[it.reader][group] != kFalse;
-      });
+                              return it.reader != value && in_group_[it.reader][group] != kFalse;
+                            });
       if (!possible) continue;
       const Literal crosses = engine_.add_literal();
       for (const Read& read : reads) {

@@ -10,11 +10,18 @@ Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 }  // namespace
 
+/// Copies to be counted of a value of which so many fit: all and one too many, unless it is so
+/// small that this would cost more than it says.
+std::int64_t Encoding::countable_copies(std::int64_t fitting) const {
+  if (fitting < most_copies_) return fitting + 1;
+  return std::max<std::int64_t>(1, most_copies_ / 4);
+}
+
 /// Adds to `terms` the amount of each copy of the value that is alive when `event` is issued (and
 /// `shared` is true). A value that lives for k * II has k copies alive in any cycle.
 void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64_t capacity,
                             Literal shared, std::vector<Term>& terms) {
-  const std::int64_t countable = std::min(capacity / value.amount + 1, most_copies_);
+  const std::int64_t countable = countable_copies(capacity / value.amount);
   const std::int64_t always = std::min(lifetimes_[value.op] / ii_, countable);
   if (always > 0) terms.push_back({value.amount * always, shared});
   for (std::int64_t copy = always + 1; copy <= countable; ++copy) {
@@ -40,8 +47,8 @@ Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t 
 /// The ceiling is at least p iff r(reader) - r(event) >= (p - 1) * II - hold + 1. The slots differ
 /// by less than II, so p takes few values; those that are certainly reached make smaller ones
 /// superfluous.
-void Encoding::count_read(std::size_t value, const Read& read, std::size_t event,
-                          std::int64_t copy, Literal shared, Literal alive) {
+void Encoding::count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
+                          Literal shared, Literal alive) {
   const Literal started = slot_apart(event, value, 0);  // the copy of this very round has begun
   const Cycles most = ceil_divide(read.hold + ii_ - 1, ii_);
   const Cycles least = ceil_divide(read.hold - ii_ + 1, ii_);
@@ -110,15 +117,15 @@ bool Encoding::in_regular_accumulator(std::size_t op) const {
 }
 
 /// As count_copies for the values of an accumulator. If all are of the event's group one of them is
-/// always alive, whichever it is, so the first copies count as 1 + (those alive - 1): a value counts
-/// if one before it in the accumulator is alive as well.
+/// always alive, whichever it is, so the first copies count as 1 + (those alive - 1): a value
+/// counts if one before it in the accumulator is alive as well.
 void Encoding::count_accumulator(const Accumulator& accumulator, std::size_t event,
                                  std::int64_t capacity, std::vector<Term>& terms) {
   Guards shared;
   for (const std::size_t op : accumulator.ops) shared.push_back(same_group(op, event));
   const Literal together = all_of(shared);
   if (together != kFalse) terms.push_back({accumulator.amount, together});
-  const std::int64_t countable = std::min(capacity / accumulator.amount + 1, most_copies_);
+  const std::int64_t countable = countable_copies(capacity / accumulator.amount);
   Literal before = kFalse;  // a value so far is alive
   for (std::size_t i = 0; i < accumulator.ops.size(); ++i) {
     if (shared[i] == kFalse) continue;
@@ -185,8 +192,8 @@ void Encoding::limit_register_time() {
   }
 }
 
-/// Cycles by which the value lives longer at least if a reader that makes a difference is in another
-/// group; 0 if none does.
+/// Cycles by which the value lives longer at least if a reader that makes a difference is in
+/// another group; 0 if none does.
 Cycles Encoding::least_extra_abroad(std::size_t value) const {
   Cycles least = 0;
   for (const Read& read : instance_.reads[value]) {

@@ -193,9 +193,9 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
 Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
   while (true) {
     if (!encoding_) {
-      encoding_ = std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_,
-                                             budget_.memory_limit(), proof_,
-                                             "objectives at II " + std::to_string(ii));
+      encoding_ =
+          std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
+                                     proof_, "objectives at II " + std::to_string(ii));
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
     }
     const Literal within = literal_of(limit);
@@ -212,9 +212,12 @@ Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
 
 Literal Search::literal_of(Limit limit) {
   switch (limit.first) {
-    case Objective::groups: return encoding_->groups_at_most(limit.second);
-    case Objective::crossings: return encoding_->crossings_at_most(limit.second);
-    case Objective::length: return encoding_->length_at_most(limit.second);
+    case Objective::groups:
+      return encoding_->groups_at_most(limit.second);
+    case Objective::crossings:
+      return encoding_->crossings_at_most(limit.second);
+    case Objective::length:
+      return encoding_->length_at_most(limit.second);
   }
   return kTrue;
 }
@@ -231,9 +234,12 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
     }
   }
   switch (objective) {
-    case Objective::groups: return static_cast<std::int64_t>(groups.size());
-    case Objective::crossings: return static_cast<std::int64_t>(crossings.size());
-    case Objective::length: return schedule::length_of(*instance_.problem, schedule);
+    case Objective::groups:
+      return static_cast<std::int64_t>(groups.size());
+    case Objective::crossings:
+      return static_cast<std::int64_t>(crossings.size());
+    case Objective::length:
+      return schedule::length_of(*instance_.problem, schedule);
   }
   return 0;
 }

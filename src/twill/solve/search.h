@@ -62,10 +62,10 @@ class Search {
   Report report_;
   Instance instance_;
   SubTiles sub_tiles_;
-  std::int64_t copies_;                    ///< counted per value
+  std::int64_t copies_;  ///< counted per value
   std::optional<schedule::Schedule> found_;
-  std::unique_ptr<Encoding> encoding_;     ///< of the objectives
-  std::vector<Limit> fixed_;               ///< objectives done, at their values
+  std::unique_ptr<Encoding> encoding_;  ///< of the objectives
+  std::vector<Limit> fixed_;            ///< objectives done, at their values
 };
 
 }  // namespace twill::solve
