@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/results.md from what `twill` answers. Usage: make_results.py [--program build/release/twill] [--output FILE]
+"""Writes docs/results.md from what `twill` answers.
+
+Usage: make_results.py [--program build/release/twill] [--output FILE]
 
 Everything but the seconds is the same on every computer.
 """
@@ -15,19 +17,32 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Title, kernel below kernels/, further options. GPU architecture to machine: sm_90 is h200, sm_100 is b200.
-KERNELS = [
-    ("FA forward, not sub-tiled", "fa_fwd/{}/d128", ["--subtile", "0"]),
-    ("FA forward, sub-tiled", "fa_fwd/{}/d128", []),
-    ("FA forward, sub-tiled in the source", "fa_fwd_subtiled/{}/2x64n128d128", []),
-    ("FA forward, causal", "fa_fwd_causal/{}/d128", []),
-    ("FA backward", "fa_bwd/{}/m64n128d128_tmared", []),
-    ("GEMM 128x128x64", "gemm/{}/tma_128x128x64", []),
-    ("GEMM 128x256x64", "gemm/{}/tma_128x256x64", []),
-    ("dual GEMM", "dual_gemm/{}/128x128x64", []),
-    ("GEMM + row sum", "gemm_rowsum/{}/128x128x64", []),
-]
-MACHINES = [("sm_90", "h200"), ("sm_100", "b200")]
+# Machine: kernels of its architecture, as (title, file below kernels/, further options).
+KERNELS = {
+    "h200": [
+        ("FA forward, not sub-tiled", "fa_fwd/sm_90/d128", ["--subtile", "0"]),
+        ("FA forward, sub-tiled (2 x 64 rows)", "fa_fwd/sm_90/d128", []),
+        ("FA forward, sub-tiled in the source (2 x 64)", "fa_fwd_subtiled/sm_90/2x64n128d128", []),
+        ("FA forward, causal", "fa_fwd_causal/sm_90/d128", []),
+        ("FA backward", "fa_bwd/sm_90/m64n128d128_tmared", []),
+        ("GEMM 128x128x64", "gemm/sm_90/tma_128x128x64", []),
+        ("GEMM 128x256x64", "gemm/sm_90/tma_128x256x64", []),
+        ("dual GEMM", "dual_gemm/sm_90/128x128x64", []),
+        ("GEMM + row sum", "gemm_rowsum/sm_90/128x128x64", []),
+    ],
+    "b200": [
+        ("FA forward, not sub-tiled", "fa_fwd/sm_100/d128", ["--subtile", "0"]),
+        ("FA forward, sub-tiled in the source (2 x 64)", "fa_fwd_subtiled/sm_100/2x64n128d128", []),
+        ("FA forward, sub-tiled in the source (2 x 128)", "fa_fwd_subtiled/sm_100/2x128n128d128", []),
+        ("FA forward, causal", "fa_fwd_causal/sm_100/d128", []),
+        ("FA backward, 64 x 128", "fa_bwd/sm_100/m64n128d128_tmared", []),
+        ("FA backward, 128 x 128", "fa_bwd/sm_100/m128n128d128_tmared", []),
+        ("GEMM 128x128x64", "gemm/sm_100/tma_128x128x64", []),
+        ("GEMM 128x256x64", "gemm/sm_100/tma_128x256x64", []),
+        ("dual GEMM", "dual_gemm/sm_100/128x128x64", []),
+        ("GEMM + row sum", "gemm_rowsum/sm_100/128x128x64", []),
+    ],
+}
 
 # Names of the published loops' ops in the extracted problems: with the sub-tile's letter, as Twill cuts tiles ...
 CUT_BY_TWILL = {
@@ -65,9 +80,9 @@ FORCED = [
 FORCED_HEAD = """
 ## What the published structures cost under these costs
 
-The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the problem that
-Twill extracts: the least II they can reach with every operation at its slowest co-run rate, beside the optimum over
-all structures, pools included.
+The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the
+problem that Twill extracts: the least II they can reach with every operation at its slowest co-run rate, beside the
+optimum over all structures, pools included.
 
 | structure | kernel | pool | its least II | optimum | cost |
 |---|---|---|---|---|---|
@@ -87,18 +102,19 @@ those with an operation, the load group too.
 LOOPS_HEAD = """
 ## Loops with published-rate costs
 
-The bundled `loops/*.loop`: costs derived from published rates, exclusive units only. The head of each file says where they come from.
+The bundled `loops/*.loop`: costs derived from published rates, exclusive units only. The head of each file says where
+they come from.
 
 | loop | MinII | II | bounded by | stages | groups | crossings | length | seconds |
 |---|---|---|---|---|---|---|---|---|
 """
 
 KERNELS_HEAD = """
-## Triton kernels
+## Triton kernels on {machine}
 
-Costs of the machine description: {about}. The bracket's lower end is proven with every operation at its fastest, its
-upper end is the II of the schedule, made with every operation at its slowest co-run rate; in between, what this
-schedule's order is expected to take when its groups share the pipes.
+Costs of the machine description: {about}. The bracket's lower end is
+proven with every operation at its fastest; its upper end is the II of the schedule, made with every operation at its
+slowest co-run rate. In parentheses, what this schedule's order is expected to take when its groups share the pipes.
 
 | kernel | pool | MinII | II | bracket (expected) | bounded by | stages | groups | seconds |
 |---|---|---|---|---|---|---|---|---|
@@ -164,9 +180,9 @@ def loop_rows(program):
                    used_groups(answer), objective(answer, "crossings"), objective(answer, "length"), seconds(answer)])
 
 
-def kernel_rows(program, target, machine):
-    for title, path, options in KERNELS:
-        kernel = "kernels/" + path.format(target) + ".pre.ttgir"
+def kernel_rows(program, machine):
+    for title, path, options in KERNELS[machine]:
+        kernel = f"kernels/{path}.pre.ttgir"
         answer, reason = schedule(program, [kernel, "--machine", machine, *options])
         if answer is None:
             yield row([title, reason, "", "", "", "", "", "", ""])
@@ -233,10 +249,9 @@ def main():
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
     text = HEAD.format(computer=computer()) + LOOPS_HEAD + "".join(loop_rows(program))
-    for target, machine in MACHINES:
+    for machine in KERNELS:
         about = "measured on an H200" if machine == "h200" else "public documents, nothing measured (model only)"
-        text += KERNELS_HEAD.format(about=about).replace("## Triton kernels", f"## Triton kernels on {machine}")
-        text += "".join(kernel_rows(program, target, machine))
+        text += KERNELS_HEAD.format(machine=machine, about=about) + "".join(kernel_rows(program, machine))
     text += FORCED_HEAD + "".join(forced_rows(program))
     arguments.output.write_text(text)
     print(f"wrote {arguments.output}", file=sys.stderr)

@@ -20,7 +20,7 @@ PosedPool pool(const std::string& name, int groups, int busy, int registers = 10
   text += "op a on A" + rest + "op b on B" + rest + "a -> b\n";
   auto loop = schedule::parse_loop(text, name);
   if (!loop) throw std::runtime_error(to_string(loop.error()));
-  return {name, std::move(loop->problem), {}, {}};
+  return {name, std::move(loop->problem), {}, {}, {}};
 }
 
 // The pool with the smallest II wins, whatever its place in the list, and both are named.

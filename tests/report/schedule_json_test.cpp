@@ -66,6 +66,7 @@ TEST(ScheduleJson, RefusesWhatItCannotTrust) {
   const std::string good = schedule_json(outcome(), {});
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {good.substr(0, good.size() / 2), "not valid JSON"},
+      {"{\"version\": 1e999}", "not valid JSON"},
       {"[]", "/format"},
       {replaced(good, "twill-schedule", "other"), "not a schedule"},
       {replaced(good, "\"version\": 1", "\"version\": 99"), "version 99"},

@@ -13,7 +13,7 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
   const auto checked = verify::verify(problem, schedule);
   if (checked) return lines;
   for (const verify::Violation& violation : checked.error()) {
-    lines.push_back(violation.rule + ": " + violation.message);
+    lines.push_back(violation.message);
   }
   return lines;
 }

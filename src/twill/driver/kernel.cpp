@@ -73,8 +73,8 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
       continue;
     }
     merge(posed.warnings, extraction->warnings);
-    posed.pools.push_back({pool, std::move(extraction->problem), std::move(extraction->notes),
-                           std::move(extraction->reserved)});
+    posed.pools.push_back({pool, std::move(extraction->problem), std::move(extraction->origins),
+                           std::move(extraction->notes), std::move(extraction->reserved)});
   }
   if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
   return posed;

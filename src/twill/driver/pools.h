@@ -14,6 +14,7 @@ namespace twill::driver {
 struct PosedPool {
   std::string pool;
   problem::Problem problem;
+  std::vector<extract::OpOrigin> origins;      ///< by OpId
   std::vector<std::string> notes;              ///< what was approximated
   std::vector<extract::Reserved> reserved;     ///< what the loop keeps for itself throughout
 };

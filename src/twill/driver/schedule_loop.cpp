@@ -102,6 +102,7 @@ Result<report::Outcome> schedule_kernel(const Request& request) {
   outcome.pool = std::move(chosen.pool);
   outcome.pools = std::move(best.tried);
   outcome.pools.insert(outcome.pools.end(), posed.left_out.begin(), posed.left_out.end());
+  outcome.origins = std::move(chosen.origins);
   outcome.notes = std::move(chosen.notes);
   outcome.reserved = std::move(chosen.reserved);
   outcome.bracket = std::move(bracket);

@@ -51,6 +51,7 @@ struct Outcome {
   std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
   std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the
                                         ///< schedule must not be used
+  std::vector<extract::OpOrigin> origins;   ///< by OpId; empty for `.loop` files
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
   std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
   std::vector<Diagnostic> warnings;

@@ -47,7 +47,14 @@ Json bracket(const std::optional<Bracket>& bracket) {
   return json;
 }
 
-Json ops(const problem::Problem& problem, const schedule::Schedule& found) {
+/// [begin, end) of the tile's rows, if the tile is cut.
+Json rows(const Outcome& outcome, std::size_t op) {
+  if (op >= outcome.origins.size() || outcome.origins[op].row_end == 0) return nullptr;
+  return Json::array({outcome.origins[op].row_begin, outcome.origins[op].row_end});
+}
+
+Json ops(const Outcome& outcome, const schedule::Schedule& found) {
+  const problem::Problem& problem = outcome.problem;
   Json list = Json::array();
   for (std::size_t i = 0; i < found.ops.size(); ++i) {
     const problem::Op& op = problem.ops()[i];
@@ -58,7 +65,8 @@ Json ops(const problem::Problem& problem, const schedule::Schedule& found) {
                     {"slot", schedule::slot_of(found, OpId(i))},
                     {"group", problem[at.group].name},
                     {"way", op.ways[static_cast<std::size_t>(at.way)].name},
-                    {"source", op.source}});
+                    {"source", op.source},
+                    {"rows", rows(outcome, i)}});
   }
   return list;
 }
@@ -145,7 +153,7 @@ Json reserved(const Outcome& outcome) {
 
 void add_schedule(Json& json, const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
-  json["ops"] = ops(outcome.problem, found);
+  json["ops"] = ops(outcome, found);
   json["groups"] = groups(outcome.problem, found);
   json["buffers"] = buffers(outcome.problem, found);
   json["memories"] = memories(outcome.problem, found);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -110,12 +111,30 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
   return schedule;
 }
 
+/// The parsed text; a syntax error with its line and column.
+Result<Json> parse(std::string_view text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const std::string_view before = text.substr(0, at);
+    const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+    const std::size_t start = before.rfind('\n') + 1;  // 0 on the first line
+    Diagnostic wrong{{file, line, static_cast<int>(at - start) + 1},
+                     "not valid JSON",
+                     std::string(line_of(text, line)),
+                     ""};
+    return tl::unexpected(std::move(wrong));
+  } catch (const Json::exception&) {  // a number beyond every type
+    return fail({file}, "not valid JSON: a number in it is out of range");
+  }
+}
+
 }  // namespace
 
 Result<ScheduleFile> read_schedule_json(std::string_view text, const std::string& file) {
   const Reader reader(file);
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return reader.wrong("not valid JSON");
+  TWILL_TRY(const Json json, parse(text, file));
   TWILL_TRY(const std::string format, reader.text(json, "", "format"));
   if (format != "twill-schedule") return reader.wrong("not a schedule: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, reader.number(json, "", "version"));
