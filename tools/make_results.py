@@ -112,9 +112,11 @@ they come from.
 KERNELS_HEAD = """
 ## Triton kernels on {machine}
 
-Costs of the machine description: {about}. The bracket's lower end is
-proven with every operation at its fastest; its upper end is the II of the schedule, made with every operation at its
-slowest co-run rate. In parentheses, what this schedule's order is expected to take when its groups share the pipes.
+Costs of the machine description: {about}.
+
+The bracket's lower end is proven with every operation at its fastest; its upper end is the II of the schedule, made
+with every operation at its slowest co-run rate. In parentheses, what this schedule's order is expected to take when its
+groups share the pipes.
 
 | kernel | pool | MinII | II | bracket (expected) | bounded by | stages | groups | seconds |
 |---|---|---|---|---|---|---|---|---|

@@ -43,6 +43,23 @@ TEST(SolvePools, ObjectivesBreakTies) {
   EXPECT_EQ(best.index, 0U) << "equal answers: the first pool";
 }
 
+// A pool that cannot have the compute groups that are wanted does not win by using fewer.
+TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
+  const auto with_minimum = [](const PosedPool& pool) {
+    problem::Parts parts = pool.problem.parts();
+    parts.minimum_compute_groups = 2;
+    parts.relaxed = {problem::Rule::one_stream};  // one group is as fast as two
+    auto problem = problem::pose(std::move(parts));
+    if (!problem) throw std::runtime_error(to_string(problem.error()));
+    return PosedPool{pool.pool, *std::move(problem), {}, {}, {}};
+  };
+  const BestPool best = solve_pools({with_minimum(pool("one", 1, 10, 200)),
+                                     with_minimum(pool("two", 2, 10, 200))},
+                                    {});
+  EXPECT_EQ(best.answer.schedule->initiation_interval, 10);
+  EXPECT_EQ(best.index, 1U);
+}
+
 // A bound that holds for one pool only is no bound of the answer.
 TEST(SolvePools, BoundHoldsOverAllPools) {
   const BestPool best = solve_pools({pool("slow", 1, 30), pool("fast", 1, 10)}, {});

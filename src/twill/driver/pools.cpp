@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "twill/schedule/bounds.h"
@@ -25,12 +26,20 @@ bool has_schedule(const Tried& tried) { return tried.answer && tried.answer->sch
 
 Cycles interval_of(const Answer& answer) { return answer.schedule->initiation_interval; }
 
-/// Lexicographic order of two answers that have schedules.
-bool is_better(const Answer& a, const Answer& b) {
-  if (interval_of(a) != interval_of(b)) return interval_of(a) < interval_of(b);
-  return std::lexicographical_compare(
-      a.objectives.begin(), a.objectives.end(), b.objectives.begin(), b.objectives.end(),
-      [](const auto& x, const auto& y) { return x.value < y.value; });
+/// Compute groups that the schedule lacks of the minimum that is wanted. The rule asks for no more
+/// than a pool has; between pools, one that can meet it is preferred.
+int shortfall(const PosedPool& pool, const Answer& answer) {
+  std::set<problem::GroupId> used;
+  for (const schedule::Placement& at : answer.schedule->ops) {
+    if (!pool.problem[at.group].loads) used.insert(at.group);
+  }
+  return std::max(pool.problem.minimum_compute_groups() - static_cast<int>(used.size()), 0);
+}
+
+std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer) {
+  std::vector<std::int64_t> rank = {interval_of(answer), shortfall(pool, answer)};
+  for (const schedule::ObjectiveValue& level : answer.objectives) rank.push_back(level.value);
+  return rank;
 }
 
 /// The most promising pool first, so that the others may be ruled out by their bounds.
@@ -49,11 +58,16 @@ solve::Options within(const solve::Options& limits, std::uint64_t spent) {
   return rest;
 }
 
-std::optional<std::size_t> best_of(const std::vector<Tried>& tried) {
+std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
+                                   const std::vector<Tried>& tried) {
   std::optional<std::size_t> best;
+  std::vector<std::int64_t> least;
   for (std::size_t i = 0; i < tried.size(); ++i) {
     if (!has_schedule(tried[i])) continue;
-    if (!best || is_better(*tried[i].answer, *tried[*best].answer)) best = i;
+    std::vector<std::int64_t> rank = rank_of(pools[i], *tried[i].answer);
+    if (best && !(rank < least)) continue;
+    best = i;
+    least = std::move(rank);
   }
   return best;
 }
@@ -143,7 +157,7 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
   const std::vector<Tried> tried = try_pools(pools, limits);
   BestPool best;
-  best.index = best_of(tried).value_or(0);
+  best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;
   widen(best.answer, pools, tried, best.index);
   for (std::size_t i = 0; i < pools.size(); ++i) {
