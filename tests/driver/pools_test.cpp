@@ -47,7 +47,7 @@ TEST(SolvePools, ObjectivesBreakTies) {
 TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
   const auto with_minimum = [](const PosedPool& pool) {
     problem::Parts parts = pool.problem.parts();
-    parts.minimum_compute_groups = 2;
+    parts.minimum_compute_groups = static_cast<int>(parts.groups.size());
     parts.relaxed = {problem::Rule::one_stream};  // one group is as fast as two
     auto problem = problem::pose(std::move(parts));
     if (!problem) throw std::runtime_error(to_string(problem.error()));

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill::driver {
@@ -26,18 +26,28 @@ bool has_schedule(const Tried& tried) { return tried.answer && tried.answer->sch
 
 Cycles interval_of(const Answer& answer) { return answer.schedule->initiation_interval; }
 
-/// Compute groups that the schedule lacks of the minimum that is wanted. The rule asks for no more
-/// than a pool has; between pools, one that can meet it is preferred.
-int shortfall(const PosedPool& pool, const Answer& answer) {
-  std::set<problem::GroupId> used;
-  for (const schedule::Placement& at : answer.schedule->ops) {
-    if (!pool.problem[at.group].loads) used.insert(at.group);
+/// The most compute groups that any pool's problem asks for. A problem asks for no more than its
+/// pool has, so a small pool must not win by being small.
+int wanted_groups(const std::vector<PosedPool>& pools) {
+  int wanted = 0;
+  for (const PosedPool& pool : pools) {
+    wanted = std::max(wanted, pool.problem.minimum_compute_groups());
   }
-  return std::max(pool.problem.minimum_compute_groups() - static_cast<int>(used.size()), 0);
+  return wanted;
 }
 
-std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer) {
-  std::vector<std::int64_t> rank = {interval_of(answer), shortfall(pool, answer)};
+int used_compute_groups(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  int count = 0;
+  for (const problem::GroupId group : schedule::used_groups(problem, schedule)) {
+    count += problem[group].loads ? 0 : 1;
+  }
+  return count;
+}
+
+/// What is compared between pools, in this order: the least rank is best.
+std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, int wanted) {
+  const int used = used_compute_groups(pool.problem, *answer.schedule);
+  std::vector<std::int64_t> rank = {interval_of(answer), std::max(wanted - used, 0)};
   for (const schedule::ObjectiveValue& level : answer.objectives) rank.push_back(level.value);
   return rank;
 }
@@ -62,9 +72,10 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
                                    const std::vector<Tried>& tried) {
   std::optional<std::size_t> best;
   std::vector<std::int64_t> least;
+  const int wanted = wanted_groups(pools);
   for (std::size_t i = 0; i < tried.size(); ++i) {
     if (!has_schedule(tried[i])) continue;
-    std::vector<std::int64_t> rank = rank_of(pools[i], *tried[i].answer);
+    std::vector<std::int64_t> rank = rank_of(pools[i], *tried[i].answer, wanted);
     if (best && !(rank < least)) continue;
     best = i;
     least = std::move(rank);

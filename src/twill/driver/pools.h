@@ -25,8 +25,8 @@ struct BestPool {
   std::vector<report::PoolTried> tried;
 };
 
-/// Solves the loop for every pool and keeps the best: smallest II, then the minimum of compute
-/// groups as nearly met as can be, then the objectives in order, then the order of `pools`. A pool whose lower bound exceeds an II in hand is not solved. All
+/// Solves the loop for every pool and keeps the best: smallest II, then the largest minimum of
+/// compute groups as nearly met as can be, then the objectives in order, then the order of `pools`. A pool whose lower bound exceeds an II in hand is not solved. All
 /// solves together stay within `limits.work_limit`. Precondition: at least one pool.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
 
