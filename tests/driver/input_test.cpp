@@ -1,10 +1,10 @@
 #include "twill/driver/input.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace twill::driver {
 namespace {

@@ -1,8 +1,8 @@
 #include "twill/driver/pools.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "twill/schedule/loop_text.h"
 
@@ -53,9 +53,8 @@ TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
     if (!problem) throw std::runtime_error(to_string(problem.error()));
     return PosedPool{pool.pool, *std::move(problem), {}, {}, {}};
   };
-  const BestPool best = solve_pools({with_minimum(pool("one", 1, 10, 200)),
-                                     with_minimum(pool("two", 2, 10, 200))},
-                                    {});
+  const BestPool best = solve_pools(
+      {with_minimum(pool("one", 1, 10, 200)), with_minimum(pool("two", 2, 10, 200))}, {});
   EXPECT_EQ(best.answer.schedule->initiation_interval, 10);
   EXPECT_EQ(best.index, 1U);
 }

@@ -1,8 +1,6 @@
-// The strategies that experts found by hand come out of the search, as proven optima, when the costs
-// are those of published rates (loops/*.loop). Asserted are the properties that make a strategy what
-// it is, not cycles: which role does what, who takes turns, what is in the prologue.
-
-#include <gtest/gtest.h>
+// The strategies that experts found by hand come out of the search, as proven optima, when the
+// costs are those of published rates (loops/*.loop). Asserted are the properties that make a
+// strategy what it is, not cycles: which role does what, who takes turns, what is in the prologue.
 
 #include <algorithm>
 #include <fstream>
@@ -11,6 +9,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"

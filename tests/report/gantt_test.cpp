@@ -1,10 +1,10 @@
 #include "twill/report/gantt.h"
 
-#include <gtest/gtest.h>
-
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "twill/schedule/loop_text.h"
 

@@ -1,8 +1,8 @@
 #include "twill/report/schedule_json.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "twill/schedule/loop_text.h"
 

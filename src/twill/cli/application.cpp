@@ -66,9 +66,12 @@ int exit_code_of(const report::Outcome& outcome) {
   if (!outcome.violations.empty()) return kUnverified;
   switch (outcome.answer.verdict) {
     case schedule::Verdict::optimal:
-    case schedule::Verdict::feasible: return kAnswer;
-    case schedule::Verdict::infeasible: return kInfeasible;
-    case schedule::Verdict::undecided: return kUndecided;
+    case schedule::Verdict::feasible:
+      return kAnswer;
+    case schedule::Verdict::infeasible:
+      return kInfeasible;
+    case schedule::Verdict::undecided:
+      return kUndecided;
   }
   return kOurBug;
 }

@@ -15,13 +15,13 @@ namespace twill::cli {
 
 /// Exit codes, documented in docs/reference/cli.md.
 enum ExitCode : int {
-  kAnswer = 0,       ///< optimal, or feasible with a stated gap
+  kAnswer = 0,  ///< optimal, or feasible with a stated gap
   kOurBug = 1,
   kUsage = 2,
-  kBadInput = 3,     ///< also: an input or output that cannot be read or written
-  kInfeasible = 4,   ///< proven: no schedule at any initiation interval
-  kUndecided = 5,    ///< the work limit ended the search before there was an answer
-  kUnverified = 6,   ///< the schedule breaks a rule
+  kBadInput = 3,    ///< also: an input or output that cannot be read or written
+  kInfeasible = 4,  ///< proven: no schedule at any initiation interval
+  kUndecided = 5,   ///< the work limit ended the search before there was an answer
+  kUnverified = 6,  ///< the schedule breaks a rule
 };
 
 struct Session {

@@ -1,7 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
@@ -25,8 +26,9 @@ int run(Choices choices) {
   const auto posed = driver::pose_loop(choices.request, choices.rate);
   if (!posed) return refuse(posed.error());
   warn(posed->warnings);
-  const auto printed = print(choices.json ? schedule::problem_json(posed->problem)
-                                          : schedule::print_loop(schedule::loop_text_of(posed->problem)));
+  const auto printed =
+      print(choices.json ? schedule::problem_json(posed->problem)
+                         : schedule::print_loop(schedule::loop_text_of(posed->problem)));
   return printed ? kAnswer : refuse(printed.error());
 }
 
@@ -34,7 +36,7 @@ int run(Choices choices) {
 
 void add_loop_command(CLI::App& app, Session& session) {
   static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
-                                                             {"slowest", machine::Rate::slowest}};
+                                                              {"slowest", machine::Rate::slowest}};
   auto choices = std::make_shared<Choices>();
   CLI::App* command =
       app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
@@ -43,8 +45,10 @@ void add_loop_command(CLI::App& app, Session& session) {
       ->required();
   command->add_option("--machine", request.machine,
                       "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop, "Which loop: its number in source order from 0, or :LINE");
-  command->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, or :LINE");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
       ->check(CLI::Range(0, 65536));
   command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
   command->add_flag("--strict", request.strict, "Refuse operations without a price");

@@ -1,6 +1,7 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"

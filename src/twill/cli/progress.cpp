@@ -1,11 +1,11 @@
 #include "twill/cli/progress.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace twill::cli {
 

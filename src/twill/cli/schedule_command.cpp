@@ -1,9 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
@@ -43,8 +44,7 @@ int show(const Choices& choices, const report::Outcome& outcome) {
   }
   const report::Printing printing{choices.trips, choices.timing};
   if (!choices.output.empty()) {
-    const auto written =
-        write_file(choices.output, report::schedule_json(outcome, printing));
+    const auto written = write_file(choices.output, report::schedule_json(outcome, printing));
     if (!written) return refuse(written.error());
   }
   if (choices.output == "-") return code;
@@ -75,11 +75,12 @@ void add_schedule_command(CLI::App& app, Session& session) {
       ->required();
   command->add_option("--machine", request.machine,
                       "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "
-                      "[innermost with the most tensor-core work]");
-  command->add_option("--subtile", request.subtile,
-                      "Rows of a sub-tile, 0 for none [the machine's]")
+  command->add_option(
+      "--loop", request.loop,
+      "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "
+      "[innermost with the most tensor-core work]");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
       ->check(CLI::Range(0, 65536));
   command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
   command->add_flag("--strict", request.strict,

@@ -34,11 +34,11 @@ Result<std::vector<machine::Machine>> shipped_machines();
 /// What is asked for. Everything but the input has a default.
 struct Request {
   Input input;
-  std::string machine;         ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
-  std::string loop;            ///< "1" (source order, from 0) or ":LINE"; default: most products
+  std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
+  std::string loop;     ///< "1" (source order, from 0) or ":LINE"; default: most products
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
-  std::string pool;            ///< only this pool of the machine; default: all of them
-  bool strict = false;         ///< refuse operations that only the default rule prices
+  std::string pool;                     ///< only this pool of the machine; default: all of them
+  bool strict = false;                  ///< refuse operations that only the default rule prices
   solve::Options limits;
 };
 

@@ -1,10 +1,10 @@
 #include "twill/driver/kernel.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
@@ -65,8 +65,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
   std::optional<Diagnostic> first_failure;
   for (const std::string& pool : kernel.pools) {
     const extract::Options options{request.subtile, pool, rate, request.strict};
-    auto extraction =
-        extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
+    auto extraction = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
     if (!extraction) {
       posed.left_out.push_back({pool, extraction.error().message});
       if (!first_failure) first_failure = std::move(extraction).error();

@@ -1,11 +1,11 @@
 #include "twill/driver/pools.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
@@ -110,7 +110,8 @@ std::string result_of(const Tried& tried) {
   }
   std::string text = fmt::format("II {}", interval_of(answer));
   for (const schedule::ObjectiveValue& level : answer.objectives) {
-    if (level.name != "initiation_interval") text += fmt::format(", {} {}", level.name, level.value);
+    if (level.name != "initiation_interval")
+      text += fmt::format(", {} {}", level.name, level.value);
   }
   return answer.verdict == Verdict::optimal ? text : text + " (not proven best)";
 }

@@ -14,24 +14,24 @@ namespace twill::driver {
 struct PosedPool {
   std::string pool;
   problem::Problem problem;
-  std::vector<extract::OpOrigin> origins;      ///< by OpId
-  std::vector<std::string> notes;              ///< what was approximated
-  std::vector<extract::Reserved> reserved;     ///< what the loop keeps for itself throughout
+  std::vector<extract::OpOrigin> origins;   ///< by OpId
+  std::vector<std::string> notes;           ///< what was approximated
+  std::vector<extract::Reserved> reserved;  ///< what the loop keeps for itself throughout
 };
 
 struct BestPool {
-  std::size_t index = 0;     ///< of the pool the answer is for
-  schedule::Answer answer;   ///< its claims hold over all pools
+  std::size_t index = 0;    ///< of the pool the answer is for
+  schedule::Answer answer;  ///< its claims hold over all pools
   std::vector<report::PoolTried> tried;
 };
 
 /// Solves the loop for every pool and keeps the best: smallest II, then the largest minimum of
-/// compute groups as nearly met as can be, then the objectives in order, then the order of `pools`. A pool whose lower bound exceeds an II in hand is not solved. All
-/// solves together stay within `limits.work_limit`. Precondition: at least one pool.
+/// compute groups as nearly met as can be, then the objectives in order, then the order of `pools`.
+/// A pool whose lower bound exceeds an II in hand is not solved. All solves together stay within
+/// `limits.work_limit`. Precondition: at least one pool.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
 
 /// A proven lower bound on II over all pools: the least II where the search ends in time.
-schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
-                                 const solve::Options& limits);
+schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
 
 }  // namespace twill::driver

@@ -117,9 +117,12 @@ Result<report::Outcome> schedule_kernel(const Request& request) {
 Result<report::Outcome> schedule_loop(const Request& request) {
   TWILL_TRY(const Form form, form_of(request.input));
   switch (form) {
-    case Form::loop: return schedule_hand_written(request);
-    case Form::ttgir: return schedule_kernel(request);
-    case Form::schedule_json: break;
+    case Form::loop:
+      return schedule_hand_written(request);
+    case Form::ttgir:
+      return schedule_kernel(request);
+    case Form::schedule_json:
+      break;
   }
   return fail({request.input.name}, "a schedule is not scheduled again",
               "`twill verify` checks it");

@@ -31,8 +31,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
     if (wrong.location.file.empty()) wrong.location.file = input.name;
     return tl::unexpected(std::move(wrong));
   }
-  report::Outcome outcome =
-      outcome_of(input, std::move(problem), std::move(least->schedule));
+  report::Outcome outcome = outcome_of(input, std::move(problem), std::move(least->schedule));
   outcome.order_circuit = std::move(least->circuit.edges);
   return outcome;
 }

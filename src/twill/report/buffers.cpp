@@ -10,9 +10,8 @@ std::vector<Buffer> allocated_buffers(const problem::Problem& problem,
   std::vector<Buffer> buffers;
   for (const schedule::Buffer& needed : schedule::buffers_of(problem, schedule)) {
     Buffer buffer{needed.value, needed.memory, needed.amount, needed.depth, {}};
-    const auto ring = std::find_if(rings.begin(), rings.end(), [&](const schedule::Ring& r) {
-      return r.op == needed.value;
-    });
+    const auto ring = std::find_if(rings.begin(), rings.end(),
+                                   [&](const schedule::Ring& r) { return r.op == needed.value; });
     if (ring != rings.end()) {
       buffer.ring = *ring;
       buffer.depth = std::max(buffer.depth, ring->depth);

@@ -15,9 +15,9 @@ namespace twill::report {
 struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
   Cycles slowest = 0;  ///< the II of the schedule, built with every op at its slowest co-run rate
-  std::string fastest_limit;    ///< what keeps it from being faster still: "pipe FMA"
-  std::string fastest_witness;  ///< the same with all its summands
-  std::optional<Cycles> expected;    ///< II of the schedule's own order under the co-run model
+  std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
+  std::string fastest_witness;     ///< the same with all its summands
+  std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model
 };
 
 /// One pool of warp groups that was considered.
@@ -27,7 +27,7 @@ struct PoolTried {
 };
 
 struct Timings {
-  double read = 0;    ///< seconds of wall time
+  double read = 0;  ///< seconds of wall time
   double extract = 0;
   double solve = 0;
   double verify = 0;
@@ -41,7 +41,7 @@ struct Outcome {
   std::string loop;     ///< which loop of it, "loop 1 of 2, line 34"; empty for `.loop` files
   std::string machine;  ///< empty for `.loop` files, which need none
   bool machine_measured = true;
-  std::string pool;     ///< the chosen one; empty if the input brings its own groups
+  std::string pool;  ///< the chosen one; empty if the input brings its own groups
   std::vector<PoolTried> pools;
   problem::Problem problem;
   std::string problem_hash;

@@ -1,8 +1,9 @@
 #include "twill/report/schedule_json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "twill/report/buffers.h"
 #include "twill/report/load.h"
@@ -112,8 +113,7 @@ Json memories(const problem::Problem& problem, const schedule::Schedule& found) 
   Json list = Json::array();
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const problem::Memory& memory = problem.memories()[i];
-    list.push_back(
-        {{"name", memory.name}, {"peak", peaks[i]}, {"capacity", memory.capacity}});
+    list.push_back({{"name", memory.name}, {"peak", peaks[i]}, {"capacity", memory.capacity}});
   }
   return list;
 }
@@ -143,10 +143,8 @@ Json objectives(const schedule::Answer& answer) {
 Json reserved(const Outcome& outcome) {
   Json list = Json::array();
   for (const extract::Reserved& part : outcome.reserved) {
-    list.push_back({{"what", part.what},
-                    {"memory", part.memory},
-                    {"amount", part.amount},
-                    {"why", part.why}});
+    list.push_back(
+        {{"what", part.what}, {"memory", part.memory}, {"amount", part.amount}, {"why", part.why}});
   }
   return list;
 }
@@ -172,7 +170,8 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["input"] = outcome.input;
   json["loop"] = outcome.loop;
   json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
-  json["machine_measured"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
+  json["machine_measured"] =
+      outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
   json["pool"] = outcome.pool;
   json["pools"] = Json::array();
   for (const PoolTried& pool : outcome.pools) {

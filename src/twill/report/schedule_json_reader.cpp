@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/loop_text.h"
@@ -68,14 +69,14 @@ Result<problem::Problem> read_problem(const Reader& reader, const Json& json,
 }
 
 Result<schedule::Placement> read_placement(const Reader& reader, const Json& json,
-                                           const std::string& path,
-                                           const problem::Problem& problem,
+                                           const std::string& path, const problem::Problem& problem,
                                            const problem::Op& op) {
   schedule::Placement placement;
   TWILL_TRY(placement.issue, reader.number(json, path, "issue_cycle"));
   TWILL_TRY(const std::string group, reader.text(json, path, "group"));
   const auto groups = index_of(problem.groups());
-  if (!groups.contains(group)) return reader.wrong(path + " names an unknown group '" + group + "'");
+  if (!groups.contains(group))
+    return reader.wrong(path + " names an unknown group '" + group + "'");
   placement.group = problem::GroupId(groups.at(group));
   TWILL_TRY(const std::string way, reader.text(json, path, "way"));
   const auto ways = index_of(op.ways);
@@ -88,7 +89,8 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
                                          const problem::Problem& problem) {
   schedule::Schedule schedule;
   TWILL_TRY(const Json* ii, reader.member(json, "", "initiation_interval"));
-  if (ii->is_null()) return reader.wrong("there is no schedule in it: no loop of this verdict has one");
+  if (ii->is_null())
+    return reader.wrong("there is no schedule in it: no loop of this verdict has one");
   TWILL_TRY(schedule.initiation_interval, reader.number(json, "", "initiation_interval"));
   TWILL_TRY(const Json* list, reader.member(json, "", "ops"));
   if (!list->is_array()) return reader.wrong("/ops is not an array");
@@ -136,7 +138,8 @@ Result<ScheduleFile> read_schedule_json(std::string_view text, const std::string
   const Reader reader(file);
   TWILL_TRY(const Json json, parse(text, file));
   TWILL_TRY(const std::string format, reader.text(json, "", "format"));
-  if (format != "twill-schedule") return reader.wrong("not a schedule: /format is '" + format + "'");
+  if (format != "twill-schedule")
+    return reader.wrong("not a schedule: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, reader.number(json, "", "version"));
   if (version != kScheduleJsonVersion) {
     return reader.wrong("version " + std::to_string(version) + " of the format is not known here");

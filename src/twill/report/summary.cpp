@@ -1,9 +1,9 @@
 #include "twill/report/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/report/buffers.h"
 #include "twill/report/gantt.h"
@@ -36,8 +36,9 @@ std::string title(const Outcome& outcome) {
   if (!outcome.pool.empty()) text += ", pool " + outcome.pool;
   text += "\n" + entry("input", outcome.input + (outcome.loop.empty() ? "" : ", " + outcome.loop));
   if (!outcome.machine_measured) {
-    text += entry("model only", "nothing of this machine has been measured: its numbers come from "
-                                "public documents");
+    text += entry("model only",
+                  "nothing of this machine has been measured: its numbers come from "
+                  "public documents");
   }
   return text;
 }
@@ -49,10 +50,11 @@ std::string verdict_line(const Outcome& outcome) {
   std::string text = interval_line(outcome.problem, found) + ": ";
   if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
-  return text + fmt::format("feasible; the work limit ended the search, and nothing below {} "
-                            "exists (gap {})",
-                            answer.lower_bound.value,
-                            percent(ii - answer.lower_bound.value, answer.lower_bound.value));
+  return text + fmt::format(
+                    "feasible; the work limit ended the search, and nothing below {} "
+                    "exists (gap {})",
+                    answer.lower_bound.value,
+                    percent(ii - answer.lower_bound.value, answer.lower_bound.value));
 }
 
 std::string limiter(const Outcome& outcome) {
@@ -64,10 +66,10 @@ std::string limiter(const Outcome& outcome) {
 }
 
 std::string bracket(const Bracket& bracket) {
-  std::string text =
-      fmt::format("{} .. {} cycles: every op at its fastest (proven: {}) .. at its slowest co-run "
-                  "rate (this schedule)",
-                  bracket.fastest, bracket.slowest, bracket.fastest_limit);
+  std::string text = fmt::format(
+      "{} .. {} cycles: every op at its fastest (proven: {}) .. at its slowest co-run "
+      "rate (this schedule)",
+      bracket.fastest, bracket.slowest, bracket.fastest_limit);
   if (bracket.expected) text += fmt::format("; expected {}", *bracket.expected);
   return text;
 }
@@ -83,9 +85,14 @@ std::string objectives(const schedule::Answer& answer) {
 }
 
 std::string pools(const std::vector<PoolTried>& tried) {
-  TextTable table({Align::left, Align::left}, 2);
-  for (const PoolTried& pool : tried) table.add({pool.name, pool.result});
-  return "\npools considered\n" + table.to_string();
+  std::size_t width = 0;
+  for (const PoolTried& pool : tried) width = std::max(width, pool.name.size());
+  std::string out = "\npools considered\n";
+  for (const PoolTried& pool : tried) {
+    out += wrap(pool.result, kWidth, fmt::format("  {:<{}}  ", pool.name, width),
+                std::string(width + 4, ' '));
+  }
+  return out;
 }
 
 std::string load_table(const Outcome& outcome) {
@@ -137,9 +144,9 @@ std::string groups(const Outcome& outcome) {
       out += fmt::format("  {}: unused\n", group.name);
       continue;
     }
-    out += fmt::format("  {}: {} warp{}{}, {} of {} registers per thread, issuing {}\n",
-                       group.name, group.warps, group.warps == 1 ? "" : "s",
-                       group.loads ? ", loads" : "", registers[i], group.registers,
+    out += fmt::format("  {}: {} warp{}{}, {} of {} registers per thread, issuing {}\n", group.name,
+                       group.warps, group.warps == 1 ? "" : "s", group.loads ? ", loads" : "",
+                       registers[i], group.registers,
                        percent(loads[first + i].cycles, found.initiation_interval));
     out += ops;
   }
@@ -153,10 +160,10 @@ std::string buffers(const Outcome& outcome) {
   TextTable table({Align::left, Align::left, Align::right, Align::left, Align::left}, 2);
   for (const Buffer& buffer : list) {
     const std::string hides =
-        buffer.ring ? fmt::format("hides {} of {} cycles",
-                                  std::min(buffer.ring->hides, buffer.ring->wants),
-                                  buffer.ring->wants)
-                    : "";
+        buffer.ring
+            ? fmt::format("hides {} of {} cycles", std::min(buffer.ring->hides, buffer.ring->wants),
+                          buffer.ring->wants)
+            : "";
     table.add({outcome.problem[buffer.value].name, outcome.problem[buffer.memory].name,
                std::to_string(buffer.amount), fmt::format("x {}", buffer.depth), hides});
   }
@@ -186,16 +193,16 @@ std::string assumptions(const Outcome& outcome) {
 }
 
 std::string timings(const Timings& timings) {
-  return fmt::format(
-      "\nseconds: read {:.3f}, extract {:.3f}, solve {:.3f}, verify {:.3f}\n", timings.read,
-      timings.extract, timings.solve, timings.verify);
+  return fmt::format("\nseconds: read {:.3f}, extract {:.3f}, solve {:.3f}, verify {:.3f}\n",
+                     timings.read, timings.extract, timings.solve, timings.verify);
 }
 
 std::string without_schedule(const Outcome& outcome) {
   const schedule::Answer& answer = outcome.answer;
   const bool infeasible = answer.verdict == schedule::Verdict::infeasible;
-  std::string out = infeasible ? "  infeasible: no schedule at any initiation interval\n"
-                               : "  undecided: no schedule found, and no proof that there is none\n";
+  std::string out = infeasible
+                        ? "  infeasible: no schedule at any initiation interval\n"
+                        : "  undecided: no schedule found, and no proof that there is none\n";
   out += entry("because", answer.argument);
   if (!infeasible) {
     out += entry("bound", fmt::format("II is at least {}: {}", answer.lower_bound.value,

@@ -22,7 +22,8 @@ std::string summary(const Outcome& outcome, const Printing& printing);
 /// "II 2048 cycles, 2 stages, length 3072"
 std::string interval_line(const problem::Problem& problem, const schedule::Schedule& schedule);
 
-/// The steady state drawn, under a line that says how to read it; precondition: the outcome has a schedule.
+/// The steady state drawn, under a line that says how to read it; precondition: the outcome has a
+/// schedule.
 std::string picture(const Outcome& outcome);
 
 }  // namespace twill::report

@@ -26,8 +26,7 @@ std::string verification(const Outcome& outcome) {
   if (!outcome.violations.empty()) {
     std::string out = fmt::format(
         "{}: not a schedule; {} violation{} at II {} cycles\n", what, outcome.violations.size(),
-        outcome.violations.size() == 1 ? "" : "s",
-        outcome.answer.schedule->initiation_interval);
+        outcome.violations.size() == 1 ? "" : "s", outcome.answer.schedule->initiation_interval);
     for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
     return out;
   }
@@ -42,7 +41,7 @@ std::string verification(const Outcome& outcome) {
   }
   const schedule::Bound& bound = outcome.answer.lower_bound;
   out += wrap(fmt::format("any schedule needs at least {}: {}", bound.value, bound.witness), 100,
-        "  bound      ", "             ");
+              "  bound      ", "             ");
   return out;
 }
 
