@@ -57,8 +57,8 @@ JsonNode JsonNode::child(std::string name, const JsonValue& value) const {
 }
 
 std::optional<JsonNode> JsonNode::find(std::string_view name) const {
-  for (const auto& [member, value] : value_->members) {
-    if (member == name) return child(member, value);
+  for (std::size_t i = 0; i < value_->names.size(); ++i) {
+    if (value_->names[i] == name) return child(value_->names[i], value_->items[i]);
   }
   return std::nullopt;
 }
@@ -81,7 +81,9 @@ Result<std::vector<JsonNode>> JsonNode::items() const {
 Result<std::vector<JsonNode>> JsonNode::members() const {
   if (value_->kind != Kind::object) return expected("an object");
   std::vector<JsonNode> nodes;
-  for (const auto& [name, value] : value_->members) nodes.push_back(child(name, value));
+  for (std::size_t i = 0; i < value_->names.size(); ++i) {
+    nodes.push_back(child(value_->names[i], value_->items[i]));
+  }
   return nodes;
 }
 

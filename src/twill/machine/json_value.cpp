@@ -40,7 +40,8 @@ JsonValue value_of(const Json& json) {
   if (json.is_object()) {
     value.kind = JsonValue::Kind::object;
     for (const auto& [name, member] : json.items()) {
-      value.members.emplace_back(name, value_of(member));
+      value.names.push_back(name);
+      value.items.push_back(value_of(member));
     }
   } else if (json.is_array()) {
     value.kind = JsonValue::Kind::list;

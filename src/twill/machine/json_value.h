@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "twill/support/diagnostic.h"
@@ -17,8 +16,8 @@ struct JsonValue {
   double number = 0;
   bool whole = false;  ///< the number is written as an integer
   std::string text;
-  std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::vector<JsonValue> items;    ///< of a list, or the members of an object
+  std::vector<std::string> names;  ///< of the members, one for each item
 };
 
 /// Reads a JSON text. Fails with the place for what is not JSON, nested more than 64 deep, or has
