@@ -111,6 +111,17 @@ TEST(Rules, AccumulatorsAreCountedOnce) {
   EXPECT_EQ(optimal_interval(loop("group G registers 3\ngroup H registers 3\n")), 0);
 }
 
+// Protects: an accumulator that another group reads as well. The longer life of a for r (register
+// time) is part of the iteration for which a or b is alive anyway; counted twice, it refuted this.
+TEST(Rules, AnAccumulatorReadAbroadIsStillCountedOnce) {
+  const std::string loop =
+      "loop x\nunit X\ngroup G registers 64\ngroup H warps 8 registers 64\n"
+      "op a latency 1 issue 1 registers 64\nop b latency 1 issue 1 registers 64\n"
+      "op r on X for 10 latency 1 issue 1 warps 8\n"
+      "a -> b\nb -> a distance 1\na -> r transfer 5\n";
+  EXPECT_EQ(optimal_interval(loop), 10);
+}
+
 TEST(Rules, Width) {
   const std::string rest = "group G registers 9\nop a\nop b warps 1\n";
   EXPECT_EQ(optimal_interval("loop x\n" + rest), 0);

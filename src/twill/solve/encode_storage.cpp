@@ -180,10 +180,11 @@ void Encoding::limit_register_time() {
       if (abroad > 0) add(value.amount, abroad, leaves_group(value.op, group));
     }
     for (const Accumulator& it : instance_.accumulators) {
+      // What a member lives longer for a reader abroad may be time in which it is the one alive.
       Cycles counted = 0;
       Guards members;
       for (const std::size_t op : it.ops) {
-        counted += lifetimes_[op];
+        counted += lifetimes_[op] + least_extra_abroad(op);
         members.push_back(in_group_[op][group]);
       }
       if (counted < it.distance * ii_) add(it.amount, it.distance * ii_ - counted, all_of(members));
