@@ -1,0 +1,68 @@
+#include "twill/plan/plan.h"
+
+#include <algorithm>
+
+#include "twill/support/check.h"
+
+namespace twill::plan {
+namespace {
+
+void place(std::vector<PlacedStep>& out, const std::vector<Step>& steps, std::string_view section,
+           std::int64_t window, std::int64_t trips) {
+  for (const Step& step : steps) {
+    out.push_back({&step, iteration_of(step.instance, window, trips), section});
+  }
+}
+
+}  // namespace
+
+bool is_asynchronous(Mechanism mechanism) {
+  return mechanism != Mechanism::threads && mechanism != Mechanism::scoreboard;
+}
+
+std::optional<RoleId> role_of(const Plan& plan, OpId op) {
+  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
+    for (const Step& step : plan.roles[r].sections.steady) {
+      const bool runs = step.kind == StepKind::compute || step.kind == StepKind::issue;
+      if (runs && step.op == op) return RoleId(r);
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t iteration_of(const Instance& instance, std::int64_t window, std::int64_t trips) {
+  switch (instance.from) {
+    case Instance::From::first:
+      return instance.offset;
+    case Instance::From::window:
+      return window + instance.offset;
+    case Instance::From::last:
+      return trips + instance.offset;
+  }
+  TWILL_CHECK(false, "unknown anchor");
+}
+
+std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader) {
+  const Value& where = plan.values[value.index()];
+  if (!where.home) return std::nullopt;
+  const Buffer& home = plan[*where.home];
+  const bool elsewhere =
+      home.residence == Residence::registers && home.role != role_of(plan, reader);
+  return elsewhere ? where.staged : where.home;
+}
+
+std::vector<PlacedStep> unrolled(const Sections& sections, std::int64_t trips) {
+  std::vector<PlacedStep> steps;
+  if (trips < sections.spread) {
+    place(steps, sections.short_trips[static_cast<std::size_t>(trips)], "short", 0, trips);
+    return steps;
+  }
+  place(steps, sections.prologue, "prologue", 0, trips);
+  for (std::int64_t window = sections.spread; window < trips; ++window) {
+    place(steps, sections.steady, "steady", window, trips);
+  }
+  place(steps, sections.drain, "drain", trips, trips);
+  return steps;
+}
+
+}  // namespace twill::plan

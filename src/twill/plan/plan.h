@@ -1,0 +1,292 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+#include "twill/support/id.h"
+
+/// A Plan: everything between a schedule and a kernel. Who runs what in which order, in which
+/// buffers values lie, and by which barriers the roles wait for each other. Backends print it and
+/// the simulator runs it; neither decides anything.
+///
+/// A Plan is a plain value that promises nothing. `prove` (proof.h) says whether it is safe, for
+/// every trip count and every interleaving; only a ProvenPlan becomes a kernel. What each part
+/// means exactly: docs/reference/plan-json.md.
+namespace twill::plan {
+
+struct RoleTag;
+struct WarpgroupTag;
+struct BufferTag;
+struct ChannelTag;
+using RoleId = Id<RoleTag>;
+using WarpgroupId = Id<WarpgroupTag>;
+using BufferId = Id<BufferTag>;
+using ChannelId = Id<ChannelTag>;
+using problem::GroupId;
+using problem::OpId;
+
+/// How an op is carried out, which decides how others learn that it is done.
+enum class Mechanism {
+  threads,  ///< by the threads of the role; done when the next step begins (TMEM accesses include
+            ///< their tcgen05.wait)
+  scoreboard,  ///< a load into registers: done when a step that reads it begins
+  tma_load,    ///< bulk copy into shared memory: its bytes complete a full barrier
+  cp_async,    ///< copies by threads that arrive at a full barrier when they are done
+  wgmma,       ///< asynchronous group of the role: `drain_groups`; groups finish in order
+  tcgen05,     ///< by one thread; `signal` steps arrive when all earlier ones of the role are done
+  bulk_store,  ///< shared to global memory: asynchronous group of the role: `drain_groups`
+};
+
+/// The iteration a step is about, relative to where it stands.
+struct Instance {
+  enum class From {
+    first,   ///< iteration `offset`
+    window,  ///< iteration window + offset; only in a steady state, offset <= 0
+    last,    ///< iteration trips + offset, offset < 0
+  };
+  From from = From::first;
+  int offset = 0;
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
+/// Who of a role takes a step.
+enum class By {
+  every_warp,  ///< each warp on its own: an arrival counts once per warp
+  one_warp,    ///< warp 0 of the role alone (an elected lane of it): an arrival counts once
+};
+
+/// CUTLASS's words: a producer acquires a slot, fills it and commits it; a consumer waits for it,
+/// uses it and releases it.
+enum class StepKind {
+  compute,       ///< runs `op`; it is done when the next step begins
+  issue,         ///< starts `op`. tma_load, cp_async: it completes the full barrier of `channel`
+  stage,         ///< copies the value of `op` from registers into its staging buffer
+  acquire,       ///< waits until slot n of `channel` is empty: for the release of n - depth
+  expect,        ///< arrives at full of n, which then also waits for the channel's bytes
+  commit,        ///< arrives at full of n
+  wait,          ///< waits for full of n
+  release,       ///< arrives at empty of n
+  peek,          ///< tests for full of n, without waiting; the next `wait` for it may be shorter
+  drain_groups,  ///< until at most `pending` of the role's wgmma or bulk_store ops are not done
+  pass,          ///< arrives at the named barrier of the token `channel`
+  take,          ///< arrives there too and waits for the phase to complete
+  rendezvous,    ///< all warps of the role wait for each other (named barrier)
+  fence,         ///< orders memory accesses or keeps the compiler from moving code; see Fence
+};
+
+enum class Fence {
+  none,
+  proxy,          ///< fence.proxy.async: what the threads wrote, the async proxy may read
+  wgmma,          ///< wgmma.fence: registers written by threads may be read by wgmma
+  tensor_before,  ///< tcgen05.fence::before_thread_sync
+  tensor_after,   ///< tcgen05.fence::after_thread_sync
+  pin,            ///< code above stays above: the compiler may not move a wait over it
+};
+
+/// How a commit or release arrives.
+enum class Arrival {
+  threads,       ///< mbarrier.arrive once the steps before it are done
+  asynchronous,  ///< tcgen05.commit: once all tcgen05 ops the role has issued are done
+};
+
+struct Step {
+  StepKind kind = StepKind::compute;
+  Instance instance;
+  std::optional<OpId> op;            ///< compute, issue, stage
+  std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of tma_load, cp_async
+  By by = By::every_warp;
+  Arrival arrival = Arrival::threads;    ///< commit, release
+  Mechanism queue = Mechanism::threads;  ///< drain_groups: wgmma or bulk_store
+  int pending = 0;                       ///< drain_groups
+  bool reads_only = false;               ///< drain_groups of bulk_store: done reading is enough
+  Fence fence = Fence::none;             ///< fence
+  Cycles slot = 0;  ///< cycle of the interval the schedule has it at; orders nothing, for people
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// What a role does for N trips. Windows are rounds of its pipelined loop: in window w a step of
+/// shift s is about iteration w - s. With N >= spread it runs prologue (windows 0 .. spread - 1),
+/// steady once for each window spread .. N - 1, and drain (the windows after that); with fewer
+/// trips, short_trips[N].
+struct Sections {
+  int spread = 0;
+  std::vector<Step> prologue;                  ///< instances from `first`
+  std::vector<Step> steady;                    ///< instances from `window`
+  std::vector<Step> drain;                     ///< instances from `last`
+  std::vector<std::vector<Step>> short_trips;  ///< by N, `spread` many; instances from `first`
+  friend bool operator==(const Sections&, const Sections&) = default;
+};
+
+/// A group of the schedule at work.
+struct Role {
+  std::string name;  ///< that of the group
+  GroupId group;
+  WarpgroupId warpgroup;
+  int first_warp = 0;  ///< of the CTA
+  int warps = 4;
+  int registers = 0;  ///< most registers per thread its values hold at once, by order of its steps
+  int usable = 0;     ///< registers per thread there are for values
+  int named_barrier = -1;  ///< of its `rendezvous` steps: 1..15; -1 if it has none
+  Sections sections;
+  std::vector<Step> tail;  ///< after the last tile: waits before the role may exit
+  friend bool operator==(const Role&, const Role&) = default;
+};
+
+/// 128 threads that share one setmaxnreg value.
+struct Warpgroup {
+  int setmaxnreg = 0;  ///< a multiple of 8 in 24..256; 0: not changed (no machine known)
+  int warps = 0;       ///< used by roles; the others exit
+  friend bool operator==(const Warpgroup&, const Warpgroup&) = default;
+};
+
+enum class Residence { shared, tensor, registers };
+
+/// Where values lie: `depth` copies; that of iteration n in slot n mod depth.
+struct Buffer {
+  std::string name;
+  Residence residence = Residence::shared;
+  std::optional<RoleId> role;  ///< whose registers
+  std::string memory;          ///< name of the Problem's memory; empty for registers and staging
+                               ///< in a loop that names no memory
+  Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
+  Amount size = 0;             ///< of one copy: bytes, columns, registers per thread
+  int depth = 1;
+  int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
+  bool staging = false;  ///< holds a register value on its way to other roles
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+/// How a staged value is laid out.
+enum class StagingFormat {
+  fragment,    ///< as its threads hold it: 16-byte chunks, chunk-major
+  row_vector,  ///< one element per row
+  operand,     ///< a swizzled tile that the tensor core reads; needs a proxy fence
+  tile,        ///< row-major: the reader holds it otherwise than the writer
+};
+
+/// The result of an op: where its producer puts it, and how other roles get it.
+struct Value {
+  std::optional<BufferId> home;    ///< nothing: it is an ordering token, or only in global memory
+  std::optional<BufferId> staged;  ///< readers of other roles read it here
+  StagingFormat format = StagingFormat::fragment;
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+enum class Scope { cta, cluster };
+
+enum class ChannelKind {
+  pipeline,  ///< full and empty mbarriers, one pair per slot
+  signal,    ///< full mbarriers only: the way back is ordered by other channels
+  token,     ///< a named barrier: the order of tensor-core work across roles
+};
+
+/// One direction of waiting between roles. Instance n uses slot n mod depth of its barriers, and
+/// the phase of number n div depth on it; n goes on counting over the tiles of a persistent kernel.
+struct Channel {
+  std::string name;
+  ChannelKind kind = ChannelKind::pipeline;
+  RoleId producer;
+  std::vector<RoleId> consumers;  ///< ascending
+  int depth = 1;
+  int full_arrivals = 0;   ///< per phase; token: those of pass and take together, in warps
+  int empty_arrivals = 0;  ///< per phase; 0 if there is no empty barrier
+  int full_parity = 0;     ///< that `wait` asks for in phase 0
+  int empty_parity = 1;    ///< that `acquire` asks for on the first lap: already complete
+  Amount bytes = 0;        ///< that `expect` announces; 0: none are expected
+  int lag = 0;             ///< iteration i of the consumer uses instance i - lag
+  Scope scope = Scope::cta;
+  int named_barrier = -1;         ///< of a token: its id, 1..15
+  std::vector<BufferId> buffers;  ///< that it guards, for people
+  friend bool operator==(const Channel&, const Channel&) = default;
+};
+
+/// Something of the kernel around the loop, and who does it.
+struct Outside {
+  enum class When { before, after };
+  When when = When::before;
+  std::string what;           ///< "tt.descriptor_load @ 22:10"
+  std::vector<RoleId> roles;  ///< exactly one for what moves or computes tiles of one role; several
+                              ///< for what each of them does for its own rows; empty: all roles
+  friend bool operator==(const Outside&, const Outside&) = default;
+};
+
+/// What surrounds the loop.
+struct Kernel {
+  std::string name;
+  std::string loop;         ///< "loop 0 of 1, line 25"
+  bool persistent = false;  ///< the loop is run once per tile, for many tiles per CTA
+  std::vector<Outside> around;
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+/// Capacities the plan must stay within; from the machine, or from the Problem for `.loop` texts.
+struct Limits {
+  std::string machine;        ///< name; empty: none, and the register rules do not apply
+  int launch_registers = 0;   ///< floor8(register file / threads) per warpgroup; 0: unknown
+  int register_overhead = 0;  ///< setmaxnreg less this is usable for values
+  int most_registers = 0;     ///< largest setmaxnreg
+  int named_barriers = 16;
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+struct Plan {
+  explicit Plan(problem::Problem what) : problem(std::move(what)) {}
+
+  std::string name;
+  problem::Problem problem;
+  schedule::Schedule schedule;
+  Limits limits;
+  std::vector<Mechanism> mechanisms;  ///< by OpId
+  std::vector<Value> values;          ///< by OpId
+  std::vector<Warpgroup> warpgroups;  ///< the first has warps 0..3 of the CTA, and so on
+  std::vector<Role> roles;            ///< groups that have an op, in the order of the pool
+  std::vector<Buffer> buffers;
+  std::vector<Channel> channels;
+  std::optional<Kernel> kernel;    ///< absent for `.loop` texts
+  std::vector<std::string> notes;  ///< what was decided by rule, a sentence each
+
+  const Role& operator[](RoleId id) const { return roles[id.index()]; }
+  const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
+  const Channel& operator[](ChannelId id) const { return channels[id.index()]; }
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// The spelling in text and JSON: "tma-load", "drain-groups", ...
+std::string_view name_of(Mechanism mechanism);
+std::string_view name_of(StepKind kind);
+std::string_view name_of(Fence fence);
+std::string_view name_of(Arrival arrival);
+std::string_view name_of(By by);
+std::string_view name_of(Residence residence);
+std::string_view name_of(StagingFormat format);
+std::string_view name_of(ChannelKind kind);
+std::string_view name_of(Scope scope);
+std::string_view name_of(Instance::From from);
+
+/// Whether an op of this mechanism finishes without its issuing threads.
+bool is_asynchronous(Mechanism mechanism);
+
+/// The role that runs an op; nothing if no step of any role's steady state does.
+std::optional<RoleId> role_of(const Plan& plan, OpId op);
+
+/// The iteration an instance means in window `window` of a run of `trips`.
+std::int64_t iteration_of(const Instance& instance, std::int64_t window, std::int64_t trips);
+
+/// The buffer in which `reader`'s role finds the value of `value`; nothing if it needs none.
+std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader);
+
+/// All steps of a role for `trips` trips, in order, with their iterations.
+struct PlacedStep {
+  const Step* step = nullptr;  ///< of the plan, which must outlive it
+  std::int64_t iteration = 0;
+  std::string_view section;  ///< "prologue", "steady", "drain", "short"
+};
+std::vector<PlacedStep> unrolled(const Sections& sections, std::int64_t trips);
+
+}  // namespace twill::plan
