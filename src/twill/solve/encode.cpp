@@ -30,11 +30,13 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
       ii_(ii),
       most_copies_(most_copies),
       memory_limit_(memory_limit),
+      proof_(proof),
       engine_(proof, title),
       lifetimes_(least_lifetimes(instance, ii)) {
   complete_ = DifferenceGraph::memory_for(2 * instance.op_count()) <= memory_limit;
   if (!complete_) return;
   make_nodes(sub_tiles);
+  if (proof_ != nullptr) tell_subject(sub_tiles);
   add_groups();
   if (fits()) add_units();
   if (fits()) add_precedences();
@@ -44,6 +46,25 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
   if (fits()) add_registers();
   if (fits()) limit_register_time();
   fits();
+}
+
+void Encoding::tell_subject(const SubTiles& sub_tiles) {
+  ProofSubject subject{ii_, anchor_, sub_tiles.ops, sub_tiles.exchanges, {}};
+  for (const Accumulator& it : instance_.accumulators) subject.accumulators.push_back(it.ops);
+  proof_->subject(subject);
+}
+
+/// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
+Literal Encoding::literal(const Meaning& meaning) {
+  const Literal literal = engine_.add_literal();
+  if (proof_ != nullptr) proof_->meaning(literal, meaning);
+  return literal;
+}
+
+void Encoding::add_at_most(const Meaning& meaning, std::span<const Term> terms,
+                           std::int64_t bound) {
+  if (proof_ != nullptr) proof_->meaning(meaning);
+  engine_.add_at_most(terms, bound);
 }
 
 void Encoding::make_nodes(const SubTiles& sub_tiles) {
@@ -139,8 +160,10 @@ void Encoding::add_groups() {
   const std::size_t groups = instance_.group_count();
   for (const Task& task : instance_.tasks) {
     auto& row = in_group_.emplace_back(groups, kFalse);
+    const std::size_t op = in_group_.size() - 1;
     for (const std::size_t group : task.groups) {
-      row[group] = task.groups.size() == 1 ? kTrue : engine_.add_literal();
+      row[group] =
+          task.groups.size() == 1 ? kTrue : literal({Meaning::Kind::in_group, op, group, 0});
     }
     Guards one_of;
     for (const std::size_t group : task.groups) {
@@ -150,7 +173,7 @@ void Encoding::add_groups() {
     add_clause(one_of, {});
   }
   for (std::size_t group = 0; group < groups; ++group) {
-    const Literal used = engine_.add_literal();
+    const Literal used = literal({Meaning::Kind::used, group, 0, 0});
     used_.push_back(used);
     Guards members = {~used};
     for (const auto& row : in_group_) {
@@ -175,12 +198,12 @@ void Encoding::order_identical_groups() {
   for (const auto& [kind, members] : alike) {
     for (std::size_t m = 1; m < members.size(); ++m) {
       Literal opened = kFalse;  // an op so far is in the group before
-      for (const auto& row : in_group_) {
-        const Literal here = row[members[m]];
-        const Literal before = row[members[m - 1]];
+      for (std::size_t op = 0; op < in_group_.size(); ++op) {
+        const Literal here = in_group_[op][members[m]];
+        const Literal before = in_group_[op][members[m - 1]];
         if (here != kFalse) add_clause({}, {~here, opened});
         if (before == kFalse) continue;
-        const Literal next = engine_.add_literal();
+        const Literal next = literal({Meaning::Kind::opened, members[m - 1], op, 0});
         add_clause({}, {~next, opened, before});
         opened = next;
       }
@@ -198,7 +221,7 @@ void Encoding::require_groups() {
                                          [](const auto& op) { return !op.variable_latency; });
   const auto pool = static_cast<std::int64_t>(unused.size());
   const std::int64_t wanted = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
-  if (wanted > 0) engine_.add_at_most(unused, pool - wanted);
+  if (wanted > 0) add_at_most({Meaning::Kind::compute_groups, 0, 0, 0}, unused, pool - wanted);
 }
 
 bool Encoding::may_share_group(std::size_t a, std::size_t b) const {
@@ -216,7 +239,7 @@ Literal Encoding::same_group(std::size_t a, std::size_t b) {
   const std::uint64_t key = std::uint64_t{a} << 32 | b;
   const auto [found, fresh] = same_group_.try_emplace(key, kFalse);
   if (!fresh) return found->second;
-  const Literal same = engine_.add_literal();
+  const Literal same = literal({Meaning::Kind::same_group, a, b, 0});
   found->second = same;
   for (std::size_t group = 0; group < instance_.group_count(); ++group) {
     const Literal in_a = in_group_[a][group];
@@ -246,7 +269,7 @@ Literal Encoding::waits_literal(std::size_t op) {
   if (std::count(all.begin(), all.end(), kFalse) == static_cast<std::ptrdiff_t>(all.size())) {
     return kFalse;
   }
-  const Literal waits = engine_.add_literal();
+  const Literal waits = literal({Meaning::Kind::waits, op, 0, 0});
   for (const Literal elsewhere : all) add_clause({}, {waits, ~elsewhere});
   return waits;
 }
@@ -299,7 +322,7 @@ void Encoding::add_one_stream() {
       if (instance_.tasks[op].issue == 0 || in_group_[op][group] == kFalse) continue;
       issue.push_back({instance_.tasks[op].issue, in_group_[op][group]});
     }
-    engine_.add_at_most(issue, ii_);
+    add_at_most({Meaning::Kind::issue, group, 0, 0}, issue, ii_);
   }
 }
 

@@ -66,6 +66,10 @@ class Encoding {
  private:
   using Guards = std::vector<Literal>;  ///< literals one of which excuses from a constraint
 
+  Literal literal(const Meaning& meaning);
+  void add_at_most(const Meaning& meaning, std::span<const Term> terms, std::int64_t bound);
+  void tell_subject(const SubTiles& sub_tiles);
+
   bool fits() { return complete_ = complete_ && engine_.memory() <= memory_limit_; }
 
   // encode.cpp: times, units, groups
@@ -95,9 +99,9 @@ class Encoding {
                     std::vector<Term>& terms);
   bool is_regular(const Accumulator& accumulator) const;
   bool in_regular_accumulator(std::size_t op) const;
-  void count_accumulator(const Accumulator& accumulator, std::size_t event, std::int64_t capacity,
+  void count_accumulator(std::size_t number, std::size_t event, std::int64_t capacity,
                          std::vector<Term>& terms);
-  Literal all_of(const Guards& literals);
+  Literal all_of(const Guards& literals, const Meaning& meaning);
   Literal copy_alive(std::size_t value, std::size_t event, std::int64_t copy, Literal shared);
   void count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                   Literal shared, Literal alive);
@@ -108,12 +112,13 @@ class Encoding {
   Literal leaves_group(std::size_t value, std::size_t group);
 
   // encode_objectives.cpp
-  Literal limit_sum(const std::vector<Literal>& literals, std::int64_t limit);
+  Literal limit_sum(const Meaning& meaning, const std::vector<Literal>& literals);
 
   const Instance& instance_;
   const Cycles ii_;
   const std::int64_t most_copies_;
   const std::size_t memory_limit_;
+  ProofSink* const proof_;
   Engine engine_;
   bool complete_ = true;
 

@@ -6,18 +6,21 @@
 /// false, so one engine serves all searches of an objective.
 namespace twill::solve {
 
-Literal Encoding::limit_sum(const std::vector<Literal>& literals, std::int64_t limit) {
+Literal Encoding::limit_sum(const Meaning& meaning, const std::vector<Literal>& literals) {
+  const std::int64_t limit = meaning.number;
   const auto count = static_cast<std::int64_t>(literals.size());
   if (limit >= count) return kTrue;
-  const Literal in_force = engine_.add_literal();
+  const Literal in_force = literal(meaning);
   std::vector<Term> terms;
   for (const Literal literal : literals) terms.push_back({1, literal});
   terms.push_back({count - limit, in_force});
-  engine_.add_at_most(terms, count);
+  add_at_most(meaning, terms, count);
   return in_force;
 }
 
-Literal Encoding::groups_at_most(std::int64_t limit) { return limit_sum(used_, limit); }
+Literal Encoding::groups_at_most(std::int64_t limit) {
+  return limit_sum({Meaning::Kind::groups, 0, 0, limit}, used_);
+}
 
 Literal Encoding::crossings_at_most(std::int64_t limit) {
   for (std::size_t value = 0; value < instance_.op_count() && !crossings_built_; ++value) {
@@ -29,7 +32,7 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
                               return it.reader != value && in_group_[it.reader][group] != kFalse;
                             });
       if (!possible) continue;
-      const Literal crosses = engine_.add_literal();
+      const Literal crosses = literal({Meaning::Kind::crosses, value, group, 0});
       for (const Read& read : reads) {
         if (read.reader == value) continue;
         add_clause({}, {home, ~in_group_[read.reader][group], crosses});
@@ -38,7 +41,7 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
     }
   }
   crossings_built_ = true;
-  return limit_sum(crossings_, limit);
+  return limit_sum({Meaning::Kind::crossings, 0, 0, limit}, crossings_);
 }
 
 /// Of the ops only those matter that may be first, and those that may end last.
@@ -50,7 +53,7 @@ Literal Encoding::length_at_most(Cycles limit) {
     first[it.to] = 0;
     if (it.delay + instance_.tasks[it.to].span >= instance_.tasks[it.from].span) last[it.from] = 0;
   }
-  const Literal in_force = engine_.add_literal();
+  const Literal in_force = literal({Meaning::Kind::length, 0, 0, limit});
   for (std::size_t i = 0; i < instance_.op_count(); ++i) {
     for (std::size_t j = 0; j < instance_.op_count(); ++j) {
       if (first[i] == 0 || last[j] == 0) continue;

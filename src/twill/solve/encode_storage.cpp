@@ -33,7 +33,8 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
 /// issued (and `shared` is true).
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
-  const Literal alive = engine_.add_literal();
+  const auto kind = shared == kTrue ? Meaning::Kind::alive : Meaning::Kind::held;
+  const Literal alive = literal({kind, value, event, copy});
   for (const Read& read : instance_.reads[value]) {
     count_read(value, read, event, copy, shared, alive);
   }
@@ -66,13 +67,14 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
 }
 
 void Encoding::add_memories() {
-  for (const Store& memory : instance_.memories) {
+  for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
+    const Store& memory = instance_.memories[number];
     for (const Occupant& event : memory.values) {
       std::vector<Term> terms;
       for (const Occupant& value : memory.values) {
         count_copies(value, event.op, memory.capacity, kTrue, terms);
       }
-      engine_.add_at_most(terms, memory.capacity);
+      add_at_most({Meaning::Kind::memory, number, event.op, 0}, terms, memory.capacity);
       if (!fits()) return;
     }
   }
@@ -91,15 +93,15 @@ void Encoding::add_registers() {
       const std::int64_t missing = largest - groups[group].registers;
       if (missing > 0) terms.push_back({missing, in_group_[event.op][group]});
     }
-    for (const Accumulator& it : instance_.accumulators) {
-      if (is_regular(it)) count_accumulator(it, event.op, largest, terms);
+    for (std::size_t i = 0; i < instance_.accumulators.size(); ++i) {
+      if (is_regular(instance_.accumulators[i])) count_accumulator(i, event.op, largest, terms);
     }
     for (const Occupant& value : instance_.register_values) {
       if (in_regular_accumulator(value.op)) continue;
       const Literal shared = same_group(value.op, event.op);
       if (shared != kFalse) count_copies(value, event.op, largest, shared, terms);
     }
-    engine_.add_at_most(terms, largest);
+    add_at_most({Meaning::Kind::registers, event.op, 0, 0}, terms, largest);
     if (!fits()) return;
   }
 }
@@ -119,22 +121,24 @@ bool Encoding::in_regular_accumulator(std::size_t op) const {
 /// As count_copies for the values of an accumulator. If all are of the event's group one of them is
 /// always alive, whichever it is, so the first copies count as 1 + (those alive - 1): a value
 /// counts if one before it in the accumulator is alive as well.
-void Encoding::count_accumulator(const Accumulator& accumulator, std::size_t event,
-                                 std::int64_t capacity, std::vector<Term>& terms) {
+void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int64_t capacity,
+                                 std::vector<Term>& terms) {
+  const Accumulator& accumulator = instance_.accumulators[number];
   Guards shared;
   for (const std::size_t op : accumulator.ops) shared.push_back(same_group(op, event));
-  const Literal together = all_of(shared);
+  const Literal together = all_of(shared, {Meaning::Kind::together, number, event, 0});
   if (together != kFalse) terms.push_back({accumulator.amount, together});
   const std::int64_t countable = countable_copies(capacity / accumulator.amount);
   Literal before = kFalse;  // a value so far is alive
   for (std::size_t i = 0; i < accumulator.ops.size(); ++i) {
     if (shared[i] == kFalse) continue;
     const Literal alive = copy_alive(accumulator.ops[i], event, 1, shared[i]);
-    const Literal counts = engine_.add_literal();
+    const auto position = static_cast<std::int64_t>(i);
+    const Literal counts = literal({Meaning::Kind::counts, number, event, position});
     add_clause({}, {~alive, together, counts});
     add_clause({}, {~alive, ~before, counts});
     terms.push_back({accumulator.amount, counts});
-    const Literal next = engine_.add_literal();
+    const Literal next = literal({Meaning::Kind::before, number, event, position});
     add_clause({}, {~alive, next});
     add_clause({}, {~before, next});
     before = next;
@@ -146,12 +150,12 @@ void Encoding::count_accumulator(const Accumulator& accumulator, std::size_t eve
 }
 
 /// True iff all are.
-Literal Encoding::all_of(const Guards& literals) {
+Literal Encoding::all_of(const Guards& literals, const Meaning& meaning) {
   if (std::find(literals.begin(), literals.end(), kFalse) != literals.end()) return kFalse;
   if (std::all_of(literals.begin(), literals.end(), [](Literal it) { return it == kTrue; })) {
     return kTrue;
   }
-  const Literal all = engine_.add_literal();
+  const Literal all = literal(meaning);
   Guards any_missing = {all};
   for (const Literal literal : literals) {
     add_clause({}, {~all, literal});
@@ -179,7 +183,8 @@ void Encoding::limit_register_time() {
       const Cycles abroad = least_extra_abroad(value.op);
       if (abroad > 0) add(value.amount, abroad, leaves_group(value.op, group));
     }
-    for (const Accumulator& it : instance_.accumulators) {
+    for (std::size_t number = 0; number < instance_.accumulators.size(); ++number) {
+      const Accumulator& it = instance_.accumulators[number];
       // What a member lives longer for a reader abroad may be time in which it is the one alive.
       Cycles counted = 0;
       Guards members;
@@ -187,9 +192,12 @@ void Encoding::limit_register_time() {
         counted += lifetimes_[op] + least_extra_abroad(op);
         members.push_back(in_group_[op][group]);
       }
-      if (counted < it.distance * ii_) add(it.amount, it.distance * ii_ - counted, all_of(members));
+      if (counted >= it.distance * ii_) continue;
+      const Literal gathered = all_of(members, {Meaning::Kind::gathered, number, group, 0});
+      add(it.amount, it.distance * ii_ - counted, gathered);
     }
-    engine_.add_at_most(terms, groups[group].registers * ii_);
+    const std::int64_t most = groups[group].registers * ii_;
+    add_at_most({Meaning::Kind::register_time, group, 0, 0}, terms, most);
   }
 }
 
@@ -212,7 +220,7 @@ Cycles Encoding::extra_abroad(std::size_t value, const Read& read) const {
 Literal Encoding::leaves_group(std::size_t value, std::size_t group) {
   const Literal here = in_group_[value][group];
   if (here == kFalse) return kFalse;
-  const Literal leaves = engine_.add_literal();
+  const Literal leaves = literal({Meaning::Kind::leaves, value, group, 0});
   for (const Read& read : instance_.reads[value]) {
     if (extra_abroad(value, read) <= 0) continue;
     add_clause({}, {~here, same_group(value, read.reader), leaves});

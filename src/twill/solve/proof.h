@@ -4,10 +4,54 @@
 #include <iosfwd>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "twill/solve/literal.h"
 
 namespace twill::solve {
+
+/// What a literal or an at-most constraint says about a schedule, so that a second program can find
+/// out by itself what holds of it. `first` and `second` number ops, groups, memories, or the
+/// accumulators of the ProofSubject, as said below. docs/reference/certificate.md has it in words.
+struct Meaning {
+  enum class Kind : std::uint8_t {
+    in_group,        ///< op, group
+    used,            ///< group: it has an op
+    opened,          ///< group, op: an op that does not come after this one is in the group
+    same_group,      ///< op, op
+    waits,           ///< op: it blocks
+    alive,           ///< value, event, copies: so many are alive when the event is issued
+    held,            ///< the same, and both ops are in one group
+    together,        ///< accumulator, event: all its ops are in the event's group
+    before,          ///< accumulator, event, position: a value up to there is held
+    counts,          ///< accumulator, event, position: the value there is held, and it is not the
+                     ///< first that is, or they are not together
+    gathered,        ///< accumulator, group: all its ops are in the group
+    leaves,          ///< value, group: it is there, and a reader for which it lives longer is not
+    crosses,         ///< value, group: it is not there, a reader is
+    groups,          ///< number: no more groups have an op
+    crossings,       ///< number: no more crossings
+    length,          ///< number: the schedule is no longer
+    memory,          ///< memory, event: what is alive then fits
+    registers,       ///< event: what its group holds then fits
+    issue,           ///< group: its issue cycles fit
+    register_time,   ///< group: what it holds for how long, at least, fits
+    compute_groups,  ///< enough of them have an op
+  };
+  Kind kind = Kind::used;
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::int64_t number = 0;
+};
+
+/// What a refutation is about, and what was assumed without loss of generality.
+struct ProofSubject {
+  std::int64_t ii = 1;
+  std::size_t anchor = 0;                              ///< the op of slot 0
+  std::vector<std::size_t> tiles;                      ///< ops ordered by slot, the anchor first
+  std::vector<std::vector<std::size_t>> exchanges;     ///< of every pair of `tiles`
+  std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order they read each other
+};
 
 /// Receives what an Engine is given and every step it derives, in an order in which each step
 /// follows from what came before. Whoever replays the events can check a refutation without
@@ -31,6 +75,14 @@ class ProofSink {
 
   /// A new engine starts, with nothing in it but the constant true.
   virtual void begin(std::string_view title) = 0;
+  /// The searches that follow are about these ways, by op.
+  virtual void combination(const std::vector<int>& /*ways*/) {}
+  /// Follows `begin`. Node i is the slot of op i, node n + i the stage of op i, for n ops.
+  virtual void subject(const ProofSubject& /*subject*/) {}
+  /// Of a literal that is no atom, before it is used.
+  virtual void meaning(Literal /*literal*/, const Meaning& /*meaning*/) {}
+  /// Of the next `at_most`.
+  virtual void meaning(const Meaning& /*meaning*/) {}
   virtual void difference(const Difference& difference) = 0;
   virtual void atom(Literal literal, const Difference& difference) = 0;
   virtual void clause(std::span<const Literal> literals) = 0;

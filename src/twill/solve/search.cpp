@@ -40,7 +40,9 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
       report_(std::move(report)),
       instance_(instance_of(candidate.problem)),
       sub_tiles_(find_sub_tiles(candidate.problem)),
-      copies_(kFirstCopies) {}
+      copies_(kFirstCopies) {
+  if (proof_ != nullptr) proof_->combination(candidate.ways);
+}
 
 Interval Search::find_interval(std::optional<Cycles> worst) {
   Interval interval;
