@@ -307,10 +307,52 @@ TEST(NeverFeasible, SeesGroupsThatCannotHaveAnOp) {
   EXPECT_EQ(why("loop x\nminimum-compute-groups 3\ngroup G\ngroup H\nop a\nop b\n"), "-");
 }
 
+/// "VALUE WITNESS", one line each, of everything but the trivial bound.
+std::string all_of(const Problem& problem) {
+  std::string text;
+  for (const Bound& it : all_lower_bounds(problem)) {
+    if (it.kind == BoundKind::trivial) continue;
+    text += std::to_string(it.value) + " " + it.witness + "\n";
+  }
+  return text;
+}
+
+// What `twill bound` lists, on a loop whose every bound can be computed by hand.
+TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
+  EXPECT_EQ(all_of(parsed("loop x\nunit U\npipe P\ngroup G\n"
+                          "op a on U for 4 latency 9 issue 1\nop b on U for 3 latency 3 uses P 5\n"
+                          "op c issue 2 latency 6\n"
+                          "a -> b\nb -> a distance 2\nc -> c distance 1\na -> c\n")),
+            "7 U: a 4 + b 3 = 7\n"
+            "6 circuit a -> b -> a: 12 cycles / 2 iterations = 6\n"
+            "6 circuit c -> c: 6 cycles / 1 iteration\n"
+            "6 issue in compute groups of 4 warps: a 1 + b 3 + c 2 = 6\n"
+            "5 P: b 5 = 5\n"
+            "5 b alone: 5 cycles\n"
+            "4 a alone: 4 cycles\n"
+            "2 c alone: 2 cycles\n");
+}
+
+// The long list may not say anything that the short one does not, and its circuits are those of
+// ops that have nothing to do with each other.
+RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
+  const Problem problem = *problem::pose(any_parts({6, 10, 2}));
+  RC_ASSERT(all_lower_bounds(problem).front().value == min_ii(problem).value);
+  std::vector<int> circuits(problem.ops().size(), 0);
+  for (const Recurrence& it : critical_recurrences(problem)) {
+    for (const problem::DependenceId id : it.circuit) ++circuits[problem[id].from.index()];
+  }
+  for (const int count : circuits) RC_ASSERT(count <= 1);
+  const auto worst = critical_recurrence(problem);
+  const auto all = critical_recurrences(problem);
+  RC_ASSERT(worst.has_value() == !all.empty());
+  if (worst) RC_ASSERT(all.front().interval() == worst->interval());
+}
+
 // Whatever the checker accepts lies above every bound and refutes every "never".
 RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
   const Problem problem = *problem::pose(any_parts({3, 3, 2}));
-  const std::vector<Bound> bounds = lower_bounds(problem);
+  const std::vector<Bound> bounds = all_lower_bounds(problem);
   const bool never = never_feasible(problem).has_value();
   int accepted = 0;
   for (int trial = 0; trial < 300; ++trial) {

@@ -41,6 +41,7 @@ int run_checked(int argc, char** argv) {
   app.require_subcommand(1);
   Session session;
   add_schedule_command(app, session);
+  add_bound_command(app, session);
   add_verify_command(app, session);
   add_evaluate_command(app, session);
   add_loop_command(app, session);

@@ -29,6 +29,7 @@ struct Session {
 };
 
 void add_schedule_command(CLI::App& app, Session& session);
+void add_bound_command(CLI::App& app, Session& session);
 void add_verify_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);

@@ -101,21 +101,29 @@ std::string plural(Cycles count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-void add_circuit(const Problem& problem, std::vector<Bound>& out) {
-  if (!problem.in_force(Rule::dependence)) return;
-  const std::optional<Recurrence> worst = critical_recurrence(problem);
-  if (!worst) return;
-  Bound bound{worst->interval(), BoundKind::circuit, "", {}, "circuit "};
-  for (const DependenceId id : worst->circuit) bound.ops.push_back(problem[id].from);
+Bound bound_of(const Problem& problem, const Recurrence& recurrence) {
+  Bound bound{recurrence.interval(), BoundKind::circuit, "", {}, "circuit "};
+  for (const DependenceId id : recurrence.circuit) bound.ops.push_back(problem[id].from);
   const std::size_t shown = bound.ops.size() <= kShown ? bound.ops.size() : kShown - 1;
   for (std::size_t i = 0; i < shown; ++i) bound.witness += problem[bound.ops[i]].name + " -> ";
   if (shown < bound.ops.size()) {
     bound.witness += fmt::format("{} more -> ", bound.ops.size() - shown);
   }
-  bound.witness += fmt::format("{}: {} / {}", problem[bound.ops.front()].name,
-                               plural(worst->delay, "cycle"), plural(worst->distance, "iteration"));
-  if (worst->distance > 1) bound.witness += fmt::format(" = {}", bound.value);
-  out.push_back(std::move(bound));
+  bound.witness +=
+      fmt::format("{}: {} / {}", problem[bound.ops.front()].name, plural(recurrence.delay, "cycle"),
+                  plural(recurrence.distance, "iteration"));
+  if (recurrence.distance > 1) bound.witness += fmt::format(" = {}", bound.value);
+  return bound;
+}
+
+void add_worst_circuit(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::dependence)) return;
+  if (const auto worst = critical_recurrence(problem)) out.push_back(bound_of(problem, *worst));
+}
+
+void add_circuits(const Problem& problem, std::vector<Bound>& out) {
+  if (!problem.in_force(Rule::dependence)) return;
+  for (const Recurrence& it : critical_recurrences(problem)) out.push_back(bound_of(problem, it));
 }
 
 /// How long one op keeps any single resource to itself, done in that way.
@@ -128,16 +136,24 @@ Cycles longest_hold(const Problem& problem, const Way& way) {
   return cycles;
 }
 
-void add_op(const Problem& problem, std::vector<Bound>& out) {
+void add_ops(const Problem& problem, std::vector<Bound>& out) {
   const Load load = load_of(problem, [&](const Way& way) { return longest_hold(problem, way); });
-  if (load.ops.empty()) return;
-  const auto longest = std::max_element(load.amounts.begin(), load.amounts.end());
-  const OpId op = load.ops[static_cast<std::size_t>(longest - load.amounts.begin())];
-  out.push_back({*longest,
-                 BoundKind::op,
-                 problem[op].name,
-                 {op},
-                 fmt::format("{} alone: {}", problem[op].name, plural(*longest, "cycle"))});
+  for (std::size_t i = 0; i < load.ops.size(); ++i) {
+    const std::string& name = problem[load.ops[i]].name;
+    out.push_back({load.amounts[i],
+                   BoundKind::op,
+                   name,
+                   {load.ops[i]},
+                   fmt::format("{} alone: {}", name, plural(load.amounts[i], "cycle"))});
+  }
+}
+
+void add_longest_op(const Problem& problem, std::vector<Bound>& out) {
+  std::vector<Bound> all;
+  add_ops(problem, all);
+  const auto longest = std::max_element(
+      all.begin(), all.end(), [](const Bound& a, const Bound& b) { return a.value < b.value; });
+  if (longest != all.end()) out.push_back(std::move(*longest));
 }
 
 void add_issue(const Problem& problem, std::vector<Bound>& out) {
@@ -157,19 +173,33 @@ void add_issue(const Problem& problem, std::vector<Bound>& out) {
   }
 }
 
+std::vector<Bound> largest_first(std::vector<Bound> bounds) {
+  bounds.push_back({1, BoundKind::trivial, "", {}, "one iteration takes at least 1 cycle"});
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const Bound& a, const Bound& b) { return a.value > b.value; });
+  return bounds;
+}
+
 }  // namespace
 
 std::vector<Bound> lower_bounds(const Problem& problem) {
   std::vector<Bound> bounds;
   add_units(problem, bounds);
   add_pipes(problem, bounds);
-  add_circuit(problem, bounds);
-  add_op(problem, bounds);
+  add_worst_circuit(problem, bounds);
+  add_longest_op(problem, bounds);
   add_issue(problem, bounds);
-  bounds.push_back({1, BoundKind::trivial, "", {}, "one iteration takes at least 1 cycle"});
-  std::stable_sort(bounds.begin(), bounds.end(),
-                   [](const Bound& a, const Bound& b) { return a.value > b.value; });
-  return bounds;
+  return largest_first(std::move(bounds));
+}
+
+std::vector<Bound> all_lower_bounds(const Problem& problem) {
+  std::vector<Bound> bounds;
+  add_units(problem, bounds);
+  add_pipes(problem, bounds);
+  add_circuits(problem, bounds);
+  add_ops(problem, bounds);
+  add_issue(problem, bounds);
+  return largest_first(std::move(bounds));
 }
 
 Bound min_ii(const Problem& problem) { return lower_bounds(problem).front(); }

@@ -16,6 +16,11 @@ namespace twill::schedule {
 /// the order of BoundKind, then of the resources. Never empty.
 std::vector<Bound> lower_bounds(const problem::Problem& problem);
 
+/// The same with nothing summed up in the worst of its kind: one bound per recurrence
+/// (critical_recurrences) and one per op that keeps anything to itself. What else would limit the
+/// loop once the first were gone.
+std::vector<Bound> all_lower_bounds(const problem::Problem& problem);
+
 /// The first of those: MinII, with a witness.
 Bound min_ii(const problem::Problem& problem);
 

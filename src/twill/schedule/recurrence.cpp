@@ -54,21 +54,26 @@ std::vector<std::size_t> ranks_of(const Problem& problem) {
   return rank;
 }
 
+/// All dependences, in an order in which one pass carries a start time along all those of
+/// distance 0.
+std::vector<Edge> edges_of(const Problem& problem) {
+  const std::vector<std::size_t> rank = ranks_of(problem);
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
+    const Dependence& it = problem.dependences()[i];
+    edges.push_back({it.from.index(), it.to.index(), smallest_delay(problem, it), it.distance,
+                     DependenceId(i)});
+  }
+  std::stable_sort(edges.begin(), edges.end(),
+                   [&](const Edge& a, const Edge& b) { return rank[a.from] < rank[b.from]; });
+  return edges;
+}
+
 /// The search for a circuit with a larger ratio than the best one so far.
 class CircuitSearch {
  public:
-  explicit CircuitSearch(const Problem& problem)
-      : starts_(problem.ops().size(), 0), into_(problem.ops().size(), nullptr) {
-    const std::vector<std::size_t> rank = ranks_of(problem);
-    for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
-      const Dependence& it = problem.dependences()[i];
-      edges_.push_back({it.from.index(), it.to.index(), smallest_delay(problem, it), it.distance,
-                        DependenceId(i)});
-    }
-    // In this order one pass carries a start time along all dependences of distance 0.
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [&](const Edge& a, const Edge& b) { return rank[a.from] < rank[b.from]; });
-  }
+  CircuitSearch(std::vector<Edge> edges, std::size_t op_count)
+      : edges_(std::move(edges)), starts_(op_count, 0), into_(op_count, nullptr) {}
 
   std::optional<Recurrence> run() {
     while (relax()) {
@@ -135,10 +140,84 @@ class CircuitSearch {
   std::optional<Recurrence> best_;
 };
 
+/// Depth first, without recursion: calls `done` with each op once all it leads to are done.
+template <class Done>
+void walk(const std::vector<std::vector<std::size_t>>& next, std::size_t first,
+          std::vector<bool>& seen, Done done) {
+  if (seen[first]) return;
+  seen[first] = true;
+  std::vector<std::pair<std::size_t, std::size_t>> path = {{first, 0}};
+  while (!path.empty()) {
+    auto& [op, at] = path.back();
+    if (at == next[op].size()) {
+      done(op);
+      path.pop_back();
+      continue;
+    }
+    const std::size_t to = next[op][at++];
+    if (seen[to]) continue;
+    seen[to] = true;
+    path.emplace_back(to, 0);
+  }
+}
+
+/// By op, the lowest op of its strong component.
+std::vector<std::size_t> components_of(const Problem& problem) {
+  const std::size_t op_count = problem.ops().size();
+  std::vector<std::vector<std::size_t>> forth(op_count);
+  std::vector<std::vector<std::size_t>> back(op_count);
+  for (const Dependence& it : problem.dependences()) {
+    forth[it.from.index()].push_back(it.to.index());
+    back[it.to.index()].push_back(it.from.index());
+  }
+  std::vector<std::size_t> finished;
+  std::vector<bool> seen(op_count, false);
+  for (std::size_t op = 0; op < op_count; ++op) {
+    walk(forth, op, seen, [&](std::size_t at) { finished.push_back(at); });
+  }
+  std::vector<std::size_t> component(op_count, 0);
+  seen.assign(op_count, false);
+  for (std::size_t i = op_count; i-- > 0;) {
+    std::vector<std::size_t> members;
+    walk(back, finished[i], seen, [&](std::size_t at) { members.push_back(at); });
+    if (members.empty()) continue;
+    const std::size_t lowest = *std::min_element(members.begin(), members.end());
+    for (const std::size_t op : members) component[op] = lowest;
+  }
+  return component;
+}
+
 }  // namespace
 
 std::optional<Recurrence> critical_recurrence(const Problem& problem) {
-  return CircuitSearch(problem).run();
+  return CircuitSearch(edges_of(problem), problem.ops().size()).run();
+}
+
+std::vector<Recurrence> critical_recurrences(const Problem& problem) {
+  const std::size_t op_count = problem.ops().size();
+  const std::vector<std::size_t> component = components_of(problem);
+  std::vector<std::vector<Edge>> edges(op_count);  // by the component's name
+  for (Edge& edge : edges_of(problem)) {
+    if (component[edge.from] != component[edge.to]) continue;
+    edges[component[edge.from]].push_back(edge);
+  }
+  // Each search looks at its own ops only.
+  std::vector<std::size_t> number(op_count, 0);
+  std::vector<std::size_t> size(op_count, 0);
+  for (std::size_t op = 0; op < op_count; ++op) number[op] = size[component[op]]++;
+  std::vector<Recurrence> found;
+  for (std::size_t name = 0; name < op_count; ++name) {
+    for (Edge& edge : edges[name]) {
+      edge.from = number[edge.from];
+      edge.to = number[edge.to];
+    }
+    auto worst = CircuitSearch(std::move(edges[name]), size[name]).run();
+    if (worst) found.push_back(*std::move(worst));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Recurrence& a, const Recurrence& b) {
+    return a.interval() > b.interval();
+  });
+  return found;
 }
 
 }  // namespace twill::schedule

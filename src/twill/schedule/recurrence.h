@@ -23,4 +23,9 @@ struct Recurrence {
 /// times the recurrences nested in each other as a rule.
 std::optional<Recurrence> critical_recurrence(const problem::Problem& problem);
 
+/// The same for each set of ops that depend on each other around some circuit (strong component):
+/// one circuit each, the largest interval() first, then by the lowest op. Two circuits of one
+/// component are not told apart: the faster one matters only once the slower one is mended.
+std::vector<Recurrence> critical_recurrences(const problem::Problem& problem);
+
 }  // namespace twill::schedule

@@ -1,0 +1,115 @@
+#include <optional>
+#include <utility>
+
+#include "twill/driver/checking.h"
+#include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/limits.h"
+#include "twill/report/schedule_json.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/least_interval.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::driver {
+namespace {
+
+using problem::Problem;
+
+report::RatedBounds bounds_of(Problem problem) {
+  report::RatedBounds end(std::move(problem));
+  end.bounds = schedule::all_lower_bounds(end.problem);
+  end.infeasible = schedule::never_feasible(end.problem);
+  return end;
+}
+
+report::GivenSchedule given(const Problem& problem, const schedule::Schedule& schedule) {
+  return {false, schedule.initiation_interval, {}, violations_of(problem, schedule)};
+}
+
+Result<report::GivenSchedule> given(const Input& input, const Problem& problem,
+                                    const schedule::Order& order) {
+  auto least = schedule::least_interval(problem, order);
+  if (!least) {
+    Diagnostic wrong = std::move(least).error();
+    if (wrong.location.file.empty()) wrong.location.file = input.name;
+    return tl::unexpected(std::move(wrong));
+  }
+  return report::GivenSchedule{true, least->initiation_interval, std::move(least->circuit.edges),
+                               violations_of(problem, least->schedule)};
+}
+
+report::Limits limits_of(const Request& request, report::RatedBounds end) {
+  report::Limits limits;
+  limits.input = request.input.name;
+  limits.ends.push_back(std::move(end));
+  return limits;
+}
+
+Result<report::Limits> bound_hand_written(const Request& request) {
+  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
+  std::optional<report::GivenSchedule> given_one;
+  if (loop.schedule) given_one = given(loop.problem, *loop.schedule);
+  if (loop.order) {
+    TWILL_TRY(given_one, given(request.input, loop.problem, *loop.order));
+  }
+  report::Limits limits = limits_of(request, bounds_of(std::move(loop.problem)));
+  limits.given = std::move(given_one);
+  return limits;
+}
+
+Result<report::Limits> bound_schedule(const Request& request) {
+  TWILL_TRY(report::ScheduleFile file,
+            report::read_schedule_json(request.input.text, request.input.name));
+  report::GivenSchedule given_one = given(file.problem, file.schedule);
+  report::Limits limits = limits_of(request, bounds_of(std::move(file.problem)));
+  limits.given = std::move(given_one);
+  return limits;
+}
+
+/// Whichever pool is used, the loop is no faster than in the one with the least bound.
+report::RatedBounds least_over_pools(std::vector<PosedPool> pools) {
+  std::optional<report::RatedBounds> least;
+  for (PosedPool& pool : pools) {
+    report::RatedBounds end = bounds_of(std::move(pool.problem));
+    end.pool = std::move(pool.pool);
+    const bool better = !least || (least->infeasible && !end.infeasible) ||
+                        (least->infeasible.has_value() == end.infeasible.has_value() &&
+                         end.bounds.front().value < least->bounds.front().value);
+    if (better) least = std::move(end);
+  }
+  return *std::move(least);
+}
+
+Result<report::Limits> bound_kernel(const Request& request) {
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  report::Limits limits;
+  limits.input = request.input.name;
+  limits.loop = loop_in_words(kernel);
+  limits.machine = kernel.machine->name;
+  limits.machine_measured = kernel.machine->measured;
+  for (const machine::Rate rate : {machine::Rate::fastest, machine::Rate::slowest}) {
+    TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
+    report::RatedBounds end = least_over_pools(std::move(posed.pools));
+    end.rate = rate == machine::Rate::fastest ? "fastest" : "slowest";
+    limits.ends.push_back(std::move(end));
+    limits.warnings = std::move(posed.warnings);
+  }
+  return limits;
+}
+
+}  // namespace
+
+Result<report::Limits> bound_loop(const Request& request) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  switch (form) {
+    case Form::loop:
+      return bound_hand_written(request);
+    case Form::schedule_json:
+      return bound_schedule(request);
+    case Form::ttgir:
+      break;
+  }
+  return bound_kernel(request);
+}
+
+}  // namespace twill::driver

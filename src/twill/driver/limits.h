@@ -1,0 +1,12 @@
+#pragma once
+
+#include "twill/driver/driver.h"
+#include "twill/report/limits.h"
+
+namespace twill::driver {
+
+/// The lower bounds of the input's loop, without search. Of TTGIR both ends, each the least over
+/// the pools; a schedule or order that comes with the loop is checked and compared.
+Result<report::Limits> bound_loop(const Request& request);
+
+}  // namespace twill::driver

@@ -1,0 +1,194 @@
+#include "twill/report/limits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "twill/report/outcome.h"
+#include "twill/support/text_table.h"
+
+namespace twill::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using schedule::Bound;
+using schedule::BoundKind;
+
+constexpr std::size_t kWidth = 100;
+
+/// Ops alone are listed up to this many; all stand in the JSON.
+constexpr std::size_t kOpsShown = 3;
+
+std::string entry(std::string_view key, std::string_view text) {
+  constexpr std::size_t kColumn = 14;
+  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
+}
+
+std::string percent(Cycles part, Cycles whole) {
+  return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+const Bound& binding(const RatedBounds& end) { return end.bounds.front(); }
+
+/// "bound 2190 (74 %), limited by ...", or that the figure cannot be.
+std::string against(const RatedBounds& end, Cycles figure) {
+  const Bound& bound = binding(end);
+  if (figure < bound.value) {
+    return fmt::format("{}, which is less than the bound {} ({})", figure, bound.value,
+                       limit_of(bound));
+  }
+  return fmt::format("{}, bound {} ({}), limited by {}", figure, bound.value,
+                     percent(bound.value, figure), limit_of(bound));
+}
+
+std::string measured_line(const Limits& limits) {
+  std::string text = against(limits.ends.front(), *limits.measured);
+  if (*limits.measured < binding(limits.ends.front()).value) {
+    return text +
+           ": what was measured is not this loop, or its costs or the machine's rates are too high "
+           "here";
+  }
+  if (limits.ends.size() == 1) return text;
+  const Bound& slowest = binding(limits.ends.back());
+  if (*limits.measured < slowest.value) {
+    return text + fmt::format("; less than {}, which is the least if every op went at its slowest",
+                              slowest.value);
+  }
+  return text + fmt::format("; a schedule for the slowest rates is bound by {} ({})", slowest.value,
+                            percent(slowest.value, *limits.measured));
+}
+
+std::string given_lines(const Limits& limits) {
+  const GivenSchedule& given = *limits.given;
+  std::string text = against(limits.ends.front(), given.interval);
+  if (!given.violations.empty()) {
+    text += fmt::format("; but it breaks {} rule{}, first: {}", given.violations.size(),
+                        given.violations.size() == 1 ? "" : "s", given.violations.front());
+  }
+  if (!given.circuit.empty()) text += "; the order is held by";
+  std::string out = entry(given.is_order ? "order" : "schedule", text);
+  for (const std::string& edge : given.circuit) out += entry("", edge);
+  return out;
+}
+
+std::string bracket_line(const Limits& limits) {
+  const Bound& fastest = binding(limits.ends.front());
+  const Bound& slowest = binding(limits.ends.back());
+  return fmt::format(
+      "{} .. {}: nothing is faster with every op at its fastest ({}) .. at its slowest co-run rate "
+      "({})",
+      fastest.value, slowest.value, limit_of(fastest), limit_of(slowest));
+}
+
+/// Whether the bound gets a line of its own.
+bool is_shown(const Bound& bound, std::size_t& ops_shown) {
+  if (bound.kind == BoundKind::trivial) return false;
+  return bound.kind != BoundKind::op || ops_shown++ < kOpsShown;
+}
+
+std::string table(const RatedBounds& end) {
+  const Cycles first = binding(end).value;
+  const std::string number = std::to_string(first);
+  const auto width = static_cast<int>(std::max<std::size_t>(number.size(), 6));
+  std::string out = fmt::format("  {:>{}}  {:>{}}\n", "cycles", width, "slack", width);
+  std::size_t ops = 0;
+  std::size_t left_out = 0;
+  for (const Bound& bound : end.bounds) {
+    if (!is_shown(bound, ops)) {
+      left_out += bound.kind == BoundKind::op ? 1 : 0;
+      continue;
+    }
+    std::string key =
+        fmt::format("  {:>{}}  {:>{}}  ", bound.value, width, first - bound.value, width);
+    const std::string rest(key.size() + 2, ' ');
+    out += wrap(bound.witness, kWidth, key, rest);
+  }
+  if (left_out > 0) {
+    out +=
+        fmt::format("  {:{}}and {} more ops alone, each for less\n", "", 2 * width + 4, left_out);
+  }
+  return out;
+}
+
+std::string heading(const Limits& limits, const RatedBounds& end) {
+  if (end.rate.empty()) return "\nbounds; slack is what may be added before it limits as well\n";
+  std::string text = fmt::format("\nbounds with every op at its {}", end.rate);
+  if (end.rate == "slowest") text += " co-run rate";
+  if (!end.pool.empty()) text += ", pool " + end.pool;
+  if (&end == &limits.ends.front()) text += "; slack is what may be added before it limits as well";
+  return text + "\n";
+}
+
+Json bound_json(const problem::Problem& problem, const Bound& bound, Cycles first) {
+  Json ops = Json::array();
+  for (const problem::OpId op : bound.ops) ops.push_back(problem[op].name);
+  return {{"value", bound.value},
+          {"slack", first - bound.value},
+          {"kind", schedule::name_of(bound.kind)},
+          {"resource", bound.resource},
+          {"ops", std::move(ops)},
+          {"witness", bound.witness}};
+}
+
+Json end_json(const RatedBounds& end) {
+  Json bounds = Json::array();
+  for (const Bound& bound : end.bounds) {
+    bounds.push_back(bound_json(end.problem, bound, binding(end).value));
+  }
+  return {{"rate", end.rate},
+          {"pool", end.pool},
+          {"least_interval", binding(end).value},
+          {"infeasible", end.infeasible ? Json(*end.infeasible) : Json(nullptr)},
+          {"bounds", std::move(bounds)}};
+}
+
+Json given_json(const GivenSchedule& given) {
+  return {{"kind", given.is_order ? "order" : "schedule"},
+          {"initiation_interval", given.interval},
+          {"circuit", given.circuit},
+          {"violations", given.violations}};
+}
+
+}  // namespace
+
+std::string limits_text(const Limits& limits) {
+  const RatedBounds& end = limits.ends.front();
+  std::string out = end.problem.name();
+  if (!limits.machine.empty()) out += " on " + limits.machine;
+  out += fmt::format(": no schedule has an II below {} cycle{}\n", binding(end).value,
+                     binding(end).value == 1 ? "" : "s");
+  out += entry("input", limits.input + (limits.loop.empty() ? "" : ", " + limits.loop));
+  if (!limits.machine_measured) {
+    out += entry("model only",
+                 "nothing of this machine has been measured: its numbers come from public "
+                 "documents");
+  }
+  out += entry("limited by", binding(end).witness);
+  if (limits.ends.size() > 1) out += entry("bracket", bracket_line(limits));
+  if (limits.measured) out += entry("measured", measured_line(limits));
+  if (limits.given) out += given_lines(limits);
+  for (const RatedBounds& it : limits.ends) {
+    if (it.infeasible) out += entry("infeasible", "there is no schedule at all: " + *it.infeasible);
+  }
+  for (const RatedBounds& it : limits.ends) out += heading(limits, it) + table(it);
+  return out;
+}
+
+std::string limits_json(const Limits& limits) {
+  Json json = {{"format", 1},
+               {"name", limits.ends.front().problem.name()},
+               {"input", limits.input},
+               {"loop", limits.loop},
+               {"machine", limits.machine},
+               {"machine_measured", limits.machine_measured},
+               {"least_interval", binding(limits.ends.front()).value}};
+  json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
+  json["given"] = limits.given ? given_json(*limits.given) : Json(nullptr);
+  json["ends"] = Json::array();
+  for (const RatedBounds& end : limits.ends) json["ends"].push_back(end_json(end));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace twill::report

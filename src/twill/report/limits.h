@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+namespace twill::report {
+
+/// The bounds of a loop under one set of costs.
+struct RatedBounds {
+  explicit RatedBounds(problem::Problem what) : problem(std::move(what)) {}
+
+  std::string rate;          ///< "fastest", "slowest"; empty: the costs are what they are
+  std::string pool;          ///< of the machine; empty if the input brings its own
+  problem::Problem problem;  ///< whose ops the bounds name
+  std::vector<schedule::Bound> bounds;  ///< largest first, never empty
+  std::optional<std::string>
+      infeasible;  ///< why there is no schedule at any II, if that is obvious
+};
+
+/// A schedule or order that came with the loop.
+struct GivenSchedule {
+  bool is_order = false;  ///< then `interval` is the least it can reach
+  Cycles interval = 1;
+  std::vector<std::string> circuit;     ///< of an order: what keeps it from being faster
+  std::vector<std::string> violations;  ///< by the independent checker
+};
+
+/// What `twill bound` shows: how fast a loop can possibly be, and who says so.
+struct Limits {
+  std::string input;    ///< as the user named it
+  std::string loop;     ///< which loop of it; empty for `.loop` files
+  std::string machine;  ///< empty for `.loop` files
+  bool machine_measured = true;
+  std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
+  std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
+  std::optional<GivenSchedule> given;
+  std::vector<Diagnostic> warnings;
+};
+
+/// In at most 100 columns of plain ASCII: the least II, what it is compared with, who sets it, and
+/// all other bounds with their slack.
+std::string limits_text(const Limits& limits);
+
+/// The same as JSON, documented in docs/reference/cli.md, with every bound. Same limits, same
+/// bytes.
+std::string limits_json(const Limits& limits);
+
+}  // namespace twill::report
