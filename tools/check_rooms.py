@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-APART = [("verify", "solve"), ("solve", "verify")]
+APART = [("verify", "solve"), ("certify", "solve"), ("solve", "verify"), ("solve", "certify")]
 
 # Third-party headers: the rooms and file kinds that may include them. What is not listed may not be included at all.
 FOREIGN = {

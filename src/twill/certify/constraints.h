@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "twill/certify/differences.h"
+#include "twill/certify/facts.h"
+#include "twill/certify/proof.h"
+#include "twill/certify/unit_propagation.h"
+
+namespace twill::certify {
+
+/// Everything that holds of a schedule of a Problem with a given II, as clauses, differences and
+/// sums over predicates. Made from the Problem alone: a proof only names predicates. The page
+/// docs/reference/certificate.md lists what is made here, each with its argument.
+class Constraints {
+ public:
+  /// Everything outlives this. Precondition: every op has one way.
+  Constraints(const problem::Problem& problem, const Subject& subject, UnitPropagation& clauses);
+
+  /// Empty if what the subject assumes is justified by the Problem, else what is not. Nothing else
+  /// may be asked then.
+  const std::string& objection() const { return objection_; }
+
+  /// The literal of a variable, with what holds of it in the clauses.
+  Literal literal(const Predicate& variable);
+
+  /// Whether these literals, all differences, cannot hold together; false as well if one is none.
+  bool close_circuit(std::span<const Literal> literals) const;
+
+  /// Whether the literals that are true now overflow a sum. Then `causes` are some that do.
+  bool overflows(const Predicate& sum, std::vector<Literal>& causes) const;
+
+  /// The units, pipes or differences that always hold leave no schedule at all.
+  bool nothing_fits() const { return nothing_fits_ || slots_.contradict() || stages_.contradict(); }
+
+ private:
+  using Guards = std::vector<Literal>;  ///< one of them excuses
+  struct Hash {
+    std::size_t operator()(const Predicate& it) const noexcept;
+  };
+  struct Atom {
+    bool is_slot = false;
+    Difference difference;
+  };
+  using Copies = std::vector<std::pair<std::int64_t, Literal>>;
+
+  // constraints.cpp: times, units, groups
+  void add_slots();
+  void add_edges();
+  void add_units();
+  void add_groups();
+  void order_equal_groups();
+  void add_blocking();
+  void add_one_stream();
+  Literal slot(std::size_t later, std::size_t earlier, Cycles by);
+  Literal stage(std::size_t later, std::size_t earlier, Cycles by);
+  Literal atom(bool is_slot, std::size_t later, std::size_t earlier, Cycles by);
+  void clause(const Guards& guards, std::initializer_list<Literal> literals);
+  void after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);
+  void apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
+
+  // predicates.cpp: what is known of a variable, and the clauses that say what it means
+  std::optional<bool> decide(Predicate& variable) const;
+  std::optional<bool> decide_waits(std::size_t op) const;
+  std::optional<bool> decide_together(const Predicate& variable) const;
+  std::optional<bool> decide_gathered(const Predicate& variable) const;
+  bool must_share(std::size_t a, std::size_t b) const;
+  std::optional<Literal> known(Predicate variable) const;
+  void define(const Predicate& variable, Literal is);
+  void define_same(const Predicate& variable, Literal is);
+  void define_waits(std::size_t op, Literal is);
+  void define_all(const std::vector<Literal>& literals, Literal is);
+  void define_together(const Predicate& variable, Literal is);
+  void define_gathered(const Predicate& variable, Literal is);
+  void define_before(const Predicate& variable, Literal is);
+  void define_counts(const Predicate& variable, Literal is);
+  void define_leaves(const Predicate& variable, Literal is);
+  void define_crosses(const Predicate& variable, Literal is);
+  void define_length(Cycles limit, Literal is);
+  void define_alive(const Predicate& variable, Literal is);
+  void alive_by(const Reading& reading, const Predicate& variable, const Guards& guards);
+
+  // sums.cpp
+  bool is_true(const Predicate& variable, std::vector<Literal>& causes) const;
+  std::int64_t copies_of(std::size_t value, std::size_t event, bool by_group,
+                         std::vector<Literal>& causes) const;
+  bool memory_overflows(std::size_t memory, std::size_t event, std::vector<Literal>& causes) const;
+  bool registers_overflow(std::size_t event, std::vector<Literal>& causes) const;
+  std::int64_t accumulated_copies(std::size_t accumulator, std::size_t event,
+                                  std::vector<Literal>& causes) const;
+  bool issue_overflows(std::size_t group, std::vector<Literal>& causes) const;
+  bool register_time_overflows(std::size_t group, std::vector<Literal>& causes) const;
+  bool too_few_groups(std::vector<Literal>& causes) const;
+  bool limit_overflows(const Predicate& limit, std::vector<Literal>& causes) const;
+  Cycles longer_abroad(std::size_t value) const;
+  bool is_value(std::size_t op) const {
+    return facts_.ops[op].registers > 0 && !facts_.readings[op].empty();
+  }
+
+  const problem::Problem& problem_;
+  const Subject& subject_;
+  UnitPropagation& clauses_;
+  Facts facts_;
+  std::string objection_;
+  Cycles ii_;
+  std::size_t n_;
+  bool nothing_fits_ = false;
+  std::vector<Cycles> lives_;  ///< least, by op
+  Differences slots_;
+  Differences stages_;
+  std::vector<Cycles> rounds_;          ///< of an accumulator: iterations around it
+  std::vector<std::uint8_t> gathered_;  ///< by op: it belongs to an accumulator
+  std::unordered_map<Predicate, Literal, Hash> literals_;        ///< looked up only, never walked
+  std::map<std::pair<std::size_t, std::size_t>, Copies> alive_;  ///< by value and event
+  std::map<std::pair<std::size_t, std::size_t>, Copies> held_;
+  std::vector<Predicate> crosses_;
+  std::vector<std::optional<Atom>> atoms_;  ///< by variable
+};
+
+}  // namespace twill::certify

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::certify {
+
+/// node(later) - node(earlier) >= by.
+struct Difference {
+  std::size_t later = 0;
+  std::size_t earlier = 0;
+  std::int64_t by = 0;
+};
+
+/// Differences that always hold between nodes, and the question whether others fit to them.
+class Differences {
+ public:
+  explicit Differences(std::size_t nodes);
+
+  /// Precondition: not closed yet. |by| stays below 2^40.
+  void require(const Difference& difference);
+  /// To be called once, after the last require(). Cost: nodes cubed at worst.
+  void close();
+
+  /// Whether those that always hold cannot hold together.
+  bool contradict() const { return contradict_; }
+  /// Whether these cannot hold together with those that always hold. Cost: the cube of their
+  /// number at worst.
+  bool contradict(std::span<const Difference> differences) const;
+
+ private:
+  std::int64_t& longest(std::size_t from, std::size_t to) { return longest_[from * nodes_ + to]; }
+  std::int64_t longest(std::size_t from, std::size_t to) const {
+    return longest_[from * nodes_ + to];
+  }
+
+  std::size_t nodes_;
+  std::vector<std::int64_t> longest_;  ///< the most that `to` is known to be above `from`
+  bool contradict_ = false;
+};
+
+}  // namespace twill::certify

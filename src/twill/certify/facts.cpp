@@ -1,0 +1,140 @@
+#include "twill/certify/facts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace twill::certify {
+namespace {
+
+using problem::Dependence;
+using problem::Group;
+using problem::Op;
+using problem::Problem;
+using problem::Rule;
+using problem::Way;
+
+bool may_run(const Problem& problem, const Op& op, const Group& group) {
+  if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
+  return !problem.in_force(Rule::load_group) || op.variable_latency == group.loads;
+}
+
+OpFacts facts_of_op(const Problem& problem, const Op& op) {
+  const Way& way = op.ways.front();
+  OpFacts out;
+  if (way.unit && way.occupancy > 0 && problem.in_force(Rule::unit)) out.unit = way.unit->index();
+  out.occupancy = way.occupancy;
+  out.issue = way.issue;
+  out.span = problem::span_of(way);
+  out.registers = op.registers;
+  for (std::size_t group = 0; group < problem.groups().size(); ++group) {
+    if (may_run(problem, op, problem.groups()[group])) out.groups.push_back(group);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Facts::may_share(std::size_t a, std::size_t b) const {
+  return std::any_of(ops[a].groups.begin(), ops[a].groups.end(), [&](std::size_t group) {
+    return std::binary_search(ops[b].groups.begin(), ops[b].groups.end(), group);
+  });
+}
+
+Facts facts_of(const Problem& problem) {
+  Facts out;
+  for (const Op& op : problem.ops()) out.ops.push_back(facts_of_op(problem, op));
+  out.readings.resize(problem.ops().size());
+  const bool kept = problem.in_force(Rule::dependence);
+  for (const Dependence& it : problem.dependences()) {
+    const Op& from = problem[it.from];
+    const Op& to = problem[it.to];
+    const Cycles delay = problem::delay_of(it, from, from.ways.front());
+    if (kept) {
+      out.edges.push_back({it.from.index(), it.to.index(), delay, it.distance, it.transfer});
+    }
+    if (it.blocking) out.ops[it.to.index()].always_waits = true;
+    if (!it.carries_value) continue;
+    Reading reading;
+    reading.reader = it.to.index();
+    reading.distance = it.distance;
+    reading.hold = problem::read_hold_of(it, to, to.ways.front());
+    if (kept) reading.abroad = delay + it.transfer + reading.hold;
+    out.readings[it.from.index()].push_back(reading);
+  }
+  return out;
+}
+
+std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
+  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
+  const std::size_t n = facts.ops.size();
+  std::vector<Cycles> lives(n, 0);
+  for (std::size_t value = 0; value < n; ++value) {
+    if (facts.readings[value].empty()) continue;
+    std::vector<Cycles> after(n, kUnreached);
+    after[value] = 0;
+    bool moved = true;
+    for (std::size_t round = 0; moved && round < n; ++round) {
+      moved = false;
+      for (const Edge& edge : facts.edges) {
+        if (after[edge.from] == kUnreached) continue;
+        const Cycles at = after[edge.from] + edge.delay - edge.distance * interval;
+        if (at <= after[edge.to]) continue;
+        after[edge.to] = at;
+        moved = true;
+      }
+    }
+    for (const Reading& it : facts.readings[value]) {
+      if (after[it.reader] == kUnreached) continue;
+      lives[value] = std::max(lives[value], after[it.reader] + it.distance * interval + it.hold);
+    }
+  }
+  return lives;
+}
+
+Cycles least_load(const Problem& problem, const Facts& facts) {
+  Cycles least = 1;
+  std::vector<Cycles> units(problem.units().size(), 0);
+  for (const OpFacts& op : facts.ops) {
+    if (op.unit) least = std::max(least, units[*op.unit] += op.occupancy);
+    if (problem.in_force(Rule::one_stream)) least = std::max(least, op.issue);
+  }
+  if (!problem.in_force(Rule::pipe)) return least;
+  std::vector<Cycles> pipes(problem.pipes().size(), 0);
+  for (const Op& op : problem.ops()) {
+    for (const problem::PipeUse& use : op.ways.front().pipes) {
+      least = std::max(least, pipes[use.pipe.index()] += use.demand);
+    }
+  }
+  return least;
+}
+
+Cycles decisive_interval(const Problem& problem, const Facts& facts) {
+  std::vector<Cycles> most(facts.ops.size(), 1);  // by op: the largest alpha that starts there
+  const auto raise = [&](std::size_t op, Cycles by) { most[op] = std::max(most[op], by); };
+  for (const Edge& edge : facts.edges) raise(edge.from, edge.delay + edge.transfer);
+  for (std::size_t op = 0; op < facts.ops.size(); ++op) {
+    raise(op, std::max(facts.ops[op].occupancy, facts.ops[op].issue));
+    for (const Reading& it : facts.readings[op]) raise(it.reader, it.hold);
+  }
+  Cycles sum = 0;
+  for (const Cycles cycles : most) sum += cycles;
+  return std::max(sum, least_load(problem, facts));
+}
+
+bool survives_stretching(Rule rule) {
+  switch (rule) {  // a new rule is not covered before somebody has shown it
+    case Rule::dependence:
+    case Rule::unit:
+    case Rule::pipe:
+    case Rule::memory:
+    case Rule::registers:
+    case Rule::width:
+    case Rule::load_group:
+    case Rule::blocking:
+    case Rule::one_stream:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace twill::certify

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// What the rules in force say of a Problem with one way per op, in plain numbers.
+namespace twill::certify {
+
+struct OpFacts {
+  std::optional<std::size_t> unit;  ///< none as well if the rule `unit` is relaxed
+  Cycles occupancy = 0;
+  Cycles issue = 0;
+  Cycles span = 1;
+  std::int64_t registers = 0;
+  bool always_waits = false;
+  std::vector<std::size_t> groups;  ///< that may run it, ascending
+};
+
+/// M(to) - M(from) >= delay [+ transfer if the groups differ] - distance * II.
+struct Edge {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  Cycles delay = 0;
+  Cycles distance = 0;
+  Cycles transfer = 0;
+};
+
+/// The value is read until M(reader) + distance * II + hold.
+struct Reading {
+  std::size_t reader = 0;
+  Cycles distance = 0;
+  Cycles hold = 0;
+  std::optional<Cycles> abroad;  ///< least cycles from the issue of the value to the end of this
+                                 ///< reading if the reader is in another group; if known
+};
+
+struct Facts {
+  std::vector<OpFacts> ops;
+  std::vector<Edge> edges;                     ///< empty if the rule `dependence` is relaxed
+  std::vector<std::vector<Reading>> readings;  ///< by op that makes the value
+
+  bool may_share(std::size_t a, std::size_t b) const;
+};
+
+/// Precondition: every op has one way.
+Facts facts_of(const problem::Problem& problem);
+
+/// By op, the fewest cycles its value lives at this II: longest paths to the readers.
+/// Precondition: no circuit of edges is positive at this II.
+std::vector<Cycles> least_lives(const Facts& facts, Cycles interval);
+
+/// The largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, 1: no II
+/// below it has a schedule.
+Cycles least_load(const problem::Problem& problem, const Facts& facts);
+
+/// If there is a schedule at any II, there is one at this; docs/reference/certificate.md says why.
+Cycles decisive_interval(const problem::Problem& problem, const Facts& facts);
+
+/// The rules for which the stretch lemma is known to hold: a schedule at II, with M moved to
+/// M + floor(M / II), is one at II + 1.
+bool survives_stretching(problem::Rule rule);
+
+}  // namespace twill::certify

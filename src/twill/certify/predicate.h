@@ -1,0 +1,69 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// What the variables and the sums of a proof say about a schedule. docs/reference/certificate.md
+/// has the exact meaning of each, and the constraints that hold between them.
+namespace twill::certify {
+
+/// Numbers are indices of ops, groups and memories of the Problem, or of the proof's accumulators.
+struct Predicate {
+  enum class Kind : std::uint8_t {
+    slot,            ///< slot(first) - slot(second) >= number
+    stage,           ///< stage(first) - stage(second) >= number
+    in,              ///< op `first` is in group `second`
+    used,            ///< group `first` has an op
+    opened,          ///< an op that does not come after op `second` is in group `first`
+    same,            ///< ops `first` and `second` are in one group
+    waits,           ///< op `first` blocks
+    alive,           ///< `number` copies of the value of `first` are alive when `second` is issued
+    held,            ///< alive, and the two ops are in one group
+    together,        ///< all ops of accumulator `first` are in the group of op `second`
+    before,          ///< of its values one up to position `number` is held when `second` is issued
+    counts,          ///< the value at `number` is held; and not the first held, or not together
+    gathered,        ///< all ops of accumulator `first` are in group `second`
+    leaves,          ///< value `first` is of group `second`, and a late reader of it is not
+    crosses,         ///< value `first` is not of group `second`, and a reader of it is
+    groups,          ///< at most `number` groups have an op
+    crossings,       ///< at most `number` crossings
+    length,          ///< the schedule is at most `number` long
+    memory,          ///< sum: memory `first` when op `second` is issued
+    registers,       ///< sum: the group of op `first` when that is issued
+    issue,           ///< sum: issue cycles of group `first`
+    register_time,   ///< sum: registers times cycles of group `first`
+    compute_groups,  ///< sum: compute groups without an op
+  };
+  Kind kind = Kind::used;
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::int64_t number = 0;
+
+  friend auto operator<=>(const Predicate&, const Predicate&) = default;
+};
+inline constexpr int kPredicateKinds = 23;
+
+/// Whether the kind may be a variable; whether it may be a sum that overflows. `groups` and
+/// `crossings` are both.
+bool is_variable(Predicate::Kind kind);
+bool is_sum(Predicate::Kind kind);
+
+/// What the two numbers of a kind count; `nothing`: it has none.
+enum class Noun : std::uint8_t { nothing, op, group, memory, accumulator };
+struct Form {
+  const char* word;  ///< "slot", "register-time" ...
+  Noun first;
+  Noun second;
+  bool number;
+};
+const Form& form_of(Predicate::Kind kind);
+
+/// "slot qkA qkB 512", as a proof spells it. Precondition: the numbers fit the Problem.
+std::string text_of(const Predicate& predicate, const problem::Problem& problem);
+
+}  // namespace twill::certify

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/certify/predicate.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::certify {
+
+/// A permutation of ops that exchanges the two of each pair and leaves all others in place.
+using Exchange = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// What a proof refutes: a schedule of the Problem with this initiation interval that keeps the
+/// limits; and what it assumes without loss of generality.
+struct Subject {
+  Cycles interval = 1;
+  std::size_t anchor = 0;                              ///< the op whose slot is 0
+  std::vector<std::size_t> tiles;                      ///< ops ordered by slot; empty or >= 2
+  std::vector<Exchange> exchanges;                     ///< that justify it
+  std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order they read each other
+  std::vector<Predicate> given;                        ///< limits that the schedule keeps
+  std::optional<Predicate> refuted;                    ///< and the one that it cannot keep
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
+/// A step adds a clause to those that hold, or takes some away.
+enum class StepKind : std::uint8_t {
+  difference,  ///< the negated literals are differences that close a circuit of positive weight
+  overflow,    ///< the negated literals overflow a sum
+  learned,     ///< the negated literals lead to a contradiction by unit propagation
+  dropped,     ///< not needed any more; the numbers of earlier steps, from 1
+};
+
+struct Step {
+  StepKind kind = StepKind::learned;
+  std::uint32_t sum = 0;    ///< into Proof::sums, of an overflow
+  std::uint32_t begin = 0;  ///< into Proof::numbers
+  std::uint32_t end = 0;
+};
+
+/// That there is no schedule as in the Subject. Literals are signed variable numbers from 1; a
+/// clause's number counts the steps that add one, from 1.
+struct Proof {
+  Subject subject;
+  std::vector<Predicate> variables;  ///< variable i is element i - 1
+  std::vector<Predicate> sums;
+  std::vector<Step> steps;
+  std::vector<std::int32_t> numbers;
+
+  std::span<const std::int32_t> numbers_of(const Step& step) const {
+    return std::span(numbers).subspan(step.begin, step.end - step.begin);
+  }
+};
+
+/// Why something is not accepted, and where.
+struct Rejection {
+  std::string file;  ///< filled in by whoever knows it
+  int line = 0;      ///< 0: no particular one
+  std::string reason;
+};
+
+/// The text form; docs/reference/certificate.md. Reading fails for what is no proof text about this
+/// Problem; nothing is said about whether the proof is right.
+std::string print_proof(const Proof& proof, const problem::Problem& problem);
+Result<Proof> parse_proof(std::string_view text, const std::string& file,
+                          const problem::Problem& problem);
+
+/// The line of the printed text on which a step stands. Precondition: it is a step of the proof.
+int line_of_step(const Proof& proof, std::size_t step);
+
+/// Checks every step. Precondition: every op of the Problem has one way. `line` of a rejection is
+/// that of the printed text. Cost: about that of the search that found the proof.
+tl::expected<void, Rejection> check_proof(const problem::Problem& problem, const Proof& proof);
+
+/// The same, and returns what the refutation needs of the proof, with clauses dropped after their
+/// last use.
+tl::expected<Proof, Rejection> trim_proof(const problem::Problem& problem, const Proof& proof);
+
+}  // namespace twill::certify

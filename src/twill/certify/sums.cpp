@@ -1,0 +1,209 @@
+#include <algorithm>
+
+#include "twill/certify/constraints.h"
+
+/// The part of the Constraints that adds up what the literals that are true now stand for.
+namespace twill::certify {
+namespace {
+
+using Kind = Predicate::Kind;
+using problem::Rule;
+
+/// Larger registers times II are not looked at, so that no sum leaves 64 bits.
+constexpr std::int64_t kLargestProduct = std::int64_t{1} << 50;
+
+/// a * b, or something above `cap`. All at least 0.
+std::int64_t product(std::int64_t a, std::int64_t b, std::int64_t cap) {
+  if (a == 0 || b == 0) return 0;
+  return b > cap / a ? cap + 1 : a * b;
+}
+
+}  // namespace
+
+bool Constraints::overflows(const Predicate& sum, std::vector<Literal>& causes) const {
+  causes.clear();
+  switch (sum.kind) {
+    case Kind::memory:
+      return problem_.in_force(Rule::memory) && memory_overflows(sum.first, sum.second, causes);
+    case Kind::registers:
+      return problem_.in_force(Rule::registers) && registers_overflow(sum.first, causes);
+    case Kind::issue:
+      return problem_.in_force(Rule::one_stream) && issue_overflows(sum.first, causes);
+    case Kind::register_time:
+      return problem_.in_force(Rule::registers) && register_time_overflows(sum.first, causes);
+    case Kind::compute_groups:
+      return too_few_groups(causes);
+    case Kind::groups:
+    case Kind::crossings:
+      return limit_overflows(sum, causes);
+    default:
+      return false;
+  }
+}
+
+/// Whether the variable is there and true now; then it is a cause.
+bool Constraints::is_true(const Predicate& variable, std::vector<Literal>& causes) const {
+  const std::optional<Literal> literal = known(variable);
+  if (!literal || !clauses_.is_true(*literal)) return false;
+  causes.push_back(*literal);
+  return true;
+}
+
+/// The copies of a value that are certainly alive at an event; by group: if both ops are in one.
+std::int64_t Constraints::copies_of(std::size_t value, std::size_t event, bool by_group,
+                                    std::vector<Literal>& causes) const {
+  const auto most_in = [&](const auto& table) {
+    std::pair<std::int64_t, Literal> most(0, kTrue);
+    const auto found = table.find({value, event});
+    if (found == table.end()) return most;
+    for (const auto& [copies, literal] : found->second) {
+      if (copies > most.first && clauses_.is_true(literal)) most = {copies, literal};
+    }
+    return most;
+  };
+  const auto held = by_group ? most_in(held_) : std::pair<std::int64_t, Literal>(0, kTrue);
+  auto alive = most_in(alive_);
+  const std::int64_t always = lives_[value] / ii_;
+  if (always >= alive.first) alive = {always, kTrue};
+  if (alive.first > held.first && (!by_group || is_true({Kind::same, value, event, 0}, causes))) {
+    causes.push_back(alive.second);
+    return alive.first;
+  }
+  causes.push_back(held.second);
+  return held.first;
+}
+
+bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
+                                   std::vector<Literal>& causes) const {
+  const std::int64_t capacity = problem_.memories()[memory].capacity;
+  std::int64_t sum = 0;
+  for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
+    for (const problem::Footprint& it : problem_.ops()[value].footprint) {
+      if (it.memory.index() != memory || it.amount == 0) continue;
+      sum += product(it.amount, copies_of(value, event, false, causes), capacity);
+    }
+  }
+  return sum > capacity;
+}
+
+bool Constraints::registers_overflow(std::size_t event, std::vector<Literal>& causes) const {
+  std::int64_t capacity = 0;
+  for (const std::size_t group : facts_.ops[event].groups) {
+    const std::int64_t registers = problem_.groups()[group].registers;
+    if (is_true({Kind::in, event, group, 0}, causes)) {
+      capacity = registers;
+      break;
+    }
+    capacity = std::max(capacity, registers);
+  }
+  std::int64_t sum = 0;
+  for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
+    if (!is_value(value) || gathered_[value] != 0) continue;
+    sum += product(facts_.ops[value].registers, copies_of(value, event, true, causes), capacity);
+  }
+  for (std::size_t i = 0; i < rounds_.size() && sum <= capacity; ++i) {
+    const std::int64_t amount = facts_.ops[subject_.accumulators[i].front()].registers;
+    sum += product(amount, accumulated_copies(i, event, causes), capacity);
+  }
+  return sum > capacity;
+}
+
+/// The copies of an accumulator's values that are certainly held at an event. Of the first copies
+/// those are known that are true one by one; and, all ops being together, one more than `counts`.
+std::int64_t Constraints::accumulated_copies(std::size_t accumulator, std::size_t event,
+                                             std::vector<Literal>& causes) const {
+  const std::vector<std::size_t>& ops = subject_.accumulators[accumulator];
+  std::vector<Literal> by_counts;
+  std::int64_t counted = is_true({Kind::together, accumulator, event, 0}, by_counts) ? 1 : 0;
+  std::int64_t firsts = 0;
+  std::int64_t further = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto position = static_cast<std::int64_t>(i);
+    if (is_true({Kind::counts, accumulator, event, position}, by_counts)) ++counted;
+    const std::int64_t copies = copies_of(ops[i], event, true, causes);
+    firsts += copies > 0 ? 1 : 0;
+    further += std::max<std::int64_t>(0, copies - 1);
+  }
+  if (counted > firsts) causes.insert(causes.end(), by_counts.begin(), by_counts.end());
+  return std::max(counted, firsts) + further;
+}
+
+bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& causes) const {
+  Cycles sum = 0;
+  for (std::size_t op = 0; op < n_; ++op) {
+    const Cycles issue = facts_.ops[op].issue;
+    if (issue > 0 && is_true({Kind::in, op, group, 0}, causes)) sum += issue;
+  }
+  return sum > ii_;
+}
+
+/// Cycles that a value lives longer than least if a reader for which it does is in another group.
+Cycles Constraints::longer_abroad(std::size_t value) const {
+  Cycles least = 0;
+  for (const Reading& it : facts_.readings[value]) {
+    if (!it.abroad || *it.abroad <= lives_[value]) continue;
+    const Cycles extra = *it.abroad - lives_[value];
+    least = least == 0 ? extra : std::min(least, extra);
+  }
+  return least;
+}
+
+/// Registers times cycles. The values of an accumulator, if all are of the group, take turns or
+/// overlap: one of them lives in every cycle of as many iterations as the accumulator goes around.
+bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal>& causes) const {
+  const std::int64_t registers = problem_.groups()[group].registers;
+  if (registers > kLargestProduct / ii_) return false;
+  const std::int64_t capacity = registers * ii_;
+  std::int64_t sum = 0;
+  const auto time_of = [&](std::size_t value) {
+    const bool leaves = is_true({Kind::leaves, value, group, 0}, causes);
+    if (!leaves && !is_true({Kind::in, value, group, 0}, causes)) return Cycles{0};
+    return std::max<Cycles>(0, lives_[value]) + (leaves ? longer_abroad(value) : 0);
+  };
+  for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
+    if (!is_value(value) || gathered_[value] != 0) continue;
+    sum += product(facts_.ops[value].registers, time_of(value), capacity);
+  }
+  for (std::size_t i = 0; i < rounds_.size() && sum <= capacity; ++i) {
+    Cycles time = 0;
+    for (const std::size_t op : subject_.accumulators[i]) time += time_of(op);
+    if (is_true({Kind::gathered, i, group, 0}, causes)) time = std::max(time, rounds_[i] * ii_);
+    const std::int64_t amount = facts_.ops[subject_.accumulators[i].front()].registers;
+    sum += product(amount, time, capacity);
+  }
+  return sum > capacity;
+}
+
+bool Constraints::too_few_groups(std::vector<Literal>& causes) const {
+  std::int64_t pool = 0;
+  std::int64_t empty = 0;
+  for (std::size_t group = 0; group < problem_.groups().size(); ++group) {
+    if (problem_.groups()[group].loads) continue;
+    ++pool;
+    const std::optional<Literal> used = known({Kind::used, group, 0, 0});
+    if (!used || !clauses_.is_false(*used)) continue;
+    causes.push_back(negation(*used));
+    ++empty;
+  }
+  const std::int64_t ops =
+      std::count_if(problem_.ops().begin(), problem_.ops().end(),
+                    [](const problem::Op& op) { return !op.variable_latency; });
+  return pool - empty < std::min({std::int64_t{problem_.minimum_compute_groups()}, pool, ops});
+}
+
+bool Constraints::limit_overflows(const Predicate& limit, std::vector<Literal>& causes) const {
+  if (!is_true(limit, causes)) return false;
+  std::int64_t sum = 0;
+  if (limit.kind == Kind::groups) {
+    for (std::size_t group = 0; group < problem_.groups().size(); ++group) {
+      if (is_true({Kind::used, group, 0, 0}, causes)) ++sum;
+    }
+    return sum > limit.number;
+  }
+  for (const Predicate& it : crosses_) {
+    if (is_true(it, causes)) ++sum;
+  }
+  return sum > limit.number;
+}
+
+}  // namespace twill::certify

@@ -1,0 +1,75 @@
+#include "twill/certify/words.h"
+
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace twill::certify {
+
+bool WordReader::next_line() {
+  while (!rest_.empty()) {
+    whole_ = rest_.substr(0, rest_.find('\n'));
+    rest_.remove_prefix(std::min(whole_.size() + 1, rest_.size()));
+    ++number_;
+    left_ = whole_;
+    if (!at_end()) return true;
+  }
+  return false;
+}
+
+bool WordReader::at_end() {
+  left_.remove_prefix(std::min(left_.find_first_not_of(' '), left_.size()));
+  return left_.empty();
+}
+
+std::string_view WordReader::word() {
+  if (at_end()) return {};
+  const std::string_view found = left_.substr(0, left_.find(' '));
+  left_.remove_prefix(found.size());
+  return found;
+}
+
+Result<std::int64_t> WordReader::number(std::int64_t least, std::int64_t most) {
+  const std::string_view text = word();
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (whole && value >= least && value <= most) return value;
+  return fail(fmt::format("{} is no number from {} to {}", quoted(text), least, most));
+}
+
+Result<void> WordReader::finish() {
+  if (at_end()) return {};
+  return fail(fmt::format("{} is one word too many", quoted(word())));
+}
+
+tl::unexpected<Diagnostic> WordReader::fail(std::string message) const {
+  return twill::fail({file_, number_, 0}, std::move(message));
+}
+
+Names::Names(const problem::Problem& problem) {
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) ops_.emplace(problem.ops()[i].name, i);
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+    groups_.emplace(problem.groups()[i].name, i);
+  }
+  for (std::size_t i = 0; i < problem.memories().size(); ++i) {
+    memories_.emplace(problem.memories()[i].name, i);
+  }
+}
+
+Result<std::size_t> Names::find(WordReader& in, const Table& table, std::string_view kind) {
+  const std::string_view word = in.word();
+  const auto found = table.find(word);
+  if (found != table.end()) return found->second;
+  return in.fail(fmt::format("the problem has no {} {}", kind, quoted(word)));
+}
+
+std::string quoted(std::string_view word) {
+  constexpr std::size_t kShown = 60;
+  std::string text = "'";
+  for (const char c : word.substr(0, kShown)) text += c >= ' ' && c <= '~' ? c : '?';
+  return text + (word.size() > kShown ? "...'" : "'");
+}
+
+}  // namespace twill::certify

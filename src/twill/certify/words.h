@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::certify {
+
+/// Reads a text line by line, each line as words with single or more blanks between them.
+class WordReader {
+ public:
+  WordReader(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {}
+
+  /// Goes to the next line that is not empty; false at the end of the text.
+  bool next_line();
+  int line() const { return number_; }
+
+  /// The next word of the line; empty at its end.
+  std::string_view word();
+  bool at_end();
+  /// The next word as a whole number between the two.
+  Result<std::int64_t> number(std::int64_t least, std::int64_t most);
+  /// Fails if there is another word on the line.
+  Result<void> finish();
+
+  tl::unexpected<Diagnostic> fail(std::string message) const;
+
+ private:
+  std::string_view rest_;
+  std::string_view whole_;  ///< the line as it stands there
+  std::string_view left_;   ///< what of it is not read yet
+  std::string file_;
+  int number_ = 0;
+};
+
+/// Finds ops, groups and memories by name. The Problem outlives it.
+class Names {
+ public:
+  explicit Names(const problem::Problem& problem);
+
+  Result<std::size_t> op(WordReader& in) const { return find(in, ops_, "op"); }
+  Result<std::size_t> group(WordReader& in) const { return find(in, groups_, "group"); }
+  Result<std::size_t> memory(WordReader& in) const { return find(in, memories_, "memory"); }
+
+ private:
+  using Table = std::map<std::string, std::size_t, std::less<>>;
+  static Result<std::size_t> find(WordReader& in, const Table& table, std::string_view kind);
+
+  Table ops_;
+  Table groups_;
+  Table memories_;
+};
+
+/// A name or number of the text for a message: shortened, without control characters.
+std::string quoted(std::string_view word);
+
+}  // namespace twill::certify

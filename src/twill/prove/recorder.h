@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "twill/certify/proof.h"
+#include "twill/solve/proof.h"
+
+namespace twill::prove {
+
+/// Keeps, of all that an engine reports while a Problem is solved, the refutations that say most:
+/// per combination of ways the one at the largest II, and per objective the one of its largest
+/// value. What else was searched is forgotten as soon as the next search begins.
+class Recorder : public solve::ProofSink {
+ public:
+  explicit Recorder(std::size_t op_count) : op_count_(op_count) {}
+
+  /// The refutation at the largest II; none if there was none.
+  std::optional<certify::Proof> interval(const std::vector<int>& ways) const;
+  /// The refutation of the largest limit of an objective at this II.
+  std::optional<certify::Proof> limit(const std::vector<int>& ways, Cycles interval,
+                                      certify::Predicate::Kind objective) const;
+
+  void begin(std::string_view title) override;
+  void combination(const std::vector<int>& ways) override { ways_ = ways; }
+  void subject(const solve::ProofSubject& subject) override;
+  void meaning(solve::Literal literal, const solve::Meaning& meaning) override;
+  void meaning(const solve::Meaning& meaning) override;
+  void difference(const solve::Difference& /*difference*/) override {}
+  void atom(solve::Literal literal, const solve::Difference& difference) override;
+  void clause(std::span<const solve::Literal> literals) override;
+  void at_most(std::span<const solve::Term> terms, std::int64_t bound) override;
+  void difference_lemma(std::span<const solve::Literal> literals) override;
+  void at_most_lemma(std::size_t index, std::span<const solve::Literal> literals) override;
+  void learned(std::span<const solve::Literal> literals) override;
+  void deleted(std::span<const solve::Literal> literals) override;
+  void refuted(solve::Literal assumption) override;
+
+ private:
+  /// All that one engine reported.
+  struct Log {
+    certify::Proof proof;
+    std::int32_t clauses = 0;                                      ///< added by steps
+    std::unordered_map<std::uint64_t, std::uint32_t> lemmas;       ///< looked up only
+    std::unordered_multimap<std::uint64_t, std::int32_t> learned;  ///< looked up only
+  };
+  /// A log up to where something was refuted.
+  struct Refutation {
+    std::shared_ptr<const Log> log;
+    certify::Subject subject;
+    std::size_t variables = 0;
+    std::size_t sums = 0;
+    std::size_t steps = 0;
+    std::size_t numbers = 0;
+  };
+  struct Refutations {
+    std::optional<Refutation> interval;
+    std::map<certify::Predicate::Kind, Refutation> limits;
+  };
+
+  static certify::Proof proof_of(const Refutation& refutation);
+  void add(certify::StepKind kind, std::uint32_t sum, std::span<const solve::Literal> literals);
+  void name(solve::Literal literal, const certify::Predicate& predicate);
+  std::optional<certify::Predicate> limit_of(solve::Literal literal) const;
+
+  std::size_t op_count_;
+  std::vector<int> ways_;
+  std::shared_ptr<Log> log_;
+  certify::Predicate next_sum_;
+  std::map<std::vector<int>, Refutations> refutations_;  ///< by ways
+};
+
+}  // namespace twill::prove
