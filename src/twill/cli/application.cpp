@@ -21,15 +21,28 @@ constexpr const char* kFooter = R"(Examples:
   twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir    schedule a Triton kernel for its own GPU
   twill schedule kernel.ttgir --machine h100 -o s.json  the schedule as JSON, for other programs
   twill loop kernel.ttgir --machine h200                the problem as .loop text, to edit
+  twill emit smtlib loops/fig1.loop --ii 2 | z3 -in     ask another solver
   twill verify s.json                                   check a schedule, whoever made it
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
 within the work limit, 6 a schedule that breaks a rule.)";
 
+/// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// " emit smtlib" of that; empty for `twill` itself.
+std::string path_of(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return "";
+  return " " + chosen.front()->get_name() + path_of(*chosen.front());
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::fprintf(stderr, "twill: %s\n", error.what());
-  const auto chosen = app.get_subcommands();
-  const std::string of = chosen.empty() ? "" : " " + chosen.front()->get_name();
+  const std::string of = path_of(app);
   std::fprintf(stderr, "hint: `twill%s --help` lists what there is\n", of.c_str());
   return kUsage;
 }
@@ -45,12 +58,12 @@ int run_checked(int argc, char** argv) {
   add_verify_command(app, session);
   add_evaluate_command(app, session);
   add_loop_command(app, session);
+  add_emit_command(app, session);
   add_machines_command(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    const auto shown = print(chosen.empty() ? app.help() : chosen.front()->help());
+    const auto shown = print(innermost(app).help());
     return shown ? kAnswer : refuse(shown.error());
   } catch (const CLI::CallForVersion& version) {
     const auto shown = print(std::string(version.what()) + "\n");

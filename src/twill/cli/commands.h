@@ -33,6 +33,7 @@ void add_bound_command(CLI::App& app, Session& session);
 void add_verify_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);
+void add_emit_command(CLI::App& app, Session& session);
 void add_machines_command(CLI::App& app, Session& session);
 
 /// The exit code that an outcome stands for.

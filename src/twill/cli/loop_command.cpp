@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/schedule/problem_json.h"
@@ -54,6 +55,7 @@ void add_loop_command(CLI::App& app, Session& session) {
   command->add_flag("--strict", request.strict, "Refuse operations without a price");
   command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
       ->transform(CLI::CheckedTransformer(kRates));
+  add_normalize_option(*command, request);
   command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }

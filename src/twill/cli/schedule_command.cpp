@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/report/schedule_json.h"
@@ -85,6 +86,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
   command->add_flag("--strict", request.strict,
                     "Refuse operations that the machine has no price for, instead of warning");
+  add_normalize_option(*command, request);
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command->add_flag("--timing", choices->timing, "Also print the seconds each step took");

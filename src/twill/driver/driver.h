@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/machine/machine.h"
+#include "twill/problem/normalize.h"
 #include "twill/report/outcome.h"
 #include "twill/solve/solve.h"
 #include "twill/support/diagnostic.h"
@@ -39,10 +40,12 @@ struct Request {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
   std::string pool;                     ///< only this pool of the machine; default: all of them
   bool strict = false;                  ///< refuse operations that only the default rule prices
+  std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   solve::Options limits;
 };
 
-/// The Problem of the input's loop for one pool: the one asked for, else the machine's first.
+/// The Problem of the input's loop for one pool: the one asked for, else the machine's first; with
+/// `normalize`, the last warning says what that changed.
 struct PosedLoop {
   problem::Problem problem;
   std::vector<Diagnostic> warnings;
@@ -55,7 +58,8 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 ///
 /// TTGIR is posed with every op at its slowest co-run rate, so that its II can be kept; the
 /// bracket's lower end is proven with every op at its fastest. Of several pools the best is kept:
-/// smallest II, then the objectives in order.
+/// smallest II, then the objectives in order. With `normalize`, what `pose_loop` poses is scheduled
+/// like a `.loop` text: one pool, no bracket.
 Result<report::Outcome> schedule_loop(const Request& request);
 
 /// Checks the schedule or the order that stands in a `.loop` file or in a schedule JSON. Of an

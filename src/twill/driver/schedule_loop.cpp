@@ -34,6 +34,23 @@ void check(report::Outcome& outcome) {
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
 }
 
+/// What stands in the input, with normalized costs.
+Result<report::Outcome> schedule_normalized(const Request& request) {
+  Stopwatch watch;
+  TWILL_TRY(PosedLoop posed, pose_loop(request, machine::Rate::slowest));
+  const double read = watch.lap();
+  schedule::Answer answer = solve::solve(posed.problem, request.limits);
+  const double solve = watch.lap();
+  report::Outcome outcome =
+      described(request.input, std::move(posed.problem), std::move(answer));
+  outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
+  posed.warnings.pop_back();
+  outcome.warnings = std::move(posed.warnings);
+  check(outcome);
+  outcome.timings = {read, 0, solve, watch.lap()};
+  return outcome;
+}
+
 Result<report::Outcome> schedule_hand_written(const Request& request) {
   Stopwatch watch;
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
@@ -112,10 +129,24 @@ Result<report::Outcome> schedule_kernel(const Request& request) {
   return outcome;
 }
 
+Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form == Form::loop) {
+    TWILL_TRY(schedule::LoopText loop,
+              schedule::parse_loop(request.input.text, request.input.name));
+    return PosedLoop{std::move(loop.problem), {}};
+  }
+  if (form == Form::schedule_json) return fail({request.input.name}, "a schedule is not a loop");
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
+  return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
+}
+
 }  // namespace
 
 Result<report::Outcome> schedule_loop(const Request& request) {
   TWILL_TRY(const Form form, form_of(request.input));
+  if (request.normalize && form != Form::schedule_json) return schedule_normalized(request);
   switch (form) {
     case Form::loop:
       return schedule_hand_written(request);
@@ -129,16 +160,13 @@ Result<report::Outcome> schedule_loop(const Request& request) {
 }
 
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {
-  TWILL_TRY(const Form form, form_of(request.input));
-  if (form == Form::loop) {
-    TWILL_TRY(schedule::LoopText loop,
-              schedule::parse_loop(request.input.text, request.input.name));
-    return PosedLoop{std::move(loop.problem), {}};
-  }
-  if (form == Form::schedule_json) return fail({request.input.name}, "a schedule is not a loop");
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
-  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
-  return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
+  TWILL_TRY(PosedLoop posed, pose_as_it_is(request, rate));
+  if (!request.normalize) return posed;
+  auto normalized = problem::normalize(posed.problem, *request.normalize);
+  if (!normalized) return fail({request.input.name}, normalized.error().message);
+  const std::string what = problem::in_words(*request.normalize, normalized->costs);
+  posed.warnings.push_back({{request.input.name}, what, "", ""});
+  return PosedLoop{std::move(normalized->problem), std::move(posed.warnings)};
 }
 
 }  // namespace twill::driver

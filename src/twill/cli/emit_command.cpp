@@ -1,0 +1,83 @@
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/normalize_option.h"
+#include "twill/cli/output.h"
+#include "twill/driver/emit_smtlib.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  machine::Rate rate = machine::Rate::slowest;
+  driver::SmtlibRequest what;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill emit smtlib loops/fwd_b1.loop --ii 1676 | z3 -in       sat: there is a schedule
+  twill emit smtlib loops/fwd_b1.loop --ii 1675 | cvc5 -       unsat: there is none
+  twill emit smtlib loops/fig1.loop --literal --ii 2 --length 4 | z3 -in)";
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  const auto emitted = driver::emit_smtlib(choices.request, choices.rate, choices.what);
+  if (!emitted) return refuse(emitted.error());
+  warn(emitted->warnings);
+  const auto printed = print(emitted->text);
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+void add_smtlib(CLI::App& emit, Session& session) {
+  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
+                                                              {"slowest", machine::Rate::slowest}};
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command = emit.add_subcommand(
+      "smtlib", "The question whether a schedule exists, for SMT solvers (SMT-LIB 2, QF_LIA)");
+  driver::Request& request = choices->request;
+  driver::SmtlibRequest& what = choices->what;
+  const CLI::Range cycles(std::int64_t{1}, problem::kLargestTotal);
+  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+      ->required();
+  command->add_option("--ii", what.ii, "Initiation interval to ask for [the loop's MinII]")
+      ->check(cycles);
+  auto* literal = command->add_flag(
+      "--literal", what.literal, "The paper's model, Figures 4 to 6 as printed, instead of ours");
+  command
+      ->add_option("--length", what.length,
+                   "Length L of the paper's model [the longest that its search tries at that II]")
+      ->check(cycles)
+      ->needs(literal);
+  add_normalize_option(*command, request);
+  command->add_option("--machine", request.machine,
+                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, or :LINE");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
+  command->add_flag("--strict", request.strict, "Refuse operations without a price");
+  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
+      ->transform(CLI::CheckedTransformer(kRates));
+  command->footer(kFooter);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace
+
+void add_emit_command(CLI::App& app, Session& session) {
+  CLI::App* emit = app.add_subcommand("emit", "Print a loop in a form that other programs take");
+  emit->require_subcommand(1);
+  add_smtlib(*emit, session);
+}
+
+}  // namespace twill::cli

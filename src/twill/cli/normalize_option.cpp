@@ -1,0 +1,40 @@
+#include "twill/cli/normalize_option.h"
+
+#include <charconv>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace twill::cli {
+namespace {
+
+/// Whether `text` is U or U:paper.
+bool read(const std::string& text, problem::Normalization& how) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, how.budget);
+  if (error != std::errc() || how.budget < 1 || how.budget > problem::kLargestBudget) return false;
+  const std::string_view form(rest, static_cast<std::size_t>(end - rest));
+  how.form = form == ":paper" ? problem::NormalForm::paper : problem::NormalForm::repaired;
+  return form.empty() || form == ":paper";
+}
+
+}  // namespace
+
+void add_normalize_option(CLI::App& command, driver::Request& request) {
+  const auto set = [&request](const std::string& text) {
+    problem::Normalization how;
+    if (!read(text, how)) {
+      throw CLI::ValidationError("--normalize", "'" + text +
+                                                    "' is neither U nor U:paper, with U in 1.." +
+                                                    std::to_string(problem::kLargestBudget));
+    }
+    request.normalize = how;
+  };
+  command
+      .add_option_function<std::string>(
+          "--normalize", set,
+          "Replace the cycle counts by ones of sum U and like ratios; U:paper as the paper does it")
+      ->type_name("U");
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "twill/problem/problem.h"
+
+/// Scheduling problems as SMT-LIB 2 text (logic QF_LIA) that any SMT solver reads, so that a
+/// verdict of `solve` can be had from a program that is not ours. Nothing is decided here.
+namespace twill::emit {
+
+/// "Does this problem have a schedule at the interval `ii`?" by docs/reference/rules.md, ways of
+/// ops included. Satisfiable exactly if there is one, of any number of stages; the model is one:
+/// `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several).
+///
+/// An encoding of its own: it shares nothing with `solve`, takes nothing without loss of
+/// generality, and says nothing twice but that the occupancies of a unit sum to at most `ii`.
+/// Precondition: 1 <= ii <= problem::kLargestTotal.
+/// Cost and length of the text: O(ops^2 * ways^2 + values^2 * readers).
+std::string smtlib(const problem::Problem& problem, Cycles ii);
+
+/// The straight-line program Q of the paper's section 4: ceil(length / ii) copies of the iteration,
+/// `ii` cycles apart, the steady state executed once.
+struct StraightLine {
+  Cycles ii = 1;      ///< at least 1
+  Cycles length = 1;  ///< L, cycles of one iteration; at least 1
+};
+
+/// Cycles of the whole program: T = (ceil(L / I) - 1) * I + L.
+Cycles total_of(const StraightLine& shape);
+
+/// "Do Figures 4 to 6 of the paper have a solution at this I and L?", as printed there, with its
+/// names: `op!OP!COPY!CYCLE`, `live!OP!COPY!CYCLE`, `opw!OP!GROUP`. docs/paper.md lists the
+/// readings that the figures leave open, and what our problems have that the paper does not.
+///
+/// Fails if an op has several ways, or if the text would have more than about kMostLiteralTerms
+/// terms: it grows with T, so normalize first (problem/normalize.h).
+/// Cost and length of the text: O(ops^2 * copies * T).
+Result<std::string> smtlib_literal(const problem::Problem& problem, const StraightLine& shape);
+inline constexpr double kMostLiteralTerms = 5e6;
+
+}  // namespace twill::emit

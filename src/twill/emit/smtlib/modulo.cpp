@@ -1,0 +1,321 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "twill/emit/smtlib.h"
+#include "twill/emit/smtlib/script.h"
+#include "twill/schedule/loop_text.h"
+
+// The rules, section by section of docs/reference/rules.md. An issue cycle is II * stage + slot
+// with 0 <= slot < II, so "the next issue of b after one of a" and "copies alive" are statements
+// about differences of two variables.
+
+namespace twill::emit {
+namespace {
+
+using namespace problem;
+
+class Modulo {
+ public:
+  Modulo(const Problem& problem, Cycles ii) : problem_(problem), ii_(ii) {}
+
+  std::string text() && {
+    head();
+    declare_ops();
+    if (problem_.in_force(Rule::dependence)) dependences();
+    for (std::size_t a = 0; a < count(); ++a) {
+      alone(a);
+      for (std::size_t b = 0; b < count(); ++b) {
+        if (a != b) pair(a, b);
+      }
+    }
+    if (problem_.in_force(Rule::unit)) unit_totals();
+    if (problem_.in_force(Rule::pipe)) pipes();
+    if (problem_.in_force(Rule::memory)) memories();
+    if (problem_.in_force(Rule::registers)) registers();
+    minimum_groups();
+    return std::move(script_).finish();
+  }
+
+ private:
+  std::size_t count() const { return problem_.ops().size(); }
+  const Op& op(std::size_t v) const { return problem_.ops()[v]; }
+
+  void head() {
+    script_.comment(
+        fmt::format("Has the loop {} a schedule with an initiation interval of {} cycles?",
+                    problem_.name(), ii_));
+    script_.comment(
+        "sat: yes, the model is one. unsat: no, and none at a smaller interval either.");
+    script_.comment("problem " + schedule::problem_hash(problem_));
+    script_.set_logic();
+  }
+
+  // Variables.
+
+  Term stage(std::size_t v) const { return "stage!" + op(v).name; }
+  Term slot(std::size_t v) const { return "slot!" + op(v).name; }
+
+  /// v is carried out that way.
+  Term by(std::size_t v, const Way& way) const {
+    return op(v).ways.size() == 1 ? kTrue : fmt::format("way!{}!{}", op(v).name, way.name);
+  }
+
+  /// v runs in that group.
+  Term in(std::size_t v, std::size_t h) const {
+    const Group& group = problem_.groups()[h];
+    if (problem_.in_force(Rule::width) && group.warps != op(v).warps) return kFalse;
+    const bool load = op(v).variable_latency;
+    if (problem_.in_force(Rule::load_group) && group.loads != load) return kFalse;
+    return fmt::format("in!{}!{}", op(v).name, group.name);
+  }
+
+  Term same_group(std::size_t u, std::size_t v) const {
+    if (u == v) return kTrue;
+    std::vector<Term> any;
+    for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+      any.push_back(all_of({in(u, h), in(v, h)}));
+    }
+    return any_of(any);
+  }
+
+  void declare_ops() {
+    for (std::size_t v = 0; v < count(); ++v) {
+      script_.declare(stage(v), "Int");
+      script_.declare(slot(v), "Int");
+      script_.claim(at_least(stage(v), number(0)));
+      script_.claim(at_least(slot(v), number(0)));
+      script_.claim(at_most(slot(v), number(ii_ - 1)));
+      std::vector<Term> groups;
+      for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+        groups.push_back(in(v, h));
+        if (groups.back() != kFalse) script_.declare(groups.back(), "Bool");
+      }
+      script_.claim_one_of(groups);
+      if (op(v).ways.size() == 1) continue;
+      std::vector<Term> ways;
+      for (const Way& way : op(v).ways) {
+        ways.push_back(by(v, way));
+        script_.declare(ways.back(), "Bool");
+      }
+      script_.claim_one_of(ways);
+    }
+  }
+
+  // Times.
+
+  /// II * quotient + rest, 0 <= rest < II.
+  std::pair<Cycles, Cycles> split(Cycles cycles) const {
+    const Cycles rest = ((cycles % ii_) + ii_) % ii_;
+    return {(cycles - rest) / ii_, rest};
+  }
+
+  /// M(v) - M(u) >= cycles.
+  Term after(std::size_t u, std::size_t v, Cycles cycles) const {
+    if (u == v) return cycles <= 0 ? kTrue : kFalse;
+    const auto [quotient, rest] = split(cycles);
+    const Term stages = difference(stage(v), stage(u));
+    const Term slots = difference(slot(v), slot(u));
+    const Term within = all_of({at_least(stages, number(quotient)), at_least(slots, number(rest))});
+    if (rest == 0) return any_of({at_least(stages, number(quotient + 1)), within});
+    return any_of(
+        {at_least(stages, number(quotient + 2)),
+         all_of({at_least(stages, number(quotient + 1)), at_least(slots, number(rest - ii_))}),
+         within});
+  }
+
+  /// From an issue of a to the next issue of b it takes at least so many cycles, in all iterations.
+  Term apart(std::size_t a, std::size_t b, Cycles cycles) const {
+    if (cycles <= 0) return kTrue;
+    if (cycles >= ii_) return kFalse;
+    const Term slots = difference(slot(b), slot(a));
+    return any_of({at_least(slots, number(cycles)),
+                   all_of({at_most(slots, number(-1)), at_least(slots, number(cycles - ii_))})});
+  }
+
+  // Rules.
+
+  void dependences() {
+    for (const Dependence& it : problem_.dependences()) {
+      const std::size_t u = it.from.index();
+      const std::size_t v = it.to.index();
+      const Term crossing = negation(same_group(u, v));
+      for (const Way& way : op(u).ways) {
+        const Cycles delay = delay_of(it, op(u), way) - it.distance * ii_;
+        script_.claim(implies(by(u, way), after(u, v, delay)));
+        if (it.transfer == 0) continue;
+        script_.claim(implies(all_of({by(u, way), crossing}), after(u, v, delay + it.transfer)));
+      }
+    }
+  }
+
+  /// What an op may not do whatever the others do.
+  void alone(std::size_t v) {
+    for (const Way& way : op(v).ways) {
+      const bool unit = problem_.in_force(Rule::unit) && way.occupancy > ii_;
+      const bool issue = problem_.in_force(Rule::one_stream) && way.issue > ii_;
+      if (unit || issue) script_.claim(negation(by(v, way)));
+    }
+  }
+
+  void pair(std::size_t a, std::size_t b) {
+    const Term together = same_group(a, b);
+    const Term waits = problem_.in_force(Rule::blocking) ? blocks(b) : kFalse;
+    for (const Way& way : op(a).ways) {
+      const Term window = apart(a, b, way.issue);
+      script_.claim(implies(all_of({by(a, way), together, waits}), window));
+      for (const Way& other : op(b).ways) {
+        const Term both = all_of({by(a, way), by(b, other)});
+        if (problem_.in_force(Rule::unit) && way.unit && way.unit == other.unit) {
+          script_.claim(implies(both, apart(a, b, way.occupancy)));
+        }
+        if (problem_.in_force(Rule::one_stream) && other.issue > 0) {
+          script_.claim(implies(all_of({both, together}), window));
+        }
+      }
+    }
+  }
+
+  /// v waits on a barrier or counter.
+  Term blocks(std::size_t v) const {
+    std::vector<Term> any;
+    for (const Dependence& it : problem_.dependences()) {
+      if (it.to.index() != v) continue;
+      if (it.blocking) return kTrue;
+      if (!it.carries_value || problem_[it.from].registers == 0) continue;
+      any.push_back(negation(same_group(it.from.index(), v)));
+    }
+    return any_of(any);
+  }
+
+  /// Follows from the pairs. It is said because no solver that we know sees it: without it, Z3
+  /// takes minutes to find that a unit is asked for too much.
+  void unit_totals() {
+    for (std::size_t f = 0; f < problem_.units().size(); ++f) {
+      std::vector<Term> held;
+      for (std::size_t v = 0; v < count(); ++v) {
+        for (const Way& way : op(v).ways) {
+          if (!way.unit || way.unit->index() != f) continue;
+          held.push_back(if_then(by(v, way), number(way.occupancy)));
+        }
+      }
+      if (held.size() > 1) script_.claim(at_most(sum_of(held), number(ii_)));
+    }
+  }
+
+  void pipes() {
+    for (std::size_t p = 0; p < problem_.pipes().size(); ++p) {
+      std::vector<Term> demands;
+      for (std::size_t v = 0; v < count(); ++v) {
+        for (const Way& way : op(v).ways) {
+          for (const PipeUse& use : way.pipes) {
+            if (use.pipe.index() == p) demands.push_back(if_then(by(v, way), number(use.demand)));
+          }
+        }
+      }
+      if (!demands.empty()) script_.claim(at_most(sum_of(demands), number(ii_)));
+    }
+  }
+
+  // Values. A sum of lives is largest where one of them begins, so it is taken there.
+
+  bool is_read(std::size_t w) const {
+    return std::any_of(
+        problem_.dependences().begin(), problem_.dependences().end(),
+        [&](const Dependence& it) { return it.from.index() == w && it.carries_value; });
+  }
+
+  /// At least the copies of w alive when v issues: begun so far, less those that ended.
+  Term copies(std::size_t w, std::size_t v) {
+    const Term name = fmt::format("copies!{}!{}", op(w).name, op(v).name);
+    if (!counted_.emplace(w, v).second) return name;
+    script_.declare(name, "Int");
+    script_.claim(at_least(name, number(0)));
+    for (const Dependence& it : problem_.dependences()) {
+      if (it.from.index() != w || !it.carries_value) continue;
+      const std::size_t u = it.to.index();
+      for (const Way& way : op(u).ways) {
+        const auto [quotient, rest] = split(read_hold_of(it, op(u), way));
+        const Term since = difference(slot(v), slot(u));
+        const Term held = fmt::format("(ite {} 0 (ite {} 1 2))", at_least(since, number(rest)),
+                                      at_least(since, number(rest - ii_)));
+        const Term begun =
+            w == v ? number(0) : fmt::format("(ite (< {} {}) (- 1) 0)", slot(v), slot(w));
+        const Term count =
+            sum_of({difference(stage(u), stage(w)), number(it.distance + quotient), held, begun});
+        script_.claim(implies(by(u, way), at_least(name, count)));
+      }
+    }
+    return name;
+  }
+
+  Term times(Amount amount, const Term& term) const {
+    return amount == 1 ? term : fmt::format("(* {} {})", number(amount), term);
+  }
+
+  void memories() {
+    for (std::size_t m = 0; m < problem_.memories().size(); ++m) {
+      std::vector<std::pair<std::size_t, Amount>> values;
+      for (std::size_t v = 0; v < count(); ++v) {
+        for (const Footprint& it : op(v).footprint) {
+          if (it.memory.index() == m && it.amount > 0 && is_read(v))
+            values.emplace_back(v, it.amount);
+        }
+      }
+      for (const auto& [v, own] : values) {
+        std::vector<Term> alive;
+        for (const auto& [w, amount] : values) alive.push_back(times(amount, copies(w, v)));
+        script_.claim(at_most(sum_of(alive), number(problem_.memories()[m].capacity)));
+      }
+    }
+  }
+
+  void registers() {
+    std::vector<std::size_t> values;
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (op(v).registers > 0 && is_read(v)) values.push_back(v);
+    }
+    for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+      for (const std::size_t v : values) {
+        if (in(v, h) == kFalse) continue;
+        std::vector<Term> alive;
+        for (const std::size_t w : values) {
+          if (in(w, h) == kFalse) continue;
+          const Term own = times(op(w).registers, copies(w, v));
+          alive.push_back(w == v ? own : if_then(in(w, h), own));
+        }
+        const Term fits = at_most(sum_of(alive), number(problem_.groups()[h].registers));
+        script_.claim(implies(in(v, h), fits));
+      }
+    }
+  }
+
+  void minimum_groups() {
+    std::vector<Term> used;
+    for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+      if (problem_.groups()[h].loads) continue;
+      std::vector<Term> any;
+      for (std::size_t v = 0; v < count(); ++v) any.push_back(in(v, h));
+      used.push_back(if_then(any_of(any), number(1)));
+    }
+    const auto computes = std::count_if(problem_.ops().begin(), problem_.ops().end(),
+                                        [](const Op& it) { return !it.variable_latency; });
+    const Cycles wanted = std::min({static_cast<Cycles>(problem_.minimum_compute_groups()),
+                                    static_cast<Cycles>(used.size()), Cycles{computes}});
+    if (wanted > 0) script_.claim(at_least(sum_of(used), number(wanted)));
+  }
+
+  const Problem& problem_;
+  Cycles ii_;
+  Script script_;
+  std::set<std::pair<std::size_t, std::size_t>> counted_;
+};
+
+}  // namespace
+
+std::string smtlib(const Problem& problem, Cycles ii) { return Modulo(problem, ii).text(); }
+
+}  // namespace twill::emit

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// Smaller cycle counts whose ratios are close to the original ones (the paper's section 5.2).
+/// Twill does not need it: its search does not grow with the cycles. It is here for solvers that
+/// do, and to show what it does to the answers.
+namespace twill::problem {
+
+enum class NormalForm {
+  repaired,  ///< see `normalize`
+  paper,     ///< the paper's integer program
+};
+
+struct Normalization {
+  Cycles budget = 300;  ///< U
+  NormalForm form = NormalForm::repaired;
+};
+
+/// What became of one cycle count.
+struct CostChange {
+  Cycles before = 0;  ///< positive
+  Cycles after = 0;
+  std::int64_t uses = 0;  ///< how often the Problem states it
+  friend bool operator==(const CostChange&, const CostChange&) = default;
+};
+
+struct Normalized {
+  Problem problem;
+  std::vector<CostChange> costs;  ///< by ascending `before`, each once
+};
+
+/// Replaces every positive duration of `problem` (occupancy, latency, issue, demand, delay, read
+/// hold, transfer); equal ones become equal. Zeros stay.
+///
+/// - `paper`: integers C' >= 0 with |C[i] C'[j] - C[j] C'[i]| <= F for all i, j and
+///   1 <= sum C' <= U, least F, where C lists every duration as often as it is stated. Equal costs
+///   get equal values; of several solutions one with the least sum. Costs may become 0; an op whose
+///   occupancy does gives up its unit.
+/// - `repaired`: C' >= 1, strictly increasing with C, each distinct duration counted once in
+///   sum C' <= U; the least distortion (see distortion_of), and of several such the finest scale.
+///
+/// Exact. Fails if U is outside 1..kLargestBudget, in the paper form if every cost is stated more
+/// often than U, in the repaired form if it is too small to keep the distinct durations distinct.
+/// Cost: `paper` O(k^3 U log max C), `repaired` O(k^2 U) for k distinct durations.
+Result<Normalized> normalize(const Problem& problem, const Normalization& how);
+inline constexpr Cycles kLargestBudget = 10'000;
+
+/// The largest factor by which the ratio of two costs changed, at least 1; infinite if a cost
+/// became 0 and another did not.
+double distortion_of(const std::vector<CostChange>& costs);
+
+/// "costs normalized to U = 300: ...", one sentence on what was lost.
+std::string in_words(const Normalization& how, const std::vector<CostChange>& costs);
+
+}  // namespace twill::problem
