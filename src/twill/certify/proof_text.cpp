@@ -126,10 +126,17 @@ class Reader {
     Subject& subject = proof_.subject;
     if (word == "tiles") {
       if (!subject.tiles.empty()) return in_.fail("there are `tiles` already");
-      return ops(subject.tiles);
+      TWILL_TRY(subject.tiles, names_.ops(in_));
+      return {};
     }
-    if (word == "accumulator") return ops(subject.accumulators.emplace_back());
-    if (word == "exchange") return exchange();
+    if (word == "accumulator") {
+      TWILL_TRY(subject.accumulators.emplace_back(), names_.ops(in_));
+      return {};
+    }
+    if (word == "exchange") {
+      TWILL_TRY(subject.exchanges.emplace_back(), names_.pairs(in_));
+      return {};
+    }
     if (word == "given") {
       TWILL_TRY(const Predicate it, limit());
       subject.given.push_back(it);
@@ -142,24 +149,6 @@ class Reader {
     in_ = before;
     TWILL_TRY(const Predicate it, limit());
     subject.refuted = it;
-    return {};
-  }
-
-  Result<void> ops(std::vector<std::size_t>& out) {
-    while (!in_.at_end()) {
-      TWILL_TRY(const std::size_t op, names_.op(in_));
-      out.push_back(op);
-    }
-    return {};
-  }
-
-  Result<void> exchange() {
-    Exchange& exchange = proof_.subject.exchanges.emplace_back();
-    while (!in_.at_end()) {
-      TWILL_TRY(const std::size_t a, names_.op(in_));
-      TWILL_TRY(const std::size_t b, names_.op(in_));
-      exchange.emplace_back(a, b);
-    }
     return {};
   }
 

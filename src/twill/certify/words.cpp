@@ -49,13 +49,33 @@ tl::unexpected<Diagnostic> WordReader::fail(std::string message) const {
 }
 
 Names::Names(const problem::Problem& problem) {
-  for (std::size_t i = 0; i < problem.ops().size(); ++i) ops_.emplace(problem.ops()[i].name, i);
-  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
-    groups_.emplace(problem.groups()[i].name, i);
+  const auto fill = [](Table& table, const auto& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) table.emplace(all[i].name, i);
+  };
+  fill(ops_, problem.ops());
+  fill(groups_, problem.groups());
+  fill(memories_, problem.memories());
+  fill(units_, problem.units());
+  fill(pipes_, problem.pipes());
+}
+
+Result<std::vector<std::size_t>> Names::ops(WordReader& in) const {
+  std::vector<std::size_t> out;
+  while (!in.at_end()) {
+    TWILL_TRY(const std::size_t it, op(in));
+    out.push_back(it);
   }
-  for (std::size_t i = 0; i < problem.memories().size(); ++i) {
-    memories_.emplace(problem.memories()[i].name, i);
+  return out;
+}
+
+Result<std::vector<std::pair<std::size_t, std::size_t>>> Names::pairs(WordReader& in) const {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  while (!in.at_end()) {
+    TWILL_TRY(const std::size_t a, op(in));
+    TWILL_TRY(const std::size_t b, op(in));
+    out.emplace_back(a, b);
   }
+  return out;
 }
 
 Result<std::size_t> Names::find(WordReader& in, const Table& table, std::string_view kind) {

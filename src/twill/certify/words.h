@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "twill/problem/problem.h"
@@ -48,6 +49,12 @@ class Names {
   Result<std::size_t> op(WordReader& in) const { return find(in, ops_, "op"); }
   Result<std::size_t> group(WordReader& in) const { return find(in, groups_, "group"); }
   Result<std::size_t> memory(WordReader& in) const { return find(in, memories_, "memory"); }
+  Result<std::size_t> unit(WordReader& in) const { return find(in, units_, "unit"); }
+  Result<std::size_t> pipe(WordReader& in) const { return find(in, pipes_, "pipe"); }
+  /// Ops up to the end of the line.
+  Result<std::vector<std::size_t>> ops(WordReader& in) const;
+  /// Pairs of ops up to the end of the line.
+  Result<std::vector<std::pair<std::size_t, std::size_t>>> pairs(WordReader& in) const;
 
  private:
   using Table = std::map<std::string, std::size_t, std::less<>>;
@@ -56,6 +63,8 @@ class Names {
   Table ops_;
   Table groups_;
   Table memories_;
+  Table units_;
+  Table pipes_;
 };
 
 /// A name or number of the text for a message: shortened, without control characters.

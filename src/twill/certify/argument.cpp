@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/certify/facts.h"
+#include "twill/certify/witness.h"
+
+/// Arguments that no schedule exists at any interval, beside proofs.
+namespace twill::certify {
+namespace {
+
+using problem::Dependence;
+using problem::Op;
+using problem::Problem;
+using problem::Rule;
+using problem::Way;
+
+std::vector<std::size_t> groups_of(const Problem& problem, const Op& op) {
+  std::vector<std::size_t> groups;
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+    const problem::Group& group = problem.groups()[i];
+    if (problem.in_force(Rule::width) && op.warps != group.warps) continue;
+    if (problem.in_force(Rule::load_group) && op.variable_latency != group.loads) continue;
+    groups.push_back(i);
+  }
+  return groups;
+}
+
+/// What is certain of the life of a value at every interval.
+struct Certain {
+  bool lives = false;       ///< for at least a cycle
+  std::int64_t always = 0;  ///< copies alive in every cycle
+};
+
+/// From an op's issue to that of the same op `distance` iterations later, `distance` copies live
+/// all the time. Otherwise a dependence keeps the reading at least delay + hold after the issue.
+Certain certain_life(const Problem& problem, std::size_t value) {
+  Certain life;
+  for (const Dependence& it : problem.dependences()) {
+    if (it.from.index() != value || !it.carries_value) continue;
+    if (it.to == it.from) {
+      life.lives = true;
+      life.always = std::max<std::int64_t>(life.always, it.distance);
+      continue;
+    }
+    Cycles delay = std::numeric_limits<Cycles>::max();
+    Cycles hold = delay;
+    for (const Way& way : problem[it.from].ways) {
+      delay = std::min(delay, delay_of(it, problem[it.from], way));
+    }
+    for (const Way& way : problem[it.to].ways) {
+      hold = std::min(hold, read_hold_of(it, problem[it.to], way));
+    }
+    // At distance D the end is at least delay + hold after the issue as well: M(reader) + D * II
+    // is at least M(value) + delay.
+    if (problem.in_force(Rule::dependence) && delay + hold > 0) life.lives = true;
+  }
+  return life;
+}
+
+/// The most of some values that certainly lives at one moment: at the issue of one that lives, it
+/// and every copy that always does.
+template <class Amount>
+std::int64_t most_at_once(const Problem& problem, const std::vector<std::size_t>& ops,
+                          Amount amount) {
+  std::int64_t always = 0;
+  for (const std::size_t op : ops) always += amount(op) * certain_life(problem, op).always;
+  std::int64_t most = always;
+  for (const std::size_t op : ops) {
+    const Certain life = certain_life(problem, op);
+    if (!life.lives) continue;
+    const std::int64_t own = std::max<std::int64_t>(life.always, 1) - life.always;
+    most = std::max(most, always + amount(op) * own);
+  }
+  return most;
+}
+
+std::string objection_to_memory(const Problem& problem, std::size_t memory) {
+  if (!problem.in_force(Rule::memory)) return "the rule memory is not in force";
+  std::vector<std::size_t> ops;
+  for (std::size_t op = 0; op < problem.ops().size(); ++op) ops.push_back(op);
+  const std::int64_t most = most_at_once(problem, ops, [&](std::size_t op) {
+    for (const problem::Footprint& it : problem.ops()[op].footprint) {
+      if (it.memory.index() == memory) return it.amount;
+    }
+    return Amount{0};
+  });
+  const problem::Memory& it = problem.memories()[memory];
+  if (most > it.capacity) return {};
+  return fmt::format("{} certainly live in {}, which holds {}", most, it.name, it.capacity);
+}
+
+/// One op: it alone is too large for every group that may run it. Several: what always lives is
+/// more than the groups that may run them have together; if that is one group, at one moment.
+std::string objection_to_registers(const Problem& problem, const std::vector<std::size_t>& ops) {
+  if (!problem.in_force(Rule::registers)) return "the rule registers is not in force";
+  std::set<std::size_t> groups;
+  std::set<std::size_t> seen;
+  for (const std::size_t op : ops) {
+    if (!seen.insert(op).second) return "an op stands twice";
+    for (const std::size_t group : groups_of(problem, problem.ops()[op])) groups.insert(group);
+  }
+  std::int64_t largest = 0;
+  std::int64_t total = 0;
+  for (const std::size_t group : groups) {
+    largest = std::max<std::int64_t>(largest, problem.groups()[group].registers);
+    total += problem.groups()[group].registers;
+  }
+  const auto amount = [&](std::size_t op) { return std::int64_t{problem.ops()[op].registers}; };
+  if (ops.size() == 1 || groups.size() == 1) {
+    if (most_at_once(problem, ops, amount) > largest) return {};
+  }
+  std::int64_t always = 0;
+  for (const std::size_t op : ops) always += amount(op) * certain_life(problem, op).always;
+  if (always > total) return {};
+  return fmt::format("{} registers always live, and the groups have {}", always, total);
+}
+
+/// Ops of different classes share no group, so each class fills no more groups than it has ops.
+std::string objection_to_few_groups(const Problem& problem) {
+  std::map<std::vector<std::size_t>, std::int64_t> classes;
+  std::int64_t pool = 0;
+  for (const problem::Group& group : problem.groups()) pool += group.loads ? 0 : 1;
+  std::int64_t computing = 0;
+  for (const Op& op : problem.ops()) {
+    ++classes[groups_of(problem, op)];
+    computing += op.variable_latency ? 0 : 1;
+  }
+  std::int64_t usable = 0;
+  for (const auto& [groups, ops] : classes) {
+    const auto compute = std::count_if(groups.begin(), groups.end(), [&](std::size_t group) {
+      return !problem.groups()[group].loads;
+    });
+    usable += std::min<std::int64_t>(compute, ops);
+  }
+  const std::int64_t wanted =
+      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, computing});
+  if (usable < wanted) return {};
+  return fmt::format("{} compute groups can have an op, {} must", usable, wanted);
+}
+
+}  // namespace
+
+std::string objection_to_never(const Problem& problem, const Reason& reason) {
+  using Kind = Reason::Kind;
+  switch (reason.kind) {
+    case Kind::no_group:
+      if (groups_of(problem, problem.ops()[reason.index]).empty()) return {};
+      return fmt::format("there is a group that may run {}", problem.ops()[reason.index].name);
+    case Kind::too_few_groups:
+      return objection_to_few_groups(problem);
+    case Kind::too_large:
+      return objection_to_memory(problem, reason.index);
+    case Kind::registers:
+      return objection_to_registers(problem, reason.ops);
+    default:
+      return "this does not show that there is no schedule";
+  }
+}
+
+}  // namespace twill::certify

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "twill/certify/proof.h"
+#include "twill/schedule/schedule.h"
+#include "twill/support/diagnostic.h"
+
+/// Everything that somebody needs who does not trust the search: what is claimed of a Problem, and
+/// why. docs/reference/certificate.md has the text forms, and the argument that what is checked is
+/// enough. Nothing here includes the search, or shares code with it.
+namespace twill::certify {
+
+/// A step along dependences: one from the op before to this one of at least `delay`, at most
+/// `distance` iterations apart.
+struct Link {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  Cycles delay = 0;
+  Cycles distance = 0;
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// Why a level cannot be smaller, or why there is no schedule at all.
+struct Reason {
+  enum class Kind : std::uint8_t {
+    trivial,   ///< interval, groups and length are at least 1, crossings 0
+    unit,      ///< interval: the occupancies on unit `index`
+    pipe,      ///< interval: the demands on pipe `index`
+    op,        ///< interval: op `index` alone
+    issue,     ///< interval: the issue cycles of `ops`, spread over the groups they may run in
+    circuit,   ///< interval: `links` that lead back to where they begin
+    apart,     ///< groups: no two of `ops` may share one
+    chain,     ///< length: `links` from op `index` to the last that ends
+    proof,     ///< any: the refutation in `file`
+    no_group,  ///< never: no group of the pool may run op `index`
+    too_few_groups,  ///< never: fewer compute groups can have an op than have to
+    too_large,       ///< never: what certainly lives does not fit into memory `index`
+    registers,  ///< never: what certainly lives does not fit into the groups that may run `ops`
+  };
+  Kind kind = Kind::trivial;
+  std::size_t index = 0;
+  std::vector<std::size_t> ops;
+  std::vector<Link> links;
+  std::string file;
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+/// "interval", "groups", "crossings" or "length" is at least `value`; beyond the interval: of
+/// schedules with the claimed values in the levels before.
+struct AtLeast {
+  std::string level;
+  std::int64_t value = 0;
+  Reason reason;
+  friend bool operator==(const AtLeast&, const AtLeast&) = default;
+};
+
+/// What is claimed of the schedules that carry out ops in certain ways.
+struct Case {
+  bool any = false;                                       ///< in whichever ways
+  std::vector<std::pair<std::size_t, std::size_t>> ways;  ///< op and way, of every op with several
+  std::vector<AtLeast> bounds;                            ///< in the order of the levels
+  std::optional<Reason> never;                            ///< there is none at any interval
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+struct Claims {
+  std::string problem;             ///< its name
+  std::string hash;                ///< schedule::problem_hash
+  std::vector<std::string> rules;  ///< in force, each keeping the stretch lemma
+  schedule::Verdict verdict = schedule::Verdict::undecided;
+  std::vector<std::pair<std::string, std::int64_t>> values;  ///< of the schedule, by level
+  std::vector<Exchange> exchanges;  ///< that make combinations of ways alike
+  std::vector<Case> cases;
+  friend bool operator==(const Claims&, const Claims&) = default;
+};
+
+struct Certificate {
+  problem::Problem problem;
+  std::optional<schedule::Schedule> schedule;
+  Claims claims;
+  std::map<std::string, Proof> proofs;  ///< by file name
+};
+
+/// Texts by file name; those of a pool under "pool/name".
+using Files = std::map<std::string, std::string>;
+
+inline constexpr std::string_view kClaimsFile = "claims";
+inline constexpr std::string_view kProblemFile = "problem.loop";
+inline constexpr std::string_view kPoolsFile = "pools";
+
+/// "interval" and then the objectives of the Problem, in its order.
+std::vector<std::string> levels_of(const problem::Problem& problem);
+
+/// "dependence" ... of the rules in force, and "minimum-groups".
+std::vector<std::string> rules_of(const problem::Problem& problem);
+
+std::string print_claims(const Claims& claims, const problem::Problem& problem);
+Result<Claims> parse_claims(std::string_view text, const std::string& file,
+                            const problem::Problem& problem);
+
+/// The files of a certificate.
+Files print_certificate(const Certificate& certificate);
+
+/// What was accepted, in a few lines for the user; or why it was not.
+struct Checked {
+  std::optional<Rejection> rejection;
+  std::vector<std::string> lines;
+  // Of an accepted certificate of one Problem:
+  schedule::Verdict verdict = schedule::Verdict::undecided;
+  std::vector<std::int64_t> values;  ///< of the schedule, by level
+  Cycles interval_bound = 1;         ///< no schedule has a smaller interval
+  int compute_groups = 0;            ///< that the schedule uses
+  int wanted_groups = 0;             ///< that the Problem asks for
+};
+
+/// Checks a certificate: reads its files, makes all constraints from the Problem, checks every
+/// claim, and runs the schedule. Fails if a file is missing or cannot be read; a file that says
+/// something wrong is a rejection. Cost: about that of the search that it is about.
+Result<Checked> check_files(const Files& files);
+
+/// Checks the claims one by one. Precondition: the files were read.
+Checked check_certificate(const Certificate& certificate);
+
+}  // namespace twill::certify

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/certify/certificate.h"
+#include "twill/certify/pools.h"
+#include "twill/schedule/loop_text.h"
+
+/// From files to certificates and back.
+namespace twill::certify {
+namespace {
+
+Result<const std::string*> text_of(const Files& files, const std::string& name) {
+  const auto found = files.find(name);
+  if (found == files.end()) return fail({name}, "is missing");
+  return &found->second;
+}
+
+std::vector<const Reason*> reasons_of(const Claims& claims) {
+  std::vector<const Reason*> out;
+  for (const Case& it : claims.cases) {
+    for (const AtLeast& bound : it.bounds) out.push_back(&bound.reason);
+    if (it.never) out.push_back(&*it.never);
+  }
+  return out;
+}
+
+/// The certificate whose files' names begin with `folder`.
+Result<Certificate> read_certificate(const Files& files, const std::string& folder) {
+  const std::string problem_file = folder + std::string(kProblemFile);
+  const std::string claims_file = folder + std::string(kClaimsFile);
+  TWILL_TRY(const std::string* problem_text, text_of(files, problem_file));
+  TWILL_TRY(const std::string* claims_text, text_of(files, claims_file));
+  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(*problem_text, problem_file));
+  TWILL_TRY(Claims claims, parse_claims(*claims_text, claims_file, loop.problem));
+  Certificate out{std::move(loop.problem), std::move(loop.schedule), std::move(claims), {}};
+  for (const Reason* reason : reasons_of(out.claims)) {
+    if (reason->kind != Reason::Kind::proof || out.proofs.contains(reason->file)) continue;
+    TWILL_TRY(const std::string* text, text_of(files, folder + reason->file));
+    TWILL_TRY(Proof proof, parse_proof(*text, folder + reason->file, out.problem));
+    out.proofs.emplace(reason->file, std::move(proof));
+  }
+  return out;
+}
+
+Result<Checked> check_pools(const Files& files) {
+  const std::string file(kPoolsFile);
+  TWILL_TRY(const PoolClaims claims, parse_pools(files.at(file), file));
+  Checked out;
+  std::vector<Checked> by_pool;
+  for (const PoolClaim& pool : claims.pools) {
+    const std::string folder = pool.folder + "/";
+    TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
+    by_pool.push_back(check_certificate(certificate));
+    Checked& checked = by_pool.back();
+    if (checked.rejection) {
+      checked.rejection->file = folder + checked.rejection->file;
+      return checked;
+    }
+    out.lines.push_back("pool       " + pool.pool);
+    for (const std::string& line : checked.lines) out.lines.push_back("  " + line);
+  }
+  const std::string objection = objection_to(claims, by_pool);
+  if (!objection.empty()) {
+    out.rejection = Rejection{file, 0, objection};
+    return out;
+  }
+  out.verdict = claims.verdict;
+  out.lines.push_back(fmt::format("together   {}{}", schedule::name_of(claims.verdict),
+                                  claims.chosen.empty() ? "" : ", with pool " + claims.chosen));
+  return out;
+}
+
+}  // namespace
+
+Files print_certificate(const Certificate& it) {
+  Files files;
+  files.emplace(kProblemFile,
+                schedule::print_loop(schedule::loop_text_of(it.problem, it.schedule)));
+  files.emplace(kClaimsFile, print_claims(it.claims, it.problem));
+  for (const auto& [file, proof] : it.proofs) files.emplace(file, print_proof(proof, it.problem));
+  return files;
+}
+
+Result<Checked> check_files(const Files& files) {
+  if (files.contains(std::string(kPoolsFile))) return check_pools(files);
+  TWILL_TRY(const Certificate certificate, read_certificate(files, ""));
+  return check_certificate(certificate);
+}
+
+}  // namespace twill::certify

@@ -1,0 +1,121 @@
+#include "twill/certify/pools.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/certify/words.h"
+
+namespace twill::certify {
+namespace {
+
+using schedule::Verdict;
+
+/// The rest of a line, as a name.
+std::string rest_of(WordReader& in) {
+  std::string text;
+  while (!in.at_end()) {
+    if (!text.empty()) text += ' ';
+    text += in.word();
+  }
+  return text;
+}
+
+bool is_folder_name(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
+/// What is compared between pools: interval, compute groups that are missing, the other levels.
+std::vector<std::int64_t> rank_of(const Checked& it, int wanted) {
+  std::vector<std::int64_t> rank = {it.values.front(), std::max(wanted - it.compute_groups, 0)};
+  rank.insert(rank.end(), it.values.begin(), it.values.end());
+  return rank;
+}
+
+/// Whether a pool certainly holds nothing better than the chosen schedule.
+bool is_beaten(const Checked& it, const Checked& best, int wanted) {
+  if (it.verdict == Verdict::infeasible || it.interval_bound > best.values.front()) return true;
+  return it.verdict == Verdict::optimal && !(rank_of(it, wanted) < rank_of(best, wanted));
+}
+
+}  // namespace
+
+std::string print_pools(const PoolClaims& claims) {
+  std::string out = fmt::format("twill-pools 1\nverdict {}\n", schedule::name_of(claims.verdict));
+  if (!claims.chosen.empty()) out += "chosen " + claims.chosen + "\n";
+  for (const PoolClaim& it : claims.pools) out += fmt::format("pool {} {}\n", it.folder, it.pool);
+  return out + "end\n";
+}
+
+Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
+  WordReader in(text, file);
+  if (!in.next_line() || in.word() != "twill-pools") return in.fail("these are no twill-pools");
+  if (auto version = in.number(1, 1); !version) return tl::unexpected(version.error());
+  TWILL_TRY_VOID(in.finish());
+  PoolClaims out;
+  std::set<std::string> folders;
+  while (in.next_line()) {
+    const std::string_view word = in.word();
+    if (word == "end") {
+      TWILL_TRY_VOID(in.finish());
+      if (in.next_line()) return in.fail("there is something behind `end`");
+      return out;
+    }
+    if (word == "verdict") {
+      constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
+                                                    Verdict::infeasible, Verdict::undecided};
+      const std::string_view name = in.word();
+      const auto found = std::find_if(kVerdicts.begin(), kVerdicts.end(),
+                                      [&](Verdict it) { return schedule::name_of(it) == name; });
+      if (found == kVerdicts.end()) return in.fail(fmt::format("{} is no verdict", quoted(name)));
+      out.verdict = *found;
+    } else if (word == "chosen") {
+      out.chosen = rest_of(in);
+    } else if (word == "pool") {
+      const std::string folder(in.word());
+      if (!is_folder_name(folder) || !folders.insert(folder).second) {
+        return in.fail(fmt::format("{} is no folder of its own", quoted(folder)));
+      }
+      out.pools.push_back({rest_of(in), folder});
+    } else {
+      return in.fail(fmt::format("{} is no claim", quoted(word)));
+    }
+    TWILL_TRY_VOID(in.finish());
+  }
+  return in.fail("the claims do not end with `end`");
+}
+
+std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked) {
+  if (claims.pools.empty()) return "there are no pools";
+  int wanted = 0;
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    wanted = std::max(wanted, checked[i].wanted_groups);
+    if (claims.pools[i].pool == claims.chosen) chosen = i;
+  }
+  const bool has_schedule =
+      claims.verdict == Verdict::optimal || claims.verdict == Verdict::feasible;
+  if (!has_schedule && !claims.chosen.empty()) return "a pool is chosen, but there is no schedule";
+  if (claims.verdict == Verdict::infeasible) {
+    for (std::size_t i = 0; i < checked.size(); ++i) {
+      if (checked[i].verdict == Verdict::infeasible) continue;
+      return fmt::format("pool {} is not known to be infeasible", claims.pools[i].pool);
+    }
+  }
+  if (!has_schedule) return {};
+  if (!chosen || checked[*chosen].values.empty()) return "the chosen pool has no schedule";
+  if (claims.verdict == Verdict::feasible) return {};
+  const Checked& best = checked[*chosen];
+  if (best.verdict != Verdict::optimal) return "the chosen pool's schedule is not proven optimal";
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
+    return fmt::format("pool {} may hold something better", claims.pools[i].pool);
+  }
+  return {};
+}
+
+}  // namespace twill::certify

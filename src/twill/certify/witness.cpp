@@ -1,0 +1,211 @@
+#include "twill/certify/witness.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace twill::certify {
+namespace {
+
+using problem::Dependence;
+using problem::Op;
+using problem::Problem;
+using problem::Rule;
+using problem::Way;
+
+using Weight = tl::expected<std::int64_t, std::string>;
+
+/// The least that a way of the op costs.
+template <class Cost>
+std::int64_t least(const Op& op, Cost cost) {
+  std::int64_t value = std::numeric_limits<std::int64_t>::max();
+  for (const Way& way : op.ways) value = std::min<std::int64_t>(value, cost(way));
+  return value;
+}
+
+Cycles on_pipe(const Way& way, std::size_t pipe) {
+  for (const problem::PipeUse& use : way.pipes) {
+    if (use.pipe.index() == pipe) return use.demand;
+  }
+  return 0;
+}
+
+bool may_run(const Problem& problem, const Op& op, const problem::Group& group) {
+  if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
+  return !problem.in_force(Rule::load_group) || op.variable_latency == group.loads;
+}
+
+std::set<std::size_t> groups_of(const Problem& problem, std::size_t op) {
+  std::set<std::size_t> groups;
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+    if (may_run(problem, problem.ops()[op], problem.groups()[i])) groups.insert(i);
+  }
+  return groups;
+}
+
+Weight relaxed(Rule rule) {
+  return tl::unexpected(fmt::format("the rule {} is not in force", problem::name_of(rule)));
+}
+
+Weight sum_on_unit(const Problem& problem, std::size_t unit) {
+  if (!problem.in_force(Rule::unit)) return relaxed(Rule::unit);
+  std::int64_t sum = 0;
+  for (const Op& op : problem.ops()) {
+    sum += least(op, [&](const Way& way) {
+      return way.unit && way.unit->index() == unit ? way.occupancy : Cycles{0};
+    });
+  }
+  return sum;
+}
+
+Weight sum_on_pipe(const Problem& problem, std::size_t pipe) {
+  if (!problem.in_force(Rule::pipe)) return relaxed(Rule::pipe);
+  std::int64_t sum = 0;
+  for (const Op& op : problem.ops()) {
+    sum += least(op, [&](const Way& way) { return on_pipe(way, pipe); });
+  }
+  return sum;
+}
+
+Weight alone(const Problem& problem, std::size_t op) {
+  return least(problem.ops()[op], [&](const Way& way) {
+    Cycles cycles = 0;
+    if (problem.in_force(Rule::unit)) cycles = std::max(cycles, way.occupancy);
+    if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, way.issue);
+    if (!problem.in_force(Rule::pipe)) return cycles;
+    for (const problem::PipeUse& use : way.pipes) cycles = std::max(cycles, use.demand);
+    return cycles;
+  });
+}
+
+Weight spread_issue(const Problem& problem, const std::vector<std::size_t>& ops) {
+  if (!problem.in_force(Rule::one_stream)) return relaxed(Rule::one_stream);
+  std::set<std::size_t> groups;
+  std::set<std::size_t> seen;
+  std::int64_t sum = 0;
+  for (const std::size_t op : ops) {
+    if (!seen.insert(op).second) return tl::unexpected(std::string("an op stands twice"));
+    groups.merge(groups_of(problem, op));
+    sum += least(problem.ops()[op], [](const Way& way) { return way.issue; });
+  }
+  if (groups.empty()) return tl::unexpected(std::string("no group may run these ops"));
+  const auto count = static_cast<std::int64_t>(groups.size());
+  return (sum + count - 1) / count;
+}
+
+/// Empty, or what is wrong with the link.
+std::string objection_to(const Problem& problem, const Link& link) {
+  for (const Dependence& it : problem.dependences()) {
+    if (it.from.index() != link.from || it.to.index() != link.to) continue;
+    const Op& from = problem[it.from];
+    const std::int64_t delay =
+        least(from, [&](const Way& way) { return problem::delay_of(it, from, way); });
+    if (delay >= link.delay && it.distance <= link.distance) return {};
+  }
+  return fmt::format("there is no dependence {} -> {} of delay {} at distance {}",
+                     problem.ops()[link.from].name, problem.ops()[link.to].name, link.delay,
+                     link.distance);
+}
+
+/// Empty, or where the links are not connected, or no dependences.
+std::string objection_to(const Problem& problem, const std::vector<Link>& links,
+                         std::size_t start) {
+  if (!problem.in_force(Rule::dependence)) return "the rule dependence is not in force";
+  std::size_t at = start;
+  for (const Link& link : links) {
+    if (link.from != at) {
+      return fmt::format("the path is at {}, but goes on from {}", problem.ops()[at].name,
+                         problem.ops()[link.from].name);
+    }
+    if (std::string wrong = objection_to(problem, link); !wrong.empty()) return wrong;
+    at = link.to;
+  }
+  return {};
+}
+
+Weight around(const Problem& problem, const std::vector<Link>& links) {
+  if (links.empty()) return tl::unexpected(std::string("the circuit has no dependences"));
+  const std::size_t start = links.front().from;
+  if (std::string wrong = objection_to(problem, links, start); !wrong.empty()) {
+    return tl::unexpected(std::move(wrong));
+  }
+  if (links.back().to != start)
+    return tl::unexpected(std::string("the circuit does not lead back"));
+  std::int64_t delay = 0;
+  std::int64_t distance = 0;
+  for (const Link& link : links) {
+    delay += link.delay;
+    distance += link.distance;
+  }
+  if (distance < 1) return tl::unexpected(std::string("the circuit has no distance"));
+  return (delay + distance - 1) / distance;
+}
+
+Weight along(const Problem& problem, const Reason& reason, Cycles interval) {
+  if (!reason.links.empty()) {
+    std::string wrong = objection_to(problem, reason.links, reason.index);
+    if (!wrong.empty()) return tl::unexpected(std::move(wrong));
+  }
+  std::int64_t cycles = 0;
+  std::size_t last = reason.index;
+  for (const Link& link : reason.links) {
+    cycles += link.delay - link.distance * interval;
+    last = link.to;
+  }
+  return cycles + least(problem.ops()[last], problem::span_of);
+}
+
+Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& ops) {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::set<std::size_t> of_first = groups_of(problem, ops[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      for (const std::size_t group : groups_of(problem, ops[j])) {
+        if (!of_first.contains(group)) continue;
+        return tl::unexpected(fmt::format("{} and {} may share group {}",
+                                          problem.ops()[ops[j]].name, problem.ops()[ops[i]].name,
+                                          problem.groups()[group].name));
+      }
+    }
+  }
+  return static_cast<std::int64_t>(ops.size());
+}
+
+}  // namespace
+
+Weight weight_of(const Problem& problem, const std::string& level, const Reason& reason,
+                 Cycles interval) {
+  using Kind = Reason::Kind;
+  const bool of_interval = level == "interval";
+  switch (reason.kind) {
+    case Kind::trivial:
+      return level == "crossings" ? 0 : 1;
+    case Kind::unit:
+      if (of_interval) return sum_on_unit(problem, reason.index);
+      break;
+    case Kind::pipe:
+      if (of_interval) return sum_on_pipe(problem, reason.index);
+      break;
+    case Kind::op:
+      if (of_interval) return alone(problem, reason.index);
+      break;
+    case Kind::issue:
+      if (of_interval) return spread_issue(problem, reason.ops);
+      break;
+    case Kind::circuit:
+      if (of_interval) return around(problem, reason.links);
+      break;
+    case Kind::apart:
+      if (level == "groups") return pairwise_apart(problem, reason.ops);
+      break;
+    case Kind::chain:
+      if (level == "length") return along(problem, reason, interval);
+      break;
+    default:
+      break;
+  }
+  return tl::unexpected("this says nothing about " + level);
+}
+
+}  // namespace twill::certify

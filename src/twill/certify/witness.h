@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/certify/certificate.h"
+
+/// Reasons that need no proof: sums and paths that anybody can add up.
+namespace twill::certify {
+
+/// What the level is at least, by this reason, whichever ways of the Problem are taken; an
+/// objection if the reason says nothing about it. `interval` is the claimed one. Not for `proof`.
+tl::expected<std::int64_t, std::string> weight_of(const problem::Problem& problem,
+                                                  const std::string& level, const Reason& reason,
+                                                  Cycles interval);
+
+/// Whether the reason shows that there is no schedule at any interval: empty, or why not. Not for
+/// `proof`.
+std::string objection_to_never(const problem::Problem& problem, const Reason& reason);
+
+}  // namespace twill::certify

@@ -1,0 +1,192 @@
+#include "twill/prove/prove.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/certify/facts.h"
+#include "twill/prove/reasons.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/candidate.h"
+
+namespace twill::prove {
+namespace {
+
+using certify::AtLeast;
+using certify::Case;
+using certify::Certificate;
+using certify::Proof;
+using certify::Reason;
+using problem::Objective;
+using problem::Problem;
+using schedule::Answer;
+using schedule::Verdict;
+using LimitKind = certify::Predicate::Kind;
+
+LimitKind limit_kind(Objective objective) {
+  switch (objective) {
+    case Objective::groups:
+      return LimitKind::groups;
+    case Objective::crossings:
+      return LimitKind::crossings;
+    case Objective::length:
+      return LimitKind::length;
+  }
+  return LimitKind::length;
+}
+
+Certificate empty_certificate(const Problem& problem) {
+  Certificate out{problem, std::nullopt, {}, {}};
+  out.claims.problem = problem.name();
+  out.claims.hash = schedule::problem_hash(problem);
+  out.claims.rules = certify::rules_of(problem);
+  return out;
+}
+
+class Writer {
+ public:
+  Writer(const Problem& problem, const Answer& answer, const Recorder& recorder)
+      : problem_(problem),
+        answer_(answer),
+        recorder_(recorder),
+        certificate_(empty_certificate(problem)) {}
+
+  tl::expected<Certificate, std::string> write(std::size_t most_combinations) {
+    certificate_.schedule = answer_.schedule;
+    certificate_.claims.verdict = answer_.verdict;
+    for (const schedule::ObjectiveValue& level : answer_.objectives) {
+      const bool first = certificate_.claims.values.empty();
+      certificate_.claims.values.emplace_back(first ? "interval" : level.name, level.value);
+    }
+    std::optional<Reason> reason;
+    if (answer_.verdict == Verdict::infeasible) reason = never(problem_);
+    if (reason) {
+      Case& it = certificate_.claims.cases.emplace_back();
+      it.any = true;
+      it.never = std::move(reason);
+    } else {
+      write_cases(most_combinations);
+    }
+    if (!wrong_.empty()) return tl::unexpected(wrong_);
+    const certify::Checked checked = certify::check_certificate(certificate_);
+    if (!checked.rejection) return std::move(certificate_);
+    return tl::unexpected(
+        fmt::format("{}: {}", checked.rejection->file, checked.rejection->reason));
+  }
+
+ private:
+  void write_cases(std::size_t most_combinations) {
+    const solve::SubTiles sub_tiles = solve::find_sub_tiles(problem_);
+    const solve::Candidates candidates =
+        solve::candidates_of(problem_, sub_tiles, most_combinations);
+    if (!candidates.all) {
+      Case& it = certificate_.claims.cases.emplace_back();
+      it.any = true;
+      it.bounds.push_back(interval_bound(problem_));
+      return;
+    }
+    single_ = candidates.tried.size() == 1;
+    if (!single_) add_exchanges(sub_tiles);
+    for (const solve::Candidate& it : candidates.tried) {
+      certificate_.claims.cases.push_back(case_of(it));
+    }
+  }
+
+  void add_exchanges(const solve::SubTiles& sub_tiles) {
+    for (const solve::Exchange& map : sub_tiles.exchanges) {
+      certify::Exchange& exchange = certificate_.claims.exchanges.emplace_back();
+      for (std::size_t op = 0; op < map.size(); ++op) {
+        if (op < map[op]) exchange.emplace_back(op, map[op]);
+      }
+    }
+  }
+
+  Case case_of(const solve::Candidate& candidate) {
+    ++number_;
+    Case out;
+    for (std::size_t op = 0; op < candidate.ways.size(); ++op) {
+      if (problem_.ops()[op].ways.size() < 2) continue;
+      out.ways.emplace_back(op, static_cast<std::size_t>(candidate.ways[op]));
+    }
+    AtLeast bound = interval_bound(candidate.problem);
+    const auto proof = recorder_.interval(candidate.ways);
+    if (proof && proof->subject.interval >= decisive(candidate.problem)) {
+      out.never = proven(candidate.problem, *proof, "never");
+      return out;
+    }
+    if (proof && proof->subject.interval >= bound.value) {
+      bound.value = proof->subject.interval + 1;
+      bound.reason = proven(candidate.problem, *proof, "interval");
+    }
+    out.bounds.push_back(bound);
+    const bool claimed = answer_.schedule && bound.value <= answer_.objectives.front().value &&
+                         (answer_.verdict == Verdict::optimal || single_);
+    if (claimed) add_objectives(candidate, out);
+    return out;
+  }
+
+  static Cycles decisive(const Problem& problem) {
+    return certify::decisive_interval(problem, certify::facts_of(problem));
+  }
+
+  /// Bounds of the other levels, for as long as they are those of the schedule.
+  void add_objectives(const solve::Candidate& candidate, Case& out) {
+    const Cycles interval = answer_.objectives.front().value;
+    for (std::size_t i = 0; i < problem_.objectives().size(); ++i) {
+      const Objective objective = problem_.objectives()[i];
+      AtLeast bound = objective_bound(candidate.problem, objective, interval);
+      const auto proof = recorder_.limit(candidate.ways, interval, limit_kind(objective));
+      if (proof && proof->subject.refuted->number >= bound.value) {
+        bound.value = proof->subject.refuted->number + 1;
+        bound.reason = proven(candidate.problem, *proof, problem::name_of(objective));
+      }
+      out.bounds.push_back(bound);
+      if (bound.value > answer_.objectives[i + 1].value) return;
+    }
+  }
+
+  Reason proven(const Problem& problem, const Proof& proof, std::string_view what) {
+    Reason reason;
+    reason.kind = Reason::Kind::proof;
+    reason.file =
+        single_ ? fmt::format("{}.proof", what) : fmt::format("case-{}-{}.proof", number_, what);
+    auto trimmed = certify::trim_proof(problem, proof);
+    if (trimmed) {
+      certificate_.proofs.emplace(reason.file, *std::move(trimmed));
+    } else if (wrong_.empty()) {
+      wrong_ = fmt::format("{}: {}", reason.file, trimmed.error().reason);
+    }
+    return reason;
+  }
+
+  const Problem& problem_;
+  const Answer& answer_;
+  const Recorder& recorder_;
+  Certificate certificate_;
+  std::string wrong_;
+  bool single_ = true;  ///< there is one combination of ways
+  int number_ = 0;      ///< of the case
+};
+
+}  // namespace
+
+tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Options& options) {
+  Recorder recorder(problem.ops().size());
+  solve::Options recorded = options;
+  recorded.proof = &recorder;
+  Answer answer = solve::solve(problem, recorded);
+  auto certificate = Writer(problem, answer, recorder).write(options.most_combinations);
+  if (!certificate) return tl::unexpected(std::move(certificate).error());
+  return Proven{std::move(answer), *std::move(certificate)};
+}
+
+Certificate bound_certificate(const Problem& problem) {
+  Certificate out = empty_certificate(problem);
+  Case& it = out.claims.cases.emplace_back();
+  it.any = true;
+  it.bounds.push_back(interval_bound(problem));
+  return out;
+}
+
+}  // namespace twill::prove
