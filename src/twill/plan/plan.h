@@ -106,6 +106,8 @@ struct Step {
   int pending = 0;                       ///< drain_groups
   bool reads_only = false;               ///< drain_groups of bulk_store: done reading is enough
   Fence fence = Fence::none;             ///< fence
+  bool drains_first = false;  ///< compute: waits for the role's asynchronous groups, if it runs at
+                              ///< all (a branch that is rarely taken)
   Cycles slot = 0;  ///< cycle of the interval the schedule has it at; orders nothing, for people
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -199,7 +201,6 @@ struct Channel {
   int full_parity = 0;     ///< that `wait` asks for in phase 0
   int empty_parity = 1;    ///< that `acquire` asks for on the first lap: already complete
   Amount bytes = 0;        ///< that `expect` announces; 0: none are expected
-  int lag = 0;             ///< iteration i of the consumer uses instance i - lag
   Scope scope = Scope::cta;
   int named_barrier = -1;         ///< of a token: its id, 1..15
   std::vector<BufferId> buffers;  ///< that it guards, for people

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "twill/plan/make.h"
+#include "twill/plan/plan.h"
+
+/// Internal to the room: a Plan in the making. The construction follows the schedule's own time: a
+/// *moment* of iteration n is a cycle T + n * II, and everything a role does at one moment is a
+/// Cluster. Waits only ever point forward in that time, which is why the result should be free of
+/// deadlock; that it is, is for the proof to say.
+namespace twill::plan {
+
+/// `op` of the step's iteration + offset must be done.
+struct Need {
+  OpId op;
+  int offset = 0;
+  friend bool operator==(const Need&, const Need&) = default;
+};
+
+struct DraftStep {
+  Step step;        ///< without instance
+  Cycles time = 0;  ///< moment of iteration 0
+  std::vector<Need> needs;
+};
+
+/// An op at its issue, or at the moment its asynchronous work ends (`retire`), with what its role
+/// does around it. All steps of a cluster have its slot.
+struct Cluster {
+  OpId op;
+  bool retire = false;
+  Cycles time = 0;
+  std::vector<DraftStep> before;
+  std::optional<DraftStep> main;
+  std::vector<DraftStep> after;
+};
+
+/// `reader` of iteration i uses what `value` made in iteration i - distance.
+struct Read {
+  OpId value;
+  OpId reader;
+  int distance = 0;
+  bool in_place = false;
+  bool carries_value = true;
+  Cycles hold = 0;     ///< cycles after its issue during which it still reads
+  bool early = false;  ///< may be issued before the value is there: it waits itself if it runs
+};
+
+struct Draft {
+  Draft(const problem::Problem& problem, const schedule::Schedule& schedule)
+      : plan(problem), interval(schedule.initiation_interval) {
+    plan.schedule = schedule;
+  }
+
+  Plan plan;
+  Cycles interval;
+  std::vector<RoleId> role;                 ///< by OpId
+  std::vector<Read> reads;                  ///< all dependences
+  std::vector<std::vector<Cluster>> order;  ///< by RoleId: one window, in order
+  std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
+  std::vector<std::pair<Cycles, Cycles>> alive;  ///< by BufferId: [begin, end) of copy 0
+  std::vector<std::pair<BufferId, BufferId>> aliases;
+
+  const problem::Op& op(OpId id) const { return plan.problem[id]; }
+  const problem::Way& way(OpId id) const {
+    return op(id).ways[static_cast<std::size_t>(plan.schedule.ops[id.index()].way)];
+  }
+  Cycles issue(OpId id) const { return plan.schedule.ops[id.index()].issue; }
+  Mechanism mechanism(OpId id) const { return plan.mechanisms[id.index()]; }
+  const Role& role_at(OpId id) const { return plan[role[id.index()]]; }
+  bool same_role(OpId a, OpId b) const { return role[a.index()] == role[b.index()]; }
+  std::optional<BufferId> home(OpId id) const { return plan.values[id.index()].home; }
+};
+
+/// Division that rounds down, for moments before iteration 0.
+Cycles floor_div(Cycles a, Cycles b);
+Cycles ceil_div(Cycles a, Cycles b);
+
+/// Whether two ops follow each other in one hardware queue, so that the second may update what the
+/// first wrote without a wait.
+bool same_queue(const Draft& draft, OpId first, OpId second);
+
+/// The end of what an op does to its operands: of its issue if the threads do it, else its latency.
+Cycles end_of_access(const Draft& draft, OpId op);
+/// When the value of an op can be handed on.
+Cycles ready(const Draft& draft, OpId op);
+
+// The steps of the construction, in order.
+
+/// Roles, warpgroups, mechanisms, reads.
+Result<void> make_roles(Draft& draft, const Setting& setting);
+/// Values and buffers, without addresses.
+Result<void> make_storage(Draft& draft);
+/// Addresses, ring depths, and who shares them.
+Result<void> make_addresses(Draft& draft);
+/// One window of each role, with nothing but the ops.
+void make_order(Draft& draft);
+/// Everything that waits.
+Result<void> make_channels(Draft& draft, const Setting& setting);
+/// Fences, asynchronous groups, sections.
+Result<void> make_sections(Draft& draft);
+
+}  // namespace twill::plan

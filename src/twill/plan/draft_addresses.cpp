@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
+constexpr Amount kColumnAlignment = 32;
+constexpr int kDeepestRing = 256;
+
+Amount alignment_of(const Buffer& buffer, bool operand) {
+  const Amount most = buffer.residence == Residence::tensor ? kColumnAlignment : kLargestAlignment;
+  if (operand) return most;
+  Amount alignment = 1;
+  while (alignment < most && buffer.size % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
+}
+
+Amount total(const Buffer& buffer) { return buffer.size * buffer.depth; }
+
+/// The buffers of one memory and what is known about them.
+struct Space {
+  Draft& draft;
+  Amount capacity = 0;
+  std::vector<BufferId> buffers;
+  std::vector<Amount> alignment;  // by BufferId
+
+  Buffer& at(BufferId id) { return draft.plan.buffers[id.index()]; }
+
+  Amount round_up(Amount offset, BufferId id) {
+    const Amount to = alignment[id.index()];
+    return (offset + to - 1) / to * to;
+  }
+};
+
+/// One after the other; the end of the last.
+Amount lay_out(Space& space) {
+  std::stable_sort(space.buffers.begin(), space.buffers.end(), [&](BufferId a, BufferId b) {
+    return space.alignment[a.index()] > space.alignment[b.index()];
+  });
+  Amount next = 0;
+  for (const BufferId id : space.buffers) {
+    space.at(id).offset = space.round_up(next, id);
+    next = space.at(id).offset + total(space.at(id));
+  }
+  return next;
+}
+
+/// Whether two buffers are in use at the same time in the steady state. One that is in use during
+/// the whole interval, or in several copies, meets everything.
+bool meet(const Draft& draft, BufferId a, BufferId b) {
+  const auto [a_begin, a_end] = draft.alive[a.index()];
+  const auto [b_begin, b_end] = draft.alive[b.index()];
+  if (draft.plan[a].depth > 1 || draft.plan[b].depth > 1) return true;
+  const Cycles a_length = a_end - a_begin;
+  const Cycles b_length = b_end - b_begin;
+  if (a_length >= draft.interval || b_length >= draft.interval) return true;
+  const Cycles lead =
+      b_begin - a_begin - floor_div(b_begin - a_begin, draft.interval) * draft.interval;
+  return lead < a_length || lead + b_length > draft.interval;
+}
+
+/// Largest first, each at the lowest place where nothing that is in use with it lies.
+Amount lay_out_sharing(Space& space) {
+  std::stable_sort(space.buffers.begin(), space.buffers.end(),
+                   [&](BufferId a, BufferId b) { return total(space.at(a)) > total(space.at(b)); });
+  Amount end = 0;
+  std::vector<BufferId> placed;
+  for (const BufferId id : space.buffers) {
+    std::set<Amount> candidates = {0};
+    for (const BufferId other : placed) {
+      candidates.insert(space.round_up(space.at(other).offset + total(space.at(other)), id));
+    }
+    for (const Amount offset : candidates) {
+      space.at(id).offset = offset;
+      const bool free = std::none_of(placed.begin(), placed.end(), [&](BufferId other) {
+        const Buffer& there = space.at(other);
+        const bool overlap =
+            offset < there.offset + total(there) && there.offset < offset + total(space.at(id));
+        return overlap && meet(space.draft, id, other);
+      });
+      if (free) break;
+    }
+    end = std::max(end, space.at(id).offset + total(space.at(id)));
+    placed.push_back(id);
+  }
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    for (std::size_t j = i + 1; j < placed.size(); ++j) {
+      const Buffer& a = space.at(placed[i]);
+      const Buffer& b = space.at(placed[j]);
+      if (a.offset < b.offset + total(b) && b.offset < a.offset + total(a)) {
+        space.draft.aliases.push_back(std::minmax(placed[i], placed[j]));
+      }
+    }
+  }
+  return end;
+}
+
+using Readers = std::vector<std::pair<OpId, int>>;
+
+Readers readers_of(const Draft& draft, OpId value) {
+  Readers readers;
+  for (const Read& read : draft.reads) {
+    if (read.value == value && read.carries_value) readers.emplace_back(read.reader, read.distance);
+  }
+  std::sort(readers.begin(), readers.end());
+  return readers;
+}
+
+bool is_ring(const Draft& draft, OpId op) {
+  return draft.op(op).streaming && draft.mechanism(op) == Mechanism::tma_load && draft.home(op);
+}
+
+/// Loads of one role that the same ops read share a channel: they arrive and leave together.
+void group_rings(Draft& draft) {
+  std::map<std::pair<RoleId, Readers>, std::size_t> known;
+  for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
+    if (!is_ring(draft, OpId(v))) continue;
+    const auto key = std::make_pair(draft.role[v], readers_of(draft, OpId(v)));
+    const auto [at, fresh] = known.emplace(key, draft.rings.size());
+    if (fresh) draft.rings.emplace_back();
+    draft.rings[at->second].push_back(OpId(v));
+  }
+  for (const std::vector<OpId>& ring : draft.rings) {
+    int depth = 1;
+    for (const OpId op : ring) depth = std::max(depth, draft.plan[*draft.home(op)].depth);
+    for (const OpId op : ring) draft.plan.buffers[draft.home(op)->index()].depth = depth;
+  }
+}
+
+/// How much of its latency a load hides at the ring's depth, in thousandths.
+Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
+  Cycles first = draft.alive[draft.home(op)->index()].second;
+  for (const Read& read : draft.reads) {
+    if (read.value != op || !read.carries_value) continue;
+    first = std::min(first, draft.issue(read.reader) + read.distance * draft.interval);
+  }
+  const Cycles span = draft.alive[draft.home(op)->index()].second - first;
+  const Cycles wants = std::max<Cycles>(1, draft.way(op).latency);
+  return (depth * draft.interval - span) * 1000 / wants;
+}
+
+/// Gives what memory is left to the rings, a copy at a time, to whichever hides least.
+void deepen_rings(Space& space, Amount left) {
+  Draft& draft = space.draft;
+  std::vector<bool> full(draft.rings.size(), false);
+  for (;;) {
+    std::optional<std::size_t> least;
+    Cycles least_hidden = 1000;
+    for (std::size_t r = 0; r < draft.rings.size(); ++r) {
+      if (full[r]) continue;
+      for (const OpId op : draft.rings[r]) {
+        const Cycles share = hidden(draft, op, draft.plan[*draft.home(op)].depth);
+        if (share < least_hidden) {
+          least_hidden = share;
+          least = r;
+        }
+      }
+    }
+    if (!least) return;
+    Amount more = 0;
+    for (const OpId op : draft.rings[*least]) more += space.at(*draft.home(op)).size;
+    const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
+    const bool here = space.at(*draft.home(draft.rings[*least][0])).memory ==
+                      space.at(space.buffers.front()).memory;
+    if (!here || more > left || depth >= kDeepestRing) {
+      full[*least] = true;
+      continue;
+    }
+    for (const OpId op : draft.rings[*least]) ++space.at(*draft.home(op)).depth;
+    left -= more;
+  }
+}
+
+tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amount needs) {
+  Amount staged = 0;
+  for (const BufferId id : space.buffers) {
+    if (space.at(id).staging) staged += total(space.at(id));
+  }
+  return fail({},
+              fmt::format("the buffers need {} of {} in {}, {} of it to hand values from group "
+                          "to group",
+                          needs, space.capacity, memory, staged),
+              "a schedule with fewer crossing values, or smaller tiles");
+}
+
+Result<void> fill(Space& space, const std::string& memory) {
+  if (space.buffers.empty()) return {};
+  const Amount needs = lay_out(space);
+  if (needs <= space.capacity) {
+    deepen_rings(space, space.capacity - needs);
+    lay_out(space);
+    return {};
+  }
+  const Amount shared = lay_out_sharing(space);
+  if (shared > space.capacity) return too_much(space, memory, shared);
+  return {};
+}
+
+}  // namespace
+
+Result<void> make_addresses(Draft& draft) {
+  group_rings(draft);
+  std::vector<Amount> alignment;
+  for (const Buffer& buffer : draft.plan.buffers) alignment.push_back(alignment_of(buffer, false));
+  for (const Value& value : draft.plan.values) {
+    if (value.staged && value.format == StagingFormat::operand) {
+      alignment[value.staged->index()] = alignment_of(draft.plan[*value.staged], true);
+    }
+  }
+  for (const problem::Memory& memory : draft.plan.problem.memories()) {
+    Space space{draft, memory.capacity, {}, alignment};
+    for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
+      if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
+    }
+    TWILL_TRY_VOID(fill(space, memory.name));
+  }
+  return {};
+}
+
+}  // namespace twill::plan

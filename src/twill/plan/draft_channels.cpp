@@ -1,0 +1,372 @@
+#include "twill/plan/draft_channels.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace twill::plan {
+namespace {
+
+/// `first` of an iteration must no longer touch its operands when `second`, `lead` iterations
+/// later, begins.
+struct Hazard {
+  OpId first;
+  OpId second;
+  Cycles lead = 0;
+  std::optional<OpId> value;  ///< what `first` read, if a channel may carry the way back
+};
+
+bool seen_by_barrier(Mechanism mechanism) {
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async ||
+         mechanism == Mechanism::tcgen05;
+}
+
+bool ends_by_drain(Mechanism mechanism) {
+  return mechanism == Mechanism::wgmma || mechanism == Mechanism::bulk_store;
+}
+
+class Synchronizer {
+ public:
+  Synchronizer(Draft& draft, bool every_wait)
+      : draft_(draft), ordering_(draft), every_wait_(every_wait) {}
+
+  void run() {
+    find_ring_channels();
+    for (const Read& read : draft_.reads) add_need(read);
+    add_signals();
+    for (const Hazard& hazard : hazards()) settle(hazard);
+    for (std::size_t s = 0; s < signals_.size(); ++s) keep_phases(s);
+    write_signals(draft_, ordering_, signals_);
+  }
+  const Ordering& ordering() const { return ordering_; }
+
+ private:
+  void find_ring_channels() {
+    for (std::size_t r = 0; r < draft_.rings.size(); ++r) {
+      for (const OpId op : draft_.rings[r]) ring_of_.emplace(op, r);
+    }
+  }
+
+  Cycles window(Cycles time) const { return window_of(draft_, time); }
+  Cycles window(OpId op) const { return window(draft_.issue(op)); }
+
+  /// The role's own asynchronous groups: `reader` drains them.
+  void add_need(const Read& read) {
+    if (!draft_.same_role(read.value, read.reader)) return;
+    if (!ends_by_drain(draft_.mechanism(read.value))) return;
+    if (read.in_place && same_queue(draft_, read.value, read.reader)) return;
+    Cluster& cluster = cluster_at(ordering_.issue_of(read.reader));
+    if (read.early) {
+      cluster.main->step.drains_first = true;
+      return;
+    }
+    need(cluster, *cluster.main, {read.value, -read.distance});
+  }
+
+  Cluster& cluster_at(At at) { return draft_.order[at.role.index()][at.cluster]; }
+
+  void need(Cluster& cluster, DraftStep& step, Need what) {
+    step.needs.push_back(what);
+    const Cycles weight = window(step.time) - what.offset - window(what.op);
+    ordering_.add(ordering_.done(what.op), ordering_.enter(ordering_.issue_of(cluster.op)), weight);
+  }
+
+  /// Reads that no program order and no drain provides for, by who waits, when, for whom.
+  void add_signals() {
+    std::vector<std::tuple<RoleId, Cycles, std::size_t, Cycles, std::size_t>> order;
+    for (std::size_t i = 0; i < draft_.reads.size(); ++i) {
+      const Read& read = draft_.reads[i];
+      const bool own = draft_.same_role(read.value, read.reader);
+      if (own && !seen_by_barrier(draft_.mechanism(read.value))) continue;
+      if (own && same_queue(draft_, read.value, read.reader) &&
+          (read.in_place || !read.carries_value)) {
+        continue;
+      }
+      if (!own && !read.carries_value && draft_.mechanism(read.value) == Mechanism::tma_load &&
+          draft_.op(read.value).streaming) {
+        continue;  // the order of a load that runs ahead means nothing
+      }
+      const CommitPoint commit = commit_of(draft_, ordering_, read.value, read.carries_value);
+      const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
+      order.emplace_back(draft_.role[read.reader.index()], used,
+                         ordering_.issue_of(read.reader).cluster, -commit.time, i);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& entry : order) add_signal(draft_.reads[std::get<4>(entry)]);
+  }
+
+  void add_signal(const Read& read) {
+    const OpId value = read.value;
+    const CommitPoint commit = commit_of(draft_, ordering_, value, read.carries_value);
+    const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
+    const At at = ordering_.issue_of(read.reader);
+    const Cycles lead = window(used) - window(commit.time);
+    const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), lead);
+    Signal* signal = signal_of(value, !read.carries_value);
+    const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
+    if (known && (waits || !every_wait_ || !read.carries_value)) return;
+    if (waits) return;
+    if (signal == nullptr) signal = &new_signal(value, !read.carries_value);
+    signal->consumers.push_back({at.role, at, used, false});
+    for (const OpId op : signal->ops) {
+      ordering_.add(commit_node(commit_of(draft_, ordering_, op, read.carries_value), op),
+                    ordering_.enter(at), lead);
+    }
+  }
+
+  std::size_t commit_node(const CommitPoint& commit, OpId op) const {
+    return commit.asynchronous ? ordering_.done(op) : ordering_.exit(commit.at);
+  }
+
+  Signal* signal_of(OpId value, bool order_only) {
+    for (Signal& signal : signals_) {
+      const bool has = std::find(signal.ops.begin(), signal.ops.end(), value) != signal.ops.end();
+      if (has && (order_only || !signal.order_only)) return &signal;
+    }
+    return nullptr;
+  }
+
+  static Consumer* consumer(Signal& signal, RoleId role) {
+    for (Consumer& c : signal.consumers) {
+      if (c.role == role) return &c;
+    }
+    return nullptr;
+  }
+
+  Signal& new_signal(OpId value, bool order_only) {
+    Signal signal;
+    signal.order_only = order_only;
+    signal.ops = {value};
+    if (const auto ring = ring_of_.find(value); ring != ring_of_.end() && !order_only) {
+      signal.ops = draft_.rings[ring->second];
+    }
+    signal.name = draft_.op(signal.ops.front()).name;
+    for (std::size_t i = 1; i < signal.ops.size(); ++i) {
+      signal.name += "+" + draft_.op(signal.ops[i]).name;
+    }
+    if (order_only) signal.name += ".done";
+    signals_.push_back(std::move(signal));
+    return signals_.back();
+  }
+
+  /// What must be over before a slot is written again.
+  std::vector<Hazard> hazards() const {
+    std::vector<Hazard> found;
+    for (const Read& read : draft_.reads) {
+      if (!read.carries_value) continue;
+      const auto home = draft_.home(read.value);
+      const auto staged = draft_.plan.values[read.value.index()].staged;
+      const bool crosses = !draft_.same_role(read.value, read.reader);
+      if (staged && crosses) {
+        const Cycles depth = draft_.plan[*staged].depth;
+        found.push_back({read.reader, read.value, depth - read.distance, read.value});
+      } else if (home) {
+        add_overwriters(read, *home, found);
+      }
+    }
+    for (std::size_t v = 0; v < draft_.role.size(); ++v) add_rewrites(OpId(v), found);
+    for (const auto& [a, b] : draft_.aliases) {
+      add_alias(a, b, found);
+      add_alias(b, a, found);
+    }
+    return found;
+  }
+
+  /// The next write of every member of the buffer after the reader is done.
+  void add_overwriters(const Read& read, BufferId home, std::vector<Hazard>& found) const {
+    const Cycles depth = draft_.plan[home].depth;
+    const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
+    const Cycles end = used + std::max<Cycles>(read.hold, 0);
+    for (std::size_t w = 0; w < draft_.role.size(); ++w) {
+      const OpId writer(w);
+      if (draft_.home(writer) != home) continue;
+      if (writer == read.reader && read.in_place) continue;
+      // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
+      Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
+      lead = ceil_div(lead, depth) * depth;
+      found.push_back({read.reader, writer, lead - read.distance, read.value});
+    }
+  }
+
+  /// Asynchronous writes that nobody reads end before the next one.
+  void add_rewrites(OpId writer, std::vector<Hazard>& found) const {
+    const auto home = draft_.home(writer);
+    if (!home || !is_asynchronous(draft_.mechanism(writer))) return;
+    found.push_back({writer, writer, draft_.plan[*home].depth, std::nullopt});
+  }
+
+  /// Whatever touches `a` is over before the next write of `b`, which lies in the same place.
+  void add_alias(BufferId a, BufferId b, std::vector<Hazard>& found) const {
+    std::set<std::pair<OpId, Cycles>> touching;  // op, and the moment it stops
+    for (std::size_t v = 0; v < draft_.role.size(); ++v) {
+      if (draft_.home(OpId(v)) == a) touching.emplace(OpId(v), end_of_access(draft_, OpId(v)));
+    }
+    for (const Read& read : draft_.reads) {
+      if (!read.carries_value || draft_.home(read.value) != a) continue;
+      touching.emplace(read.reader, draft_.issue(read.reader) + read.hold);
+    }
+    for (const auto& [op, end] : touching) {
+      for (std::size_t w = 0; w < draft_.role.size(); ++w) {
+        if (draft_.home(OpId(w)) != b) continue;
+        const Cycles lead = ceil_div(end - draft_.issue(OpId(w)), draft_.interval);
+        found.push_back({op, OpId(w), lead, std::nullopt});
+      }
+    }
+  }
+
+  /// Makes sure that a hazard is ordered: by what is there already, else by a drain in the same
+  /// role, a release of the value's channel, or a signal of its own.
+  void settle(const Hazard& hazard) {
+    const bool own = draft_.same_role(hazard.first, hazard.second);
+    if (own && !is_asynchronous(draft_.mechanism(hazard.first))) return;
+    if (own && same_queue(draft_, hazard.first, hazard.second)) return;
+    const At at = writes_at(hazard.second);
+    if (own && ends_by_drain(draft_.mechanism(hazard.first))) {
+      Cluster& cluster = cluster_at(ordering_.issue_of(hazard.second));
+      need(cluster, *cluster.main, {hazard.first, static_cast<int>(-hazard.lead)});
+      return;
+    }
+    const Cycles lead = hazard.lead + window(cluster_at(at).time) - window(hazard.first);
+    const bool known = ordering_.implies(ordering_.done(hazard.first), ordering_.enter(at), lead);
+    Signal* way_back = hazard.value ? signal_of(*hazard.value, false) : nullptr;
+    if (way_back != nullptr && !can_carry(*way_back, hazard)) way_back = nullptr;
+    if (known && (way_back == nullptr || !every_wait_)) return;
+    if (way_back == nullptr) {
+      order(hazard, at);
+      return;
+    }
+    release(*way_back, hazard);
+  }
+
+  /// Where an op writes its buffer: at its issue, or where its value is staged.
+  At writes_at(OpId op) const {
+    const bool staged = draft_.plan.values[op.index()].staged.has_value();
+    return staged ? commit_of(draft_, ordering_, op, true).at : ordering_.issue_of(op);
+  }
+
+  bool can_carry(Signal& signal, const Hazard& hazard) {
+    if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
+    if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
+    return std::find(signal.ops.begin(), signal.ops.end(), hazard.second) != signal.ops.end();
+  }
+
+  void release(Signal& signal, const Hazard& hazard) {
+    Consumer& side = *consumer(signal, draft_.role[hazard.first.index()]);
+    if (side.releases) return;
+    set_depth(signal);
+    side.releases = true;
+    set_acquire(signal);
+    link_release(signal, side);
+  }
+
+  void set_acquire(Signal& signal) {
+    if (signal.acquire) return;
+    const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
+    At at = commit.staged ? commit.at : ordering_.issue_of(signal.op());
+    for (const OpId op : signal.ops) {
+      const At other = ordering_.issue_of(op);
+      if (!commit.staged && other.cluster < at.cluster) at = other;
+    }
+    signal.acquire = at;
+    signal.acquire_time = cluster_at(at).time;
+  }
+
+  void link_release(const Signal& signal, const Consumer& side) {
+    for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
+      const Cycles weight = window(signal.acquire_time) + signal.depth - window(point.time);
+      const std::size_t from =
+          point.asynchronous ? ordering_.done(cluster_at(point.at).op) : ordering_.exit(point.at);
+      ordering_.add(from, ordering_.enter(*signal.acquire), weight);
+      for (const Need& what : point.needs) {
+        ordering_.add(ordering_.done(what.op), ordering_.exit(point.at),
+                      window(point.time) - what.offset - window(what.op));
+      }
+    }
+  }
+
+  /// Instances that may be under way: the copies of the buffer, or as many as the schedule makes.
+  void set_depth(Signal& signal) {
+    const Value& value = draft_.plan.values[signal.op().index()];
+    if (!signal.order_only && value.staged) {
+      signal.depth = draft_.plan[*value.staged].depth;
+      return;
+    }
+    if (!signal.order_only && value.home &&
+        draft_.plan[*value.home].residence != Residence::registers) {
+      const Buffer& home = draft_.plan[*value.home];
+      signal.depth =
+          std::max(1, home.depth > home.initial ? home.depth - home.initial : home.depth);
+      return;
+    }
+    const Cycles time = commit_of(draft_, ordering_, signal.op(), !signal.order_only).time;
+    Cycles depth = 1;
+    for (const Consumer& side : signal.consumers) {
+      depth = std::max(depth, floor_div(side.wait_time - time, draft_.interval) + 1);
+    }
+    signal.depth = depth;
+  }
+
+  /// A signal that says only that `first` is done.
+  void order(const Hazard& hazard, At at) {
+    Signal* signal = nullptr;
+    for (Signal& known : signals_) {
+      if (known.order_only && known.op() == hazard.first) signal = &known;
+    }
+    const Cycles used = cluster_at(at).time + hazard.lead * draft_.interval;
+    if (signal != nullptr && consumer(*signal, at.role) != nullptr) signal = nullptr;
+    if (signal == nullptr) signal = &new_signal(hazard.first, true);
+    signal->consumers.push_back({at.role, at, used, false});
+    const CommitPoint commit = commit_of(draft_, ordering_, hazard.first, false);
+    ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at),
+                  window(used) - window(commit.time));
+  }
+
+  /// Every wait comes before its barrier completes the next time.
+  void keep_phases(std::size_t index) {
+    Signal& signal = signals_[index];
+    set_depth(signal);
+    for (Consumer& side : signal.consumers) {
+      if (side.releases) continue;
+      const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
+      const Cycles lead = signal.depth + window(commit.time) - window(side.wait_time);
+      const bool own = side.role == commit.at.role;
+      const bool several = draft_.plan[side.role].warps > 1;
+      const bool known =
+          ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at), lead);
+      if (known && !(own && several)) continue;
+      side.releases = true;
+      set_acquire(signal);
+      link_release(signal, side);
+    }
+  }
+
+  Draft& draft_;
+  Ordering ordering_;
+  bool every_wait_;
+  std::map<OpId, std::size_t> ring_of_;
+  std::vector<Signal> signals_;
+};
+
+}  // namespace
+
+CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, bool value) {
+  const Mechanism mechanism = draft.mechanism(op);
+  const bool staged = value && draft.plan.values[op.index()].staged.has_value();
+  if (seen_by_barrier(mechanism) && !staged) {
+    return {ordering.issue_of(op), draft.issue(op), false, true};
+  }
+  if (mechanism == Mechanism::threads) {
+    return {ordering.issue_of(op), draft.issue(op), staged, false};
+  }
+  return {ordering.retire_of(op), ready(draft, op), staged, false};
+}
+
+Result<void> make_channels(Draft& draft, const Setting& setting) {
+  Synchronizer synchronizer(draft, setting.every_wait);
+  synchronizer.run();
+  if (setting.tokens) write_tokens(draft, synchronizer.ordering());
+  write_rendezvous(draft, synchronizer.ordering());
+  return number_named_barriers(draft);
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "twill/plan/ordering.h"
+
+/// Internal to the room: which barriers there are, before they are written out as steps.
+namespace twill::plan {
+
+/// One role's side of a channel.
+struct Consumer {
+  RoleId role;
+  At wait;               ///< waits before this cluster's op
+  Cycles wait_time = 0;  ///< moment of instance 0
+  bool releases = false;
+};
+
+/// A channel in the making: `ops` of iteration n are its instance n.
+struct Signal {
+  std::vector<OpId> ops;    ///< one, or the loads that arrive together
+  bool order_only = false;  ///< says that `ops` are done, hands over no buffer
+  std::vector<Consumer> consumers;
+  Cycles depth = 1;
+  std::optional<At> acquire;  ///< set if some consumer releases
+  Cycles acquire_time = 0;
+  std::string name;
+
+  OpId op() const { return ops.front(); }
+};
+
+/// Where the producer of a signal arrives, and at which moment.
+struct CommitPoint {
+  At at;
+  Cycles time = 0;
+  bool staged = false;        ///< the value is copied to its staging buffer there
+  bool asynchronous = false;  ///< the arrival comes with the end of the op
+};
+CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, bool value);
+
+/// Where a consumer's threads arrive at the empty barrier, or its tensor-core work does.
+struct ReleasePoint {
+  At at;
+  Cycles time = 0;
+  bool asynchronous = false;
+  By by = By::one_warp;
+  std::vector<Need> needs;
+};
+/// One or two: threads and tcgen05 each arrive for what they read.
+std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& ordering,
+                                      const Signal& signal, RoleId role);
+
+/// Writes signals into the draft as channels and steps.
+void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals);
+/// Named barriers that keep the order of tensor-core work of several roles.
+void write_tokens(Draft& draft, const Ordering& ordering);
+/// Rendezvous of the warps of one role that exchange data through shared memory.
+void write_rendezvous(Draft& draft, const Ordering& ordering);
+/// Hands out the ids of named barriers. Fails if there are too few.
+Result<void> number_named_barriers(Draft& draft);
+
+}  // namespace twill::plan

@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "twill/plan/draft_sections.h"
+
+namespace twill::plan {
+namespace {
+
+bool is_async_proxy(Mechanism mechanism) {
+  return mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05 ||
+         mechanism == Mechanism::bulk_store;
+}
+
+/// Whether somebody reads the buffer other than by loads and stores of threads.
+bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    return read.carries_value && is_async_proxy(draft.mechanism(read.reader)) &&
+           read_from(draft.plan, read.value, draft.role[read.value.index()],
+                     draft.role[read.reader.index()]) == buffer;
+  });
+}
+
+bool in_tensor_memory(const Draft& draft, OpId op) {
+  const auto home = draft.home(op);
+  return home && draft.plan[*home].residence == Residence::tensor;
+}
+
+bool touches_tensor_memory(const Draft& draft, OpId op) {
+  return in_tensor_memory(draft, op) ||
+         std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+           return read.reader == op && read.carries_value && in_tensor_memory(draft, read.value);
+         });
+}
+
+bool is_wait(const DraftStep& step) {
+  const StepKind kind = step.step.kind;
+  return kind == StepKind::wait || kind == StepKind::acquire;
+}
+
+bool is_arrival_of_threads(const DraftStep& step) {
+  const StepKind kind = step.step.kind;
+  return (kind == StepKind::commit || kind == StepKind::release) &&
+         step.step.arrival == Arrival::threads;
+}
+
+DraftStep fence(Fence kind, Cycles time, By by) {
+  DraftStep step;
+  step.step.kind = StepKind::fence;
+  step.step.fence = kind;
+  step.step.by = by;
+  step.time = time;
+  return step;
+}
+
+/// Threads wrote a tile that the async proxy will read.
+void fence_proxy(const Draft& draft, Cluster& cluster) {
+  std::vector<DraftStep> fences;
+  if (cluster.main && draft.mechanism(cluster.op) == Mechanism::threads) {
+    const auto home = draft.home(cluster.op);
+    if (home && draft.plan[*home].residence == Residence::shared &&
+        read_by_async_proxy(draft, *home)) {
+      fences.push_back(fence(Fence::proxy, cluster.time, By::every_warp));
+    }
+  }
+  for (const DraftStep& step : cluster.after) {
+    if (step.step.kind != StepKind::stage) continue;
+    if (read_by_async_proxy(draft, *draft.plan.values[step.step.op->index()].staged)) {
+      fences.push_back(fence(Fence::proxy, step.time, By::every_warp));
+    }
+  }
+  cluster.after.insert(cluster.after.end(), fences.begin(), fences.end());
+}
+
+void fence_tensor(const Draft& draft, Cluster& cluster) {
+  if (!cluster.main || !touches_tensor_memory(draft, cluster.op)) return;
+  const By by = cluster.main->step.by;
+  if (std::any_of(cluster.before.begin(), cluster.before.end(), is_wait)) {
+    cluster.before.push_back(fence(Fence::tensor_after, cluster.time, by));
+  }
+  if (draft.mechanism(cluster.op) != Mechanism::threads) return;
+  const auto arrival =
+      std::find_if(cluster.after.begin(), cluster.after.end(), is_arrival_of_threads);
+  if (arrival == cluster.after.end()) return;
+  cluster.after.push_back(fence(Fence::tensor_before, arrival->time, By::every_warp));
+}
+
+/// What comes first within a cluster.
+int rank_of(const DraftStep& step, bool before) {
+  switch (step.step.kind) {
+    case StepKind::wait:
+      return 0;
+    case StepKind::acquire:
+      return 1;
+    case StepKind::expect:
+      return 2;
+    case StepKind::rendezvous:
+      return 3;
+    case StepKind::take:
+      return 5;
+    case StepKind::pass:
+      return 0;
+    case StepKind::stage:
+      return 2;
+    case StepKind::fence:
+      if (before) return step.step.fence == Fence::wgmma ? 6 : 4;
+      return step.step.fence == Fence::proxy ? 3 : 4;
+    case StepKind::commit:
+      return 5;
+    default:
+      return 7;
+  }
+}
+
+void sort_steps(std::vector<DraftStep>& steps, bool before) {
+  std::stable_sort(steps.begin(), steps.end(), [&](const DraftStep& a, const DraftStep& b) {
+    return rank_of(a, before) < rank_of(b, before);
+  });
+}
+
+/// The role drains its groups before its warps meet and before it takes a turn.
+void hoist_needs(Cluster& cluster) {
+  if (!cluster.main || cluster.main->needs.empty()) return;
+  for (DraftStep& step : cluster.before) {
+    if (rank_of(step, true) < 3 || step.time != cluster.main->time) continue;
+    std::swap(step.needs, cluster.main->needs);
+    return;
+  }
+}
+
+}  // namespace
+
+void make_fences(Draft& draft) {
+  for (auto& role : draft.order) {
+    for (Cluster& cluster : role) {
+      if (cluster.main && draft.mechanism(cluster.op) == Mechanism::wgmma) {
+        cluster.before.push_back(fence(Fence::wgmma, cluster.time, By::every_warp));
+      }
+      fence_proxy(draft, cluster);
+      fence_tensor(draft, cluster);
+      sort_steps(cluster.before, true);
+      sort_steps(cluster.after, false);
+      hoist_needs(cluster);
+    }
+  }
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <tuple>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+Cycles slot_of(const Draft& draft, Cycles time) {
+  return time - floor_div(time, draft.interval) * draft.interval;
+}
+
+/// Whether `first` must stand before `second` where both have the same slot: it makes what the
+/// other uses in the same window, or reads what the other overwrites.
+bool comes_before(const Draft& draft, OpId first, OpId second) {
+  for (const Read& read : draft.reads) {
+    const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
+    const bool makes = read.value == first && read.reader == second;
+    if (makes && used == draft.issue(first)) return true;
+    const auto home = draft.home(read.value);
+    if (read.reader != first || !home || draft.home(second) != home) continue;
+    const int depth = draft.plan[*home].depth;
+    const Cycles lead = used - draft.issue(second);
+    if (second == read.value ? lead == depth * draft.interval
+                             : lead == 0 || lead == depth * draft.interval) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Sorts clusters of equal slot so that every op follows what it depends on; otherwise the ends of
+/// asynchronous work first, then what only needs to be started, then the order of the ops.
+void sort_ties(const Draft& draft, std::span<Cluster> ties) {
+  for (std::size_t at = 0; at + 1 < ties.size(); ++at) {
+    std::size_t pick = at;
+    for (std::size_t i = at; i < ties.size(); ++i) {
+      const bool free = std::none_of(
+          ties.begin() + static_cast<std::ptrdiff_t>(at), ties.end(), [&](const Cluster& other) {
+            return other.op != ties[i].op && !other.retire && !ties[i].retire &&
+                   comes_before(draft, other.op, ties[i].op);
+          });
+      if (free) {
+        pick = i;
+        break;
+      }
+    }
+    std::rotate(ties.begin() + static_cast<std::ptrdiff_t>(at),
+                ties.begin() + static_cast<std::ptrdiff_t>(pick),
+                ties.begin() + static_cast<std::ptrdiff_t>(pick) + 1);
+  }
+}
+
+Cluster cluster_of(const Draft& draft, OpId op) {
+  Cluster cluster{op, false, draft.issue(op), {}, {}, {}};
+  DraftStep step;
+  step.step.kind = is_asynchronous(draft.mechanism(op)) ? StepKind::issue : StepKind::compute;
+  step.step.op = op;
+  step.time = cluster.time;
+  const Mechanism mechanism = draft.mechanism(op);
+  const bool alone = mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||
+                     mechanism == Mechanism::bulk_store;
+  step.step.by = alone ? By::one_warp : By::every_warp;
+  cluster.main = std::move(step);
+  return cluster;
+}
+
+bool ends_in_role(Mechanism mechanism) {
+  return mechanism == Mechanism::wgmma || mechanism == Mechanism::bulk_store ||
+         mechanism == Mechanism::scoreboard;
+}
+
+}  // namespace
+
+void make_order(Draft& draft) {
+  draft.order.resize(draft.plan.roles.size());
+  for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
+    auto& clusters = draft.order[draft.role[v].index()];
+    clusters.push_back(cluster_of(draft, OpId(v)));
+    if (ends_in_role(draft.mechanism(OpId(v)))) {
+      clusters.push_back({OpId(v), true, ready(draft, OpId(v)), {}, {}, {}});
+    }
+  }
+  for (auto& clusters : draft.order) {
+    const auto before = [&](const Cluster& a, const Cluster& b) {
+      const auto key = [&](const Cluster& c) {
+        return std::tuple(slot_of(draft, c.time), !c.retire,
+                          !is_asynchronous(draft.mechanism(c.op)), c.op);
+      };
+      return key(a) < key(b);
+    };
+    std::sort(clusters.begin(), clusters.end(), before);
+    for (std::size_t begin = 0; begin < clusters.size();) {
+      std::size_t end = begin;
+      while (end < clusters.size() &&
+             slot_of(draft, clusters[end].time) == slot_of(draft, clusters[begin].time)) {
+        ++end;
+      }
+      sort_ties(draft, std::span(clusters).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,145 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+constexpr int kWarpgroup = 4;
+
+/// Places the pool's groups into hardware warpgroups: one-warp groups share one, in order.
+std::vector<int> first_warps(std::span<const problem::Group> groups) {
+  std::vector<int> first;
+  int next = 0;
+  for (const problem::Group& group : groups) {
+    const int room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
+    if (group.warps > room) next += room;
+    first.push_back(next);
+    next += group.warps;
+  }
+  return first;
+}
+
+bool has_reader(const Draft& draft, OpId op) {
+  return std::any_of(draft.reads.begin(), draft.reads.end(),
+                     [&](const Read& read) { return read.value == op && read.carries_value; });
+}
+
+Mechanism mechanism_of(const Draft& draft, OpId id) {
+  const problem::Op& op = draft.op(id);
+  if (!op.asynchronous) return Mechanism::threads;
+  if (op.variable_latency) {
+    return op.footprint.empty() ? Mechanism::scoreboard : Mechanism::tma_load;
+  }
+  if (!draft.way(id).unit) return op.registers > 0 ? Mechanism::scoreboard : Mechanism::bulk_store;
+  if (op.registers > 0) return Mechanism::wgmma;
+  return has_reader(draft, id) ? Mechanism::tcgen05 : Mechanism::bulk_store;
+}
+
+void collect_reads(Draft& draft) {
+  for (const problem::Dependence& d : draft.plan.problem.dependences()) {
+    const Cycles delay = problem::delay_of(d, draft.op(d.from), draft.way(d.from));
+    const bool early = d.carries_value && delay < draft.way(d.from).latency &&
+                       !draft.op(d.from).streaming && !draft.op(d.to).asynchronous;
+    const Cycles hold = problem::read_hold_of(d, draft.op(d.to), draft.way(d.to));
+    draft.reads.push_back(
+        {d.from, d.to, d.distance, d.in_place && d.carries_value, d.carries_value, hold, early});
+  }
+}
+
+void set_limits(Draft& draft, const Setting& setting) {
+  if (setting.machine == nullptr) return;
+  const machine::Description& machine = **setting.machine;
+  Limits& limits = draft.plan.limits;
+  limits.machine = machine.name;
+  limits.register_overhead = static_cast<int>(machine.register_overhead.value);
+  limits.most_registers = static_cast<int>(machine.registers_per_thread.value);
+  limits.named_barriers = static_cast<int>(machine.named_barriers.value);
+}
+
+/// The register value of each warpgroup, and what a launch of so many of them hands out.
+Result<void> set_registers(Draft& draft, const Setting& setting, const std::vector<int>& kept) {
+  if (setting.machine == nullptr) return {};
+  const machine::Pool* pool = setting.machine->pool_named(setting.pool);
+  if (pool == nullptr) return fail({}, "the machine has no pool '" + setting.pool + "'");
+  for (std::size_t w = 0; w < kept.size(); ++w) {
+    const auto hardware = static_cast<std::size_t>(kept[w]);
+    if (hardware >= pool->setmaxnreg.size()) {
+      return fail({}, fmt::format("the groups of pool {} do not fit its warpgroups", setting.pool));
+    }
+    draft.plan.warpgroups[w].setmaxnreg = pool->setmaxnreg[hardware];
+  }
+  const int threads = 128 * static_cast<int>(kept.size());
+  draft.plan.limits.launch_registers =
+      static_cast<int>((*setting.machine)->register_file.value) / threads / 8 * 8;
+  return {};
+}
+
+}  // namespace
+
+Cycles floor_div(Cycles a, Cycles b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+Cycles ceil_div(Cycles a, Cycles b) { return -floor_div(-a, b); }
+
+bool same_queue(const Draft& draft, OpId first, OpId second) {
+  const Mechanism mechanism = draft.mechanism(first);
+  return mechanism == draft.mechanism(second) && draft.same_role(first, second) &&
+         (mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05);
+}
+
+Cycles end_of_access(const Draft& draft, OpId op) {
+  const problem::Way& way = draft.way(op);
+  const Cycles length = is_asynchronous(draft.mechanism(op)) ? way.latency : way.issue;
+  return draft.issue(op) + length;
+}
+
+Cycles ready(const Draft& draft, OpId op) {
+  if (draft.mechanism(op) == Mechanism::threads) return draft.issue(op);
+  return draft.issue(op) + std::max<Cycles>(draft.way(op).latency, 1);
+}
+
+Result<void> make_roles(Draft& draft, const Setting& setting) {
+  Plan& plan = draft.plan;
+  const auto groups = plan.problem.groups();
+  std::vector<bool> used(groups.size(), false);
+  for (const schedule::Placement& placement : plan.schedule.ops) {
+    used[placement.group.index()] = true;
+  }
+  const std::vector<int> first = first_warps(groups);
+  std::vector<RoleId> role_of_group(groups.size());
+  std::vector<int> kept;  // hardware warpgroups of the pool that have a role
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!used[g]) continue;
+    const int hardware = first[g] / kWarpgroup;
+    const int count = (groups[g].warps + kWarpgroup - 1) / kWarpgroup;
+    for (int h = hardware; h < hardware + count; ++h) {
+      if (kept.empty() || kept.back() != h) {
+        kept.push_back(h);
+        plan.warpgroups.emplace_back();
+      }
+      plan.warpgroups.back().warps += std::min(groups[g].warps, kWarpgroup);
+    }
+    Role role;
+    role.name = groups[g].name;
+    role.group = GroupId(g);
+    role.warpgroup = WarpgroupId(plan.warpgroups.size() - static_cast<std::size_t>(count));
+    role.first_warp = static_cast<int>(role.warpgroup.index()) * kWarpgroup + first[g] % kWarpgroup;
+    role.warps = groups[g].warps;
+    role.usable = groups[g].registers;
+    role_of_group[g] = RoleId(plan.roles.size());
+    plan.roles.push_back(std::move(role));
+  }
+  for (const schedule::Placement& placement : plan.schedule.ops) {
+    draft.role.push_back(role_of_group[placement.group.index()]);
+  }
+  collect_reads(draft);
+  for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
+    const bool told = v < setting.mechanisms.size() && setting.mechanisms[v];
+    plan.mechanisms.push_back(told ? *setting.mechanisms[v] : mechanism_of(draft, OpId(v)));
+  }
+  set_limits(draft, setting);
+  return set_registers(draft, setting, kept);
+}
+
+}  // namespace twill::plan

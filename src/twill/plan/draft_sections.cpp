@@ -1,0 +1,268 @@
+#include "twill/plan/draft_sections.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace twill::plan {
+namespace {
+
+enum class Where { prologue, steady, drain, shorter };
+
+/// One step of one window, before drains are added.
+struct Placed {
+  const DraftStep* draft = nullptr;
+  std::size_t position = 0;  ///< in the window
+  std::int64_t window = 0;
+  std::int64_t iteration = 0;
+  Where where = Where::steady;
+};
+
+/// A drain that a run needs before a step: which queue, and how many may stay in flight.
+using DrainKey =
+    std::tuple<Where, std::int64_t, std::size_t, Mechanism>;  // section, window, position
+using Drains = std::map<DrainKey, int>;
+
+class Window {
+ public:
+  Window(const Draft& draft, RoleId role) : draft_(draft) {
+    for (const Cluster& cluster : draft.order[role.index()]) {
+      for (const DraftStep& step : cluster.before) steps_.push_back(&step);
+      if (cluster.main) steps_.push_back(&*cluster.main);
+      for (const DraftStep& step : cluster.after) steps_.push_back(&step);
+    }
+    bool first = true;
+    for (const DraftStep* step : steps_) {
+      const Cycles stage = floor_div(step->time, draft.interval);
+      first_ = first ? stage : std::min(first_, stage);
+      last_ = first ? stage : std::max(last_, stage);
+      first = false;
+    }
+  }
+
+  std::int64_t spread() const { return last_ - first_; }
+  std::size_t size() const { return steps_.size(); }
+  const DraftStep& at(std::size_t position) const { return *steps_[position]; }
+  std::int64_t shift(std::size_t position) const {
+    return floor_div(steps_[position]->time, draft_.interval) - first_;
+  }
+
+  /// All steps of a run of `trips`, in order.
+  std::vector<Placed> run(std::int64_t trips) const {
+    std::vector<Placed> placed;
+    for (std::int64_t w = 0; w < trips + spread(); ++w) {
+      const Where where = trips < spread() ? Where::shorter
+                          : w < spread()   ? Where::prologue
+                          : w < trips      ? Where::steady
+                                           : Where::drain;
+      for (std::size_t p = 0; p < steps_.size(); ++p) {
+        const std::int64_t iteration = w - shift(p);
+        if (iteration < 0 || iteration >= trips) continue;
+        placed.push_back({steps_[p], p, w, iteration, where});
+      }
+    }
+    return placed;
+  }
+
+  /// Runs the groups of one trip count and notes each drain that is needed.
+  void note_drains(std::int64_t trips, Drains& drains) const {
+    std::vector<std::tuple<OpId, std::int64_t, bool>> groups;  // op, iteration, still in flight
+    for (const Placed& placed : run(trips)) {
+      for (const Need& need : placed.draft->needs) {
+        note_need(placed, need, trips, groups, drains);
+      }
+      const Step& step = placed.draft->step;
+      if (step.kind == StepKind::issue && drained(*step.op)) {
+        groups.emplace_back(*step.op, placed.iteration, true);
+      }
+    }
+  }
+
+ private:
+  bool drained(OpId op) const {
+    return draft_.mechanism(op) == Mechanism::wgmma ||
+           draft_.mechanism(op) == Mechanism::bulk_store;
+  }
+
+  void note_need(const Placed& placed, const Need& need, std::int64_t trips,
+                 std::vector<std::tuple<OpId, std::int64_t, bool>>& groups, Drains& drains) const {
+    if (!drained(need.op)) return;
+    const Mechanism queue = draft_.mechanism(need.op);
+    const auto key = [&] {
+      const std::int64_t window = placed.where == Where::steady  ? 0
+                                  : placed.where == Where::drain ? placed.window - trips
+                                                                 : placed.window;
+      return DrainKey(placed.where, window, placed.position, queue);
+    }();
+    int younger = 0;
+    for (std::size_t g = groups.size(); g-- > 0;) {
+      auto& [op, iteration, flying] = groups[g];
+      if (draft_.mechanism(op) != queue) continue;
+      if (op != need.op || iteration != placed.iteration + need.offset) {
+        ++younger;
+        continue;
+      }
+      if (!flying) return;
+      const auto [at, fresh] = drains.emplace(key, younger);
+      if (!fresh) at->second = std::min(at->second, younger);
+      for (std::size_t h = 0; h <= g; ++h) {
+        if (draft_.mechanism(std::get<0>(groups[h])) == queue) std::get<2>(groups[h]) = false;
+      }
+      return;
+    }
+  }
+
+  const Draft& draft_;
+  std::vector<const DraftStep*> steps_;
+  Cycles first_ = 0;
+  Cycles last_ = 0;
+};
+
+/// Writes the sections of one role.
+class SectionWriter {
+ public:
+  SectionWriter(const Draft& draft, RoleId role)
+      : draft_(draft), role_(role), window_(draft, role) {}
+
+  std::int64_t spread() const { return window_.spread(); }
+
+  Sections write() {
+    const std::int64_t spread = window_.spread();
+    // Trip counts after which the groups in flight repeat: nothing is needed from further back than
+    // a spread and a window.
+    for (std::int64_t n = spread; n <= 2 * spread + 3; ++n) window_.note_drains(n, drains_);
+    Sections sections;
+    sections.spread = static_cast<int>(spread);
+    for (std::int64_t w = 0; w < spread; ++w)
+      write_window(sections.prologue, Where::prologue, w, 0);
+    write_window(sections.steady, Where::steady, 0, 0);
+    for (std::int64_t w = 0; w < spread; ++w) write_window(sections.drain, Where::drain, w, 0);
+    for (std::int64_t n = 0; n < spread; ++n) {
+      drains_.clear();
+      window_.note_drains(n, drains_);
+      sections.short_trips.emplace_back();
+      for (std::int64_t w = 0; w < n + spread; ++w) {
+        write_window(sections.short_trips.back(), Where::shorter, w, n);
+      }
+    }
+    return sections;
+  }
+
+ private:
+  /// The instance of a step in a window, if it has one there.
+  std::optional<Instance> instance(std::size_t position, Where where, std::int64_t window,
+                                   std::int64_t trips) const {
+    const auto offset = static_cast<int>(window - window_.shift(position));
+    switch (where) {
+      case Where::steady:
+        return Instance{Instance::From::window, static_cast<int>(-window_.shift(position))};
+      case Where::prologue:
+        if (offset < 0) return std::nullopt;
+        return Instance{Instance::From::first, offset};
+      case Where::drain:
+        if (offset >= 0) return std::nullopt;
+        return Instance{Instance::From::last, offset};
+      case Where::shorter:
+        if (offset < 0 || offset >= trips) return std::nullopt;
+        return Instance{Instance::From::first, offset};
+    }
+    return std::nullopt;
+  }
+
+  void write_window(std::vector<Step>& out, Where where, std::int64_t window, std::int64_t trips) {
+    for (std::size_t p = 0; p < window_.size(); ++p) {
+      const auto at = instance(p, where, window, trips);
+      if (!at) continue;
+      for (const Mechanism queue : {Mechanism::wgmma, Mechanism::bulk_store}) {
+        const auto drain = drains_.find(DrainKey(where, window, p, queue));
+        if (drain != drains_.end()) write_drain(out, queue, drain->second, *at, p);
+      }
+      Step step = window_.at(p).step;
+      step.instance = *at;
+      step.slot = slot(p);
+      out.push_back(std::move(step));
+    }
+  }
+
+  Cycles slot(std::size_t position) const {
+    const Cycles time = window_.at(position).time;
+    return time - floor_div(time, draft_.interval) * draft_.interval;
+  }
+
+  /// The pin keeps math that stands above the drain above it.
+  void write_drain(std::vector<Step>& out, Mechanism queue, int pending, const Instance& at,
+                   std::size_t position) {
+    Step drain;
+    drain.kind = StepKind::drain_groups;
+    drain.queue = queue;
+    drain.pending = pending;
+    drain.instance = at;
+    drain.slot = slot(position);
+    drain.by = queue == Mechanism::bulk_store ? By::one_warp : By::every_warp;
+    if (queue == Mechanism::wgmma && overlaps_math(out)) {
+      Step pin;
+      pin.kind = StepKind::fence;
+      pin.fence = Fence::pin;
+      pin.instance = at;
+      pin.slot = drain.slot;
+      out.push_back(pin);
+    }
+    out.push_back(drain);
+  }
+
+  /// Whether math stands between the last start of a group in this section and here.
+  bool overlaps_math(const std::vector<Step>& out) const {
+    for (std::size_t i = out.size(); i-- > 0;) {
+      if (out[i].kind == StepKind::compute) return true;
+      if (out[i].kind == StepKind::issue && draft_.mechanism(*out[i].op) == Mechanism::wgmma) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  const Draft& draft_;
+  RoleId role_;
+  Window window_;
+  Drains drains_;
+};
+
+}  // namespace
+
+std::optional<BufferId> read_from(const Plan& plan, OpId value, RoleId writer, RoleId reader) {
+  const Value& where = plan.values[value.index()];
+  if (!where.home) return std::nullopt;
+  const bool elsewhere = plan[*where.home].residence == Residence::registers && writer != reader;
+  return elsewhere ? where.staged : where.home;
+}
+
+Result<void> make_sections(Draft& draft) {
+  make_fences(draft);
+  for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
+    SectionWriter writer(draft, RoleId(r));
+    if (writer.spread() > kLargestSpread) {
+      return fail({},
+                  fmt::format("group {} spreads an iteration over {} windows; plans go up to {}",
+                              draft.plan.roles[r].name, writer.spread() + 1, kLargestSpread + 1));
+    }
+    draft.plan.roles[r].sections = writer.write();
+  }
+  return {};
+}
+
+Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+  Draft draft(checked.problem(), checked.schedule());
+  draft.plan.name = checked.problem().name();
+  TWILL_TRY_VOID(make_roles(draft, setting));
+  TWILL_TRY_VOID(make_storage(draft));
+  TWILL_TRY_VOID(make_addresses(draft));
+  make_order(draft);
+  TWILL_TRY_VOID(make_channels(draft, setting));
+  TWILL_TRY_VOID(make_sections(draft));
+  draft.plan.kernel = setting.kernel;
+  return std::move(draft.plan);
+}
+
+}  // namespace twill::plan

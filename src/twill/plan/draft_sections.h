@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/plan/draft.h"
+
+/// Internal to the room: the last steps of the construction.
+namespace twill::plan {
+
+/// Adds fences to the clusters and puts the steps of each into their order.
+void make_fences(Draft& draft);
+
+/// The buffer in which a role finds a value, by the roles of its writer and its reader.
+std::optional<BufferId> read_from(const Plan& plan, OpId value, RoleId writer, RoleId reader);
+
+}  // namespace twill::plan

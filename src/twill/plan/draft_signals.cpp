@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft_channels.h"
+
+namespace twill::plan {
+namespace {
+
+constexpr int kThreadsPerWarp = 32;
+
+Cluster& cluster_at(Draft& draft, At at) { return draft.order[at.role.index()][at.cluster]; }
+
+DraftStep step_of(StepKind kind, ChannelId channel, Cycles time, By by) {
+  DraftStep draft;
+  draft.step.kind = kind;
+  draft.step.channel = channel;
+  draft.step.by = by;
+  draft.time = time;
+  return draft;
+}
+
+/// Bytes that arrive with one instance.
+Amount bytes_of(const Draft& draft, const Signal& signal) {
+  Amount bytes = 0;
+  for (const OpId op : signal.ops) {
+    if (const auto home = draft.home(op)) bytes += draft.plan[*home].size;
+  }
+  return bytes;
+}
+
+class Writer {
+ public:
+  Writer(Draft& draft, const Ordering& ordering, const Signal& signal)
+      : draft_(draft),
+        ordering_(ordering),
+        signal_(signal),
+        id_(draft.plan.channels.size()),
+        commit_(commit_of(draft, ordering, signal.op(), !signal.order_only)) {}
+
+  void run() {
+    channel_.name = signal_.name;
+    channel_.producer = commit_.at.role;
+    channel_.depth = static_cast<int>(signal_.depth);
+    for (const OpId op : signal_.ops) add_buffer(op);
+    write_commit();
+    for (const Consumer& side : signal_.consumers) write_consumer(side);
+    channel_.kind = signal_.acquire ? ChannelKind::pipeline : ChannelKind::signal;
+    if (signal_.acquire) write_acquire();
+    draft_.plan.channels.push_back(std::move(channel_));
+  }
+
+ private:
+  void add_buffer(OpId op) {
+    const Value& value = draft_.plan.values[op.index()];
+    const auto buffer = commit_.staged ? value.staged : value.home;
+    if (signal_.order_only || !buffer) return;
+    if (draft_.plan[*buffer].residence != Residence::registers) channel_.buffers.push_back(*buffer);
+  }
+
+  void write_commit() {
+    Cluster& cluster = cluster_at(draft_, commit_.at);
+    const Mechanism mechanism = draft_.mechanism(signal_.op());
+    const int warps = draft_.plan[commit_.at.role].warps;
+    if (commit_.asynchronous && mechanism != Mechanism::tcgen05) {
+      for (const OpId op : signal_.ops) {
+        cluster_at(draft_, ordering_.issue_of(op)).main->step.channel = id_;
+      }
+      channel_.full_arrivals = mechanism == Mechanism::tma_load ? 1 : warps * kThreadsPerWarp;
+      if (mechanism == Mechanism::tma_load) write_expect();
+      return;
+    }
+    if (commit_.staged) write_stage(cluster);
+    const bool one = commit_.asynchronous ||
+                     (!commit_.staged && cluster.retire && mechanism != Mechanism::scoreboard);
+    DraftStep commit =
+        step_of(StepKind::commit, id_, commit_.time, one ? By::one_warp : By::every_warp);
+    if (commit_.asynchronous) commit.step.arrival = Arrival::asynchronous;
+    if (cluster.retire) commit.needs.push_back({signal_.op(), 0});
+    channel_.full_arrivals = one ? 1 : warps;
+    cluster.after.push_back(std::move(commit));
+  }
+
+  /// The bytes are announced once the slot is free and before the first of the loads.
+  void write_expect() {
+    At first = ordering_.issue_of(signal_.op());
+    for (const OpId op : signal_.ops) {
+      const At at = ordering_.issue_of(op);
+      if (at.cluster < first.cluster) first = at;
+    }
+    channel_.bytes = bytes_of(draft_, signal_);
+    Cluster& cluster = cluster_at(draft_, first);
+    cluster.before.push_back(step_of(StepKind::expect, id_, cluster.time, By::one_warp));
+  }
+
+  void write_stage(Cluster& cluster) {
+    DraftStep stage = step_of(StepKind::stage, id_, commit_.time, By::every_warp);
+    stage.step.channel.reset();
+    stage.step.op = signal_.op();
+    if (cluster.retire) stage.needs.push_back({signal_.op(), 0});
+    cluster.after.push_back(std::move(stage));
+  }
+
+  void write_consumer(const Consumer& side) {
+    channel_.consumers.push_back(side.role);
+    cluster_at(draft_, side.wait)
+        .before.push_back(step_of(StepKind::wait, id_, side.wait_time, By::every_warp));
+    if (!side.releases) return;
+    for (const ReleasePoint& point : releases_of(draft_, ordering_, signal_, side.role)) {
+      DraftStep release = step_of(StepKind::release, id_, point.time, point.by);
+      if (point.asynchronous) release.step.arrival = Arrival::asynchronous;
+      release.needs = point.needs;
+      channel_.empty_arrivals += point.by == By::one_warp ? 1 : draft_.plan[side.role].warps;
+      cluster_at(draft_, point.at).after.push_back(std::move(release));
+    }
+  }
+
+  void write_acquire() {
+    Cluster& cluster = cluster_at(draft_, *signal_.acquire);
+    const bool alone = !commit_.staged && !cluster.retire && cluster.main->step.by == By::one_warp;
+    DraftStep acquire = step_of(StepKind::acquire, id_, signal_.acquire_time,
+                                alone ? By::one_warp : By::every_warp);
+    (commit_.staged || cluster.retire ? cluster.after : cluster.before)
+        .push_back(std::move(acquire));
+  }
+
+  Draft& draft_;
+  const Ordering& ordering_;
+  const Signal& signal_;
+  ChannelId id_;
+  CommitPoint commit_;
+  Channel channel_;
+};
+
+/// The ops of `role` that read an instance, with the moment (of instance 0) at which they start to.
+std::vector<std::pair<Cycles, const Read*>> readers_in(const Draft& draft, const Signal& signal,
+                                                       RoleId role) {
+  std::vector<std::pair<Cycles, const Read*>> readers;
+  if (signal.order_only) return readers;
+  for (const Read& read : draft.reads) {
+    if (!read.carries_value || draft.role[read.reader.index()] != role) continue;
+    if (std::find(signal.ops.begin(), signal.ops.end(), read.value) == signal.ops.end()) continue;
+    readers.emplace_back(draft.issue(read.reader) + read.distance * draft.interval, &read);
+  }
+  return readers;
+}
+
+/// Whichever of two points of a role comes later.
+bool later(At at, Cycles time, const ReleasePoint& than) {
+  return time > than.time || (time == than.time && at.cluster > than.at.cluster);
+}
+
+}  // namespace
+
+std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& ordering,
+                                      const Signal& signal, RoleId role) {
+  std::optional<ReleasePoint> tensor;
+  std::optional<ReleasePoint> threads;
+  By by = By::one_warp;
+  std::vector<Need> needs;
+  for (const auto& [time, read] : readers_in(draft, signal, role)) {
+    const OpId reader = read->reader;
+    const Mechanism mechanism = draft.mechanism(reader);
+    if (mechanism == Mechanism::tcgen05) {
+      const At at = ordering.issue_of(reader);
+      if (!tensor || later(at, time, *tensor)) tensor = {at, time, true, By::one_warp, {}};
+      continue;
+    }
+    const bool drains = mechanism == Mechanism::wgmma || mechanism == Mechanism::bulk_store;
+    const At at = drains ? ordering.retire_of(reader) : ordering.issue_of(reader);
+    const Cycles end = drains ? ready(draft, reader) - draft.issue(reader) + time : time;
+    if (drains) {
+      needs.push_back({reader, read->distance});
+    } else if (mechanism != Mechanism::tma_load) {
+      by = By::every_warp;
+    }
+    if (!threads || later(at, end, *threads)) threads = {at, end, false, By::one_warp, {}};
+  }
+  std::vector<ReleasePoint> points;
+  if (threads) {
+    threads->by = by;
+    threads->needs = needs;
+    points.push_back(*threads);
+  }
+  if (tensor) points.push_back(*tensor);
+  if (points.empty()) {
+    for (const Consumer& side : signal.consumers) {
+      if (side.role == role)
+        points.push_back({side.wait, side.wait_time, false, By::every_warp, {}});
+    }
+  }
+  return points;
+}
+
+void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals) {
+  for (const Signal& signal : signals) Writer(draft, ordering, signal).run();
+}
+
+namespace {
+
+/// Whether the threads of a role do something else than start asynchronous work.
+bool works(const Draft& draft, RoleId role) {
+  return std::any_of(draft.order[role.index()].begin(), draft.order[role.index()].end(),
+                     [&](const Cluster& cluster) {
+                       return !cluster.retire &&
+                              draft.mechanism(cluster.op) == Mechanism::threads &&
+                              draft.way(cluster.op).issue > 0;
+                     });
+}
+
+/// The wgmma ops on one unit in the order of their slots, split where the role changes.
+std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit) {
+  std::vector<std::tuple<Cycles, OpId>> sequence;
+  for (std::size_t v = 0; v < draft.role.size(); ++v) {
+    const OpId op(v);
+    if (draft.way(op).unit != unit || draft.mechanism(op) != Mechanism::wgmma) continue;
+    sequence.emplace_back(schedule::slot_of(draft.plan.schedule, op), op);
+  }
+  std::sort(sequence.begin(), sequence.end());
+  std::vector<std::vector<OpId>> turns;
+  for (const auto& [slot, op] : sequence) {
+    if (turns.empty() || !draft.same_role(turns.back().back(), op)) turns.emplace_back();
+    turns.back().push_back(op);
+  }
+  if (turns.size() > 1 && draft.same_role(turns.front().front(), turns.back().back())) {
+    // One turn that the end of the window cuts in two: its second half is that of the next window.
+    std::vector<OpId>& last = turns.back();
+    last.insert(last.end(), turns.front().begin(), turns.front().end());
+    turns.erase(turns.begin());
+  }
+  return turns;
+}
+
+/// A named barrier from the end of one turn to the beginning of the next.
+void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
+                 const std::vector<OpId>& to) {
+  Cycles stage = schedule::stage_of(draft.plan.schedule, from.front());
+  for (const OpId op : from) {
+    stage = std::min(stage, schedule::stage_of(draft.plan.schedule, op));
+  }
+  const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
+  const OpId last = from.back();
+  const OpId first = to.front();
+  const Cycles wraps = slot(first) < slot(last) ? 1 : 0;
+  Channel channel;
+  channel.name = fmt::format("turn.{}.{}", draft.role_at(last).name, draft.role_at(first).name);
+  channel.kind = ChannelKind::token;
+  channel.producer = draft.role[last.index()];
+  channel.consumers = {draft.role[first.index()]};
+  channel.full_arrivals = draft.role_at(last).warps + draft.role_at(first).warps;
+  const ChannelId id(draft.plan.channels.size());
+  cluster_at(draft, ordering.issue_of(last))
+      .after.push_back(
+          step_of(StepKind::pass, id, stage * draft.interval + slot(last), By::every_warp));
+  cluster_at(draft, ordering.issue_of(first))
+      .before.push_back(step_of(StepKind::take, id, (stage + wraps) * draft.interval + slot(first),
+                                By::every_warp));
+  draft.plan.channels.push_back(std::move(channel));
+}
+
+}  // namespace
+
+void write_tokens(Draft& draft, const Ordering& ordering) {
+  for (std::size_t u = 0; u < draft.plan.problem.units().size(); ++u) {
+    const std::vector<std::vector<OpId>> turns = turns_of(draft, problem::UnitId(u));
+    if (turns.size() < 2) continue;
+    const bool matters = std::any_of(turns.begin(), turns.end(), [&](const auto& turn) {
+      return works(draft, draft.role[turn.front().index()]);
+    });
+    if (!matters) {
+      draft.plan.notes.push_back(
+          fmt::format("groups that only issue work on {} take it in the order they come: no tokens",
+                      draft.plan.problem.units()[u].name));
+      continue;
+    }
+    for (std::size_t t = 0; t < turns.size(); ++t) {
+      write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()]);
+    }
+  }
+}
+
+void write_rendezvous(Draft& draft, const Ordering& ordering) {
+  const auto rendezvous = [&](OpId op) {
+    Cluster& cluster = cluster_at(draft, ordering.issue_of(op));
+    const bool known = std::any_of(cluster.before.begin(), cluster.before.end(), [](const auto& s) {
+      return s.step.kind == StepKind::rendezvous;
+    });
+    if (known) return;
+    DraftStep step;
+    step.step.kind = StepKind::rendezvous;
+    step.time = cluster.time;
+    cluster.before.push_back(std::move(step));
+  };
+  for (const Read& read : draft.reads) {
+    const auto home = draft.home(read.value);
+    if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;
+    if (draft.plan[*home].residence != Residence::shared) continue;
+    if (!draft.same_role(read.value, read.reader)) continue;
+    if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
+    rendezvous(read.value);
+  }
+}
+
+Result<void> number_named_barriers(Draft& draft) {
+  int next = 1;  // 0 is __syncthreads
+  for (Channel& channel : draft.plan.channels) {
+    if (channel.kind == ChannelKind::token) channel.named_barrier = next++;
+  }
+  for (std::size_t r = 0; r < draft.order.size(); ++r) {
+    for (const Cluster& cluster : draft.order[r]) {
+      const bool meets =
+          std::any_of(cluster.before.begin(), cluster.before.end(),
+                      [](const auto& s) { return s.step.kind == StepKind::rendezvous; });
+      if (!meets || draft.plan.roles[r].named_barrier >= 0) continue;
+      draft.plan.roles[r].named_barrier = next++;
+    }
+  }
+  if (next > draft.plan.limits.named_barriers) {
+    return fail({}, fmt::format("the plan needs {} named barriers, but there are only {} beside 0",
+                                next - 1, draft.plan.limits.named_barriers - 1));
+  }
+  return {};
+}
+
+}  // namespace twill::plan

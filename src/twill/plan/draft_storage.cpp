@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+constexpr Amount kBytesPerRegister = 4;
+constexpr int kThreadsPerWarp = 32;
+/// Registers per thread up to which a value that is handed over counts as one per row.
+constexpr int kRowVector = 2;
+
+/// Ops whose results are one buffer, because each updates the one before in place.
+class Together {
+ public:
+  explicit Together(const Draft& draft) : up_(draft.plan.problem.ops().size()) {
+    std::iota(up_.begin(), up_.end(), std::size_t{0});
+    for (const Read& read : draft.reads) {
+      const bool memory =
+          !draft.op(read.value).footprint.empty() || !draft.op(read.reader).footprint.empty();
+      if (read.in_place && (memory || draft.same_role(read.value, read.reader))) {
+        unite(read.value.index(), read.reader.index());
+      }
+    }
+  }
+  std::size_t of(std::size_t op) const {
+    while (up_[op] != op) op = up_[op];
+    return op;
+  }
+
+ private:
+  void unite(std::size_t a, std::size_t b) {
+    const std::size_t first = of(a);
+    const std::size_t second = of(b);
+    up_[std::max(first, second)] = std::min(first, second);
+  }
+  std::vector<std::size_t> up_;
+};
+
+Result<const problem::Footprint*> footprint_of(const Draft& draft, OpId id) {
+  const auto& footprint = draft.op(id).footprint;
+  if (footprint.size() > 1) {
+    return fail({}, fmt::format("{} occupies {} memories at once; a plan gives a value one place",
+                                draft.op(id).name, footprint.size()));
+  }
+  return footprint.empty() ? nullptr : &footprint.front();
+}
+
+/// [begin, end) of the first copy; register values are not held for readers of other roles.
+std::pair<Cycles, Cycles> alive_of(const Draft& draft, const std::vector<OpId>& members,
+                                   bool in_registers) {
+  std::pair<Cycles, Cycles> alive{draft.issue(members[0]), 0};
+  for (const OpId member : members) {
+    alive.first = std::min(alive.first, draft.issue(member));
+    for (const Read& read : draft.reads) {
+      if (read.value != member || !read.carries_value) continue;
+      const bool other = in_registers && !draft.same_role(member, read.reader);
+      const Cycles end = other ? ready(draft, member)
+                               : draft.issue(read.reader) + read.distance * draft.interval +
+                                     std::max(read.hold, Cycles{0});
+      alive.second = std::max(alive.second, end);
+    }
+  }
+  alive.second = std::max(alive.second, alive.first);
+  return alive;
+}
+
+/// Memory, size and role of the buffer that a set of ops shares.
+Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
+  Buffer buffer;
+  buffer.name = draft.op(members.back()).name;
+  for (const OpId member : members) {
+    TWILL_TRY(const problem::Footprint* footprint, footprint_of(draft, member));
+    if (footprint == nullptr) continue;
+    const std::string& memory = draft.plan.problem[footprint->memory].name;
+    if (!buffer.memory.empty() && memory != buffer.memory) {
+      return fail({}, fmt::format("{} is updated in place in two memories", buffer.name));
+    }
+    buffer.memory = memory;
+    buffer.residence = memory == "TMEM" ? Residence::tensor : Residence::shared;
+    buffer.size = std::max(buffer.size, footprint->amount);
+  }
+  if (!buffer.memory.empty()) return buffer;
+  buffer.residence = Residence::registers;
+  buffer.role = draft.role[members[0].index()];
+  for (const OpId member : members) {
+    buffer.size = std::max<Amount>(buffer.size, draft.op(member).registers);
+  }
+  return buffer;
+}
+
+/// The buffer of one set of ops, with the time its first copy is in use.
+Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
+  TWILL_TRY(Buffer buffer, place_of(draft, members));
+  if (buffer.size == 0) return {};  // it only orders, or lies in global memory
+  const bool in_registers = buffer.residence == Residence::registers;
+  bool carried = false;
+  for (const Read& read : draft.reads) {
+    if (!read.carries_value) continue;
+    if (std::find(members.begin(), members.end(), read.value) == members.end()) continue;
+    if (!in_registers || draft.same_role(read.value, read.reader)) {
+      buffer.initial = std::max(buffer.initial, read.distance);
+    }
+    carried = carried || (read.in_place && read.distance > 0);
+  }
+  std::pair<Cycles, Cycles> alive = alive_of(draft, members, in_registers);
+  const Cycles copies = std::max<Cycles>(1, ceil_div(alive.second - alive.first, draft.interval));
+  buffer.depth = static_cast<int>(carried ? 1 : copies);
+  if (carried) alive.second = std::max(alive.second, alive.first + draft.interval);
+  // What is there before the loop keeps a slot of its own until the first lap is over.
+  if (!carried && !in_registers) buffer.depth += buffer.initial;
+  for (const OpId member : members) {
+    draft.plan.values[member.index()].home = BufferId(draft.plan.buffers.size());
+  }
+  draft.plan.buffers.push_back(std::move(buffer));
+  draft.alive.push_back(alive);
+  return {};
+}
+
+/// Where register values wait for readers of other roles; the first memory that is no TMEM.
+std::string staging_memory(const Draft& draft) {
+  for (const problem::Memory& memory : draft.plan.problem.memories()) {
+    if (memory.name != "TMEM") return memory.name;
+  }
+  return "";
+}
+
+StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
+  const Mechanism mechanism = draft.mechanism(reader);
+  if (mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05) {
+    return StagingFormat::operand;
+  }
+  if (draft.op(value).registers <= kRowVector) return StagingFormat::row_vector;
+  const bool alike = draft.role_at(value).warps == draft.role_at(reader).warps;
+  return alike && mechanism == Mechanism::threads ? StagingFormat::fragment : StagingFormat::tile;
+}
+
+/// Staging if some reader is in another role. A value in registers is held there until it is
+/// written, and from then on only here.
+void add_staging(Draft& draft, OpId value) {
+  const auto home = draft.home(value);
+  if (!home || draft.plan[*home].residence != Residence::registers) return;
+  const Cycles begin = ready(draft, value);
+  Cycles end = begin;
+  std::optional<StagingFormat> format;
+  for (const Read& read : draft.reads) {
+    if (read.value != value || !read.carries_value) continue;
+    if (draft.same_role(value, read.reader)) continue;
+    end = std::max(end, end_of_access(draft, read.reader) + read.distance * draft.interval);
+    const StagingFormat wanted = format_for(draft, value, read.reader);
+    format = format ? std::max(*format, wanted) : wanted;
+  }
+  if (!format) return;
+  Buffer buffer;
+  buffer.name = draft.op(value).name + ".staged";
+  buffer.memory = staging_memory(draft);
+  buffer.size =
+      kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
+  buffer.depth = static_cast<int>(floor_div(end - begin, draft.interval) + 1);
+  buffer.staging = true;
+  draft.plan.values[value.index()].staged = BufferId(draft.plan.buffers.size());
+  draft.plan.values[value.index()].format = *format;
+  draft.plan.buffers.push_back(std::move(buffer));
+  draft.alive.emplace_back(begin, begin + draft.interval * draft.plan.buffers.back().depth);
+}
+
+}  // namespace
+
+Result<void> make_storage(Draft& draft) {
+  const std::size_t count = draft.plan.problem.ops().size();
+  draft.plan.values.resize(count);
+  const Together together(draft);
+  std::vector<std::vector<OpId>> members(count);
+  for (std::size_t v = 0; v < count; ++v) members[together.of(v)].push_back(OpId(v));
+  for (const std::vector<OpId>& group : members) {
+    if (group.empty()) continue;
+    TWILL_TRY_VOID(add_home(draft, group));
+  }
+  for (std::size_t v = 0; v < count; ++v) add_staging(draft, OpId(v));
+  return {};
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/machine/machine.h"
+#include "twill/plan/plan.h"
+#include "twill/support/diagnostic.h"
+#include "twill/verify/verify.h"
+
+namespace twill::plan {
+
+/// What a Plan needs to know beside the schedule. Everything has a default: a `.loop` text brings
+/// no machine and no kernel.
+struct Setting {
+  const machine::Machine* machine = nullptr;
+  std::string pool;  ///< of the machine; the schedule's groups are its groups
+  std::vector<std::optional<Mechanism>>
+      mechanisms;                 ///< by OpId, where the kernel says; may be empty
+  std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
+  std::optional<Kernel> kernel;
+  bool tokens = true;       ///< keep the order of tensor-core work across roles
+  bool every_wait = false;  ///< also the waits that others imply
+};
+
+/// The largest number of windows one group may spread an iteration over.
+inline constexpr int kLargestSpread = 64;
+
+/// Decides everything a kernel needs beyond the schedule. The Plan is not proven yet.
+///
+/// Fails, naming op, buffer or group, if the schedule cannot be carried out as it is: a group
+/// spreads an iteration over too many windows, buffers do not fit their memory with what must be
+/// staged, the order needs more registers than a group has, more named barriers than there are.
+/// Deterministic. Cost: about O(steps^2).
+Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting);
+
+}  // namespace twill::plan

@@ -1,0 +1,84 @@
+#include "twill/plan/ordering.h"
+
+#include <deque>
+#include <limits>
+
+namespace twill::plan {
+
+Ordering::Ordering(const Draft& draft) {
+  const std::size_t ops = draft.role.size();
+  issue_.resize(ops);
+  retire_.resize(ops);
+  std::size_t clusters = 0;
+  for (std::size_t r = 0; r < draft.order.size(); ++r) {
+    first_.push_back(clusters);
+    for (std::size_t k = 0; k < draft.order[r].size(); ++k) {
+      const Cluster& cluster = draft.order[r][k];
+      (cluster.retire ? retire_ : issue_)[cluster.op.index()] = {RoleId(r), k};
+    }
+    clusters += draft.order[r].size();
+  }
+  links_.resize(2 * clusters);
+  for (std::size_t r = 0; r < draft.order.size(); ++r) {
+    const std::size_t count = draft.order[r].size();
+    for (std::size_t k = 0; k < count; ++k) {
+      const At at{RoleId(r), k};
+      add(enter(at), exit(at), 0);
+      add(exit(at), enter({RoleId(r), (k + 1) % count}), k + 1 == count ? 1 : 0);
+    }
+  }
+  for (std::size_t v = 0; v < ops; ++v) {
+    const std::size_t end = exit(issue_of(OpId(v)));
+    if (!is_asynchronous(draft.mechanism(OpId(v)))) {
+      done_.push_back(end);
+      continue;
+    }
+    done_.push_back(links_.size());
+    links_.emplace_back();
+    add(end, done_.back(), 0);
+  }
+  for (std::size_t r = 0; r < draft.order.size(); ++r) {
+    for (const Mechanism m : {Mechanism::wgmma, Mechanism::tcgen05, Mechanism::bulk_store}) {
+      add_queue(draft, RoleId(r), m);
+    }
+  }
+}
+
+void Ordering::add_queue(const Draft& draft, RoleId role, Mechanism mechanism) {
+  std::vector<OpId> queue;
+  for (const Cluster& cluster : draft.order[role.index()]) {
+    if (!cluster.retire && draft.mechanism(cluster.op) == mechanism) queue.push_back(cluster.op);
+  }
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const std::size_t next = (i + 1) % queue.size();
+    add(done(queue[i]), done(queue[next]), next == 0 ? 1 : 0);
+  }
+}
+
+std::size_t Ordering::done(OpId op) const { return done_[op.index()]; }
+
+void Ordering::add(std::size_t from, std::size_t to, Cycles weight) {
+  links_[from].push_back({to, weight});
+}
+
+bool Ordering::implies(std::size_t from, std::size_t to, Cycles weight) const {
+  constexpr Cycles kFar = std::numeric_limits<Cycles>::max();
+  std::vector<Cycles> distance(links_.size(), kFar);
+  std::vector<std::size_t> visits(links_.size(), 0);
+  std::deque<std::size_t> todo = {from};
+  distance[from] = 0;
+  while (!todo.empty()) {
+    const std::size_t at = todo.front();
+    todo.pop_front();
+    if (++visits[at] > links_.size()) return false;  // a circuit of barriers; the proof will say so
+    for (const Link& link : links_[at]) {
+      const Cycles next = distance[at] + link.weight;
+      if (next >= distance[link.to]) continue;
+      distance[link.to] = next;
+      todo.push_back(link.to);
+    }
+  }
+  return distance[to] != kFar && distance[to] <= weight;
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "twill/plan/draft.h"
+
+/// Internal to the room: what already happens before what in the steady state of a Draft, so that
+/// no second barrier is made for it. The proof does not use this.
+namespace twill::plan {
+
+/// A cluster of a role's window.
+struct At {
+  RoleId role;
+  std::size_t cluster = 0;
+  friend bool operator==(const At&, const At&) = default;
+};
+
+/// A graph of points in windows with integer distances: an edge of weight d from a to b says that b
+/// of window w + d comes after a of window w. So b of window w + d comes after a of window w
+/// exactly if the shortest path is at most d long.
+class Ordering {
+ public:
+  explicit Ordering(const Draft& draft);
+
+  At issue_of(OpId op) const { return issue_[op.index()]; }
+  /// Of ops whose end the role itself sees.
+  At retire_of(OpId op) const { return retire_[op.index()]; }
+
+  std::size_t enter(At at) const { return 2 * (first_[at.role.index()] + at.cluster); }
+  std::size_t exit(At at) const { return enter(at) + 1; }
+  /// Where the op no longer touches its operands: the end of its asynchronous work, or its exit.
+  std::size_t done(OpId op) const;
+
+  void add(std::size_t from, std::size_t to, Cycles weight);
+  bool implies(std::size_t from, std::size_t to, Cycles weight) const;
+
+ private:
+  struct Link {
+    std::size_t to;
+    Cycles weight;
+  };
+  void add_queue(const Draft& draft, RoleId role, Mechanism mechanism);
+
+  std::vector<std::size_t> first_;  // by RoleId: number of clusters before it
+  std::vector<At> issue_, retire_;  // by OpId
+  std::vector<std::size_t> done_;   // by OpId
+  std::vector<std::vector<Link>> links_;
+};
+
+/// The window, counted from that of moment 0, in which a moment lies.
+inline Cycles window_of(const Draft& draft, Cycles time) { return floor_div(time, draft.interval); }
+
+}  // namespace twill::plan

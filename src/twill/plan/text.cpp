@@ -1,0 +1,162 @@
+#include "twill/plan/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/support/text_table.h"
+
+namespace twill::plan {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string instance_text(const Instance& instance) {
+  switch (instance.from) {
+    case Instance::From::first:
+      return fmt::format("[{}]", instance.offset);
+    case Instance::From::window:
+      return instance.offset == 0 ? "[n]" : fmt::format("[n{}]", instance.offset);
+    case Instance::From::last:
+      return fmt::format("[N{}]", instance.offset);
+  }
+  return "";
+}
+
+std::string names_of(const Plan& plan, const std::vector<RoleId>& roles) {
+  std::vector<std::string> names;
+  for (const RoleId role : roles) names.push_back(plan[role].name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string warpgroups_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left, Align::left}, 2);
+  for (std::size_t w = 0; w < plan.warpgroups.size(); ++w) {
+    std::vector<std::string> roles;
+    for (const Role& role : plan.roles) {
+      const std::size_t first = role.warpgroup.index();
+      const std::size_t count = static_cast<std::size_t>(role.warps + 3) / 4;
+      if (w < first || w >= first + count) continue;
+      const std::string warps = role.warps == 1 ? fmt::format("warp {}", role.first_warp)
+                                                : fmt::format("warps {}..{}", role.first_warp,
+                                                              role.first_warp + role.warps - 1);
+      roles.push_back(fmt::format("{} ({}, {} of {} registers)", role.name, warps, role.registers,
+                                  role.usable));
+    }
+    const int registers = plan.warpgroups[w].setmaxnreg;
+    table.add({fmt::format("warpgroup {}", w),
+               registers > 0 ? fmt::format("setmaxnreg {}", registers) : "",
+               fmt::format("{}", fmt::join(roles, ", "))});
+  }
+  return table.to_string();
+}
+
+std::string buffers_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
+                  2);
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.residence == Residence::registers) continue;
+    std::vector<std::string> notes;
+    if (buffer.staging) notes.emplace_back("staging");
+    if (buffer.initial > 0)
+      notes.push_back(fmt::format("{} there before the loop", buffer.initial));
+    for (const Buffer& other : plan.buffers) {
+      const bool overlap = &other != &buffer && other.memory == buffer.memory &&
+                           other.residence == buffer.residence &&
+                           other.offset < buffer.offset + buffer.size * buffer.depth &&
+                           buffer.offset < other.offset + other.size * other.depth;
+      if (overlap) notes.push_back("shares with " + other.name);
+    }
+    table.add({buffer.name, buffer.memory, fmt::format("at {}", buffer.offset),
+               fmt::format("{}", buffer.size), fmt::format("x {}", buffer.depth),
+               fmt::format("{}", fmt::join(notes, ", "))});
+  }
+  return table.to_string();
+}
+
+std::string channels_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
+  for (const Channel& channel : plan.channels) {
+    std::string full =
+        channel.kind == ChannelKind::token
+            ? fmt::format("barrier {}, {} warps", channel.named_barrier, channel.full_arrivals)
+            : fmt::format("full {}", channel.full_arrivals);
+    if (channel.bytes > 0) full += fmt::format(" + {} bytes", channel.bytes);
+    const std::string empty =
+        channel.empty_arrivals > 0 ? fmt::format("empty {}", channel.empty_arrivals) : "";
+    table.add(
+        {channel.name, std::string(name_of(channel.kind)),
+         fmt::format("{} -> {}", plan[channel.producer].name, names_of(plan, channel.consumers)),
+         fmt::format("x {}", channel.depth), empty.empty() ? full : full + ", " + empty});
+  }
+  return table.to_string();
+}
+
+std::string steps_text(const Plan& plan, const std::vector<Step>& steps, bool slots) {
+  std::string text;
+  for (const Step& step : steps) {
+    const bool op = step.kind == StepKind::compute || step.kind == StepKind::issue;
+    text += fmt::format("    {:>6} {}{}\n", slots ? std::to_string(step.slot) : "", op ? "" : "  ",
+                        to_text(plan, step));
+  }
+  return text;
+}
+
+std::string role_text(const Plan& plan, const Role& role) {
+  const Sections& sections = role.sections;
+  std::string text = fmt::format("role {}: {} warp{}, an iteration spreads over {} window{}\n",
+                                 role.name, role.warps, role.warps == 1 ? "" : "s",
+                                 sections.spread + 1, sections.spread == 0 ? "" : "s");
+  for (std::size_t n = 0; n < sections.short_trips.size(); ++n) {
+    if (sections.short_trips[n].empty()) continue;
+    text += fmt::format("  N = {}\n{}", n, steps_text(plan, sections.short_trips[n], false));
+  }
+  if (!sections.prologue.empty())
+    text += "  prologue\n" + steps_text(plan, sections.prologue, false);
+  text += fmt::format("  steady: n = {} .. N-1\n{}", sections.spread,
+                      steps_text(plan, sections.steady, true));
+  if (!sections.drain.empty()) text += "  drain\n" + steps_text(plan, sections.drain, false);
+  if (!role.tail.empty()) text += "  tail\n" + steps_text(plan, role.tail, false);
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Plan& plan, const Step& step) {
+  std::string text(name_of(step.kind));
+  switch (step.kind) {
+    case StepKind::fence:
+      return fmt::format("fence {}", name_of(step.fence));
+    case StepKind::drain_groups:
+      return fmt::format("drain {} to {}{}", name_of(step.queue), step.pending,
+                         step.reads_only ? " reading" : "");
+    case StepKind::rendezvous:
+      return text;
+    case StepKind::compute:
+    case StepKind::issue:
+    case StepKind::stage:
+      text += fmt::format(" {} {}", plan.problem[*step.op].name, instance_text(step.instance));
+      if (step.drains_first) text += ", which drains first if it runs";
+      return text;
+    default:
+      break;
+  }
+  text += fmt::format(" {} {}", plan[*step.channel].name, instance_text(step.instance));
+  const bool arrives = step.kind == StepKind::commit || step.kind == StepKind::release;
+  if (arrives && step.arrival == Arrival::asynchronous) text += " when tcgen05 is done";
+  return text;
+}
+
+std::string to_text(const Plan& plan) {
+  std::string text = fmt::format("{}{}: II {} cycles\n{}", plan.name,
+                                 plan.limits.machine.empty() ? "" : " on " + plan.limits.machine,
+                                 plan.schedule.initiation_interval, warpgroups_text(plan));
+  const std::string buffers = buffers_text(plan);
+  if (!buffers.empty()) text += "\nbuffers\n" + buffers;
+  if (!plan.channels.empty()) text += "\nchannels\n" + channels_text(plan);
+  for (const Role& role : plan.roles) text += "\n" + role_text(plan, role);
+  for (const std::string& note : plan.notes) text += "\nnote: " + note + "\n";
+  return text;
+}
+
+}  // namespace twill::plan
