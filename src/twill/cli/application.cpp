@@ -56,6 +56,7 @@ int run_checked(int argc, char** argv) {
   add_schedule_command(app, session);
   add_bound_command(app, session);
   add_verify_command(app, session);
+  add_check_command(app, session);
   add_evaluate_command(app, session);
   add_loop_command(app, session);
   add_emit_command(app, session);

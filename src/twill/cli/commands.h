@@ -21,7 +21,7 @@ enum ExitCode : int {
   kBadInput = 3,    ///< also: an input or output that cannot be read or written
   kInfeasible = 4,  ///< proven: no schedule at any initiation interval
   kUndecided = 5,   ///< the work limit ended the search before there was an answer
-  kUnverified = 6,  ///< the schedule breaks a rule
+  kUnverified = 6,  ///< the schedule breaks a rule, or a certificate is not accepted
 };
 
 struct Session {
@@ -31,6 +31,7 @@ struct Session {
 void add_schedule_command(CLI::App& app, Session& session);
 void add_bound_command(CLI::App& app, Session& session);
 void add_verify_command(CLI::App& app, Session& session);
+void add_check_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);
 void add_emit_command(CLI::App& app, Session& session);

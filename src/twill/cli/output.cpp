@@ -1,5 +1,6 @@
 #include "twill/cli/output.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -49,6 +50,28 @@ fs::path without_links(fs::path path) {
   return path;
 }
 
+/// Writes the files below a new folder; errno of whatever went wrong first.
+int write_below(const fs::path& folder, const std::map<std::string, std::string>& files) {
+  std::error_code error;
+  if (!fs::create_directory(folder, error)) return error ? error.value() : EEXIST;
+  for (const auto& [name, text] : files) {
+    const fs::path file = folder / name;
+    fs::create_directories(file.parent_path(), error);
+    if (error) return error.value();
+    if (const int wrong = write_to(file.string(), O_CREAT | O_EXCL, text)) return wrong;
+  }
+  return 0;
+}
+
+bool is_replaceable(const fs::path& folder, const std::vector<std::string>& marks) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return false;
+  if (fs::is_empty(folder, ignored)) return true;
+  return std::any_of(marks.begin(), marks.end(), [&](const std::string& mark) {
+    return fs::is_regular_file(folder / mark, ignored);
+  });
+}
+
 }  // namespace
 
 Result<void> print(std::string_view text) {
@@ -76,6 +99,32 @@ Result<void> write_file(const std::string& path, std::string_view text) {
     return cannot_write(path, error);
   }
   return {};
+}
+
+Result<void> write_folder(const std::string& path, const std::map<std::string, std::string>& files,
+                          const std::vector<std::string>& marks) {
+  std::error_code error;
+  fs::path target = without_links(path);
+  if (!target.has_filename()) target = target.parent_path();
+  const bool exists = fs::exists(target, error);
+  if (exists && !is_replaceable(target, marks)) {
+    return fail({path}, "is there already, and nothing that may be replaced");
+  }
+  const std::string suffix = ".twill-" + std::to_string(::getpid());
+  const fs::path fresh = target.string() + suffix;
+  const fs::path old = target.string() + suffix + "-old";
+  int wrong = write_below(fresh, files);
+  if (wrong == 0 && exists && std::rename(target.c_str(), old.c_str()) != 0) wrong = errno;
+  if (wrong == 0 && std::rename(fresh.c_str(), target.c_str()) != 0) {
+    wrong = errno;
+    if (exists) std::rename(old.c_str(), target.c_str());
+  }
+  if (wrong == 0) {
+    fs::remove_all(old, error);
+    return {};
+  }
+  fs::remove_all(fresh, error);
+  return cannot_write(path, wrong);
 }
 
 }  // namespace twill::cli

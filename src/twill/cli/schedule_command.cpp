@@ -24,6 +24,7 @@ struct Choices {
   bool timing = false;
   bool json = false;
   std::string output;
+  std::string certificate;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -32,7 +33,8 @@ constexpr const char* kFooter = R"(Examples:
   twill loop kernel.ttgir --machine h200 | twill schedule - --json)";
 
 /// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
-int show(const Choices& choices, const report::Outcome& outcome) {
+int show(const Choices& choices, const report::Outcome& outcome,
+         const certify::Files& certificate) {
   warn(outcome.warnings);
   const int code = exit_code_of(outcome);
   if (code == kUnverified) {
@@ -48,6 +50,12 @@ int show(const Choices& choices, const report::Outcome& outcome) {
     const auto written = write_file(choices.output, report::schedule_json(outcome, printing));
     if (!written) return refuse(written.error());
   }
+  if (!choices.certificate.empty()) {
+    const auto written =
+        write_folder(choices.certificate, certificate,
+                     {std::string(certify::kClaimsFile), std::string(certify::kPoolsFile)});
+    if (!written) return refuse(written.error());
+  }
   if (choices.output == "-") return code;
   const auto printed = print(choices.json ? report::schedule_json(outcome, printing)
                                           : report::summary(outcome, printing));
@@ -60,10 +68,16 @@ int run(Choices choices) {
   choices.request.input = *std::move(input);
   choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
+  if (!choices.certificate.empty()) {
+    const auto certified = driver::certify_loop(choices.request);
+    end_progress_line();
+    if (!certified) return refuse(certified.error());
+    return show(choices, certified->outcome, certified->certificate);
+  }
   const auto outcome = driver::schedule_loop(choices.request);
   end_progress_line();
   if (!outcome) return refuse(outcome.error());
-  return show(choices, *outcome);
+  return show(choices, *outcome, {});
 }
 
 }  // namespace
@@ -96,6 +110,8 @@ void add_schedule_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of the summary");
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
+  command->add_option("--certificate", choices->certificate,
+                      "Also write, to this folder, what `twill check` needs to check the answer");
   command->footer(kFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }

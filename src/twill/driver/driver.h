@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "twill/certify/certificate.h"
 #include "twill/machine/machine.h"
 #include "twill/problem/normalize.h"
 #include "twill/report/outcome.h"
@@ -61,6 +62,17 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// smallest II, then the objectives in order. With `normalize`, what `pose_loop` poses is scheduled
 /// like a `.loop` text: one pool, no bracket.
 Result<report::Outcome> schedule_loop(const Request& request);
+
+/// The same, with the files of a certificate: of each pool that was solved or ruled out, and what
+/// follows from them together.
+struct Certified {
+  report::Outcome outcome;
+  certify::Files certificate;
+};
+Result<Certified> certify_loop(const Request& request);
+
+/// The files of the certificate in a folder. Fails if it is none, or one cannot be read.
+Result<certify::Files> read_certificate(const std::string& path);
 
 /// Checks the schedule or the order that stands in a `.loop` file or in a schedule JSON. Of an
 /// order, the earliest schedule at its least II is checked.

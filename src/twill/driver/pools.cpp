@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/notary.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 
@@ -83,14 +84,15 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
-std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
+std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                             Notary& notary) {
   std::vector<Tried> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::uint64_t spent = 0;
   std::optional<Cycles> least;
   for (const std::size_t i : by_bound(tried)) {
     if (least && tried[i].bound.value > *least) continue;
-    Answer answer = solve::solve(pools[i].problem, within(limits, spent));
+    Answer answer = notary.solve(pools[i].problem, within(limits, spent), i);
     spent += answer.work;
     tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
@@ -167,7 +169,13 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
 }  // namespace
 
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
-  const std::vector<Tried> tried = try_pools(pools, limits);
+  Notary notary(false);
+  return solve_pools(pools, limits, notary);
+}
+
+BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                     Notary& notary) {
+  const std::vector<Tried> tried = try_pools(pools, limits, notary);
   BestPool best;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;

@@ -10,6 +10,8 @@
 /// Internal to the driver: one loop, several pools of warp groups to run it with.
 namespace twill::driver {
 
+class Notary;
+
 /// The loop as it is posed for one pool.
 struct PosedPool {
   std::string pool;
@@ -30,6 +32,9 @@ struct BestPool {
 /// A pool whose lower bound exceeds an II in hand is not solved. All solves together stay within
 /// `limits.work_limit`. Precondition: at least one pool.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
+/// The same, by way of a notary, for whom the Problems have the numbers of their pools.
+BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                     Notary& notary);
 
 /// A proven lower bound on II over all pools: the least II where the search ends in time.
 schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);

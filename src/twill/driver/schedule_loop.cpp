@@ -7,6 +7,7 @@
 #include "twill/driver/driver.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/notary.h"
 #include "twill/driver/pools.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/loop_text.h"
@@ -35,27 +36,26 @@ void check(report::Outcome& outcome) {
 }
 
 /// What stands in the input, with normalized costs.
-Result<report::Outcome> schedule_normalized(const Request& request) {
+Result<Certified> schedule_normalized(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(PosedLoop posed, pose_loop(request, machine::Rate::slowest));
   const double read = watch.lap();
-  schedule::Answer answer = solve::solve(posed.problem, request.limits);
+  schedule::Answer answer = notary.solve(posed.problem, request.limits);
   const double solve = watch.lap();
-  report::Outcome outcome =
-      described(request.input, std::move(posed.problem), std::move(answer));
+  report::Outcome outcome = described(request.input, std::move(posed.problem), std::move(answer));
   outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
   posed.warnings.pop_back();
   outcome.warnings = std::move(posed.warnings);
   check(outcome);
   outcome.timings = {read, 0, solve, watch.lap()};
-  return outcome;
+  return Certified{std::move(outcome), notary.files()};
 }
 
-Result<report::Outcome> schedule_hand_written(const Request& request) {
+Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
   const double read = watch.lap();
-  schedule::Answer answer = solve::solve(loop.problem, request.limits);
+  schedule::Answer answer = notary.solve(loop.problem, request.limits);
   const double solve = watch.lap();
   report::Outcome outcome = described(request.input, std::move(loop.problem), std::move(answer));
   check(outcome);
@@ -67,7 +67,7 @@ Result<report::Outcome> schedule_hand_written(const Request& request) {
                                 "",
                                 ""});
   }
-  return outcome;
+  return Certified{std::move(outcome), notary.files()};
 }
 
 /// What the schedule's order takes when its groups really share the pipes; nothing if the machine's
@@ -98,13 +98,14 @@ Result<report::Bracket> bracket_of(const Kernel& kernel, const Request& request,
   return bracket;
 }
 
-Result<report::Outcome> schedule_kernel(const Request& request) {
+Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   const double read = watch.lap();
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, machine::Rate::slowest));
   const double extract = watch.lap();
-  BestPool best = solve_pools(posed.pools, request.limits);
+  BestPool best = solve_pools(posed.pools, request.limits, notary);
+  certify::Files certificate = notary.files(posed.pools, best);
   std::optional<report::Bracket> bracket;
   if (best.answer.schedule) {
     TWILL_TRY(bracket, bracket_of(kernel, request, posed.pools[best.index], *best.answer.schedule));
@@ -126,7 +127,7 @@ Result<report::Outcome> schedule_kernel(const Request& request) {
   outcome.warnings = std::move(posed.warnings);
   check(outcome);
   outcome.timings = {read, extract, solve, watch.lap()};
-  return outcome;
+  return Certified{std::move(outcome), std::move(certificate)};
 }
 
 Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
@@ -142,21 +143,26 @@ Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
   return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
 }
 
+Result<Certified> schedule_by(const Request& request, Notary notary) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form == Form::schedule_json) {
+    return fail({request.input.name}, "a schedule is not scheduled again",
+                "`twill verify` checks it");
+  }
+  if (request.normalize) return schedule_normalized(request, std::move(notary));
+  if (form == Form::loop) return schedule_hand_written(request, std::move(notary));
+  return schedule_kernel(request, std::move(notary));
+}
+
 }  // namespace
 
 Result<report::Outcome> schedule_loop(const Request& request) {
-  TWILL_TRY(const Form form, form_of(request.input));
-  if (request.normalize && form != Form::schedule_json) return schedule_normalized(request);
-  switch (form) {
-    case Form::loop:
-      return schedule_hand_written(request);
-    case Form::ttgir:
-      return schedule_kernel(request);
-    case Form::schedule_json:
-      break;
-  }
-  return fail({request.input.name}, "a schedule is not scheduled again",
-              "`twill verify` checks it");
+  TWILL_TRY(Certified done, schedule_by(request, Notary(false)));
+  return std::move(done.outcome);
+}
+
+Result<Certified> certify_loop(const Request& request) {
+  return schedule_by(request, Notary(true));
 }
 
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {
