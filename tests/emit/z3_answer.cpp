@@ -1,5 +1,7 @@
 #include "emit/z3_answer.h"
 
+#include <stdexcept>
+
 #include <z3++.h>
 
 namespace twill::emit_test {
@@ -15,6 +17,22 @@ std::optional<bool> z3_answer(const std::string& text, const std::string& assert
   const z3::check_result result = solver.check();
   if (result == z3::unknown) return std::nullopt;
   return result == z3::sat;
+}
+
+std::optional<std::set<std::string>> z3_model(const std::string& text) {
+  z3::context context;
+  z3::solver solver(context, "QF_FD");
+  solver.from_string(text.c_str());
+  const z3::check_result result = solver.check();
+  if (result == z3::unknown) throw std::runtime_error("Z3 gave up: " + solver.reason_unknown());
+  if (result == z3::unsat) return std::nullopt;
+  std::set<std::string> names;
+  const z3::model model = solver.get_model();
+  for (unsigned i = 0; i < model.num_consts(); ++i) {
+    const z3::func_decl name = model.get_const_decl(i);
+    if (model.get_const_interp(name).is_true()) names.insert(name.name().str());
+  }
+  return names;
 }
 
 }  // namespace twill::emit_test
