@@ -59,6 +59,42 @@ TEST(Properties, FeasibilityIsMonotoneInInterval) {
   }
 }
 
+// Protects: a cut-off changes nothing as long as the optimum is within it; beyond it, nothing is
+// claimed but that there is no schedule within it.
+TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
+  std::mt19937 random(8);
+  int within = 0;
+  int beyond = 0;
+  for (int round = 0; round < 200; ++round) {
+    const Problem problem = random_problem(random, {.ops = 3 + round % 4, .groups = 2});
+    SCOPED_TRACE(trace(round, problem));
+    const Answer best = solve_checked(problem);
+    for (const Cycles most : {1, 2, 4, 8}) {
+      Options options;
+      options.most_interval = most;
+      const Answer answer = solve_checked(problem, options);
+      if (best.schedule && best.schedule->initiation_interval <= most) {
+        ++within;
+        EXPECT_EQ(answer.verdict, best.verdict);
+        ASSERT_TRUE(answer.schedule);
+        for (std::size_t i = 0; i < best.objectives.size(); ++i) {
+          EXPECT_EQ(answer.objectives[i].value, best.objectives[i].value);
+        }
+      } else {
+        ++beyond;
+        EXPECT_FALSE(answer.schedule);
+        if (best.schedule) {
+          EXPECT_EQ(answer.verdict, Verdict::undecided);
+          EXPECT_GT(answer.lower_bound.value, most);
+          EXPECT_LE(answer.lower_bound.value, best.schedule->initiation_interval);
+        }
+      }
+    }
+  }
+  EXPECT_GT(within, 100);
+  EXPECT_GT(beyond, 100);
+}
+
 // Protects: same input, same answer, same work.
 TEST(Properties, Deterministic) {
   const auto expect_same = [](const Problem& problem) {

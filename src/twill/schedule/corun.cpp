@@ -45,7 +45,7 @@ struct Lane {
   std::span<const OpId> sequence;
   std::size_t position = 0;
   int round = 0;
-  double free_at = 0;           ///< kNever while it waits for the result of its op
+  double free_at = 0;           ///< kNever while its op is at work
   std::vector<Instance> asked;  ///< of a unit: issued by their groups and not begun, oldest first
 };
 
@@ -54,7 +54,7 @@ struct Running {
   Instance instance;
   double left = 0;
   std::optional<std::size_t> unit;   ///< lane to free when the work is done
-  std::optional<std::size_t> group;  ///< lane to free when the result is there
+  std::optional<std::size_t> group;  ///< lane to free when the work is done
 };
 
 struct Times {
@@ -239,10 +239,12 @@ class CoRunner {
   void finish_done() {
     std::erase_if(running_, [&](const Running& running) {
       if (running.left > kSlack) return false;
-      const double done = now_ + tasks_[running.instance.op.index()].tail;
+      const Task& task = tasks_[running.instance.op.index()];
+      const double done = now_ + task.tail;
+      const double issued = times_of(running.instance).start + task.issue;
       times_of(running.instance).done = done;
       if (running.unit) units_[*running.unit].free_at = now_;
-      if (running.group) groups_[*running.group].free_at = done;
+      if (running.group) groups_[*running.group].free_at = std::max(now_, issued);
       return true;
     });
   }

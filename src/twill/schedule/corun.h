@@ -25,8 +25,8 @@ enum class Turns {
 };
 
 /// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
-/// slowing down is what is computed here. Synchronous ops hold their group until their result is
-/// there; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
+/// slowing down is what is computed here. Synchronous ops hold their group until they are issued and
+/// their pipes have done the work; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
 /// run at most four rounds ahead of each other and of their units. Stages beyond 60 are not
 /// measured. Fails if the order does not fit the Problem or can never go on. Deterministic. Cost:
 /// about 100 runs through the ops.

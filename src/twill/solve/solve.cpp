@@ -46,9 +46,13 @@ class Solver {
 
  private:
   void visit(const Candidate& candidate) {
-    std::optional<Cycles> worst;
+    std::optional<Cycles> worst = options_.most_interval;
     if (best_) worst = best_->initiation_interval;
-    if (worst && candidate.min_ii.value > *worst) return;
+    if (worst && candidate.min_ii.value > *worst) {
+      bound_ = std::min(bound_, candidate.min_ii.value);
+      beyond_ = true;
+      return;
+    }
     if (budget_.stopped()) {
       bound_ = std::min(bound_, candidate.min_ii.value);
       open_ = true;
@@ -68,7 +72,7 @@ class Solver {
     }
     bound_ = std::min(bound_, interval.bound);
     if (!interval.schedule) {
-      if (!worst || interval.bound <= *worst) open_ = true;
+      (worst && interval.bound > *worst ? beyond_ : open_) = true;
       return;
     }
     Schedule& schedule = *interval.schedule;
@@ -108,7 +112,7 @@ class Solver {
 
   Answer conclude(const Bound& min_ii) {
     const bool all_done = complete_ && !open_;
-    if (all_done && !best_) {
+    if (all_done && !best_ && !beyond_) {
       return infeasible(min_ii,
                         fmt::format("an exhaustive search finds no schedule at an II of {}, "
                                     "and a loop that has one at any II has one there",
@@ -116,20 +120,24 @@ class Solver {
     }
     Answer answer;
     answer.lower_bound = lower_bound(min_ii);
-    const std::string reason = open_ ? why_open() : "not all combinations of ways were tried";
     if (!best_) {
-      answer.argument = reason;
+      answer.argument = why_not_done();
       return counted(std::move(answer));
     }
     answer.verdict = all_done ? Verdict::optimal : Verdict::feasible;
-    if (!all_done) answer.argument = reason;
+    if (!all_done) answer.argument = why_not_done();
     answer.schedule = std::move(best_);
     answer.objectives = std::move(values_);
     if (!all_done) weaken(answer);
     return counted(std::move(answer));
   }
 
-  std::string why_open() const {
+  std::string why_not_done() const {
+    if (!open_ && !complete_) return "not all combinations of ways were tried";
+    if (!open_) {
+      return fmt::format("no schedule has an II of {} or less, and larger ones were not asked for",
+                         *options_.most_interval);
+    }
     if (budget_.stopped()) return fmt::format("{} ended the search", budget_.stopped_by());
     return "the work limit ended the search of a level";
   }
@@ -172,6 +180,7 @@ class Solver {
   bool complete_ = true;     ///< all combinations of ways were candidates
   bool single_ = true;       ///< and there is just one
   bool open_ = false;        ///< the search of a candidate ended early
+  bool beyond_ = false;      ///< a candidate has no schedule with an II as small as wanted
   Cycles bound_ = kUnknown;  ///< the least bound of the candidates visited
   Cycles decisive_ = 0;
   std::optional<Schedule> best_;

@@ -27,11 +27,12 @@ struct Progress {
   std::uint64_t work = 0;             ///< work units spent so far
 };
 
-/// Limits and callbacks of one call. Nothing here changes the optimum, only whether it is reached.
+/// Limits and callbacks of one call. But for
+/// `most_interval`, nothing here changes the optimum, only whether it is reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
-  /// difference edge, some tens of nanoseconds. The default is in the order of a minute.
-  std::uint64_t work_limit = 4'000'000'000;
+  /// difference edge, some tens of nanoseconds. The default is in the order of 20 seconds.
+  std::uint64_t work_limit = 1'000'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
@@ -39,6 +40,10 @@ struct Options {
   /// Combinations of ways tried if ops have alternatives: the first in lexicographic order of the
   /// ways. Beyond it the verdict is at best `feasible`: nothing is claimed about the others.
   std::size_t most_combinations = 256;
+
+  /// Schedules with a larger II are of no interest. If there is no other, the verdict is
+  /// `undecided` and the lower bound exceeds this.
+  std::optional<Cycles> most_interval;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.
   std::function<void(const Progress&)> progress;
