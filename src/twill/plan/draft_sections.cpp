@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/plan/proof.h"
+
 namespace twill::plan {
 namespace {
 
@@ -261,6 +263,8 @@ Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& s
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
   TWILL_TRY_VOID(make_sections(draft));
+  const std::vector<int> needed = registers_needed(draft.plan);
+  for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
   draft.plan.kernel = setting.kernel;
   return std::move(draft.plan);
 }

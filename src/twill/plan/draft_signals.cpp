@@ -71,7 +71,6 @@ class Writer {
       if (mechanism == Mechanism::tma_load) write_expect();
       return;
     }
-    if (commit_.staged) write_stage(cluster);
     const bool one = commit_.asynchronous ||
                      (!commit_.staged && cluster.retire && mechanism != Mechanism::scoreboard);
     DraftStep commit =
@@ -92,14 +91,6 @@ class Writer {
     channel_.bytes = bytes_of(draft_, signal_);
     Cluster& cluster = cluster_at(draft_, first);
     cluster.before.push_back(step_of(StepKind::expect, id_, cluster.time, By::one_warp));
-  }
-
-  void write_stage(Cluster& cluster) {
-    DraftStep stage = step_of(StepKind::stage, id_, commit_.time, By::every_warp);
-    stage.step.channel.reset();
-    stage.step.op = signal_.op();
-    if (cluster.retire) stage.needs.push_back({signal_.op(), 0});
-    cluster.after.push_back(std::move(stage));
   }
 
   void write_consumer(const Consumer& side) {
@@ -191,6 +182,20 @@ std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& orderi
     }
   }
   return points;
+}
+
+void write_stages(Draft& draft, const Ordering& ordering) {
+  for (std::size_t v = 0; v < draft.role.size(); ++v) {
+    if (!draft.plan.values[v].staged) continue;
+    const CommitPoint point = commit_of(draft, ordering, OpId(v), true);
+    Cluster& cluster = cluster_at(draft, point.at);
+    DraftStep stage;
+    stage.step.kind = StepKind::stage;
+    stage.step.op = OpId(v);
+    stage.time = point.time;
+    if (cluster.retire) stage.needs.push_back({OpId(v), 0});
+    cluster.after.push_back(std::move(stage));
+  }
 }
 
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals) {
