@@ -237,13 +237,10 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   return turns;
 }
 
-/// A named barrier from the end of one turn to the beginning of the next.
+/// A named barrier from the end of one turn to the beginning of the next, in every round from that
+/// of moment `stage` * II on, so that whoever passes has taken in between.
 void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
-                 const std::vector<OpId>& to) {
-  Cycles stage = schedule::stage_of(draft.plan.schedule, from.front());
-  for (const OpId op : from) {
-    stage = std::min(stage, schedule::stage_of(draft.plan.schedule, op));
-  }
+                 const std::vector<OpId>& to, Cycles stage) {
   const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
   const OpId last = from.back();
   const OpId first = to.front();
@@ -279,8 +276,14 @@ void write_tokens(Draft& draft, const Ordering& ordering) {
                       draft.plan.problem.units()[u].name));
       continue;
     }
+    Cycles stage = schedule::stage_of(draft.plan.schedule, turns.front().front());
+    for (const std::vector<OpId>& turn : turns) {
+      for (const OpId op : turn) {
+        stage = std::min(stage, schedule::stage_of(draft.plan.schedule, op));
+      }
+    }
     for (std::size_t t = 0; t < turns.size(); ++t) {
-      write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()]);
+      write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()], stage);
     }
   }
 }
@@ -304,6 +307,13 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     if (!draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
     rendezvous(read.value);
+  }
+  for (const auto& [a, b] : draft.aliases) {
+    if (draft.plan[a].residence != Residence::shared) continue;
+    for (std::size_t v = 0; v < draft.role.size(); ++v) {
+      const auto home = draft.home(OpId(v));
+      if ((home == a || home == b) && draft.role_at(OpId(v)).warps > 1) rendezvous(OpId(v));
+    }
   }
 }
 

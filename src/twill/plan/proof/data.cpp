@@ -333,7 +333,7 @@ class DataCheck {
         for (std::size_t i = 0; i < slots_[a].size(); ++i) {
           for (std::size_t j = 0; j < slots_[b].size(); ++j) {
             if (overlap(plan_.buffers[a], i, plan_.buffers[b], j)) {
-              check_alias(slots_[a][i], slots_[b][j]);
+              check_alias(slots_[a][i], slots_[b][j], plan_.buffers[a].residence);
             }
             if (findings_.full()) return;
           }
@@ -353,17 +353,25 @@ class DataCheck {
     return from < other + b.size && other < from + a.size;
   }
 
-  void check_alias(const Slot& mine, const Slot& theirs) {
+  /// Each warp has lanes of tensor memory of its own.
+  bool apart(const Access& a, const Access& b, Residence residence) const {
+    return residence == Residence::tensor && role(a.op) == role(b.op) && !a.staging && !b.staging &&
+           mechanism(a.op) == Mechanism::threads && mechanism(b.op) == Mechanism::threads;
+  }
+
+  void check_alias(const Slot& mine, const Slot& theirs, Residence residence) {
     for (const Access& foreign : theirs.writes) {
       for (const Access& write : mine.writes) {
-        if (may_follow(write, foreign, false) || may_follow(foreign, write, false)) continue;
+        const bool own = apart(write, foreign, residence);
+        if (may_follow(write, foreign, own) || may_follow(foreign, write, own)) continue;
         report("overwrite", "lies in the same place as, and is not ordered with,", foreign, write);
         if (findings_.full()) return;
       }
       for (const Access& read : mine.reads) {
         const Access write = read.iteration < 0 ? read : source(mine, read);
-        const bool before_write = read.iteration >= 0 && may_follow(foreign, write, false);
-        if (before_write || may_follow(read, foreign, false)) continue;
+        const bool before_write =
+            read.iteration >= 0 && may_follow(foreign, write, apart(foreign, write, residence));
+        if (before_write || may_follow(read, foreign, apart(read, foreign, residence))) continue;
         report("overwrite", "lies in the same place as what is read by, and is not ordered after,",
                foreign, read);
         if (findings_.full()) return;
