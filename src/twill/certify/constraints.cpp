@@ -33,8 +33,8 @@ Constraints::Constraints(const problem::Problem& problem, const Subject& subject
       objection_(objection_to(problem, facts_, subject)),
       ii_(subject.interval),
       n_(problem.ops().size()),
-      slots_(n_),
-      stages_(n_),
+      slots_(objection_.empty() ? n_ : 0),
+      stages_(objection_.empty() ? n_ : 0),
       gathered_(n_, 0) {
   if (!objection_.empty()) return;
   nothing_fits_ = ii_ < least_load(problem, facts_);
