@@ -55,6 +55,7 @@ int run_checked(int argc, char** argv) {
   Session session;
   add_schedule_command(app, session);
   add_bound_command(app, session);
+  add_explain_command(app, session);
   add_verify_command(app, session);
   add_check_command(app, session);
   add_evaluate_command(app, session);

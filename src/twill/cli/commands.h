@@ -30,6 +30,7 @@ struct Session {
 
 void add_schedule_command(CLI::App& app, Session& session);
 void add_bound_command(CLI::App& app, Session& session);
+void add_explain_command(CLI::App& app, Session& session);
 void add_verify_command(CLI::App& app, Session& session);
 void add_check_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
