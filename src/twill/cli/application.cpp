@@ -61,6 +61,7 @@ int run_checked(int argc, char** argv) {
   add_evaluate_command(app, session);
   add_loop_command(app, session);
   add_emit_command(app, session);
+  add_plan_command(app, session);
   add_machines_command(app, session);
   try {
     app.parse(argc, argv);

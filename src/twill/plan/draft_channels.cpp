@@ -105,10 +105,13 @@ class Synchronizer {
     const Cycles lead = window(used) - window(commit.time);
     const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at),
                                          window(commit.time), lead, read.distance);
-    Signal* signal = signal_of(value, !read.carries_value);
+    const Mechanism how = draft_.mechanism(value);
+    const bool arrives = how == Mechanism::tma_load || how == Mechanism::cp_async;
+    const bool order_only = !read.carries_value && !arrives;
+    Signal* signal = signal_of(value, order_only);
     const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
     if (waits || (known && !every_wait_)) return;
-    if (signal == nullptr) signal = &new_signal(value, !read.carries_value);
+    if (signal == nullptr) signal = &new_signal(value, order_only);
     signal->consumers.push_back({at.role, at, used, false});
     for (const OpId op : signal->ops) {
       ordering_.add(commit_node(commit_of(draft_, ordering_, op, read.carries_value), op),

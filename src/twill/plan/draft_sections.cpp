@@ -262,6 +262,21 @@ bool fits(const Plan& plan, const Role& role) {
   return role.registers <= role.usable || !plan.problem.in_force(problem::Rule::registers);
 }
 
+/// Behind the memory that the Problem has.
+void add_residents(Draft& draft, const Setting& setting) {
+  std::map<std::string, Amount> next;
+  for (const problem::Memory& memory : draft.plan.problem.memories()) {
+    next.emplace(memory.name, memory.capacity);
+  }
+  for (Buffer resident : setting.residents) {
+    const auto at = next.find(resident.memory);
+    if (at == next.end()) continue;
+    resident.offset = at->second;
+    at->second += resident.size;
+    draft.plan.buffers.push_back(std::move(resident));
+  }
+}
+
 Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& setting,
                         const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
@@ -276,6 +291,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   TWILL_TRY_VOID(make_sections(draft));
   const std::vector<int> needed = registers_needed(draft.plan);
   for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
+  add_residents(draft, setting);
   draft.plan.kernel = setting.kernel;
   return std::move(draft.plan);
 }

@@ -40,7 +40,7 @@ class Writer {
         commit_(commit_of(draft, ordering, signal.op(), !signal.order_only)) {}
 
   void run() {
-    channel_.name = signal_.name;
+    channel_.name = unique(signal_.name);
     channel_.producer = commit_.at.role;
     channel_.depth = static_cast<int>(signal_.depth);
     for (const OpId op : signal_.ops) add_buffer(op);
@@ -52,6 +52,17 @@ class Writer {
   }
 
  private:
+  /// Channels are told apart by their names.
+  std::string unique(const std::string& name) const {
+    const auto taken = [&](const std::string& candidate) {
+      return std::any_of(draft_.plan.channels.begin(), draft_.plan.channels.end(),
+                         [&](const Channel& known) { return known.name == candidate; });
+    };
+    std::string candidate = name;
+    for (int i = 2; taken(candidate); ++i) candidate = fmt::format("{}#{}", name, i);
+    return candidate;
+  }
+
   void add_buffer(OpId op) {
     const Value& value = draft_.plan.values[op.index()];
     const auto buffer = commit_.staged ? value.staged : value.home;

@@ -303,6 +303,8 @@ class DataCheck {
 
   bool own(const Access& first, const Access& second) const {
     const auto home = plan_.values[second.op.index()].home;
+    // The same op writes the same part of the tile by the same threads.
+    if (first.op == second.op && first.op == first.value && by_threads(first)) return true;
     return !second.staging && role(first.op) == role(second.op) &&
            is_private(home, second.op, first.op);
   }

@@ -106,10 +106,31 @@ class StaticCheck {
                                             buffer.name, buffer.memory));
       }
       const Amount end = buffer.offset + buffer.size * buffer.depth;
+      if (buffer.resident) {
+        check_resident(buffer, memory->capacity);
+        continue;
+      }
       if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
         findings_.add("memory", fmt::format("buffer {} ends at {}, beyond the {} of {}",
                                             buffer.name, end, memory->capacity, buffer.memory));
       }
+    }
+  }
+
+  /// Residents lie beyond what the values of the loop may use, and apart from each other.
+  void check_resident(const Buffer& buffer, Amount capacity) {
+    const auto overlaps = [&](const Buffer& other) {
+      return &other != &buffer && other.resident && other.memory == buffer.memory &&
+             other.offset < buffer.offset + buffer.size && buffer.offset < other.offset + other.size;
+    };
+    if (buffer.offset < capacity ||
+        std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
+      findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
+    }
+    const BufferId id(static_cast<std::size_t>(&buffer - plan_.buffers.data()));
+    for (const Value& value : plan_.values) {
+      if (value.home != id && value.staged != id) continue;
+      findings_.add("memory", fmt::format("resident {} is written in the loop", buffer.name));
     }
   }
 
