@@ -98,6 +98,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
   }
+  for (std::size_t i = 0; i < pools.size(); ++i) notary.rule_out(pools[i].problem, i);
   return tried;
 }
 
@@ -190,6 +191,12 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
 
 schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
                                  const solve::Options& limits) {
+  Notary notary(false);
+  return bound_over_pools(pools, limits, notary);
+}
+
+schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                                 Notary& notary) {
   std::vector<Tried> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<schedule::Bound> least;
@@ -200,11 +207,12 @@ schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
     parts.objectives.clear();  // only the interval matters here
     const auto problem = problem::pose(std::move(parts));
     if (!problem) continue;  // it was posed before with more
-    const Answer answer = solve::solve(*problem, within(limits, spent));
+    const Answer answer = notary.solve(*problem, within(limits, spent), i);
     spent += answer.work;
     if (answer.verdict == Verdict::infeasible) continue;
     if (!least || answer.lower_bound.value < least->value) least = answer.lower_bound;
   }
+  for (std::size_t i = 0; i < pools.size(); ++i) notary.rule_out(pools[i].problem, i);
   return least.value_or(tried.front().bound);
 }
 

@@ -38,5 +38,7 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
 
 /// A proven lower bound on II over all pools: the least II where the search ends in time.
 schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
+schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                                 Notary& notary);
 
 }  // namespace twill::driver

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/input.h"
@@ -81,11 +83,12 @@ std::optional<Cycles> expected_interval(const problem::Problem& posed,
   return static_cast<Cycles>(std::llround(run->interval));
 }
 
-/// The lower end is what no schedule can beat with every op at its fastest.
-Result<report::Bracket> bracket_of(const Kernel& kernel, const Request& request,
-                                   const PosedPool& chosen, const schedule::Schedule& schedule) {
-  TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
-  const schedule::Bound bound = bound_over_pools(fastest.pools, request.limits);
+/// The lower end is what no schedule can beat with every op at its fastest. `fastest` is the loop
+/// as it is posed then.
+report::Bracket bracket_of(const PosedKernel& fastest, const solve::Options& limits,
+                           const PosedPool& chosen, const schedule::Schedule& schedule,
+                           Notary& notary) {
+  const schedule::Bound bound = bound_over_pools(fastest.pools, limits, notary);
   report::Bracket bracket;
   bracket.fastest = bound.value;
   bracket.fastest_limit = report::limit_of(bound);
@@ -98,6 +101,15 @@ Result<report::Bracket> bracket_of(const Kernel& kernel, const Request& request,
   return bracket;
 }
 
+std::vector<certify::PoolClaim> claims_of(const std::vector<PosedPool>& pools,
+                                          std::string_view folder) {
+  std::vector<certify::PoolClaim> claims;
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    claims.push_back({pools[i].pool, fmt::format("{}-{}", folder, i + 1)});
+  }
+  return claims;
+}
+
 Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(const Kernel kernel, read_kernel(request));
@@ -105,11 +117,21 @@ Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, machine::Rate::slowest));
   const double extract = watch.lap();
   BestPool best = solve_pools(posed.pools, request.limits, notary);
-  certify::Files certificate = notary.files(posed.pools, best);
+  certify::PoolClaims claims{best.answer.verdict, "", claims_of(posed.pools, "pool"), {}, {}};
+  certify::Files certificate;
+  notary.add_files(claims.pools, certificate);
   std::optional<report::Bracket> bracket;
   if (best.answer.schedule) {
-    TWILL_TRY(bracket, bracket_of(kernel, request, posed.pools[best.index], *best.answer.schedule));
+    const PosedPool& chosen = posed.pools[best.index];
+    TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
+    Notary at_fastest(notary.certifies());
+    bracket = bracket_of(fastest, request.limits, chosen, *best.answer.schedule, at_fastest);
+    claims.chosen = chosen.pool;
+    claims.fastest = bracket->fastest;
+    claims.at_fastest = claims_of(fastest.pools, "fastest");
+    at_fastest.add_files(claims.at_fastest, certificate);
   }
+  if (notary.certifies()) certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
   const double solve = watch.lap();
   PosedPool& chosen = posed.pools[best.index];
   report::Outcome outcome =
