@@ -150,6 +150,85 @@ TEST(Certificates, CoverEveryCombinationOfWays) {
   EXPECT_NE(result->rejection->reason.find("not alike"), std::string::npos);
 }
 
+// Protects: beyond the limit of combinations nothing is claimed but what holds for all of them; and
+// a combination whose op is called like a word of the text.
+TEST(Certificates, OfTooManyCombinations) {
+  std::string text = "loop x\npipe P\npipe Q\ngroup G registers 9\n";
+  for (const char* op : {"any", "b", "c", "d", "e"}) {
+    text += std::string("op ") + op + "\n way p uses P 4\n way q uses Q 4\n";
+  }
+  solve::Options options;
+  options.most_combinations = 2;
+  const Files files = files_of(problem_of(text), options);
+  EXPECT_EQ(checked(files).verdict, Verdict::feasible);
+  EXPECT_NE(files.at("claims").find("\ncase any\n"), std::string::npos);
+  const Files all = files_of(problem_of(text));
+  EXPECT_EQ(checked(all).verdict, Verdict::optimal);
+  EXPECT_NE(all.at("claims").find("\ncase any p b p"), std::string::npos) << all.at("claims");
+}
+
+/// Why the certificate of a loop is not accepted once a text of its claims is another.
+std::string rejection(const std::string& loop, const std::string& from, const std::string& to) {
+  Files files = files_of(problem_of(loop));
+  std::string& claims = files.at("claims");
+  const std::size_t at = claims.find(from);
+  if (at == std::string::npos) {
+    ADD_FAILURE() << "no " << from << " in\n" << claims;
+    return {};
+  }
+  claims.replace(at, from.size(), to);
+  const auto result = certify::check_files(files);
+  if (!result) return to_string(result.error());
+  return result->rejection ? result->rejection->reason : "accepted";
+}
+
+// Protects: every kind of witness is added up, not believed.
+TEST(Witnesses, AreAddedUp) {
+  const std::string unit =
+      "loop x\nunit U\nunit V\ngroup G registers 9\nop a on U for 4\nop b on V for 3\n";
+  const std::string relaxed = unit + "relax one-stream\n";
+  EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 unit V"),
+            "interval: the reason shows at least 3, not 4");
+  EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 op b"),
+            "interval: the reason shows at least 3, not 4");
+  EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 op a"), "accepted");
+  EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 issue a b"),
+            "interval 4: the rule one-stream is not in force");
+  EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 chain a"),
+            "interval 4: this says nothing about interval");
+  EXPECT_EQ(rejection(unit, "issue a b", "issue a a"), "interval 7: an op stands twice");
+  EXPECT_EQ(rejection(unit, "issue a b", "issue a"),
+            "interval: the reason shows at least 4, not 7");
+  EXPECT_EQ(rejection(unit, "groups 1 apart a", "groups 1 apart a b"),
+            "groups 1: a and b may share group G");
+  const std::string pipe = "loop x\npipe P\ngroup G registers 9\nop a uses P 4\nop b uses P 3\n";
+  EXPECT_EQ(rejection(pipe, "interval 7 pipe P", "interval 8 pipe P"),
+            "interval: the reason shows at least 7, not 8");
+}
+
+// Protects: paths are paths of dependences that are there.
+TEST(Witnesses, OfPathsFollowDependences) {
+  const std::string circuit =
+      "loop x\ngroup G registers 9\nop a latency 3\nop b latency 4\nop c latency 9\n"
+      "a -> b\nb -> a distance 1\na -> c\n";
+  const std::string link = "link b a delay 4 distance 1";
+  EXPECT_EQ(rejection(circuit, link, "link b a delay 5 distance 1"),
+            "interval 7: there is no dependence b -> a of delay 5 at distance 1");
+  EXPECT_EQ(rejection(circuit, link, "link b a delay 4 distance 0"),
+            "interval 7: there is no dependence b -> a of delay 4 at distance 0");
+  EXPECT_EQ(rejection(circuit, link, "link b a delay 4 distance 2"),
+            "interval: the reason shows at least 4, not 7");
+  EXPECT_EQ(rejection(circuit, link, "link a c delay 3 distance 0"),
+            "interval 7: the path is at b, but goes on from a");
+  EXPECT_EQ(rejection(circuit, "  " + link + "\n", ""),
+            "interval 7: the circuit does not lead back");
+  EXPECT_EQ(rejection(circuit, "at-least length 4 chain a\n  link a b delay 3 distance 0",
+                      "at-least length 4 chain c"),
+            "length: the reason shows at least 1, not 4");
+  EXPECT_EQ(rejection(circuit, "chain a\n", "chain b\n"),
+            "length 4: the path is at b, but goes on from a");
+}
+
 /// The certificates of two pools, one per folder, and claims about both.
 Files two_pools(const std::string& claims) {
   Files all;

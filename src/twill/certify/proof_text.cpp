@@ -70,7 +70,7 @@ void print_step(const Proof& proof, const Step& step, const Problem& problem, st
 class Reader {
  public:
   Reader(std::string_view text, const std::string& file, const Problem& problem)
-      : in_(text, file), problem_(problem), names_(problem) {}
+      : in_(text, file), names_(problem) {}
 
   Result<Proof> read() {
     if (!in_.next_line() || in_.word() != "twill-proof") return in_.fail("this is no twill-proof");
@@ -227,7 +227,6 @@ class Reader {
   }
 
   WordReader in_;
-  const Problem& problem_;
   Names names_;
   Proof proof_;
   bool refutes_ = false;
