@@ -176,7 +176,7 @@ void Recorder::at_most_lemma(std::size_t index, std::span<const Literal> literal
 
 void Recorder::learned(std::span<const Literal> literals) {
   add(StepKind::learned, 0, literals);
-  log_->learned.emplace(hash_of(literals), log_->clauses);
+  log_->learned[hash_of(literals)].push_back(log_->clauses);
 }
 
 void Recorder::add(StepKind kind, std::uint32_t sum, std::span<const Literal> literals) {
@@ -194,12 +194,12 @@ void Recorder::add(StepKind kind, std::uint32_t sum, std::span<const Literal> li
 
 void Recorder::deleted(std::span<const Literal> literals) {
   const auto found = log_->learned.find(hash_of(literals));
-  if (found == log_->learned.end()) return;
+  if (found == log_->learned.end() || found->second.empty()) return;
   Proof& proof = log_->proof;
   const auto begin = static_cast<std::uint32_t>(proof.numbers.size());
-  proof.numbers.push_back(found->second);
+  proof.numbers.push_back(found->second.back());
+  found->second.pop_back();
   proof.steps.push_back({StepKind::dropped, 0, begin, begin + 1});
-  log_->learned.erase(found);
 }
 
 void Recorder::refuted(Literal assumption) {

@@ -47,9 +47,9 @@ class Recorder : public solve::ProofSink {
   /// All that one engine reported.
   struct Log {
     certify::Proof proof;
-    std::int32_t clauses = 0;                                      ///< added by steps
-    std::unordered_map<std::uint64_t, std::uint32_t> lemmas;       ///< looked up only
-    std::unordered_multimap<std::uint64_t, std::int32_t> learned;  ///< looked up only
+    std::int32_t clauses = 0;                                              ///< added by steps
+    std::unordered_map<std::uint64_t, std::uint32_t> lemmas;               ///< looked up only
+    std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;  ///< looked up only
   };
   /// A log up to where something was refuted.
   struct Refutation {
