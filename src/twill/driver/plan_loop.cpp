@@ -137,14 +137,18 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
     }
     result.findings = std::move(proven).error();
   }
+  if (setting.shrink) {  // with fewer copies than the schedule keeps, groups may wait for each other
+    result.refusal = Diagnostic{{}, result.findings.front().message, "", ""};
+  }
   return result;
 }
 
-Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome,
+Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome, bool shrink,
                              const std::vector<std::string>& notes) {
   const auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
   if (!checked) return Attempt{};  // the outcome's violations say it
   plan::Setting setting;
+  setting.shrink = shrink;
   if (outcome.machine.empty()) return attempt(*checked, setting, notes);
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   setting.machine = &kernel.machine;
@@ -159,21 +163,30 @@ bool usable(const report::Outcome& outcome) {
   return outcome.answer.schedule.has_value() && outcome.violations.empty();
 }
 
-/// Schedules for the other pools of the machine, fastest first.
-Result<std::vector<report::Outcome>> other_pools(const Request& request,
-                                                 const report::Outcome& first) {
-  std::vector<report::Outcome> others;
+/// The schedule in hand, and then those for the other pools of the machine, fastest first.
+std::vector<report::Outcome> with_other_pools(const Request& request, report::Outcome first) {
+  std::vector<report::Outcome> all;
   for (const report::PoolTried& pool : first.pools) {
     if (pool.name == first.pool) continue;
     Request other = request;
     other.pool = pool.name;
     auto outcome = schedule_loop(other);
-    if (outcome && usable(*outcome)) others.push_back(*std::move(outcome));
+    if (outcome && usable(*outcome)) all.push_back(*std::move(outcome));
   }
-  std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.answer.schedule->initiation_interval < b.answer.schedule->initiation_interval;
   });
-  return others;
+  all.insert(all.begin(), std::move(first));
+  return all;
+}
+
+std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
+                    const Diagnostic& refusal) {
+  std::string note = "the fastest schedule, II " +
+                     std::to_string(first.answer.schedule->initiation_interval) +
+                     ", cannot be carried out: " + refusal.message;
+  if (chosen.pool != first.pool) note += "; this is the fastest with pool " + chosen.pool;
+  return note;
 }
 
 }  // namespace
@@ -181,20 +194,19 @@ Result<std::vector<report::Outcome>> other_pools(const Request& request,
 Result<PlannedLoop> plan_loop(const Request& request) {
   TWILL_TRY(report::Outcome first, schedule_loop(request));
   if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
-  TWILL_TRY(Attempt best, plan_outcome(request, first, {}));
+  TWILL_TRY(Attempt best, plan_outcome(request, first, false, {}));
   if (!best.refusal) {
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings)};
   }
   const Diagnostic refusal = *best.refusal;
-  TWILL_TRY(std::vector<report::Outcome> others, other_pools(request, first));
-  for (report::Outcome& other : others) {
-    const std::string note =
-        "the fastest schedule, II " + std::to_string(first.answer.schedule->initiation_interval) +
-        " with pool " + first.pool + ", cannot be carried out: " + refusal.message +
-        "; this is the fastest with pool " + other.pool;
-    TWILL_TRY(Attempt next, plan_outcome(request, other, {note}));
-    if (next.refusal) continue;
-    return PlannedLoop{std::move(other), std::move(next.plan), std::move(next.findings)};
+  std::vector<report::Outcome> all = with_other_pools(request, std::move(first));
+  for (const bool shrink : {false, true}) {
+    for (std::size_t i = shrink ? 0 : 1; i < all.size(); ++i) {
+      const std::string note = note_on(all.front(), all[i], refusal);
+      TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, {note}));
+      if (next.refusal) continue;
+      return PlannedLoop{std::move(all[i]), std::move(next.plan), std::move(next.findings)};
+    }
   }
   Diagnostic why = refusal;
   why.message = "the schedule cannot be carried out: " + refusal.message;

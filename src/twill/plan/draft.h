@@ -96,7 +96,7 @@ Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
 /// Addresses, ring depths, and who shares them.
-Result<void> make_addresses(Draft& draft);
+Result<void> make_addresses(Draft& draft, const Setting& setting);
 /// One window of each role, with nothing but the ops.
 void make_order(Draft& draft);
 /// Everything that waits.

@@ -242,7 +242,7 @@ bool shrink(Space& space) {
   return true;
 }
 
-Result<void> fill(Space& space, const std::string& memory) {
+Result<void> fill(Space& space, const std::string& memory, bool may_shrink) {
   if (space.buffers.empty()) return {};
   for (;;) {
     const Amount needs = lay_out(space);
@@ -255,13 +255,13 @@ Result<void> fill(Space& space, const std::string& memory) {
     const Amount shared = lay_out_sharing(space);
     if (shared <= space.capacity) return {};
     space.draft.aliases.resize(before);
-    if (!shrink(space)) return too_much(space, memory, shared);
+    if (!may_shrink || !shrink(space)) return too_much(space, memory, shared);
   }
 }
 
 }  // namespace
 
-Result<void> make_addresses(Draft& draft) {
+Result<void> make_addresses(Draft& draft, const Setting& setting) {
   group_rings(draft);
   std::vector<Amount> alignment;
   for (const Buffer& buffer : draft.plan.buffers) alignment.push_back(alignment_of(buffer, false));
@@ -275,7 +275,7 @@ Result<void> make_addresses(Draft& draft) {
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
       if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
     }
-    TWILL_TRY_VOID(fill(space, memory.name));
+    TWILL_TRY_VOID(fill(space, memory.name, setting.shrink));
   }
   return {};
 }

@@ -285,7 +285,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   draft.eager = eager;
   draft.eager.resize(draft.plan.roles.size(), false);
   TWILL_TRY_VOID(make_storage(draft));
-  TWILL_TRY_VOID(make_addresses(draft));
+  TWILL_TRY_VOID(make_addresses(draft, setting));
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
   TWILL_TRY_VOID(make_sections(draft));

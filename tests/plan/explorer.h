@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "twill/plan/plan.h"
+
+/// Runs a plan in every possible order, on barriers that count and buffers that remember who wrote
+/// them. Knows nothing of happens-before: it is what the proof is checked against.
+namespace twill::plan::testing {
+
+struct Exploration {
+  enum class End { fine, stuck, wrong, too_large };
+  End end = End::fine;
+  std::string what;        ///< of stuck and wrong
+  std::size_t states = 0;
+};
+
+/// All interleavings of all warps and all asynchronous work for `trips` trips. Precondition: the
+/// plan is well-formed (`prove` finds nothing under that name).
+Exploration explore(const Plan& plan, std::int64_t trips, std::size_t most_states);
+
+}  // namespace twill::plan::testing

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "twill/plan/make.h"
+#include "twill/plan/proof.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/solve.h"
+#include "twill/verify/verify.h"
+
+/// Plans of small loops that cover what plans are made of.
+namespace twill::plan::testing {
+
+/// A load, asynchronous work in registers (wgmma), threads that use it.
+inline constexpr const char* kRegisters = R"(
+loop registers
+unit TC
+unit TMA
+memory SMEM capacity 4
+group L warps 1 loads
+group C warps 2 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 2 registers 4 async
+op f latency 2 issue 2 warps 2 registers 1
+ld -> mm blocking
+mm -> f blocking
+f -> f distance 1
+)";
+
+/// Tensor memory handed back and forth between the warp that issues and the threads: an accumulator
+/// that is rescaled, an operand that is written (as in attention on Blackwell).
+inline constexpr const char* kTensor = R"(
+loop tensor
+unit TC
+unit TMA
+memory SMEM capacity 2
+memory TMEM capacity 4
+group L warps 1 loads
+group M warps 1
+group C warps 2 registers 20
+op ld on TMA for 2 latency 4 issue 1 warps 1 occupies SMEM 1 async streaming
+op s on TC for 3 latency 4 issue 1 warps 1 occupies TMEM 1 async
+op get latency 2 issue 2 warps 2 registers 2
+op p latency 1 issue 1 warps 2 occupies TMEM 1
+op fix latency 1 issue 1 warps 2
+op o on TC for 3 latency 4 issue 1 warps 1 occupies TMEM 1 async
+ld -> s blocking
+s -> get blocking read-hold 2
+get -> p
+p -> o blocking
+o -> fix distance 1 blocking
+fix -> o blocking in-place
+o -> o distance 1 delay 0 in-place
+)";
+
+/// Two roles of threads that hand over a value in registers.
+inline constexpr const char* kCrossing = R"(
+loop crossing
+minimum-compute-groups 2
+memory SMEM capacity 1000
+group A warps 1 registers 4
+group B warps 1 registers 4
+op x latency 4 issue 4 warps 1 registers 1
+op y latency 4 issue 4 warps 1 registers 1
+op z latency 3 issue 3 warps 1 registers 1
+x -> y
+y -> z
+z -> z distance 1
+x -> x distance 1
+)";
+
+/// The fastest schedule of a loop, planned. Fails the test that asks for a loop without one.
+inline Plan plan_of(const std::string& text) {
+  auto loop = schedule::parse_loop(text, "test");
+  if (!loop) ADD_FAILURE() << to_string(loop.error());
+  const schedule::Answer answer = solve::solve(loop->problem, {});
+  EXPECT_TRUE(answer.schedule.has_value()) << answer.argument;
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  EXPECT_TRUE(checked.has_value());
+  auto plan = draft_plan(*checked, {});
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+/// Everything a proof found, for messages.
+inline std::string text_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += finding.rule + ": " + finding.message + "\n";
+    for (const std::string& line : finding.trace) text += "    " + line + "\n";
+  }
+  return text;
+}
+
+/// Whether some finding is of that rule.
+inline bool has_rule(const std::vector<Finding>& findings, const std::string& rule) {
+  for (const Finding& finding : findings) {
+    if (finding.rule == rule) return true;
+  }
+  return false;
+}
+
+}  // namespace twill::plan::testing
