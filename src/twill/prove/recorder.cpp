@@ -165,12 +165,12 @@ void Recorder::at_most(std::span<const solve::Term> /*terms*/, std::int64_t /*bo
 }
 
 void Recorder::difference_lemma(std::span<const Literal> literals) {
-  if (!log_->lemmas.emplace(hash_of(literals), 0).second) return;
+  if (!log_->lemmas.insert(hash_of(literals)).second) return;
   add(StepKind::difference, 0, literals);
 }
 
 void Recorder::at_most_lemma(std::size_t index, std::span<const Literal> literals) {
-  if (!log_->lemmas.emplace(hash_of(literals), 0).second) return;
+  if (!log_->lemmas.insert(hash_of(literals)).second) return;
   add(StepKind::overflow, static_cast<std::uint32_t>(index), literals);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "twill/certify/proof.h"
@@ -47,8 +48,8 @@ class Recorder : public solve::ProofSink {
   /// All that one engine reported.
   struct Log {
     certify::Proof proof;
-    std::int32_t clauses = 0;                                              ///< added by steps
-    std::unordered_map<std::uint64_t, std::uint32_t> lemmas;               ///< looked up only
+    std::int32_t clauses = 0;                  ///< added by steps
+    std::unordered_set<std::uint64_t> lemmas;  ///< by hash: each is kept once
     std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;  ///< looked up only
   };
   /// A log up to where something was refuted.
