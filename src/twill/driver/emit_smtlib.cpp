@@ -77,13 +77,20 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
   TWILL_TRY(PosedLoop posed, pose_loop(request, rate));
   const Cycles ii = what.ii.value_or(schedule::min_ii(posed.problem).value);
   if (!what.literal) {
+    std::size_t ways = 0;
+    for (const problem::Op& op : posed.problem.ops()) ways += op.ways.size();
+    if (ways > emit::kMostSmtlibWays) {
+      return fail({request.input.name},
+                  fmt::format("{} ways of ops are too many to print every pair of", ways),
+                  fmt::format("at most {} are", emit::kMostSmtlibWays));
+    }
     return EmittedText{emit::smtlib(posed.problem, ii), std::move(posed.warnings)};
   }
   std::optional<Cycles> length = what.length;
   if (!length) length = longest_tried(posed.problem, ii, request.limits);
   if (!length) {
     return fail({request.input.name}, fmt::format("found no modulo schedule at II {}", ii),
-                "choose a larger --ii, or a --length");
+                "choose another --ii, or a --length");
   }
   TWILL_TRY(std::string text, emit::smtlib_literal(posed.problem, {ii, *length}));
   return EmittedText{std::move(text), std::move(posed.warnings)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "twill/problem/problem.h"
@@ -14,9 +15,10 @@ namespace twill::emit {
 ///
 /// An encoding of its own: it shares nothing with `solve`, takes nothing without loss of
 /// generality, and says nothing twice but that the occupancies of a unit sum to at most `ii`.
-/// Precondition: 1 <= ii <= problem::kLargestTotal.
+/// Precondition: 1 <= ii <= problem::kLargestTotal, and at most kMostSmtlibWays ways of all ops.
 /// Cost and length of the text: O(ops^2 * ways^2 + values^2 * readers).
 std::string smtlib(const problem::Problem& problem, Cycles ii);
+inline constexpr std::size_t kMostSmtlibWays = 1'000;
 
 /// The straight-line program Q of the paper's section 4: ceil(length / ii) copies of the iteration,
 /// `ii` cycles apart, the steady state executed once.

@@ -333,7 +333,8 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
   const auto ops = static_cast<double>(problem.ops().size());
   const auto total = static_cast<double>(total_of(shape));
   const double copies = static_cast<double>(shape.length) / static_cast<double>(shape.ii) + 1;
-  if (ops * ops * copies * total > kMostLiteralTerms) {
+  constexpr double kOwn = 10;  // lines of an op, copy and cycle, beside those for pairs of ops
+  if (ops * (ops + kOwn) * copies * total > kMostLiteralTerms) {
     return fail({},
                 fmt::format("the paper's model of {} ops over {} cycles is too large to print",
                             problem.ops().size(), total_of(shape)),
