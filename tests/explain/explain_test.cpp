@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <rapidcheck/gtest.h>
 
+#include "schedule/random_parts.h"
 #include "solve/solve_text.h"
 #include "twill/explain/print.h"
 
@@ -126,6 +128,47 @@ TEST(Explain, PrintsTheSameAgain) {
       EXPECT_LE(end - begin, 100u) << lines.substr(begin, end - begin);
     }
   }
+}
+
+// Whatever a loop may contain: there is an answer, and its core is one.
+RC_GTEST_PROP(Explain, HoldsForAnyLoop, ()) {
+  const Problem problem = *problem::pose(schedule::any_parts({4, 6, 2}));
+  const std::optional<Cycles> ii =
+      schedule::any_flag() ? std::optional<Cycles>(schedule::any(1, 40)) : std::nullopt;
+  Limits limits;
+  limits.work_limit = 3'000'000;
+  const Explanation it = explain(problem, ii, {}, limits);
+  RC_ASSERT(!shown(it).empty());
+  RC_ASSERT(nlohmann::json::parse(explanation_json(heading(), it)).is_object());
+  if (it.status != Status::held || it.core.members.empty() || !it.core.minimal) return;
+  RC_ASSERT(*it.question >= 1);
+  const auto decided = [&](const std::vector<Member>& members) {
+    return solve::decide(only(problem, members), *it.question).decided;
+  };
+  RC_ASSERT(decided(it.core.members) == solve::Decided::infeasible);
+  for (std::size_t i = 0; i < it.core.members.size(); ++i) {
+    std::vector<Member> less = it.core.members;
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+    RC_ASSERT(decided(less) == solve::Decided::feasible);
+  }
+}
+
+// The largest numbers that a loop may have do not run over when something is added to them.
+TEST(Explain, TakesTheLargestNumbers) {
+  std::string text =
+      "loop x\nunit U\nunit V\nmemory M capacity 1000000000\n"
+      "group G registers 1000000000\n";
+  for (int i = 0; i < 33; ++i) {
+    const std::string name = "op" + std::to_string(i);
+    text += "op " + name + " on " + (i % 2 == 0 ? "U" : "V") +
+            " for 999999999 latency 999999999 issue 999999999 registers 9 occupies M 9\n";
+  }
+  text += "op0 -> op1\nop1 -> op2\nop2 -> op0 distance 1\n";
+  const Explanation it = explain(problem_of(text), {}, {}, {});
+  EXPECT_EQ(it.status, Status::held);
+  ASSERT_TRUE(it.bound) << "one group issues everything";
+  EXPECT_EQ(it.bound->value, 33 * Cycles{999'999'999});
+  EXPECT_FALSE(shown(it).empty());
 }
 
 TEST(Chains, JoinDependences) {

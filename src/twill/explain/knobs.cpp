@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/explain/words.h"
+#include "twill/problem/objection.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/solve/symmetry.h"
@@ -368,6 +369,9 @@ void add_unit_knobs(const Problem& problem, const Orbit& orbit, std::vector<Knob
   if (op.ways.size() != 1 || !op.ways.front().unit || orbit.size() > kLargestOrbit) return;
   if (!is_synchronous(op)) return;
   for (const problem::UnitId unit : other_units(problem, op)) {
+    Parts trial = problem.parts();
+    offer_unit(trial, orbit, unit);
+    if (problem::objection_to(trial)) continue;  // more durations than a loop may have
     const std::string what =
         fmt::format("{} also on {}, for as long as on {}", names_of(problem, orbit),
                     problem[unit].name, problem[*op.ways.front().unit].name);
