@@ -19,9 +19,10 @@ schedule::Answer Notary::solve(const problem::Problem& problem, const solve::Opt
   return std::move(proven->answer);
 }
 
-certify::Files Notary::files() const {
-  return certificates_.empty() ? certify::Files()
-                               : certify::print_certificate(certificates_.begin()->second);
+certify::Files Notary::files(std::size_t number) const {
+  const auto found = certificates_.find(number);
+  return found == certificates_.end() ? certify::Files()
+                                      : certify::print_certificate(found->second);
 }
 
 certify::Files Notary::files(const std::vector<PosedPool>& pools, const BestPool& best) const {

@@ -23,8 +23,8 @@ class Notary {
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits,
                          std::size_t number = 0);
 
-  /// The files of the one certificate there is.
-  certify::Files files() const;
+  /// The files of one certificate.
+  certify::Files files(std::size_t number = 0) const;
   /// The files of a loop's certificates, one per pool: of those that were not solved, their bounds.
   /// `best` says what is claimed of all together.
   certify::Files files(const std::vector<PosedPool>& pools, const BestPool& best) const;
