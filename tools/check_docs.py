@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "tools/bootstrap-debian.sh")
+NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "bench/solvers", "tools/bootstrap-debian.sh")
 SECONDS_MAX = 120
 
 

@@ -180,6 +180,17 @@ TEST(PaperConcurrency, CostsFortyPercentOnFlashAttentionBackward) {
   EXPECT_EQ(optimal_interval(whole), 3584);
 }
 
+// It is the error that collapses, not the budget: with 33 times the room the least error is the same.
+TEST(PaperNormalization, MoreRoomDoesNotHelp) {
+  for (const char* loop : {"fwd_b1", "fwd_b2"}) {
+    const Problem problem = loop_text(loop).problem;
+    const auto small = problem::normalize(problem, {300, problem::NormalForm::paper});
+    const auto large = problem::normalize(problem, {10'000, problem::NormalForm::paper});
+    ASSERT_TRUE(small && large);
+    EXPECT_EQ(small->costs, large->costs) << loop;
+  }
+}
+
 struct Collapse {
   std::string loop;
   bool reaches_min_ii;  ///< with the paper's costs, but not with its own

@@ -3,13 +3,19 @@
 #include <cstdint>
 #include <istream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "twill/certify/differences.h"
+#include "twill/certify/unit_propagation.h"
 
 namespace twill::solve_test {
 
-/// Checks the text of a proof (format: twill/solve/proof.h) without any code of the engine: learned
-/// clauses by unit propagation, difference lemmas by Bellman-Ford, at-most lemmas by one addition.
+/// Checks the text of an engine's proof (format: twill/solve/proof.h), its input included, with the
+/// parts of the checker of certificates: for engines that solve something else than a Problem.
 class ProofChecker {
  public:
   /// Reads a whole text with any number of proofs in it. Empty if every step follows, else the
@@ -21,40 +27,26 @@ class ProofChecker {
   int learned() const { return learned_; }          ///< `l` lines seen
 
  private:
-  struct Edge {
-    int x;
-    int y;
-    std::int64_t bound;  ///< x - y >= bound
-  };
+  using Clause = std::vector<int>;
   struct Row {
     std::int64_t bound;
     std::vector<std::pair<std::int64_t, int>> terms;
   };
-  using Clause = std::vector<int>;
 
   std::string check_line(const std::string& line);
   void start();
-  int value(int literal) const;
-  void grow(int literal);
-  void assign(int literal);
-  bool propagate();
-  void undo(std::size_t trail_size);
-  void add(const Clause& clause);
+  certify::Literal literal(int number);
+  void add(Clause clause);
   void remove(Clause clause);
   bool follows(const Clause& clause);
-  bool closes_positive_circuit(const Clause& clause) const;
-  bool exceeds(const Row& row, const Clause& clause) const;
+  bool closes_positive_circuit(const Clause& clause);
 
-  std::vector<Edge> edges_;
-  std::map<int, Edge> atoms_;
+  std::unique_ptr<certify::UnitPropagation> clauses_;
+  std::map<Clause, std::vector<certify::UnitPropagation::Clause>> numbers_;  ///< by sorted literals
+  std::vector<certify::Difference> always_;
+  std::optional<certify::Differences> closed_;  ///< of `always_`; none if one was added since
+  std::map<int, certify::Difference> atoms_;
   std::vector<Row> rows_;
-  std::vector<Clause> clauses_;
-  std::map<Clause, std::vector<int>> by_content_;  ///< sorted literals -> clause numbers
-  std::vector<std::vector<int>> watches_;          ///< by code of the literal that is watched
-  std::vector<signed char> values_;                ///< by variable
-  std::vector<int> trail_;
-  std::size_t head_ = 0;
-  bool contradiction_ = false;
   int refutations_ = 0;
   int lemmas_ = 0;
   int learned_ = 0;

@@ -19,8 +19,8 @@ using schedule::Schedule;
 using schedule::Verdict;
 using Kind = Predicate::Kind;
 
-/// More combinations of ways than this are not gone through.
-constexpr std::size_t kMostCombinations = 1'000'000;
+/// More combinations of ways, times ops, are not gone through.
+constexpr std::size_t kMostCombined = 20'000'000;
 
 Kind limit_kind(const std::string& level) {
   if (level == "groups") return Kind::groups;
@@ -274,7 +274,7 @@ class Checker {
     std::vector<std::size_t> ways(problem_.ops().size(), 0);
     std::size_t count = 0;
     do {
-      if (++count > kMostCombinations) return reject("there are too many combinations of ways");
+      if (++count * ways.size() > kMostCombined) return reject("there are too many combinations of ways");
       if (covered.contains(ways)) continue;
       const bool alike = std::any_of(maps.begin(), maps.end(), [&](const auto& map) {
         std::vector<std::size_t> moved(ways.size());

@@ -168,7 +168,7 @@ class Reader {
     Case& it = claims_.cases.emplace_back();
     while (!in_.at_end()) {
       const WordReader before = in_;
-      if (!it.any && it.ways.empty() && in_.word() == "any") {
+      if (it.ways.empty() && in_.word() == "any" && in_.at_end()) {
         it.any = true;
         return {};
       }

@@ -33,8 +33,8 @@ Constraints::Constraints(const problem::Problem& problem, const Subject& subject
       objection_(objection_to(problem, facts_, subject)),
       ii_(subject.interval),
       n_(problem.ops().size()),
-      slots_(n_),
-      stages_(n_),
+      slots_(objection_.empty() ? n_ : 0),
+      stages_(objection_.empty() ? n_ : 0),
       gathered_(n_, 0) {
   if (!objection_.empty()) return;
   nothing_fits_ = ii_ < least_load(problem, facts_);
@@ -65,9 +65,14 @@ Literal Constraints::literal(const Predicate& given) {
   if (const auto decided = decide(variable)) return *decided ? kTrue : kFalse;
   const auto [found, fresh] = literals_.try_emplace(variable, kTrue);
   if (!fresh) return found->second;
-  const Literal is = found->second = clauses_.add_variable();
+  const Literal is = found->second = add_variable(variable);
   define(variable, is);
   return is;
+}
+
+Literal Constraints::add_variable(const Predicate& variable) {
+  predicates_.push_back(variable);
+  return clauses_.add_variable();
 }
 
 /// slot(later) - slot(earlier) >= by; slots are in [0, II).
@@ -87,7 +92,7 @@ Literal Constraints::atom(bool is_slot, std::size_t later, std::size_t earlier, 
   const auto kind = is_slot ? Predicate::Kind::slot : Predicate::Kind::stage;
   const auto [found, fresh] = literals_.try_emplace({kind, later, earlier, by}, kTrue);
   if (!fresh) return found->second;
-  found->second = clauses_.add_variable();
+  found->second = add_variable({kind, later, earlier, by});
   atoms_.resize(clauses_.variable_count());
   atoms_.back() = Atom{is_slot, {later, earlier, by}};
   return found->second;

@@ -33,6 +33,9 @@ class Constraints {
   /// The literal of a variable, with what holds of it in the clauses.
   Literal literal(const Predicate& variable);
 
+  /// What the variables say, from variable 1 on.
+  std::span<const Predicate> predicates() const { return predicates_; }
+
   /// Whether these literals, all differences, cannot hold together; false as well if one is none.
   bool close_circuit(std::span<const Literal> literals) const;
 
@@ -61,6 +64,7 @@ class Constraints {
   void order_equal_groups();
   void add_blocking();
   void add_one_stream();
+  Literal add_variable(const Predicate& variable);
   Literal slot(std::size_t later, std::size_t earlier, Cycles by);
   Literal stage(std::size_t later, std::size_t earlier, Cycles by);
   Literal atom(bool is_slot, std::size_t later, std::size_t earlier, Cycles by);
@@ -123,6 +127,7 @@ class Constraints {
   std::map<std::pair<std::size_t, std::size_t>, Copies> alive_;  ///< by value and event
   std::map<std::pair<std::size_t, std::size_t>, Copies> held_;
   std::vector<Predicate> crosses_;
+  std::vector<Predicate> predicates_;
   std::vector<std::optional<Atom>> atoms_;  ///< by variable
 };
 

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min();
 
+/// No path without a positive circuit is that long: 2^20 nodes, 2^40 per step. Nor does one step
+/// from there leave 64 bits.
+constexpr std::int64_t kTooLong = std::int64_t{1} << 61U;
+
 }  // namespace
 
 Differences::Differences(std::size_t nodes) : nodes_(nodes), longest_(nodes * nodes, kUnreached) {
@@ -49,6 +53,7 @@ bool Differences::contradict(std::span<const Difference> differences) const {
         const std::int64_t between = longest(differences[i].later, differences[j].earlier);
         if (between == kUnreached) continue;
         const std::int64_t height = heights[i] + between + differences[j].by;
+        if (height > kTooLong) return true;
         if (height <= heights[j]) continue;
         heights[j] = height;
         moved = true;

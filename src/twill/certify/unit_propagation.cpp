@@ -86,6 +86,7 @@ void UnitPropagation::release() {
     trail_.pop_back();
   }
   head_ = fixed_;
+  if (!contradiction_) conflict_ = kNone;
 }
 
 /// False if a clause is violated.

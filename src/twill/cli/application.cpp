@@ -55,11 +55,13 @@ int run_checked(int argc, char** argv) {
   Session session;
   add_schedule_command(app, session);
   add_bound_command(app, session);
+  add_explain_command(app, session);
   add_verify_command(app, session);
   add_check_command(app, session);
   add_evaluate_command(app, session);
   add_loop_command(app, session);
   add_emit_command(app, session);
+  add_plan_command(app, session);
   add_machines_command(app, session);
   try {
     app.parse(argc, argv);

@@ -30,12 +30,14 @@ struct Session {
 
 void add_schedule_command(CLI::App& app, Session& session);
 void add_bound_command(CLI::App& app, Session& session);
+void add_explain_command(CLI::App& app, Session& session);
 void add_verify_command(CLI::App& app, Session& session);
 void add_check_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);
 void add_emit_command(CLI::App& app, Session& session);
 void add_machines_command(CLI::App& app, Session& session);
+void add_plan_command(CLI::App& app, Session& session);
 
 /// The exit code that an outcome stands for.
 int exit_code_of(const report::Outcome& outcome);

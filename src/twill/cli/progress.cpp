@@ -8,23 +8,42 @@
 #include <fmt/format.h>
 
 namespace twill::cli {
+namespace {
+
+/// One line on standard error that is rewritten, at most ten times a second, after the first one.
+class StatusLine {
+ public:
+  void show(const std::string& text) {
+    const Clock::time_point now = Clock::now();
+    if (now - start_ < std::chrono::seconds(1) || now - shown_ < std::chrono::milliseconds(100)) {
+      return;
+    }
+    shown_ = now;
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    fmt::print(stderr, "\r\033[K{:.0f} s  {}", seconds, text);
+    std::fflush(stderr);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point shown_ = start_;
+};
+
+}  // namespace
 
 std::function<void(const solve::Progress&)> progress_line() {
   if (::isatty(STDERR_FILENO) == 0) return {};
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  Clock::time_point shown = start;
-  return [start, shown](const solve::Progress& progress) mutable {
-    const Clock::time_point now = Clock::now();
-    if (now - start < std::chrono::seconds(1) || now - shown < std::chrono::milliseconds(100)) {
-      return;
-    }
-    shown = now;
-    const double seconds = std::chrono::duration<double>(now - start).count();
+  return [line = StatusLine()](const solve::Progress& progress) mutable {
     const std::string best = progress.value ? std::to_string(*progress.value) : "none yet";
-    fmt::print(stderr, "\r\033[K{:.0f} s  {}: best {}, proven bound {}", seconds, progress.level,
-               best, progress.bound);
-    std::fflush(stderr);
+    line.show(fmt::format("{}: best {}, proven bound {}", progress.level, best, progress.bound));
+  };
+}
+
+std::function<void(const explain::Progress&)> explain_progress_line() {
+  if (::isatty(STDERR_FILENO) == 0) return {};
+  return [line = StatusLine()](const explain::Progress& progress) mutable {
+    line.show(fmt::format("{}: {} questions answered", progress.step, progress.questions));
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "twill/explain/ask.h"
 #include "twill/solve/solve.h"
 
 namespace twill::cli {
@@ -7,6 +8,7 @@ namespace twill::cli {
 /// Reports on standard error, on one line that is rewritten, if that is a terminal and the search
 /// has run for over a second; silent otherwise. Copies share the line.
 std::function<void(const solve::Progress&)> progress_line();
+std::function<void(const explain::Progress&)> explain_progress_line();
 
 /// Wipes the line away, if there is one, before anything else is printed.
 void end_progress_line();

@@ -58,6 +58,7 @@ struct Draft {
   Plan plan;
   Cycles interval;
   std::vector<RoleId> role;                 ///< by OpId
+  std::vector<bool> eager;                  ///< by RoleId: groups are drained when they end
   std::vector<Read> reads;                  ///< all dependences
   std::vector<std::vector<Cluster>> order;  ///< by RoleId: one window, in order
   std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together

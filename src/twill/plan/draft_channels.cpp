@@ -36,6 +36,7 @@ class Synchronizer {
     add_signals();
     for (const Hazard& hazard : hazards()) settle(hazard);
     for (std::size_t s = 0; s < signals_.size(); ++s) keep_phases(s);
+    write_stages(draft_, ordering_);
     write_signals(draft_, ordering_, signals_);
   }
   const Ordering& ordering() const { return ordering_; }
@@ -68,7 +69,8 @@ class Synchronizer {
   void need(Cluster& cluster, DraftStep& step, Need what) {
     step.needs.push_back(what);
     const Cycles weight = window(step.time) - what.offset - window(what.op);
-    ordering_.add(ordering_.done(what.op), ordering_.enter(ordering_.issue_of(cluster.op)), weight);
+    ordering_.add(ordering_.done(what.op), ordering_.enter(ordering_.issue_of(cluster.op)), weight,
+                  window(what.op) + what.offset);
   }
 
   /// Reads that no program order and no drain provides for, by who waits, when, for whom.
@@ -101,16 +103,19 @@ class Synchronizer {
     const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
     const At at = ordering_.issue_of(read.reader);
     const Cycles lead = window(used) - window(commit.time);
-    const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), lead);
-    Signal* signal = signal_of(value, !read.carries_value);
+    const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at),
+                                         window(commit.time), lead, read.distance);
+    const Mechanism how = draft_.mechanism(value);
+    const bool arrives = how == Mechanism::tma_load || how == Mechanism::cp_async;
+    const bool order_only = !read.carries_value && !arrives;
+    Signal* signal = signal_of(value, order_only);
     const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
-    if (known && (waits || !every_wait_ || !read.carries_value)) return;
-    if (waits) return;
-    if (signal == nullptr) signal = &new_signal(value, !read.carries_value);
+    if (waits || (known && !every_wait_)) return;
+    if (signal == nullptr) signal = &new_signal(value, order_only);
     signal->consumers.push_back({at.role, at, used, false});
     for (const OpId op : signal->ops) {
       ordering_.add(commit_node(commit_of(draft_, ordering_, op, read.carries_value), op),
-                    ordering_.enter(at), lead);
+                    ordering_.enter(at), lead, window(commit.time));
     }
   }
 
@@ -227,10 +232,11 @@ class Synchronizer {
       return;
     }
     const Cycles lead = hazard.lead + window(cluster_at(at).time) - window(hazard.first);
-    const bool known = ordering_.implies(ordering_.done(hazard.first), ordering_.enter(at), lead);
+    const bool known = ordering_.implies(ordering_.done(hazard.first), ordering_.enter(at),
+                                         window(hazard.first), lead, hazard.lead);
     Signal* way_back = hazard.value ? signal_of(*hazard.value, false) : nullptr;
     if (way_back != nullptr && !can_carry(*way_back, hazard)) way_back = nullptr;
-    if (known && (way_back == nullptr || !every_wait_)) return;
+    if (known && !every_wait_) return;
     if (way_back == nullptr) {
       order(hazard, at);
       return;
@@ -276,10 +282,11 @@ class Synchronizer {
       const Cycles weight = window(signal.acquire_time) + signal.depth - window(point.time);
       const std::size_t from =
           point.asynchronous ? ordering_.done(cluster_at(point.at).op) : ordering_.exit(point.at);
-      ordering_.add(from, ordering_.enter(*signal.acquire), weight);
+      ordering_.add(from, ordering_.enter(*signal.acquire), weight, window(point.time));
       for (const Need& what : point.needs) {
         ordering_.add(ordering_.done(what.op), ordering_.exit(point.at),
-                      window(point.time) - what.offset - window(what.op));
+                      window(point.time) - what.offset - window(what.op),
+                      window(what.op) + what.offset);
       }
     }
   }
@@ -318,7 +325,7 @@ class Synchronizer {
     signal->consumers.push_back({at.role, at, used, false});
     const CommitPoint commit = commit_of(draft_, ordering_, hazard.first, false);
     ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at),
-                  window(used) - window(commit.time));
+                  window(used) - window(commit.time), window(commit.time));
   }
 
   /// Every wait comes before its barrier completes the next time.
@@ -331,8 +338,8 @@ class Synchronizer {
       const Cycles lead = signal.depth + window(commit.time) - window(side.wait_time);
       const bool own = side.role == commit.at.role;
       const bool several = draft_.plan[side.role].warps > 1;
-      const bool known =
-          ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at), lead);
+      const bool known = ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at),
+                                           window(side.wait_time), lead, signal.depth);
       if (known && !(own && several)) continue;
       side.releases = true;
       set_acquire(signal);

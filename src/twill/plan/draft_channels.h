@@ -51,6 +51,8 @@ struct ReleasePoint {
 std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& ordering,
                                       const Signal& signal, RoleId role);
 
+/// The copies of values into their staging buffers.
+void write_stages(Draft& draft, const Ordering& ordering);
 /// Writes signals into the draft as channels and steps.
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals);
 /// Named barriers that keep the order of tensor-core work of several roles.

@@ -70,17 +70,18 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
   cluster.after.insert(cluster.after.end(), fences.begin(), fences.end());
 }
 
-void fence_tensor(const Draft& draft, Cluster& cluster) {
-  if (!cluster.main || !touches_tensor_memory(draft, cluster.op)) return;
-  const By by = cluster.main->step.by;
-  if (std::any_of(cluster.before.begin(), cluster.before.end(), is_wait)) {
-    cluster.before.push_back(fence(Fence::tensor_after, cluster.time, by));
+/// In a role that touches tensor memory: whatever it did there comes before each of its arrivals,
+/// and whatever it does comes after each of its waits.
+void fence_tensor(Cluster& cluster) {
+  const auto wait = std::find_if(cluster.before.begin(), cluster.before.end(), is_wait);
+  if (wait != cluster.before.end()) {
+    cluster.before.push_back(fence(Fence::tensor_after, wait->time, wait->step.by));
   }
-  if (draft.mechanism(cluster.op) != Mechanism::threads) return;
   const auto arrival =
       std::find_if(cluster.after.begin(), cluster.after.end(), is_arrival_of_threads);
-  if (arrival == cluster.after.end()) return;
-  cluster.after.push_back(fence(Fence::tensor_before, arrival->time, By::every_warp));
+  if (arrival != cluster.after.end()) {
+    cluster.after.push_back(fence(Fence::tensor_before, arrival->time, By::every_warp));
+  }
 }
 
 /// What comes first within a cluster.
@@ -130,12 +131,15 @@ void hoist_needs(Cluster& cluster) {
 
 void make_fences(Draft& draft) {
   for (auto& role : draft.order) {
+    const bool tensor = std::any_of(role.begin(), role.end(), [&](const Cluster& cluster) {
+      return touches_tensor_memory(draft, cluster.op);
+    });
     for (Cluster& cluster : role) {
       if (cluster.main && draft.mechanism(cluster.op) == Mechanism::wgmma) {
         cluster.before.push_back(fence(Fence::wgmma, cluster.time, By::every_warp));
       }
       fence_proxy(draft, cluster);
-      fence_tensor(draft, cluster);
+      if (tensor) fence_tensor(cluster);
       sort_steps(cluster.before, true);
       sort_steps(cluster.after, false);
       hoist_needs(cluster);

@@ -65,6 +65,27 @@ Cluster cluster_of(const Draft& draft, OpId op) {
   return cluster;
 }
 
+/// As many copies of a register value as are written before its last reader has its turn.
+void widen_registers(Draft& draft) {
+  std::vector<std::size_t> position(draft.role.size());
+  for (const auto& clusters : draft.order) {
+    for (std::size_t k = 0; k < clusters.size(); ++k) {
+      if (!clusters[k].retire) position[clusters[k].op.index()] = k;
+    }
+  }
+  for (const Read& read : draft.reads) {
+    const auto home = draft.home(read.value);
+    if (!read.carries_value || !home || !draft.same_role(read.value, read.reader)) continue;
+    Buffer& buffer = draft.plan.buffers[home->index()];
+    if (buffer.residence != Residence::registers) continue;
+    const auto window = [&](OpId op) { return floor_div(draft.issue(op), draft.interval); };
+    const Cycles windows = window(read.reader) + read.distance - window(read.value);
+    const bool after = position[read.reader.index()] > position[read.value.index()];
+    if (read.in_place) continue;
+    buffer.depth = std::max(buffer.depth, static_cast<int>(windows) + (after ? 1 : 0));
+  }
+}
+
 bool ends_in_role(Mechanism mechanism) {
   return mechanism == Mechanism::wgmma || mechanism == Mechanism::bulk_store ||
          mechanism == Mechanism::scoreboard;
@@ -77,9 +98,14 @@ void make_order(Draft& draft) {
   for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
     auto& clusters = draft.order[draft.role[v].index()];
     clusters.push_back(cluster_of(draft, OpId(v)));
-    if (ends_in_role(draft.mechanism(OpId(v)))) {
-      clusters.push_back({OpId(v), true, ready(draft, OpId(v)), {}, {}, {}});
-    }
+    if (!ends_in_role(draft.mechanism(OpId(v)))) continue;
+    clusters.push_back({OpId(v), true, ready(draft, OpId(v)), {}, {}, {}});
+    if (!draft.eager[draft.role[v].index()]) continue;
+    DraftStep drain;  // a need, and no step of its own
+    drain.step.kind = StepKind::drain_groups;
+    drain.time = clusters.back().time;
+    drain.needs.push_back({OpId(v), 0});
+    clusters.back().after.push_back(std::move(drain));
   }
   for (auto& clusters : draft.order) {
     const auto before = [&](const Cluster& a, const Cluster& b) {
@@ -100,6 +126,7 @@ void make_order(Draft& draft) {
       begin = end;
     }
   }
+  widen_registers(draft);
 }
 
 }  // namespace twill::plan

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/plan/proof.h"
+
 namespace twill::plan {
 namespace {
 
@@ -179,6 +181,7 @@ class SectionWriter {
         const auto drain = drains_.find(DrainKey(where, window, p, queue));
         if (drain != drains_.end()) write_drain(out, queue, drain->second, *at, p);
       }
+      if (window_.at(p).step.kind == StepKind::drain_groups) continue;
       Step step = window_.at(p).step;
       step.instance = *at;
       step.slot = slot(p);
@@ -252,17 +255,63 @@ Result<void> make_sections(Draft& draft) {
   return {};
 }
 
-Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+namespace {
+
+/// Whether the values of a role fit its registers in the order of its steps.
+bool fits(const Plan& plan, const Role& role) {
+  return role.registers <= role.usable || !plan.problem.in_force(problem::Rule::registers);
+}
+
+/// Behind the memory that the Problem has.
+void add_residents(Draft& draft, const Setting& setting) {
+  std::map<std::string, Amount> next;
+  for (const problem::Memory& memory : draft.plan.problem.memories()) {
+    next.emplace(memory.name, memory.capacity);
+  }
+  for (Buffer resident : setting.residents) {
+    const auto at = next.find(resident.memory);
+    if (at == next.end()) continue;
+    resident.offset = at->second;
+    at->second += resident.size;
+    draft.plan.buffers.push_back(std::move(resident));
+  }
+}
+
+Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& setting,
+                        const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
   draft.plan.name = checked.problem().name();
   TWILL_TRY_VOID(make_roles(draft, setting));
+  draft.eager = eager;
+  draft.eager.resize(draft.plan.roles.size(), false);
   TWILL_TRY_VOID(make_storage(draft));
   TWILL_TRY_VOID(make_addresses(draft));
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
   TWILL_TRY_VOID(make_sections(draft));
+  const std::vector<int> needed = registers_needed(draft.plan);
+  for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
+  add_residents(draft, setting);
   draft.plan.kernel = setting.kernel;
   return std::move(draft.plan);
+}
+
+}  // namespace
+
+Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+  TWILL_TRY(Plan plan, draft_with(checked, setting, {}));
+  // Operands of asynchronous work are held until it is drained: where that is too long, drain it
+  // when the schedule has it end, and not only when somebody needs the result.
+  std::vector<bool> eager;
+  for (const Role& role : plan.roles) eager.push_back(!fits(plan, role));
+  if (std::find(eager.begin(), eager.end(), true) == eager.end()) return plan;
+  TWILL_TRY(plan, draft_with(checked, setting, eager));
+  for (const Role& role : plan.roles) {
+    if (fits(plan, role)) continue;
+    return fail({}, fmt::format("in the order of its steps, role {} holds {} registers, but has {}",
+                                role.name, role.registers, role.usable));
+  }
+  return plan;
 }
 
 }  // namespace twill::plan

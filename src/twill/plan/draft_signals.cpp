@@ -40,7 +40,7 @@ class Writer {
         commit_(commit_of(draft, ordering, signal.op(), !signal.order_only)) {}
 
   void run() {
-    channel_.name = signal_.name;
+    channel_.name = unique(signal_.name);
     channel_.producer = commit_.at.role;
     channel_.depth = static_cast<int>(signal_.depth);
     for (const OpId op : signal_.ops) add_buffer(op);
@@ -52,6 +52,17 @@ class Writer {
   }
 
  private:
+  /// Channels are told apart by their names.
+  std::string unique(const std::string& name) const {
+    const auto taken = [&](const std::string& candidate) {
+      return std::any_of(draft_.plan.channels.begin(), draft_.plan.channels.end(),
+                         [&](const Channel& known) { return known.name == candidate; });
+    };
+    std::string candidate = name;
+    for (int i = 2; taken(candidate); ++i) candidate = fmt::format("{}#{}", name, i);
+    return candidate;
+  }
+
   void add_buffer(OpId op) {
     const Value& value = draft_.plan.values[op.index()];
     const auto buffer = commit_.staged ? value.staged : value.home;
@@ -71,7 +82,6 @@ class Writer {
       if (mechanism == Mechanism::tma_load) write_expect();
       return;
     }
-    if (commit_.staged) write_stage(cluster);
     const bool one = commit_.asynchronous ||
                      (!commit_.staged && cluster.retire && mechanism != Mechanism::scoreboard);
     DraftStep commit =
@@ -92,14 +102,6 @@ class Writer {
     channel_.bytes = bytes_of(draft_, signal_);
     Cluster& cluster = cluster_at(draft_, first);
     cluster.before.push_back(step_of(StepKind::expect, id_, cluster.time, By::one_warp));
-  }
-
-  void write_stage(Cluster& cluster) {
-    DraftStep stage = step_of(StepKind::stage, id_, commit_.time, By::every_warp);
-    stage.step.channel.reset();
-    stage.step.op = signal_.op();
-    if (cluster.retire) stage.needs.push_back({signal_.op(), 0});
-    cluster.after.push_back(std::move(stage));
   }
 
   void write_consumer(const Consumer& side) {
@@ -193,6 +195,20 @@ std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& orderi
   return points;
 }
 
+void write_stages(Draft& draft, const Ordering& ordering) {
+  for (std::size_t v = 0; v < draft.role.size(); ++v) {
+    if (!draft.plan.values[v].staged) continue;
+    const CommitPoint point = commit_of(draft, ordering, OpId(v), true);
+    Cluster& cluster = cluster_at(draft, point.at);
+    DraftStep stage;
+    stage.step.kind = StepKind::stage;
+    stage.step.op = OpId(v);
+    stage.time = point.time;
+    if (cluster.retire) stage.needs.push_back({OpId(v), 0});
+    cluster.after.push_back(std::move(stage));
+  }
+}
+
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals) {
   for (const Signal& signal : signals) Writer(draft, ordering, signal).run();
 }
@@ -232,13 +248,10 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   return turns;
 }
 
-/// A named barrier from the end of one turn to the beginning of the next.
+/// A named barrier from the end of one turn to the beginning of the next, in every round from that
+/// of moment `stage` * II on, so that whoever passes has taken in between.
 void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
-                 const std::vector<OpId>& to) {
-  Cycles stage = schedule::stage_of(draft.plan.schedule, from.front());
-  for (const OpId op : from) {
-    stage = std::min(stage, schedule::stage_of(draft.plan.schedule, op));
-  }
+                 const std::vector<OpId>& to, Cycles stage) {
   const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
   const OpId last = from.back();
   const OpId first = to.front();
@@ -274,8 +287,14 @@ void write_tokens(Draft& draft, const Ordering& ordering) {
                       draft.plan.problem.units()[u].name));
       continue;
     }
+    Cycles stage = schedule::stage_of(draft.plan.schedule, turns.front().front());
+    for (const std::vector<OpId>& turn : turns) {
+      for (const OpId op : turn) {
+        stage = std::min(stage, schedule::stage_of(draft.plan.schedule, op));
+      }
+    }
     for (std::size_t t = 0; t < turns.size(); ++t) {
-      write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()]);
+      write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()], stage);
     }
   }
 }
@@ -299,6 +318,13 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     if (!draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
     rendezvous(read.value);
+  }
+  for (const auto& [a, b] : draft.aliases) {
+    if (draft.plan[a].residence != Residence::shared) continue;
+    for (std::size_t v = 0; v < draft.role.size(); ++v) {
+      const auto home = draft.home(OpId(v));
+      if ((home == a || home == b) && draft.role_at(OpId(v)).warps > 1) rendezvous(OpId(v));
+    }
   }
 }
 

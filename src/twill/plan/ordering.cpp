@@ -1,5 +1,6 @@
 #include "twill/plan/ordering.h"
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 
@@ -23,8 +24,8 @@ Ordering::Ordering(const Draft& draft) {
     const std::size_t count = draft.order[r].size();
     for (std::size_t k = 0; k < count; ++k) {
       const At at{RoleId(r), k};
-      add(enter(at), exit(at), 0);
-      add(exit(at), enter({RoleId(r), (k + 1) % count}), k + 1 == count ? 1 : 0);
+      add_order(enter(at), exit(at), 0);
+      add_order(exit(at), enter({RoleId(r), (k + 1) % count}), k + 1 == count ? 1 : 0);
     }
   }
   for (std::size_t v = 0; v < ops; ++v) {
@@ -35,7 +36,7 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    add(end, done_.back(), 0);
+    add(end, done_.back(), 0, window_of(draft, draft.issue(OpId(v))));
   }
   for (std::size_t r = 0; r < draft.order.size(); ++r) {
     for (const Mechanism m : {Mechanism::wgmma, Mechanism::tcgen05, Mechanism::bulk_store}) {
@@ -51,34 +52,48 @@ void Ordering::add_queue(const Draft& draft, RoleId role, Mechanism mechanism) {
   }
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const std::size_t next = (i + 1) % queue.size();
-    add(done(queue[i]), done(queue[next]), next == 0 ? 1 : 0);
+    const Cycles wraps = next == 0 ? 1 : 0;
+    add(done(queue[i]), done(queue[next]), wraps,
+        window_of(draft, draft.issue(queue[next])) - wraps);
   }
 }
 
 std::size_t Ordering::done(OpId op) const { return done_[op.index()]; }
 
-void Ordering::add(std::size_t from, std::size_t to, Cycles weight) {
-  links_[from].push_back({to, weight});
+void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift) {
+  links_[from].push_back({to, weight, shift});
 }
 
-bool Ordering::implies(std::size_t from, std::size_t to, Cycles weight) const {
+void Ordering::add_order(std::size_t from, std::size_t to, Cycles weight) {
+  links_[from].push_back({to, weight, std::nullopt});
+}
+
+bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles weight,
+                       Cycles lead) const {
   constexpr Cycles kFar = std::numeric_limits<Cycles>::max();
-  std::vector<Cycles> distance(links_.size(), kFar);
+  const Cycles low = std::min<Cycles>(0, lead);
+  const Cycles high = std::max<Cycles>(0, lead);
+  std::vector<Cycles> earliest(links_.size(), kFar);  // window; later ones of a role follow
   std::vector<std::size_t> visits(links_.size(), 0);
   std::deque<std::size_t> todo = {from};
-  distance[from] = 0;
+  earliest[from] = window;
   while (!todo.empty()) {
     const std::size_t at = todo.front();
     todo.pop_front();
     if (++visits[at] > links_.size()) return false;  // a circuit of barriers; the proof will say so
     for (const Link& link : links_[at]) {
-      const Cycles next = distance[at] + link.weight;
-      if (next >= distance[link.to]) continue;
-      distance[link.to] = next;
+      Cycles usable = earliest[at];
+      if (link.shift) {
+        usable = std::max(usable, low + *link.shift);
+        if (usable - *link.shift > high) continue;
+      }
+      const Cycles next = usable + link.weight;
+      if (next >= earliest[link.to] || next > window + weight) continue;
+      earliest[link.to] = next;
       todo.push_back(link.to);
     }
   }
-  return distance[to] != kFar && distance[to] <= weight;
+  return earliest[to] != kFar && earliest[to] <= window + weight;
 }
 
 }  // namespace twill::plan

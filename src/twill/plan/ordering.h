@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "twill/plan/draft.h"
@@ -17,8 +18,9 @@ struct At {
 };
 
 /// A graph of points in windows with integer distances: an edge of weight d from a to b says that b
-/// of window w + d comes after a of window w. So b of window w + d comes after a of window w
-/// exactly if the shortest path is at most d long.
+/// of window w + d comes after a of window w. Steps exist only for iterations of the loop, so a
+/// path counts only if every step it uses belongs to an iteration between those of its two ends:
+/// then it is there whenever they are, also in the first and last windows.
 class Ordering {
  public:
   explicit Ordering(const Draft& draft);
@@ -32,14 +34,19 @@ class Ordering {
   /// Where the op no longer touches its operands: the end of its asynchronous work, or its exit.
   std::size_t done(OpId op) const;
 
-  void add(std::size_t from, std::size_t to, Cycles weight);
-  bool implies(std::size_t from, std::size_t to, Cycles weight) const;
+  /// An edge that is there when the step of the iteration `window of from` - `shift` is.
+  void add(std::size_t from, std::size_t to, Cycles weight, Cycles shift);
+  /// Whether `to` of window `window` + `weight` comes after `from` of window `window`, for what is
+  /// about iterations 0 and `lead`.
+  bool implies(std::size_t from, std::size_t to, Cycles window, Cycles weight, Cycles lead) const;
 
  private:
   struct Link {
     std::size_t to;
     Cycles weight;
+    std::optional<Cycles> shift;  ///< nothing: the order of one's own steps, which is always there
   };
+  void add_order(std::size_t from, std::size_t to, Cycles weight);
   void add_queue(const Draft& draft, RoleId role, Mechanism mechanism);
 
   std::vector<std::size_t> first_;  // by RoleId: number of clusters before it

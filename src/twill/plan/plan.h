@@ -161,6 +161,8 @@ struct Buffer {
   int depth = 1;
   int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
   bool staging = false;  ///< holds a register value on its way to other roles
+  bool resident = false;       ///< filled before the loop and only read in it; lies beyond what the
+                               ///< Problem has of the memory
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 

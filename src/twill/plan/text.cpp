@@ -58,6 +58,7 @@ std::string buffers_text(const Plan& plan) {
     if (buffer.residence == Residence::registers) continue;
     std::vector<std::string> notes;
     if (buffer.staging) notes.emplace_back("staging");
+    if (buffer.resident) notes.emplace_back("filled before the loop");
     if (buffer.initial > 0)
       notes.push_back(fmt::format("{} there before the loop", buffer.initial));
     for (const Buffer& other : plan.buffers) {
@@ -120,6 +121,18 @@ std::string role_text(const Plan& plan, const Role& role) {
   return text;
 }
 
+std::string kernel_text(const Plan& plan) {
+  std::string text = fmt::format("around the loop ({}), {}\n", plan.kernel->loop,
+                                 plan.kernel->persistent ? "once per tile of a persistent kernel"
+                                                         : "one tile per CTA");
+  TextTable table({Align::left, Align::left, Align::left}, 2);
+  for (const Outside& outside : plan.kernel->around) {
+    table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,
+               names_of(plan, outside.roles)});
+  }
+  return text + table.to_string();
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan, const Step& step) {
@@ -155,7 +168,8 @@ std::string to_text(const Plan& plan) {
   if (!buffers.empty()) text += "\nbuffers\n" + buffers;
   if (!plan.channels.empty()) text += "\nchannels\n" + channels_text(plan);
   for (const Role& role : plan.roles) text += "\n" + role_text(plan, role);
-  for (const std::string& note : plan.notes) text += "\nnote: " + note + "\n";
+  if (plan.kernel) text += "\n" + kernel_text(plan);
+  for (const std::string& note : plan.notes) text += "\n" + wrap(note, 100, "note: ", "  ");
   return text;
 }
 

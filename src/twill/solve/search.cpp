@@ -60,6 +60,12 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   return interval;
 }
 
+Search::Found Search::decide(Cycles ii) {
+  if (ii < load_bound(instance_)) return {Outcome::refuted, std::nullopt};
+  const Outcome outcome = try_interval(ii, kNoLimit);
+  return {outcome, outcome == Outcome::satisfied ? found_ : std::nullopt};
+}
+
 /// Larger and larger IIs until there is a schedule, or there can be none.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);

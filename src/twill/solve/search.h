@@ -35,6 +35,13 @@ class Search {
   /// The least II; of interest only if it is at most `worst`.
   Interval find_interval(std::optional<Cycles> worst);
 
+  /// Whether there is a schedule at `ii`, and one of that II or less if so.
+  struct Found {
+    Outcome outcome = Outcome::stopped;
+    std::optional<schedule::Schedule> schedule;
+  };
+  Found decide(Cycles ii);
+
   /// Minimizes the objectives of the Problem in their order at the schedule's II, which should be
   /// the least; improves the schedule on the way. If the budget ends it, the rest is not proven.
   std::vector<schedule::ObjectiveValue> minimize_objectives(schedule::Schedule& schedule);

@@ -1,0 +1,101 @@
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/driver/explain.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  machine::Rate rate = machine::Rate::slowest;
+  std::optional<std::int64_t> ii;
+  std::int64_t work_limit = static_cast<std::int64_t>(explain::Limits().work_limit);
+  bool json = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill explain loops/fwd_b1.loop
+  twill explain loops/fwd_b1.loop --ii 1500
+  twill explain kernels/fa_fwd/sm_90/d128.pre.ttgir --json)";
+
+int exit_code_of(explain::Status status) {
+  switch (status) {
+    case explain::Status::held:
+    case explain::Status::reachable:
+      return kAnswer;
+    case explain::Status::infeasible:
+      return kInfeasible;
+    case explain::Status::undecided:
+      break;
+  }
+  return kUndecided;
+}
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  explain::Limits limits;
+  limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
+  limits.progress = explain_progress_line();
+  choices.request.limits.work_limit = limits.work_limit;
+  choices.request.limits.progress = progress_line();
+  const auto explained = driver::explain_loop(choices.request, choices.rate, choices.ii, limits);
+  end_progress_line();
+  if (!explained) return refuse(explained.error());
+  warn(explained->warnings);
+  const auto& [heading, explanation, warnings] = *explained;
+  const auto printed = print(choices.json ? explain::explanation_json(heading, explanation)
+                                          : explain::explanation_text(heading, explanation));
+  return printed ? exit_code_of(explanation.status) : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, Session& session) {
+  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
+                                                              {"slowest", machine::Rate::slowest}};
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command =
+      app.add_subcommand("explain", "Why a loop is no faster, and what would make it faster");
+  driver::Request& request = choices->request;
+  command
+      ->add_option("INPUT", choices->input,
+                   "TTGIR or .loop file, or the JSON of `twill schedule`; - reads standard input")
+      ->required();
+  command
+      ->add_option("--ii", choices->ii,
+                   "Explain why not this II [one less than the least that is possible]")
+      ->check(CLI::Range(std::int64_t{1}, problem::kLargestTotal));
+  command->add_option("--machine", request.machine,
+                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, or :LINE");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  command->add_flag("--strict", request.strict, "Refuse operations without a price");
+  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
+      ->transform(CLI::CheckedTransformer(kRates));
+  command
+      ->add_option("--work-limit", choices->work_limit,
+                   "Units of solver work after which to answer with what is known")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  command->add_flag("--json", choices->json, "Print JSON instead of text");
+  command->footer(kFooter);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace twill::cli

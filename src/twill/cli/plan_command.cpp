@@ -1,0 +1,127 @@
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/plan/json.h"
+#include "twill/plan/text.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
+  bool check = false;
+  bool json = false;
+  std::string output;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill plan kernels/fa_fwd/sm_90/d128.pre.ttgir
+  twill plan kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o plan.json
+  twill plan --check plan.json)";
+
+/// What is wrong, with its evidence, on standard error.
+void list(const std::vector<plan::Finding>& findings) {
+  for (const plan::Finding& finding : findings) {
+    std::fprintf(stderr, "  %s: %s\n", finding.rule.c_str(), finding.message.c_str());
+    for (const std::string& line : finding.trace) std::fprintf(stderr, "      %s\n", line.c_str());
+  }
+}
+
+std::string proven_line(const plan::ProofSize& size) {
+  return "proven: free of deadlock, missed phases and races for every trip count (0.." +
+         std::to_string(size.trips) + " laid out, " + std::to_string(size.events) + " events)\n";
+}
+
+int show_checked(const driver::Input& input) {
+  const auto checked = driver::check_plan(input);
+  if (!checked) return refuse(checked.error());
+  if (!checked->proof) {
+    std::fprintf(stderr, "%s: error: the plan breaks a rule\n", input.name.c_str());
+    list(checked->findings);
+    return kUnverified;
+  }
+  const auto printed = print(proven_line(*checked->proof));
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+int show(const Choices& choices, const driver::PlannedLoop& planned) {
+  warn(planned.outcome.warnings);
+  if (!planned.plan && planned.findings.empty()) {
+    std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",
+                 planned.outcome.answer.argument.c_str());
+    const int code = exit_code_of(planned.outcome);
+    return code == kAnswer ? kUndecided : code;
+  }
+  if (!planned.plan) {
+    std::fputs("twill: error: our plan fails its proof; this is a bug of ours, please report it\n",
+               stderr);
+    list(planned.findings);
+    return kUnverified;
+  }
+  const plan::Plan& plan = planned.plan->plan();
+  if (!choices.output.empty()) {
+    const auto written = write_file(choices.output, plan::plan_json(plan));
+    if (!written) return refuse(written.error());
+  }
+  if (choices.output == "-") return kAnswer;
+  const auto printed =
+      print(choices.json ? plan::plan_json(plan)
+                         : plan::to_text(plan) + "\n" + proven_line(planned.plan->size()));
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  if (choices.check) return show_checked(*input);
+  choices.request.input = *std::move(input);
+  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
+  choices.request.limits.progress = progress_line();
+  const auto planned = driver::plan_loop(choices.request);
+  end_progress_line();
+  if (!planned) return refuse(planned.error());
+  return show(choices, *planned);
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Plan the kernel of a loop's schedule, and prove the plan safe");
+  driver::Request& request = choices->request;
+  command
+      ->add_option("INPUT", choices->input,
+                   "TTGIR or .loop file, or with --check a plan; - reads standard input")
+      ->required();
+  command->add_option("--machine", request.machine,
+                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  command
+      ->add_option("--work-limit", choices->work_limit,
+                   "Units of solver work after which to plan the best schedule known")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again");
+  command->add_flag("--json", choices->json, "Print JSON instead of text");
+  command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
+  command->footer(kFooter);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "twill/driver/driver.h"
+#include "twill/explain/print.h"
+
+namespace twill::driver {
+
+/// An explanation and what it is of.
+struct Explained {
+  explain::Heading heading;
+  explain::Explanation explanation;
+  std::vector<Diagnostic> warnings;
+};
+
+/// Explains why the input's loop has no schedule with an II of at most `ii`; of none given, why not
+/// one less than the least possible. A kernel is explained for the pool that `schedule_loop` would
+/// choose, at the given rate; other sub-tiles and pools are tried among the changes. `limits.proof`
+/// is not looked at. Fails only for bad input.
+Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::optional<Cycles> ii,
+                               const explain::Limits& limits);
+
+}  // namespace twill::driver

@@ -1,0 +1,93 @@
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/driver/explain.h"
+#include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/pools.h"
+#include "twill/report/schedule_json.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::driver {
+namespace {
+
+using explain::Variant;
+using problem::Problem;
+
+Explained explained(const Request& request, const Problem& problem, std::optional<Cycles> ii,
+                    const explain::Limits& limits) {
+  Explained out{{}, explain::explain(problem, ii, {}, limits), {}};
+  out.heading.input = request.input.name;
+  return out;
+}
+
+std::string rows_text(std::int64_t rows) {
+  return rows == 0 ? "none" : fmt::format("{} rows", rows);
+}
+
+/// The same kernel cut into other sub-tiles, for the same pool; what cannot be cut so is left out.
+void add_sub_tiles(const Kernel& kernel, const Request& request, machine::Rate rate,
+                   const PosedPool& chosen, std::vector<Variant>& out) {
+  std::vector<Problem> known = {chosen.problem};
+  for (const std::int64_t rows : {0, 32, 64, 128}) {
+    Request other = request;
+    other.subtile = rows;
+    const auto posed = pose_kernel(kernel, other, rate);
+    if (!posed) continue;
+    for (const PosedPool& pool : posed->pools) {
+      if (pool.pool != chosen.pool) continue;
+      bool is_known = false;
+      for (const Problem& it : known) is_known = is_known || it == pool.problem;
+      if (is_known) continue;
+      known.push_back(pool.problem);
+      out.push_back({"sub-tiles", "", "of " + rows_text(rows), pool.problem});
+    }
+  }
+}
+
+std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, machine::Rate rate,
+                                 const PosedKernel& posed, std::size_t chosen) {
+  std::vector<Variant> variants;
+  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
+    if (i == chosen) continue;
+    variants.push_back({"pool", "", posed.pools[i].pool, posed.pools[i].problem});
+  }
+  add_sub_tiles(kernel, request, rate, posed.pools[chosen], variants);
+  return variants;
+}
+
+Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
+                                 std::optional<Cycles> ii, const explain::Limits& limits) {
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
+  const BestPool best = solve_pools(posed.pools, request.limits);
+  const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
+  const PosedPool& chosen = posed.pools[best.index];
+  Explained out{{}, explain::explain(chosen.problem, ii, variants, limits), posed.warnings};
+  out.heading = {request.input.name,
+                 loop_in_words(kernel),
+                 kernel.machine->name,
+                 chosen.pool,
+                 rate == machine::Rate::fastest ? "fastest" : "slowest",
+                 kernel.machine->measured};
+  return out;
+}
+
+}  // namespace
+
+Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::optional<Cycles> ii,
+                               const explain::Limits& limits) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form == Form::ttgir) return explain_kernel(request, rate, ii, limits);
+  if (form == Form::schedule_json) {
+    TWILL_TRY(const report::ScheduleFile file,
+              report::read_schedule_json(request.input.text, request.input.name));
+    return explained(request, file.problem, ii, limits);
+  }
+  TWILL_TRY(const schedule::LoopText loop,
+            schedule::parse_loop(request.input.text, request.input.name));
+  return explained(request, loop.problem, ii, limits);
+}
+
+}  // namespace twill::driver

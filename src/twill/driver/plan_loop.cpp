@@ -1,0 +1,223 @@
+#include "twill/driver/plan_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
+#include "twill/ir/loop.h"
+#include "twill/plan/json.h"
+#include "twill/plan/make.h"
+#include "twill/verify/verify.h"
+
+namespace twill::driver {
+namespace {
+
+/// What the kernel's own operations say about how its loads are done.
+std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
+                                                          const ir::Program& program) {
+  std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
+  for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
+    if (!outcome.problem.ops()[v].variable_latency) continue;
+    for (const extract::Source& source : outcome.origins[v].sources) {
+      const ir::OpKind kind = program.op(source.op).kind;
+      if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {
+        mechanisms[v] = plan::Mechanism::cp_async;
+      }
+    }
+  }
+  return mechanisms;
+}
+
+std::vector<plan::Buffer> residents_of(const report::Outcome& outcome) {
+  std::vector<plan::Buffer> residents;
+  for (const extract::Reserved& reserved : outcome.reserved) {
+    if (reserved.memory == "registers") continue;
+    plan::Buffer buffer;
+    buffer.name = reserved.what;
+    const auto taken = [&](const plan::Buffer& other) { return other.name == buffer.name; };
+    for (int i = 2; std::any_of(residents.begin(), residents.end(), taken); ++i) {
+      buffer.name = reserved.what + "#" + std::to_string(i);
+    }
+    buffer.memory = reserved.memory;
+    buffer.residence =
+        reserved.memory == "TMEM" ? plan::Residence::tensor : plan::Residence::shared;
+    buffer.size = reserved.amount;
+    buffer.resident = true;
+    residents.push_back(std::move(buffer));
+  }
+  return residents;
+}
+
+bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
+  const auto is_tile = [&](ir::ValueId value) {
+    const ir::Type type = ir::type_of(program, value);
+    return ir::is_tensor(type) || type->kind == ir::TypeKind::memdesc;
+  };
+  if (op.kind == ir::OpKind::arith_constant || op.kind == ir::OpKind::scf_yield) return false;
+  return std::any_of(op.results.begin(), op.results.end(), is_tile) ||
+         std::any_of(op.operands.begin(), op.operands.end(), is_tile);
+}
+
+/// The operations on tiles in the blocks around the loop, before and after it. Who does them is
+/// filled in when the roles are known.
+plan::Kernel kernel_of(const Kernel& kernel, const std::string& name) {
+  const ir::Program& program = kernel.program;
+  plan::Kernel around{name, loop_in_words(kernel), false, {}};
+  std::optional<ir::OpId> inner = kernel.choice.loop;
+  while (inner) {
+    const ir::Op& at = program.op(*inner);
+    const std::optional<ir::OpId> outer = ir::parent(program, *inner);
+    if (!outer) break;
+    bool before = true;
+    for (const ir::OpId op : program.block(at.block).ops) {
+      if (op == *inner) {
+        before = false;
+        continue;
+      }
+      if (!works_on_tiles(program, program.op(op))) continue;
+      const Location where = ir::text_location(program, op);
+      around.around.push_back({before ? plan::Outside::When::before : plan::Outside::When::after,
+                               program.op(op).name + " @ " + std::to_string(where.line) + ":" +
+                                   std::to_string(where.column),
+                               {}});
+    }
+    const ir::OpKind kind = program.op(*outer).kind;
+    around.persistent =
+        around.persistent || kind == ir::OpKind::scf_for || kind == ir::OpKind::scf_while;
+    inner = outer;
+  }
+  return around;
+}
+
+/// Loads before the loop are the load role's; everything else is done by the roles that compute,
+/// each for its own rows.
+void assign_around(plan::Plan& plan) {
+  if (!plan.kernel) return;
+  std::vector<plan::RoleId> loads;
+  std::vector<plan::RoleId> computes;
+  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
+    const problem::Group& group = plan.problem[plan.roles[r].group];
+    if (group.loads) loads.emplace_back(r);
+    if (!group.loads && group.warps >= 4) computes.emplace_back(r);
+  }
+  for (plan::Outside& outside : plan.kernel->around) {
+    const bool copies = outside.what.find("descriptor_load") != std::string::npos ||
+                        outside.what.find("async_tma_copy_global_to_local") != std::string::npos;
+    const bool load = outside.when == plan::Outside::When::before && copies && !loads.empty();
+    outside.roles = load ? loads : computes;
+  }
+}
+
+/// A proven plan, or why there is none: a diagnostic if the schedule cannot be carried out, findings
+/// if the plan is wrong.
+struct Attempt {
+  std::optional<plan::ProvenPlan> plan;
+  std::optional<Diagnostic> refusal;
+  std::vector<plan::Finding> findings;
+};
+
+Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
+                const std::vector<std::string>& notes) {
+  Attempt result;
+  // The proof may need a barrier that others seem to imply; then it gets all of them.
+  for (const bool every_wait : {false, true}) {
+    setting.every_wait = every_wait;
+    auto draft = plan::draft_plan(checked, setting);
+    if (!draft) {
+      result.refusal = std::move(draft).error();
+      return result;
+    }
+    assign_around(*draft);
+    draft->notes.insert(draft->notes.end(), notes.begin(), notes.end());
+    auto proven = plan::prove(*std::move(draft));
+    if (proven) {
+      result.plan = *std::move(proven);
+      return result;
+    }
+    result.findings = std::move(proven).error();
+  }
+  return result;
+}
+
+Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome,
+                             const std::vector<std::string>& notes) {
+  const auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
+  if (!checked) return Attempt{};  // the outcome's violations say it
+  plan::Setting setting;
+  if (outcome.machine.empty()) return attempt(*checked, setting, notes);
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  setting.machine = &kernel.machine;
+  setting.pool = outcome.pool;
+  setting.mechanisms = mechanisms_of(outcome, kernel.program);
+  setting.residents = residents_of(outcome);
+  setting.kernel = kernel_of(kernel, outcome.problem.name());
+  return attempt(*checked, setting, notes);
+}
+
+bool usable(const report::Outcome& outcome) {
+  return outcome.answer.schedule.has_value() && outcome.violations.empty();
+}
+
+/// Schedules for the other pools of the machine, the one expected to be fastest first.
+Result<std::vector<report::Outcome>> other_pools(const Request& request,
+                                                 const report::Outcome& first) {
+  std::vector<report::Outcome> others;
+  std::vector<std::string> seen = {first.pool};
+  for (const report::Candidate& candidate : first.candidates) {
+    if (std::find(seen.begin(), seen.end(), candidate.pool) != seen.end()) continue;
+    seen.push_back(candidate.pool);
+    Request other = request;
+    other.pool = candidate.pool;
+    auto outcome = schedule_loop(other);
+    if (outcome && usable(*outcome)) others.push_back(*std::move(outcome));
+  }
+  const auto interval = [](const report::Outcome& it) {
+    const Cycles posed = it.answer.schedule->initiation_interval;
+    return it.bracket ? it.bracket->expected.value_or(posed) : posed;
+  };
+  std::stable_sort(others.begin(), others.end(),
+                   [&](const auto& a, const auto& b) { return interval(a) < interval(b); });
+  return others;
+}
+
+}  // namespace
+
+Result<PlannedLoop> plan_loop(const Request& request) {
+  TWILL_TRY(report::Outcome first, schedule_loop(request));
+  if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
+  TWILL_TRY(Attempt best, plan_outcome(request, first, {}));
+  if (!best.refusal) {
+    return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings)};
+  }
+  const Diagnostic refusal = *best.refusal;
+  TWILL_TRY(std::vector<report::Outcome> others, other_pools(request, first));
+  for (report::Outcome& other : others) {
+    const std::string note =
+        "the fastest schedule, II " +
+        std::to_string(first.answer.schedule->initiation_interval) + " with pool " + first.pool +
+        ", cannot be carried out: " + refusal.message + "; this is the fastest with pool " +
+        other.pool;
+    TWILL_TRY(Attempt next, plan_outcome(request, other, {note}));
+    if (next.refusal) continue;
+    return PlannedLoop{std::move(other), std::move(next.plan), std::move(next.findings)};
+  }
+  Diagnostic why = refusal;
+  why.message = "the schedule cannot be carried out: " + refusal.message;
+  if (why.location.file.empty()) why.location.file = request.input.name;
+  return tl::unexpected(std::move(why));
+}
+
+Result<CheckedPlan> check_plan(const Input& input) {
+  TWILL_TRY(plan::Plan read, plan::read_plan_json(input.text, input.name));
+  CheckedPlan checked{read, std::nullopt, {}};
+  auto proven = plan::prove(std::move(read));
+  if (proven) {
+    checked.proof = proven->size();
+  } else {
+    checked.findings = std::move(proven).error();
+  }
+  return checked;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/driver/driver.h"
+#include "twill/plan/proof.h"
+
+namespace twill::driver {
+
+/// A loop with its schedule, and the plan that carries it out.
+struct PlannedLoop {
+  report::Outcome outcome;               ///< look at `violations` and the verdict first
+  std::optional<plan::ProvenPlan> plan;  ///< nothing without a schedule
+  std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of ours
+};
+
+/// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what
+/// its groups hand to each other does not fit the memory), the other pools are tried, fastest first,
+/// and a note in the plan says so. Fails for bad input, and if no schedule in hand can be carried
+/// out.
+Result<PlannedLoop> plan_loop(const Request& request);
+
+/// Reads a plan back and proves it again: the plan, or what it breaks.
+struct CheckedPlan {
+  plan::Plan plan;
+  std::optional<plan::ProofSize> proof;  ///< set if it holds
+  std::vector<plan::Finding> findings;
+};
+Result<CheckedPlan> check_plan(const Input& input);
+
+}  // namespace twill::driver

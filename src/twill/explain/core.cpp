@@ -1,0 +1,174 @@
+#include "twill/explain/core.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "twill/schedule/pool_class.h"
+#include "twill/schedule/recurrence.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Problem;
+using schedule::Bound;
+using schedule::BoundKind;
+
+/// Takes members away as long as what is left leaves no schedule.
+class Reduction {
+ public:
+  Reduction(const Problem& problem, std::vector<Member> members, std::optional<Cycles> ii,
+            Asker& asker)
+      : problem_(problem), ii_(ii), asker_(asker), kept_(std::move(members)) {
+    std::sort(kept_.begin(), kept_.end());
+  }
+
+  Core run() {
+    for (int kind = 0; kind < kKindCount; ++kind) {
+      if (is_plain(static_cast<Kind>(kind))) continue;
+      try_without(select([&](const Member& it) { return it.kind == static_cast<Kind>(kind); }));
+    }
+    for (std::size_t op = problem_.ops().size(); op-- > 0;) {
+      try_without(select([&](const Member& it) { return is_about(it, op); }));
+    }
+    reduce(std::vector<Member>(kept_));
+    return {std::move(kept_), minimal_};
+  }
+
+ private:
+  /// Rules that nobody wonders about are dropped last, or else an explanation goes by way of what
+  /// would be if they did not hold.
+  static bool is_plain(Kind kind) { return kind == Kind::width || kind == Kind::load_group; }
+
+  template <class Test>
+  std::vector<Member> select(Test test) const {
+    std::vector<Member> some;
+    std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(some), test);
+    return some;
+  }
+
+  bool is_about(const Member& it, std::size_t op) const {
+    switch (it.kind) {
+      case Kind::minimum_groups:
+      case Kind::width:
+      case Kind::load_group:
+      case Kind::group_count:
+      case Kind::register_limit:
+        return false;
+      case Kind::transfer:
+      case Kind::wait:
+      case Kind::dependence: {
+        const problem::Dependence& dependence = problem_.dependences()[it.index];
+        return dependence.from.index() == op || dependence.to.index() == op;
+      }
+      case Kind::registers:
+      case Kind::footprint:
+      case Kind::issue:
+      case Kind::demand:
+      case Kind::hold:
+        break;
+    }
+    return it.index == op;
+  }
+
+  /// Drops them all if the rest still leaves no schedule.
+  bool try_without(const std::vector<Member>& some) {
+    if (some.empty()) return true;
+    std::vector<Member> rest;
+    std::set_difference(kept_.begin(), kept_.end(), some.begin(), some.end(),
+                        std::back_inserter(rest));
+    const auto decided = asker_.decide(only(problem_, rest), ii_).decided;
+    if (some.size() == 1 && decided == solve::Decided::undecided) minimal_ = false;
+    if (decided != solve::Decided::infeasible) return false;
+    kept_ = std::move(rest);
+    return true;
+  }
+
+  /// What cannot be dropped together is tried in halves, the later one first. What stays was tried
+  /// alone; that was beside more members than in the end, so there is a schedule without it then.
+  void reduce(const std::vector<Member>& some) {
+    if (try_without(some) || some.size() == 1) return;
+    const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+    reduce({middle, some.end()});
+    reduce({some.begin(), middle});
+  }
+
+  const Problem& problem_;
+  std::optional<Cycles> ii_;
+  Asker& asker_;
+  std::vector<Member> kept_;
+  bool minimal_ = true;
+};
+
+std::size_t index_named(const auto& table, const std::string& name) {
+  const auto at =
+      std::find_if(table.begin(), table.end(), [&](const auto& it) { return it.name == name; });
+  return static_cast<std::size_t>(at - table.begin());
+}
+
+bool is_of_op(const Member& it, std::size_t op) {
+  return (it.kind == Kind::hold || it.kind == Kind::issue || it.kind == Kind::demand) &&
+         it.index == op;
+}
+
+std::vector<Member> members_of_circuit(const Problem& problem) {
+  std::vector<Member> members;
+  const auto recurrence = schedule::critical_recurrence(problem);
+  if (!recurrence) return members;
+  for (const problem::DependenceId id : recurrence->circuit) {
+    members.push_back({Kind::dependence, id.index()});
+  }
+  return members;
+}
+
+std::vector<Member> members_of_issue(const Problem& problem, const Bound& bound) {
+  std::vector<Member> members = {{Kind::width}, {Kind::load_group}};
+  const auto classes = schedule::pool_classes(problem);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].description == bound.resource) members.push_back({Kind::group_count, i});
+  }
+  for (const problem::OpId op : bound.ops) members.push_back({Kind::issue, op.index()});
+  return members;
+}
+
+}  // namespace
+
+std::vector<Member> members_of_bound(const Problem& problem, const Bound& bound) {
+  std::vector<Member> members;
+  switch (bound.kind) {
+    case BoundKind::unit:
+      for (const problem::OpId op : bound.ops) members.push_back({Kind::hold, op.index()});
+      break;
+    case BoundKind::pipe: {
+      const std::size_t pipe = index_named(problem.pipes(), bound.resource);
+      for (const problem::OpId op : bound.ops) members.push_back({Kind::demand, op.index(), pipe});
+      break;
+    }
+    case BoundKind::circuit:
+      members = members_of_circuit(problem);
+      break;
+    case BoundKind::op:
+      for (const Member& it : members_of(problem)) {
+        if (is_of_op(it, bound.ops.front().index())) members.push_back(it);
+      }
+      break;
+    case BoundKind::issue:
+      members = members_of_issue(problem, bound);
+      break;
+    case BoundKind::search:
+    case BoundKind::trivial:
+      break;
+  }
+  const std::vector<Member> all = members_of(problem);
+  std::erase_if(members,
+                [&](const Member& it) { return !std::binary_search(all.begin(), all.end(), it); });
+  return members;
+}
+
+Core minimal_core(const Problem& problem, std::vector<Member> members, std::optional<Cycles> ii,
+                  Asker& asker) {
+  return Reduction(problem, std::move(members), ii, asker).run();
+}
+
+}  // namespace twill::explain

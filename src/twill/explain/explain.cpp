@@ -1,0 +1,78 @@
+#include "twill/explain/explain.h"
+
+#include <utility>
+
+#include "twill/schedule/bounds.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Problem;
+using schedule::Verdict;
+using solve::Decided;
+
+/// The optimum may take a quarter of all work: everything else is about it.
+constexpr std::uint64_t kPartsForOptimum = 4;
+
+/// What there is to explain, if anything.
+Status status_of(Explanation& it, Asker& asker) {
+  if (it.answer.verdict == Verdict::infeasible) return Status::infeasible;
+  const Cycles bound = it.answer.lower_bound.value;
+  if (!it.asked) {
+    it.question = bound - 1;
+    return it.answer.schedule ? Status::held : Status::undecided;
+  }
+  it.question = it.asked;
+  if (it.answer.schedule && it.answer.schedule->initiation_interval <= *it.asked) {
+    return Status::reachable;
+  }
+  if (*it.asked < bound) return Status::held;
+  switch (asker.decide(it.problem, it.asked).decided) {
+    case Decided::feasible:
+      return Status::reachable;
+    case Decided::infeasible:
+      return Status::held;
+    case Decided::undecided:
+      break;
+  }
+  return Status::undecided;
+}
+
+/// The members of a static bound if one explains it, else all.
+std::vector<Member> starting_members(Explanation& it, Asker& asker) {
+  const schedule::Bound bound = schedule::min_ii(it.problem);
+  if (it.question && bound.value > *it.question) {
+    std::vector<Member> members = members_of_bound(it.problem, bound);
+    if (asker.decide(only(it.problem, members), it.question).decided == Decided::infeasible) {
+      it.bound = bound;
+      return members;
+    }
+  }
+  return members_of(it.problem);
+}
+
+}  // namespace
+
+Explanation explain(const Problem& problem, std::optional<Cycles> ii,
+                    std::span<const Variant> variants, const Limits& limits) {
+  Explanation it(problem);
+  it.asked = ii;
+  Asker asker(limits);
+  asker.begin("the least II");
+  it.answer = asker.least(problem, kPartsForOptimum);
+  it.status = status_of(it, asker);
+  const bool nothing_below = it.question && *it.question < 1;
+  const bool explained = it.status == Status::held || it.status == Status::infeasible;
+  if (explained && !nothing_below) {
+    asker.begin("what holds it there");
+    it.core = minimal_core(it.problem, starting_members(it, asker), it.question, asker);
+    asker.begin("what would lower it");
+    const Goal goal{it.question, !it.asked && it.question.has_value()};
+    it.sensitivity = sensitivity(knobs_of(it.problem), variants, it.core, goal, asker);
+  }
+  it.questions = asker.questions();
+  it.work = asker.work();
+  return it;
+}
+
+}  // namespace twill::explain

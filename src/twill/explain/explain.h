@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "twill/explain/ask.h"
+#include "twill/explain/core.h"
+#include "twill/explain/knobs.h"
+#include "twill/explain/sensitivity.h"
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+/// Why a loop is no faster, and what would make it faster.
+///
+/// "Why" is a core: members of the Problem (member.h) that leave no faster schedule together, while
+/// without any one of them there is one. "What would" is turned knob by knob (knobs.h). All of it
+/// is asked of the solver, so all of it is proven, or said not to be.
+namespace twill::explain {
+
+enum class Status {
+  held,        ///< `core` says why there is no schedule of II `question` or less
+  reachable,   ///< the II asked for has a schedule
+  infeasible,  ///< there is no schedule at any II; `core` says why
+  undecided,   ///< a limit ended the search before that was known
+};
+
+struct Explanation {
+  explicit Explanation(problem::Problem what) : problem(std::move(what)) {}
+
+  problem::Problem problem;
+  Status status = Status::undecided;
+  schedule::Answer answer;               ///< the least II of the loop; no objectives
+  std::optional<Cycles> asked;           ///< the II the user asked about
+  std::optional<Cycles> question;        ///< the II explained: asked, or one below the least
+  std::optional<schedule::Bound> bound;  ///< a sum or circuit says it all, without a search
+  Core core;
+  Sensitivity sensitivity;
+  std::uint64_t questions = 0;  ///< asked of the solver
+  std::uint64_t work = 0;       ///< deterministic units, all questions together
+};
+
+/// Explains why `problem` has no schedule with an II of at most `ii`; of none given, why not one
+/// less than the least that is possible. Never fails: what could not be decided is said.
+/// Deterministic. Precondition: ii is positive.
+Explanation explain(const problem::Problem& problem, std::optional<Cycles> ii,
+                    std::span<const Variant> variants, const Limits& limits);
+
+}  // namespace twill::explain

@@ -1,0 +1,445 @@
+#include "twill/explain/knobs.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/explain/words.h"
+#include "twill/schedule/analysis.h"
+#include "twill/schedule/pool_class.h"
+#include "twill/solve/symmetry.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Dependence;
+using problem::Group;
+using problem::Op;
+using problem::Parts;
+using problem::Problem;
+using problem::Rule;
+using problem::Way;
+using schedule::PoolClass;
+using schedule::Schedule;
+
+/// Rates go up by 5 % to four times, then to no time at all; times go down by 5 % to nothing.
+constexpr std::int64_t kPercent = 5;
+constexpr std::int64_t kRateSteps = 300 / kPercent;
+constexpr std::int64_t kTimeSteps = 100 / kPercent;
+
+constexpr const char* kLatencies = "latency of every op beyond what it holds";
+
+/// What the instruction set has names for.
+constexpr std::int64_t kMostRegisters = 255;
+
+constexpr Cycles divided(Cycles a, Cycles b) { return (a + b - 1) / b; }
+
+using Change = std::function<void(Parts&, std::int64_t)>;
+
+/// A knob from what it does to the Parts.
+Knob knob(const Problem& problem, std::string what, std::string from, std::int64_t last,
+          Change change) {
+  Knob it;
+  it.what = std::move(what);
+  it.from = std::move(from);
+  it.last = last;
+  it.at = [&problem, change = std::move(change)](std::int64_t step) {
+    Parts parts = problem.parts();
+    parts.objectives.clear();
+    change(parts, step);
+    return posed(std::move(parts));
+  };
+  it.value = [](std::int64_t step) { return std::to_string(step); };
+  it.touches = [](const Member&) { return true; };
+  it.needed = [last](const Problem&, const Schedule&) { return last; };
+  return it;
+}
+
+std::string registers_text(const Problem& problem, const PoolClass& it, std::int64_t more) {
+  std::vector<std::string> all;
+  for (const problem::GroupId group : it.groups) {
+    const std::string text = std::to_string(problem[group].registers + more);
+    if (all.empty() || all.back() != text) all.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::vector<std::string> names_of(const Problem& problem, const PoolClass& it) {
+  std::vector<std::string> names;
+  for (const problem::GroupId group : it.groups) names.push_back(problem[group].name);
+  return names;
+}
+
+void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t index,
+                       std::vector<Knob>& out) {
+  if (it.groups.empty() || !problem.in_force(Rule::registers)) return;
+  std::int64_t most = 0;
+  for (const problem::GroupId group : it.groups) {
+    most = std::max<std::int64_t>(most, problem[group].registers);
+  }
+  Knob knob_ = knob(problem, "registers per thread of " + listed(names_of(problem, it)),
+                    registers_text(problem, it, 0), problem::kLargestNumber - most,
+                    [it](Parts& parts, std::int64_t step) {
+                      for (const problem::GroupId group : it.groups) {
+                        parts.groups[group.index()].registers += static_cast<int>(step);
+                      }
+                    });
+  knob_.value = [&problem, it, most](std::int64_t step) {
+    const char* note = most + step > kMostRegisters ? " (a thread can have 255)" : "";
+    return registers_text(problem, it, step) + note;
+  };
+  knob_.touches = [index](const Member& m) {
+    return m.kind == Kind::register_limit && m.index == index;
+  };
+  knob_.needed = [&problem, it](const Problem& changed, const Schedule& schedule) {
+    const std::vector<Amount> peaks = schedule::peak_registers(changed, schedule);
+    std::int64_t needed = 1;
+    for (const problem::GroupId group : it.groups) {
+      needed = std::max(needed, peaks[group.index()] - problem[group].registers);
+    }
+    return needed;
+  };
+  out.push_back(std::move(knob_));
+}
+
+void add_group_knob(const Problem& problem, const PoolClass& it, std::size_t index,
+                    std::vector<Knob>& out) {
+  const std::size_t room = problem::kMostOfAKind - problem.groups().size();
+  if (it.groups.empty() || it.ops.size() <= it.groups.size() || room == 0) return;
+  const std::size_t more = std::min(it.ops.size() - it.groups.size(), room);
+  Knob knob_ = knob(problem, "number of " + it.description, std::to_string(it.groups.size()),
+                    static_cast<std::int64_t>(more), [it](Parts& parts, std::int64_t step) {
+                      add_groups(parts, it.groups, static_cast<std::size_t>(step));
+                    });
+  const auto now = static_cast<std::int64_t>(it.groups.size());
+  knob_.value = [now](std::int64_t step) { return std::to_string(now + step); };
+  knob_.touches = [index](const Member& m) {
+    return m.kind == Kind::group_count && m.index == index;
+  };
+  out.push_back(std::move(knob_));
+}
+
+void add_memory_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
+  const problem::Memory& memory = problem.memories()[index];
+  if (!problem.in_force(Rule::memory) || memory.capacity >= problem::kLargestNumber) return;
+  Knob knob_ =
+      knob(problem, "capacity of " + memory.name, std::to_string(memory.capacity),
+           problem::kLargestNumber - memory.capacity,
+           [index](Parts& parts, std::int64_t step) { parts.memories[index].capacity += step; });
+  const Amount now = memory.capacity;
+  knob_.value = [now](std::int64_t step) { return std::to_string(now + step); };
+  knob_.touches = [index](const Member& m) {
+    return m.kind == Kind::footprint && m.other == index;
+  };
+  knob_.needed = [now, index](const Problem& changed, const Schedule& schedule) {
+    return std::max<Amount>(schedule::peak_memory(changed, schedule)[index] - now, 1);
+  };
+  out.push_back(std::move(knob_));
+}
+
+/// "1.25 times as fast"
+std::string rate_text(std::int64_t step) {
+  if (step > kRateSteps) return "no matter how fast";
+  return fmt::format("{:.2f} times as fast", 1 + 0.01 * static_cast<double>(step * kPercent));
+}
+
+Cycles at_rate(Cycles cycles, std::int64_t step) {
+  if (step > kRateSteps) return 0;
+  return divided(cycles * 100, 100 + step * kPercent);
+}
+
+/// An op on a faster unit holds it for less, and its result is there so much earlier.
+void speed_up_unit(Way& way, problem::UnitId unit, std::int64_t step) {
+  if (way.unit != unit) return;
+  const Cycles now = at_rate(way.occupancy, step);
+  way.latency = std::max<Cycles>(way.latency - (way.occupancy - now), 0);
+  way.occupancy = now;
+  if (now == 0) way.unit.reset();
+}
+
+Cycles longest_demand(const Way& way) {
+  Cycles most = 0;
+  for (const problem::PipeUse& use : way.pipes) most = std::max(most, use.demand);
+  return most;
+}
+
+/// On a faster pipe the demand shrinks, and the op gets shorter as far as it was this pipe that
+/// took longest.
+void speed_up_pipe(Way& way, problem::PipeId pipe, std::int64_t step) {
+  const Cycles before = longest_demand(way);
+  for (problem::PipeUse& use : way.pipes) {
+    if (use.pipe == pipe) use.demand = at_rate(use.demand, step);
+  }
+  const Cycles gain = before - longest_demand(way);
+  way.latency = std::max<Cycles>(way.latency - gain, 0);
+  way.issue = std::max<Cycles>(way.issue - gain, 0);
+}
+
+template <class Uses>
+std::vector<bool> ops_that(const Problem& problem, Uses uses) {
+  std::vector<bool> out;
+  for (const Op& op : problem.ops()) {
+    out.push_back(std::any_of(op.ways.begin(), op.ways.end(), uses));
+  }
+  return out;
+}
+
+/// Members that a change of the times of these ops may weaken.
+std::function<bool(const Member&)> touches_times(const Problem& problem, std::vector<bool> ops) {
+  return [&problem, ops = std::move(ops)](const Member& m) {
+    if (m.kind == Kind::hold || m.kind == Kind::demand || m.kind == Kind::issue) {
+      return static_cast<bool>(ops[m.index]);
+    }
+    if (m.kind != Kind::dependence) return false;
+    const Dependence& it = problem.dependences()[m.index];
+    return ops[it.from.index()] || ops[it.to.index()];
+  };
+}
+
+template <class SpeedUp, class Uses>
+void add_rate_knob(const Problem& problem, std::string what, SpeedUp speed_up, Uses uses,
+                   std::vector<Knob>& out) {
+  Knob it = knob(problem, std::move(what), "", kRateSteps + 1,
+                 [speed_up](Parts& parts, std::int64_t step) {
+                   for (Op& op : parts.ops) {
+                     for (Way& way : op.ways) speed_up(way, step);
+                   }
+                 });
+  it.value = rate_text;
+  it.typical = 100 / kPercent;
+  it.touches = touches_times(problem, ops_that(problem, uses));
+  out.push_back(std::move(it));
+}
+
+void add_rate_knobs(const Problem& problem, std::vector<Knob>& out) {
+  for (std::size_t i = 0; i < problem.units().size(); ++i) {
+    const problem::UnitId unit(i);
+    add_rate_knob(
+        problem, "unit " + problem.units()[i].name,
+        [unit](Way& way, std::int64_t step) { speed_up_unit(way, unit, step); },
+        [unit](const Way& way) { return way.unit == unit; }, out);
+  }
+  for (std::size_t i = 0; i < problem.pipes().size(); ++i) {
+    const problem::PipeId pipe(i);
+    const auto uses = [pipe](const Way& way) {
+      return std::any_of(way.pipes.begin(), way.pipes.end(),
+                         [&](const problem::PipeUse& use) { return use.pipe == pipe; });
+    };
+    add_rate_knob(
+        problem, "pipe " + problem.pipes()[i].name,
+        [pipe](Way& way, std::int64_t step) { speed_up_pipe(way, pipe, step); }, uses, out);
+  }
+}
+
+/// Ops that stand for each other in interchangeable sub-tiles.
+using Orbit = std::vector<std::size_t>;
+
+std::vector<Orbit> orbits_of(const Problem& problem) {
+  const std::size_t op_count = problem.ops().size();
+  std::vector<std::size_t> lowest(op_count);
+  std::iota(lowest.begin(), lowest.end(), 0);
+  const solve::SubTiles sub_tiles = solve::find_sub_tiles(problem);
+  for (const solve::Exchange& exchange : sub_tiles.exchanges) {
+    for (std::size_t op = 0; op < op_count; ++op) {
+      const std::size_t least = std::min(lowest[op], lowest[exchange[op]]);
+      lowest[op] = lowest[exchange[op]] = least;
+    }
+  }
+  std::vector<Orbit> orbits(op_count);
+  for (std::size_t op = 0; op < op_count; ++op) orbits[lowest[lowest[op]]].push_back(op);
+  std::erase_if(orbits, [](const Orbit& orbit) { return orbit.empty(); });
+  return orbits;
+}
+
+std::string names_of(const Problem& problem, const Orbit& orbit) {
+  std::vector<std::string> names;
+  for (const std::size_t op : orbit) names.push_back(problem.ops()[op].name);
+  return listed(names);
+}
+
+std::vector<bool> marked(const Problem& problem, const Orbit& orbit) {
+  std::vector<bool> ops(problem.ops().size(), false);
+  for (const std::size_t op : orbit) ops[op] = true;
+  return ops;
+}
+
+std::string cycles(Cycles count) { return fmt::format("{} cycle{}", count, count == 1 ? "" : "s"); }
+
+/// A time after `step` of `steps` on its way to nothing.
+Cycles shortened(Cycles cycles, std::int64_t step, std::int64_t steps) {
+  return divided(cycles * (steps - step), steps);
+}
+
+Cycles held(const Way& way) { return std::max({way.occupancy, way.issue, longest_demand(way)}); }
+
+/// Everything an op takes, shorter in proportion.
+void shorten(Way& way, std::int64_t step, std::int64_t steps) {
+  way.occupancy = shortened(way.occupancy, step, steps);
+  if (way.occupancy == 0) way.unit.reset();
+  way.latency = shortened(way.latency, step, steps);
+  way.issue = shortened(way.issue, step, steps);
+  for (problem::PipeUse& use : way.pipes) use.demand = shortened(use.demand, step, steps);
+}
+
+/// What passes after the op has given up what it held, shorter in proportion.
+void hurry(Way& way, std::int64_t step, std::int64_t steps) {
+  const Cycles busy = std::max(way.occupancy, way.issue);
+  if (way.latency > busy) way.latency = busy + shortened(way.latency - busy, step, steps);
+}
+
+void add_time_knob(const Problem& problem, const Orbit& orbit, std::vector<Knob>& out) {
+  const Way& way = problem.ops()[orbit.front()].ways.front();
+  const Cycles now = held(way) > 0 ? held(way) : way.latency;
+  if (now == 0) return;
+  const std::int64_t steps = std::min(kTimeSteps, now);
+  Knob it = knob(problem,
+                 "time that " + names_of(problem, orbit) + (orbit.size() == 1 ? " takes" : " take"),
+                 cycles(now), steps, [orbit, steps](Parts& parts, std::int64_t step) {
+                   for (const std::size_t op : orbit) {
+                     for (Way& each : parts.ops[op].ways) shorten(each, step, steps);
+                   }
+                 });
+  it.value = [now, steps](std::int64_t step) {
+    return std::to_string(shortened(now, step, steps));
+  };
+  it.of_op = true;
+  it.touches = touches_times(problem, marked(problem, orbit));
+  out.push_back(std::move(it));
+}
+
+void add_latency_knob(const Problem& problem, const Orbit& orbit, std::vector<Knob>& out) {
+  const Way& way = problem.ops()[orbit.front()].ways.front();
+  const Cycles tail = way.latency - std::max(way.occupancy, way.issue);
+  if (tail <= 0) return;
+  const std::int64_t steps = std::min(kTimeSteps, tail);
+  Knob it = knob(problem, "latency of " + names_of(problem, orbit), cycles(way.latency), steps,
+                 [orbit, steps](Parts& parts, std::int64_t step) {
+                   for (const std::size_t op : orbit) {
+                     for (Way& each : parts.ops[op].ways) hurry(each, step, steps);
+                   }
+                 });
+  it.value = [way, steps](std::int64_t step) {
+    Way changed = way;
+    hurry(changed, step, steps);
+    return std::to_string(changed.latency);
+  };
+  it.of_op = true;
+  it.only_if = kLatencies;
+  it.touches = touches_times(problem, marked(problem, orbit));
+  out.push_back(std::move(it));
+}
+
+/// A copy of each of the ops' ways on that unit, besides their own.
+void offer_unit(Parts& parts, const Orbit& orbit, problem::UnitId unit) {
+  for (const std::size_t op : orbit) {
+    std::vector<Way>& ways = parts.ops[op].ways;
+    if (ways.front().name.empty()) ways.front().name = "own";
+    Way other = ways.front();
+    other.name = "other_unit";
+    other.unit = unit;
+    ways.push_back(std::move(other));
+  }
+}
+
+bool is_synchronous(const Op& op) { return !op.asynchronous && !op.variable_latency; }
+
+/// Units that an op which keeps its own group busy could as well be done on: those of its likes.
+std::vector<problem::UnitId> other_units(const Problem& problem, const Op& op) {
+  std::vector<bool> used(problem.units().size(), false);
+  for (const Op& it : problem.ops()) {
+    if (!is_synchronous(it) || it.warps != op.warps) continue;
+    for (const Way& way : it.ways) {
+      if (way.unit) used[way.unit->index()] = true;
+    }
+  }
+  used[op.ways.front().unit->index()] = false;
+  std::vector<problem::UnitId> units;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) units.emplace_back(i);
+  }
+  return units;
+}
+
+void add_unit_knobs(const Problem& problem, const Orbit& orbit, std::vector<Knob>& out) {
+  const Op& op = problem.ops()[orbit.front()];
+  constexpr std::size_t kLargestOrbit = 4;  // every choice of ways is searched
+  if (op.ways.size() != 1 || !op.ways.front().unit || orbit.size() > kLargestOrbit) return;
+  if (!is_synchronous(op)) return;
+  for (const problem::UnitId unit : other_units(problem, op)) {
+    const std::string what =
+        fmt::format("{} also on {}, for as long as on {}", names_of(problem, orbit),
+                    problem[unit].name, problem[*op.ways.front().unit].name);
+    Knob it = knob(problem, what, "", 1,
+                   [orbit, unit](Parts& parts, std::int64_t) { offer_unit(parts, orbit, unit); });
+    it.value = [](std::int64_t) { return std::string(); };
+    const std::vector<bool> ops = marked(problem, orbit);
+    it.of_op = true;
+    it.only_if = "unit " + problem[*op.ways.front().unit].name;
+    it.touches = [ops](const Member& m) { return m.kind == Kind::hold && ops[m.index]; };
+    out.push_back(std::move(it));
+  }
+}
+
+void add_transfer_knob(const Problem& problem, std::vector<Knob>& out) {
+  const auto costs = [](const Dependence& it) { return it.transfer > 0; };
+  if (std::none_of(problem.dependences().begin(), problem.dependences().end(), costs)) return;
+  Knob it = knob(problem, "cost of transfers between groups", "100 %", kTimeSteps,
+                 [](Parts& parts, std::int64_t step) {
+                   for (Dependence& each : parts.dependences) {
+                     each.transfer = shortened(each.transfer, step, kTimeSteps);
+                   }
+                 });
+  it.value = [](std::int64_t step) { return fmt::format("{} %", 100 - step * kPercent); };
+  it.touches = [](const Member& m) { return m.kind == Kind::transfer; };
+  out.push_back(std::move(it));
+}
+
+void add_latencies_knob(const Problem& problem, std::vector<Knob>& out) {
+  Knob it = knob(problem, kLatencies, "100 %", kTimeSteps, [](Parts& parts, std::int64_t step) {
+    for (Op& op : parts.ops) {
+      for (Way& way : op.ways) hurry(way, step, kTimeSteps);
+    }
+  });
+  it.value = [](std::int64_t step) { return fmt::format("{} %", 100 - step * kPercent); };
+  it.touches = [](const Member& m) { return m.kind == Kind::dependence; };
+  out.push_back(std::move(it));
+}
+
+void add_rule_knobs(const Problem& problem, std::vector<Knob>& out) {
+  for (const Rule rule : {Rule::width, Rule::load_group, Rule::blocking, Rule::one_stream}) {
+    if (!problem.in_force(rule)) continue;
+    Knob it = knob(problem, fmt::format("rule {}", problem::name_of(rule)), "", 1,
+                   [rule](Parts& parts, std::int64_t) {
+                     parts.relaxed.push_back(rule);
+                     std::sort(parts.relaxed.begin(), parts.relaxed.end());
+                   });
+    it.value = [](std::int64_t) { return std::string("relaxed"); };
+    out.push_back(std::move(it));
+  }
+}
+
+}  // namespace
+
+std::vector<Knob> knobs_of(const Problem& problem) {
+  std::vector<Knob> knobs;
+  const std::vector<PoolClass> classes = schedule::pool_classes(problem);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    add_register_knob(problem, classes[i], i, knobs);
+    add_group_knob(problem, classes[i], i, knobs);
+  }
+  for (std::size_t i = 0; i < problem.memories().size(); ++i) add_memory_knob(problem, i, knobs);
+  add_rate_knobs(problem, knobs);
+  add_transfer_knob(problem, knobs);
+  add_latencies_knob(problem, knobs);
+  for (const Orbit& orbit : orbits_of(problem)) {
+    add_time_knob(problem, orbit, knobs);
+    add_latency_knob(problem, orbit, knobs);
+    add_unit_knobs(problem, orbit, knobs);
+  }
+  add_rule_knobs(problem, knobs);
+  return knobs;
+}
+
+}  // namespace twill::explain

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/explain/member.h"
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+namespace twill::explain {
+
+/// Something of a Problem that could be otherwise, in steps: at a later step the Problem has all
+/// the schedules it has at an earlier one, and maybe more.
+struct Knob {
+  std::string what;       ///< "registers per thread of WG0 and WG1"
+  std::string from;       ///< as it is: "148"; empty for what is there or not
+  std::int64_t last = 1;  ///< the steps are 1 .. last; the last takes the limit away altogether
+  std::function<std::string(std::int64_t)> value;    ///< of a step: "192"
+  std::function<problem::Problem(std::int64_t)> at;  ///< the Problem changed by that step
+  std::function<bool(const Member&)> touches;        ///< members that it may weaken
+  /// The least step that this schedule of the last step needs, if that can be read off it.
+  std::function<std::int64_t(const problem::Problem&, const schedule::Schedule&)> needed;
+  std::int64_t typical = 0;  ///< a step that people ask for, "twice as fast"; 0: none
+  bool of_op = false;        ///< about single ops rather than the machine
+  std::string only_if;  ///< the `what` of an earlier knob whose last step has all schedules that
+                        ///< this one's has; empty: none
+};
+
+/// Another Problem that the same loop could be, made by somebody else: another sub-tile, another
+/// pool. Nothing is assumed of it.
+struct Variant {
+  std::string what;  ///< "rows of a sub-tile"
+  std::string from;
+  std::string to;
+  problem::Problem problem;
+};
+
+/// Everything that can be turned: registers and number of groups of each class, each memory, the
+/// rate of each unit and pipe, the time and the latency of each op, latencies and transfers of all,
+/// ops on other units, and rules. Interchangeable sub-tiles are turned together.
+std::vector<Knob> knobs_of(const problem::Problem& problem);
+
+}  // namespace twill::explain

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// What a Problem demands, one piece at a time: the vocabulary of explanations.
+namespace twill::explain {
+
+/// A kind of demand. Each can be dropped on its own, and whatever is dropped, no schedule of the
+/// Problem is lost: a Problem with fewer members has all schedules of one with more.
+enum class Kind {
+  minimum_groups,  ///< so many compute groups must have an op
+  width,           ///< the rule `width`
+  load_group,      ///< the rule `load-group`
+  group_count,     ///< a class of groups (schedule::pool_classes) has no more of them
+  register_limit,  ///< the groups of a class have no more registers
+  registers,       ///< the result of an op takes registers, and a group that reads it waits for it
+  footprint,       ///< the result of an op takes a memory
+  transfer,        ///< a dependence takes longer between groups
+  wait,            ///< the reader of a dependence waits on a barrier
+  issue,           ///< an op keeps its group issuing
+  demand,          ///< an op takes a part of a shared pipe
+  hold,            ///< an op holds its exclusive unit
+  dependence,      ///< a dependence: its delay, and that the value lives until it is read
+};
+inline constexpr int kKindCount = 13;
+
+struct Member {
+  Kind kind = Kind::dependence;
+  std::size_t index = 0;  ///< the op, the dependence or the class
+  std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
+  friend auto operator<=>(const Member&, const Member&) = default;
+};
+
+/// Everything that is demanded, by kind, then index: rules in force and numbers that are not zero.
+std::vector<Member> members_of(const problem::Problem& problem);
+
+/// The Problem without these members and without objectives. Ops, units, pipes, memories and
+/// classes keep their ids (dependences do not).
+problem::Problem without(const problem::Problem& problem, std::span<const Member> dropped);
+
+/// The Problem with these of its members only.
+problem::Problem only(const problem::Problem& problem, std::span<const Member> kept);
+
+/// `parts` with `more` groups of the class of these, like the one with the most registers; never
+/// more than a loop may have. That as many compute groups must have an op as before, and no more,
+/// is seen to.
+void add_groups(problem::Parts& parts, std::span<const problem::GroupId> groups, std::size_t more);
+
+/// Makes a Problem of Parts that come from one by changes that keep it well-formed.
+problem::Problem posed(problem::Parts parts);
+
+}  // namespace twill::explain

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/explain/ask.h"
+#include "twill/explain/core.h"
+#include "twill/explain/knobs.h"
+
+namespace twill::explain {
+
+/// What is known of smaller changes of the same knob.
+enum class Extent {
+  least,         ///< every smaller change was proven not to do it
+  perhaps_less,  ///< a limit ended the search for a smaller one
+  example,       ///< none was looked for
+};
+
+/// A value of a knob at which there is a faster schedule.
+struct Point {
+  std::string to;       ///< "192"
+  Cycles interval = 0;  ///< the II it makes possible; a schedule of the changed Problem was found
+  bool best = true;     ///< and a smaller one was proven impossible there
+  Extent extent = Extent::least;
+};
+
+/// What one change, everything else as it is, does.
+struct Help {
+  std::string what;           ///< the knob
+  std::string from;           ///< its value as it is
+  std::vector<Point> points;  ///< by growing change; at the last one more of it buys nothing
+  bool of_op = false;         ///< about single ops rather than the machine
+};
+
+/// What would lower the II, or make one possible.
+struct Sensitivity {
+  std::vector<Help> helps;                 ///< the largest gain first
+  std::vector<std::string> useless;        ///< proven: however far it is changed
+  std::vector<std::string> useless_of_op;  ///< the same of single ops
+  std::vector<std::string> undecided;      ///< a limit ended the search
+};
+
+/// What to look for.
+struct Goal {
+  std::optional<Cycles> interval;  ///< the II to make possible; none: any at all
+  bool and_more = false;           ///< then also how far each change alone can go
+};
+
+/// Turns each knob until the goal is met. What the core does not touch is not tried: the core
+/// stays, so the II does. Every figure comes from a search in the changed Problem.
+/// Precondition: `core` proves that the Problem has no schedule that meets the goal.
+Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
+                        const Core& core, const Goal& goal, Asker& asker);
+
+}  // namespace twill::explain

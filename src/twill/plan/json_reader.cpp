@@ -1,0 +1,432 @@
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "twill/plan/json.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::plan {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::map<std::string, std::size_t, std::less<>>;
+
+/// A value of the JSON with its path. Every accessor fails with that path.
+class Node {
+ public:
+  Node(const Json& json, std::string path, const std::string& file)
+      : json_(&json), path_(std::move(path)), file_(&file) {}
+
+  tl::unexpected<Diagnostic> wrong(const std::string& message) const {
+    return fail({*file_}, (path_.empty() ? "the plan" : path_) + " " + message,
+                "docs/reference/plan-json.md describes the format");
+  }
+  bool has(const char* name) const { return json_->is_object() && json_->contains(name); }
+  bool is_null() const { return json_->is_null(); }
+
+  Result<Node> at(const char* name) const {
+    if (!has(name)) return wrong(std::string("has no member '") + name + "'");
+    return Node(json_->at(name), path_ + "/" + name, *file_);
+  }
+
+  Result<std::vector<Node>> elements() const {
+    if (!json_->is_array()) return wrong("is not an array");
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < json_->size(); ++i) {
+      nodes.push_back(Node((*json_)[i], path_ + "/" + std::to_string(i), *file_));
+    }
+    return nodes;
+  }
+  Result<std::vector<Node>> list(const char* name) const {
+    TWILL_TRY(const Node member, at(name));
+    return member.elements();
+  }
+
+  Result<std::string> text() const {
+    if (!json_->is_string()) return wrong("is not a string");
+    return json_->get<std::string>();
+  }
+  Result<std::string> text(const char* name) const {
+    TWILL_TRY(const Node member, at(name));
+    return member.text();
+  }
+
+  Result<std::int64_t> number(const char* name) const {
+    TWILL_TRY(const Node member, at(name));
+    const Json& json = *member.json_;
+    const bool fits = json.is_number_integer() &&
+                      (!json.is_number_unsigned() ||
+                       json.get<std::uint64_t>() <=
+                           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    if (!fits) return member.wrong("is not an integer of 64 bits");
+    return json.get<std::int64_t>();
+  }
+  Result<int> small(const char* name) const {
+    TWILL_TRY(const std::int64_t value, number(name));
+    if (value < -1'000'000'000 || value > 1'000'000'000) {
+      return wrong(std::string("/") + name + " is out of range");
+    }
+    return static_cast<int>(value);
+  }
+  Result<bool> flag(const char* name, bool otherwise) const {
+    if (!has(name)) return otherwise;
+    TWILL_TRY(const Node member, at(name));
+    if (!member.json_->is_boolean()) return member.wrong("is not true or false");
+    return member.json_->get<bool>();
+  }
+
+  /// One of `all`, as `name_of` spells them.
+  template <class Enum>
+  Result<Enum> named(const char* name, std::initializer_list<Enum> all) const {
+    TWILL_TRY(const Node member, at(name));
+    TWILL_TRY(const std::string word, member.text());
+    for (const Enum value : all) {
+      if (name_of(value) == word) return value;
+    }
+    return member.wrong("is '" + word + "', which is not known here");
+  }
+
+  /// The index of what `name` names.
+  Result<std::size_t> reference(const char* name, const Names& known) const {
+    TWILL_TRY(const Node member, at(name));
+    return member.reference(known);
+  }
+  Result<std::size_t> reference(const Names& known) const {
+    TWILL_TRY(const std::string word, text());
+    const auto found = known.find(word);
+    if (found == known.end()) return wrong("names '" + word + "', which there is not");
+    return found->second;
+  }
+
+ private:
+  const Json* json_;
+  std::string path_;
+  const std::string* file_;
+};
+
+template <class Items>
+Names index_of(const Items& items) {
+  Names names;
+  for (std::size_t i = 0; i < items.size(); ++i) names.emplace(items[i].name, i);
+  return names;
+}
+
+Result<Names> names_in(const std::vector<Node>& nodes) {
+  Names names;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    TWILL_TRY(const std::string name, nodes[i].text("name"));
+    if (!names.emplace(name, i).second) return nodes[i].wrong("is a second '" + name + "'");
+  }
+  return names;
+}
+
+/// The tables that references go to.
+struct Known {
+  Names ops, groups, roles, buffers, channels;
+};
+
+Result<Step> read_step(const Node& node, const Known& scope) {
+  using K = StepKind;
+  using F = Instance::From;
+  Step step;
+  TWILL_TRY(step.kind,
+            node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect, K::commit,
+                              K::wait, K::release, K::peek, K::drain_groups, K::pass, K::take,
+                              K::rendezvous, K::fence}));
+  TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last}));
+  TWILL_TRY(step.instance.offset, node.small("offset"));
+  if (node.has("op")) {
+    TWILL_TRY(const std::size_t op, node.reference("op", scope.ops));
+    step.op = OpId(op);
+  }
+  if (node.has("channel")) {
+    TWILL_TRY(const std::size_t channel, node.reference("channel", scope.channels));
+    step.channel = ChannelId(channel);
+  }
+  if (node.has("by")) {
+    TWILL_TRY(step.by, node.named("by", {By::every_warp, By::one_warp}));
+  }
+  if (node.has("arrival")) {
+    TWILL_TRY(step.arrival, node.named("arrival", {Arrival::threads, Arrival::asynchronous}));
+  }
+  if (step.kind == K::drain_groups) {
+    TWILL_TRY(step.queue, node.named("queue", {Mechanism::wgmma, Mechanism::bulk_store}));
+    TWILL_TRY(step.pending, node.small("pending"));
+  }
+  if (step.kind == K::fence) {
+    TWILL_TRY(step.fence, node.named("fence", {Fence::proxy, Fence::wgmma, Fence::tensor_before,
+                                               Fence::tensor_after, Fence::pin}));
+  }
+  TWILL_TRY(step.reads_only, node.flag("reads_only", false));
+  TWILL_TRY(step.drains_first, node.flag("drains_first", false));
+  TWILL_TRY(step.slot, node.number("slot"));
+  return step;
+}
+
+Result<std::vector<Step>> read_steps(const std::vector<Node>& nodes, const Known& scope) {
+  std::vector<Step> steps;
+  for (const Node& node : nodes) {
+    TWILL_TRY(Step step, read_step(node, scope));
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Result<std::vector<Step>> read_steps(const Node& node, const char* name, const Known& scope) {
+  TWILL_TRY(const std::vector<Node> nodes, node.list(name));
+  return read_steps(nodes, scope);
+}
+
+Result<Role> read_role(const Node& node, const Known& scope) {
+  Role role;
+  TWILL_TRY(role.name, node.text("name"));
+  TWILL_TRY(const std::size_t group, node.reference("group", scope.groups));
+  role.group = GroupId(group);
+  TWILL_TRY(const int warpgroup, node.small("warpgroup"));
+  if (warpgroup < 0) return node.wrong("is in a warpgroup below 0");
+  role.warpgroup = WarpgroupId(static_cast<std::size_t>(warpgroup));
+  TWILL_TRY(role.first_warp, node.small("first_warp"));
+  TWILL_TRY(role.warps, node.small("warps"));
+  TWILL_TRY(role.registers, node.small("registers"));
+  TWILL_TRY(role.usable, node.small("usable"));
+  TWILL_TRY(role.named_barrier, node.small("named_barrier"));
+  TWILL_TRY(role.sections.spread, node.small("spread"));
+  TWILL_TRY(role.sections.prologue, read_steps(node, "prologue", scope));
+  TWILL_TRY(role.sections.steady, read_steps(node, "steady", scope));
+  TWILL_TRY(role.sections.drain, read_steps(node, "drain", scope));
+  TWILL_TRY(role.tail, read_steps(node, "tail", scope));
+  TWILL_TRY(const std::vector<Node> paths, node.list("short_trips"));
+  for (std::size_t n = 0; n < paths.size(); ++n) {
+    TWILL_TRY(const std::vector<Node> steps, paths[n].elements());
+    TWILL_TRY(std::vector<Step> path, read_steps(steps, scope));
+    role.sections.short_trips.push_back(std::move(path));
+  }
+  return role;
+}
+
+Result<Buffer> read_buffer(const Node& node, const Known& scope) {
+  Buffer buffer;
+  TWILL_TRY(buffer.name, node.text("name"));
+  TWILL_TRY(buffer.residence,
+            node.named("residence", {Residence::shared, Residence::tensor, Residence::registers}));
+  TWILL_TRY(const Node role, node.at("role"));
+  if (!role.is_null()) {
+    TWILL_TRY(const std::size_t index, role.reference(scope.roles));
+    buffer.role = RoleId(index);
+  }
+  TWILL_TRY(buffer.memory, node.text("memory"));
+  TWILL_TRY(buffer.offset, node.number("offset"));
+  TWILL_TRY(buffer.size, node.number("size"));
+  TWILL_TRY(buffer.depth, node.small("depth"));
+  TWILL_TRY(buffer.initial, node.small("initial"));
+  TWILL_TRY(buffer.staging, node.flag("staging", false));
+  TWILL_TRY(buffer.resident, node.flag("resident", false));
+  return buffer;
+}
+
+Result<Channel> read_channel(const Node& node, const Known& scope) {
+  Channel channel;
+  TWILL_TRY(channel.name, node.text("name"));
+  TWILL_TRY(channel.kind, node.named("kind", {ChannelKind::pipeline, ChannelKind::signal,
+                                              ChannelKind::token}));
+  TWILL_TRY(const std::size_t producer, node.reference("producer", scope.roles));
+  channel.producer = RoleId(producer);
+  TWILL_TRY(const std::vector<Node> consumers, node.list("consumers"));
+  for (const Node& consumer : consumers) {
+    TWILL_TRY(const std::size_t role, consumer.reference(scope.roles));
+    channel.consumers.emplace_back(role);
+  }
+  TWILL_TRY(channel.depth, node.small("depth"));
+  TWILL_TRY(channel.full_arrivals, node.small("full_arrivals"));
+  TWILL_TRY(channel.empty_arrivals, node.small("empty_arrivals"));
+  TWILL_TRY(channel.full_parity, node.small("full_parity"));
+  TWILL_TRY(channel.empty_parity, node.small("empty_parity"));
+  TWILL_TRY(channel.bytes, node.number("bytes"));
+  TWILL_TRY(channel.scope, node.named("scope", {Scope::cta, Scope::cluster}));
+  TWILL_TRY(channel.named_barrier, node.small("named_barrier"));
+  TWILL_TRY(const std::vector<Node> buffers, node.list("buffers"));
+  for (const Node& buffer : buffers) {
+    TWILL_TRY(const std::size_t index, buffer.reference(scope.buffers));
+    channel.buffers.emplace_back(index);
+  }
+  return channel;
+}
+
+Result<std::optional<BufferId>> read_place(const Node& node, const char* name,
+                                           const Known& scope) {
+  TWILL_TRY(const Node member, node.at(name));
+  if (member.is_null()) return std::nullopt;
+  TWILL_TRY(const std::size_t index, member.reference(scope.buffers));
+  return BufferId(index);
+}
+
+/// Placement, mechanism and value of one op.
+Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan& plan) {
+  schedule::Placement& at = plan.schedule.ops[op];
+  TWILL_TRY(at.issue, node.number("issue_cycle"));
+  TWILL_TRY(const std::size_t group, node.reference("group", scope.groups));
+  at.group = GroupId(group);
+  const Names ways = index_of(plan.problem.ops()[op].ways);
+  TWILL_TRY(const std::size_t way, node.reference("way", ways));
+  at.way = static_cast<int>(way);
+  using M = Mechanism;
+  TWILL_TRY(plan.mechanisms[op],
+            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::cp_async, M::wgmma,
+                                     M::tcgen05, M::bulk_store}));
+  Value& value = plan.values[op];
+  TWILL_TRY(value.home, read_place(node, "home", scope));
+  TWILL_TRY(value.staged, read_place(node, "staged", scope));
+  if (!value.staged) return {};
+  using S = StagingFormat;
+  TWILL_TRY(value.format,
+            node.named("format", {S::fragment, S::row_vector, S::operand, S::tile}));
+  return {};
+}
+
+Result<void> read_ops(const Node& root, const Known& scope, Plan& plan) {
+  const std::size_t count = plan.problem.ops().size();
+  plan.schedule.ops.resize(count);
+  plan.mechanisms.resize(count);
+  plan.values.resize(count);
+  TWILL_TRY(const std::vector<Node> nodes, root.list("ops"));
+  std::vector<bool> seen(count, false);
+  for (const Node& node : nodes) {
+    TWILL_TRY(const std::size_t op, node.reference("name", scope.ops));
+    if (seen[op]) return node.wrong("is there a second time");
+    seen[op] = true;
+    TWILL_TRY_VOID(read_op(node, scope, op, plan));
+  }
+  for (std::size_t v = 0; v < count; ++v) {
+    if (!seen[v]) return root.wrong("says nothing of op '" + plan.problem.ops()[v].name + "'");
+  }
+  return {};
+}
+
+Result<void> read_limits(const Node& root, Plan& plan) {
+  TWILL_TRY(const Node node, root.at("limits"));
+  TWILL_TRY(plan.limits.machine, node.text("machine"));
+  TWILL_TRY(plan.limits.launch_registers, node.small("launch_registers"));
+  TWILL_TRY(plan.limits.register_overhead, node.small("register_overhead"));
+  TWILL_TRY(plan.limits.most_registers, node.small("most_registers"));
+  TWILL_TRY(plan.limits.named_barriers, node.small("named_barriers"));
+  TWILL_TRY(const std::vector<Node> groups, root.list("warpgroups"));
+  for (const Node& group : groups) {
+    Warpgroup warpgroup;
+    TWILL_TRY(warpgroup.setmaxnreg, group.small("setmaxnreg"));
+    TWILL_TRY(warpgroup.warps, group.small("warps"));
+    plan.warpgroups.push_back(warpgroup);
+  }
+  return {};
+}
+
+Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
+  TWILL_TRY(const Node node, root.at("kernel"));
+  if (node.is_null()) return {};
+  Kernel kernel;
+  TWILL_TRY(kernel.name, node.text("name"));
+  TWILL_TRY(kernel.loop, node.text("loop"));
+  TWILL_TRY(kernel.persistent, node.flag("persistent", false));
+  TWILL_TRY(const std::vector<Node> around, node.list("around"));
+  for (const Node& item : around) {
+    Outside outside;
+    TWILL_TRY(const std::string when, item.text("when"));
+    if (when != "before" && when != "after") return item.wrong("is neither before nor after");
+    outside.when = when == "before" ? Outside::When::before : Outside::When::after;
+    TWILL_TRY(outside.what, item.text("what"));
+    TWILL_TRY(const std::vector<Node> roles, item.list("roles"));
+    for (const Node& role : roles) {
+      TWILL_TRY(const std::size_t index, role.reference(scope.roles));
+      outside.roles.emplace_back(index);
+    }
+    kernel.around.push_back(std::move(outside));
+  }
+  plan.kernel = std::move(kernel);
+  return {};
+}
+
+Result<void> read_tables(const Node& root, Known& scope, Plan& plan) {
+  TWILL_TRY(const std::vector<Node> roles, root.list("roles"));
+  TWILL_TRY(scope.roles, names_in(roles));
+  TWILL_TRY(const std::vector<Node> buffers, root.list("buffers"));
+  TWILL_TRY(scope.buffers, names_in(buffers));
+  TWILL_TRY(const std::vector<Node> channels, root.list("channels"));
+  TWILL_TRY(scope.channels, names_in(channels));
+  for (const Node& node : buffers) {
+    TWILL_TRY(Buffer buffer, read_buffer(node, scope));
+    plan.buffers.push_back(std::move(buffer));
+  }
+  for (const Node& node : channels) {
+    TWILL_TRY(Channel channel, read_channel(node, scope));
+    plan.channels.push_back(std::move(channel));
+  }
+  for (const Node& node : roles) {
+    TWILL_TRY(Role role, read_role(node, scope));
+    plan.roles.push_back(std::move(role));
+  }
+  return {};
+}
+
+Result<problem::Problem> read_problem(const Node& root, const std::string& file) {
+  TWILL_TRY(const Node node, root.at("problem"));
+  TWILL_TRY(const std::string text, node.text("text"));
+  TWILL_TRY(const std::string hash, node.text("hash"));
+  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(text, file + " (/problem/text)"));
+  if (schedule::problem_hash(loop.problem) != hash) {
+    return root.wrong("/problem/hash is not the hash of /problem/text");
+  }
+  return std::move(loop.problem);
+}
+
+Result<Json> parse(std::string_view text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const std::string_view before = text.substr(0, at);
+    const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+    const std::size_t start = before.rfind('\n') + 1;  // 0 on the first line
+    Diagnostic wrong{{file, line, static_cast<int>(at - start) + 1},
+                     "not valid JSON",
+                     std::string(line_of(text, line)),
+                     ""};
+    return tl::unexpected(std::move(wrong));
+  } catch (const Json::exception&) {  // a number beyond every type
+    return fail({file}, "not valid JSON: a number in it is out of range");
+  }
+}
+
+}  // namespace
+
+Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
+  TWILL_TRY(const Json json, parse(text, file));
+  const Node root(json, "", file);
+  TWILL_TRY(const std::string format, root.text("format"));
+  if (format != "twill-plan") return root.wrong("is none: /format is '" + format + "'");
+  TWILL_TRY(const std::int64_t version, root.number("version"));
+  if (version != kPlanJsonVersion) {
+    return root.wrong("has version " + std::to_string(version) + ", which is not known here");
+  }
+  TWILL_TRY(problem::Problem problem, read_problem(root, file));
+  Plan plan(std::move(problem));
+  TWILL_TRY(plan.name, root.text("name"));
+  TWILL_TRY(plan.schedule.initiation_interval, root.number("initiation_interval"));
+  Known scope;
+  scope.ops = index_of(plan.problem.ops());
+  scope.groups = index_of(plan.problem.groups());
+  TWILL_TRY_VOID(read_tables(root, scope, plan));
+  TWILL_TRY_VOID(read_ops(root, scope, plan));
+  TWILL_TRY_VOID(read_limits(root, plan));
+  TWILL_TRY_VOID(read_kernel(root, scope, plan));
+  TWILL_TRY(const std::vector<Node> notes, root.list("notes"));
+  for (const Node& note : notes) {
+    TWILL_TRY(std::string sentence, note.text());
+    plan.notes.push_back(std::move(sentence));
+  }
+  return plan;
+}
+
+}  // namespace twill::plan

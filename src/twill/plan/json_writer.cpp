@@ -1,0 +1,154 @@
+#include <nlohmann/json.hpp>
+
+#include "twill/plan/json.h"
+#include "twill/schedule/loop_text.h"
+
+namespace twill::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json name_or_null(const Plan& plan, const std::optional<BufferId>& buffer) {
+  return buffer ? Json(plan[*buffer].name) : Json(nullptr);
+}
+
+Json role_names(const Plan& plan, const std::vector<RoleId>& roles) {
+  Json names = Json::array();
+  for (const RoleId role : roles) names.push_back(plan[role].name);
+  return names;
+}
+
+/// Members that say nothing are left out.
+Json step_json(const Plan& plan, const Step& step) {
+  Json json = {{"do", name_of(step.kind)},
+               {"from", name_of(step.instance.from)},
+               {"offset", step.instance.offset}};
+  if (step.op) json["op"] = plan.problem[*step.op].name;
+  if (step.channel) json["channel"] = plan[*step.channel].name;
+  if (step.by != By::every_warp) json["by"] = name_of(step.by);
+  if (step.arrival != Arrival::threads) json["arrival"] = name_of(step.arrival);
+  if (step.kind == StepKind::drain_groups) {
+    json["queue"] = name_of(step.queue);
+    json["pending"] = step.pending;
+  }
+  if (step.reads_only) json["reads_only"] = true;
+  if (step.drains_first) json["drains_first"] = true;
+  if (step.kind == StepKind::fence) json["fence"] = name_of(step.fence);
+  json["slot"] = step.slot;
+  return json;
+}
+
+Json steps_json(const Plan& plan, const std::vector<Step>& steps) {
+  Json list = Json::array();
+  for (const Step& step : steps) list.push_back(step_json(plan, step));
+  return list;
+}
+
+Json role_json(const Plan& plan, const Role& role) {
+  Json paths = Json::array();
+  for (const auto& path : role.sections.short_trips) paths.push_back(steps_json(plan, path));
+  return {{"name", role.name},
+          {"group", plan.problem[role.group].name},
+          {"warpgroup", role.warpgroup.index()},
+          {"first_warp", role.first_warp},
+          {"warps", role.warps},
+          {"registers", role.registers},
+          {"usable", role.usable},
+          {"named_barrier", role.named_barrier},
+          {"spread", role.sections.spread},
+          {"prologue", steps_json(plan, role.sections.prologue)},
+          {"steady", steps_json(plan, role.sections.steady)},
+          {"drain", steps_json(plan, role.sections.drain)},
+          {"short_trips", std::move(paths)},
+          {"tail", steps_json(plan, role.tail)}};
+}
+
+Json buffer_json(const Plan& plan, const Buffer& buffer) {
+  return {{"name", buffer.name},
+          {"residence", name_of(buffer.residence)},
+          {"role", buffer.role ? Json(plan[*buffer.role].name) : Json(nullptr)},
+          {"memory", buffer.memory},
+          {"offset", buffer.offset},
+          {"size", buffer.size},
+          {"depth", buffer.depth},
+          {"initial", buffer.initial},
+          {"staging", buffer.staging},
+          {"resident", buffer.resident}};
+}
+
+Json channel_json(const Plan& plan, const Channel& channel) {
+  Json buffers = Json::array();
+  for (const BufferId buffer : channel.buffers) buffers.push_back(plan[buffer].name);
+  return {{"name", channel.name},
+          {"kind", name_of(channel.kind)},
+          {"producer", plan[channel.producer].name},
+          {"consumers", role_names(plan, channel.consumers)},
+          {"depth", channel.depth},
+          {"full_arrivals", channel.full_arrivals},
+          {"empty_arrivals", channel.empty_arrivals},
+          {"full_parity", channel.full_parity},
+          {"empty_parity", channel.empty_parity},
+          {"bytes", channel.bytes},
+          {"scope", name_of(channel.scope)},
+          {"named_barrier", channel.named_barrier},
+          {"buffers", std::move(buffers)}};
+}
+
+Json op_json(const Plan& plan, std::size_t index) {
+  const problem::Op& op = plan.problem.ops()[index];
+  const schedule::Placement& at = plan.schedule.ops[index];
+  const Value& value = plan.values[index];
+  return {{"name", op.name},
+          {"issue_cycle", at.issue},
+          {"group", plan.problem[at.group].name},
+          {"way", op.ways[static_cast<std::size_t>(at.way)].name},
+          {"mechanism", name_of(plan.mechanisms[index])},
+          {"home", name_or_null(plan, value.home)},
+          {"staged", name_or_null(plan, value.staged)},
+          {"format", value.staged ? Json(name_of(value.format)) : Json(nullptr)}};
+}
+
+Json kernel_json(const Plan& plan) {
+  if (!plan.kernel) return nullptr;
+  Json around = Json::array();
+  for (const Outside& outside : plan.kernel->around) {
+    around.push_back({{"when", outside.when == Outside::When::before ? "before" : "after"},
+                      {"what", outside.what},
+                      {"roles", role_names(plan, outside.roles)}});
+  }
+  return {{"name", plan.kernel->name},
+          {"loop", plan.kernel->loop},
+          {"persistent", plan.kernel->persistent},
+          {"around", std::move(around)}};
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan) {
+  Json json = {{"format", "twill-plan"}, {"version", kPlanJsonVersion}, {"name", plan.name}};
+  json["problem"] = {{"hash", schedule::problem_hash(plan.problem)},
+                     {"text", schedule::print_loop(schedule::loop_text_of(plan.problem))}};
+  json["initiation_interval"] = plan.schedule.initiation_interval;
+  json["limits"] = {{"machine", plan.limits.machine},
+                    {"launch_registers", plan.limits.launch_registers},
+                    {"register_overhead", plan.limits.register_overhead},
+                    {"most_registers", plan.limits.most_registers},
+                    {"named_barriers", plan.limits.named_barriers}};
+  json["ops"] = Json::array();
+  for (std::size_t i = 0; i < plan.values.size(); ++i) json["ops"].push_back(op_json(plan, i));
+  json["warpgroups"] = Json::array();
+  for (const Warpgroup& group : plan.warpgroups) {
+    json["warpgroups"].push_back({{"setmaxnreg", group.setmaxnreg}, {"warps", group.warps}});
+  }
+  json["buffers"] = Json::array();
+  for (const Buffer& buffer : plan.buffers) json["buffers"].push_back(buffer_json(plan, buffer));
+  json["channels"] = Json::array();
+  for (const Channel& c : plan.channels) json["channels"].push_back(channel_json(plan, c));
+  json["roles"] = Json::array();
+  for (const Role& role : plan.roles) json["roles"].push_back(role_json(plan, role));
+  json["kernel"] = kernel_json(plan);
+  json["notes"] = plan.notes;
+  return json.dump(1) + "\n";
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "twill/plan/plan.h"
+
+/// Is a plan safe? Decided without the code that made it: the steps of all warps are laid out for
+/// every trip count from 0 up to a bound that the plan itself gives, as a graph of what happens
+/// before what, and each rule is checked on that graph. It stands for every interleaving, since a
+/// plan has no other choice than who is faster; and the bound for all trip counts beyond it
+/// (docs/decisions/0006-plan-proof.md).
+namespace twill::plan {
+
+/// One broken rule, with its evidence.
+struct Finding {
+  /// "well-formed", "ownership", "launch", "registers", "memory", "named-barriers", "deadlock",
+  /// "arrivals", "overrun", "phase", "read-before-write", "overwrite", "dependence", "fence",
+  /// "groups"
+  std::string rule;
+  std::string message;             ///< one line: steps, barrier, iteration, trip count
+  std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
+};
+
+/// What was looked at to say yes.
+struct ProofSize {
+  std::int64_t trips = 0;   ///< every trip count up to this one was laid out
+  std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
+};
+
+/// A plan that holds all rules for every trip count and every interleaving. Only `prove` makes one.
+class ProvenPlan {
+ public:
+  const Plan& plan() const { return plan_; }
+  const ProofSize& size() const { return size_; }
+
+ private:
+  friend tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
+  ProvenPlan(Plan plan, ProofSize size) : plan_(std::move(plan)), size_(size) {}
+  Plan plan_;
+  ProofSize size_;
+};
+
+/// Checks every rule; takes any Plan, whoever wrote it. The findings are those of the smallest trip
+/// count that has some, at most kMostFindings. Cost: about events times roles.
+tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
+
+inline constexpr std::size_t kMostFindings = 20;
+/// A plan whose proof would lay out more events than this is refused (rule "well-formed").
+inline constexpr std::int64_t kMostEvents = 50'000'000;
+
+/// By RoleId: the most registers per thread that values of the role hold at once, by the order of
+/// its steps. Precondition: the plan is well-formed.
+std::vector<int> registers_needed(const Plan& plan);
+
+}  // namespace twill::plan

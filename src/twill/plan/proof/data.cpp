@@ -1,0 +1,401 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/run.h"
+
+namespace twill::plan::proof {
+namespace {
+
+/// One use of a slot of a buffer. `value`, `iteration`: what is written or read.
+struct Access {
+  OpId op;              ///< that touches it
+  std::int64_t at = 0;  ///< iteration of that op
+  OpId value;
+  std::int64_t iteration = 0;
+  const Execution* when = nullptr;
+  bool staging = false;  ///< the copy into a staging buffer, not the op itself
+};
+
+struct Slot {
+  std::vector<Access> writes;  // by position
+  std::vector<Access> reads;
+};
+
+std::int64_t modulo(std::int64_t a, std::int64_t b) { return ((a % b) + b) % b; }
+
+class DataCheck {
+ public:
+  DataCheck(const Run& run, Findings& findings)
+      : run_(run), plan_(run.plan()), findings_(findings) {
+    for (const Buffer& buffer : plan_.buffers) {
+      slots_.emplace_back(static_cast<std::size_t>(buffer.depth));
+    }
+  }
+
+  void check() {
+    add_writes();
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      check_dependence(d);
+      if (findings_.full()) return;
+    }
+    for (std::size_t b = 0; b < slots_.size(); ++b) {
+      for (Slot& slot : slots_[b]) check_slot(slot);
+      if (findings_.full()) return;
+    }
+    check_aliases();
+  }
+
+ private:
+  RoleId role(OpId op) const { return run_.tables().role[op.index()]; }
+  Mechanism mechanism(OpId op) const { return plan_.mechanisms[op.index()]; }
+  const std::string& name(OpId op) const { return plan_.problem[op].name; }
+
+  Slot& slot_of(BufferId buffer, std::int64_t iteration) {
+    auto& slots = slots_[buffer.index()];
+    return slots[static_cast<std::size_t>(
+        modulo(iteration, static_cast<std::int64_t>(slots.size())))];
+  }
+
+  void add_writes() {
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      const Value& value = plan_.values[v];
+      const OpId op(v);
+      for (std::int64_t i = 0; i < run_.trips(); ++i) {
+        if (value.home) {
+          slot_of(*value.home, i).writes.push_back({op, i, op, i, &run_.execution(op, i), false});
+        }
+        const Execution& staged = run_.staging(op, i);
+        if (!value.staged || !staged.exists()) continue;
+        slot_of(*value.staged, i).writes.push_back({op, i, op, i, &staged, true});
+        const Access copy{op, i, op, i, &staged, true};
+        require(written(op, i, false), copy, "read-before-write", true);
+        if (value.home) slot_of(*value.home, i).reads.push_back(copy);
+      }
+    }
+  }
+
+  Access written(OpId op, std::int64_t i, bool staged) const {
+    return {op, i, op, i, staged ? &run_.staging(op, i) : &run_.execution(op, i), staged};
+  }
+
+  void check_dependence(const problem::Dependence& d) {
+    for (std::int64_t i = 0; i < run_.trips() && !findings_.full(); ++i) {
+      if (d.carries_value) {
+        check_read(d, i);
+      } else {
+        check_order(d, i);
+      }
+    }
+  }
+
+  void check_order(const problem::Dependence& d, std::int64_t i) {
+    const std::int64_t n = i - d.distance;
+    if (n < 0 || plan_.problem[d.from].streaming) return;
+    const Access first = written(d.from, n, false);
+    const Access second = written(d.to, i, false);
+    const problem::Way& way =
+        plan_.problem[d.from]
+            .ways[static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].way)];
+    const bool ends = problem::delay_of(d, plan_.problem[d.from], way) >= way.latency;
+    if (same_queue(d.from, d.to)) return;  // a queue keeps the order in which it is given work
+    const bool holds = ends ? ordered(*first.when, true, *second.when, role(d.from) == role(d.to))
+                            : ordered(*first.when, false, *second.when, role(d.from) == role(d.to));
+    if (!holds) report("dependence", "has to come after", second, first);
+  }
+
+  void check_read(const problem::Dependence& d, std::int64_t i) {
+    const std::int64_t n = i - d.distance;
+    const bool crosses = role(d.from) != role(d.to);
+    const Value& value = plan_.values[d.from.index()];
+    const bool held = value.home && plan_[*value.home].residence == Residence::registers;
+    const bool staged = held && crosses;
+    const std::optional<BufferId> buffer = staged ? value.staged : value.home;
+    if (staged && !buffer) {
+      findings_.add(
+          "read-before-write",
+          fmt::format("{} of role {} reads {}, which never leaves the registers of role {}",
+                      name(d.to), plan_[role(d.to)].name, name(d.from), plan_[role(d.from)].name));
+      return;
+    }
+    const Access read{d.to, i, d.from, n, &run_.execution(d.to, i), false};
+    if (n < 0) {
+      if (staged || !buffer) return;  // what enters the loop, its reader knows
+      if (plan_[*buffer].initial < -n) {
+        findings_.add("read-before-write",
+                      fmt::format("{} of iteration {} reads {} of iteration {}, of which buffer {} "
+                                  "has no copy before the loop",
+                                  name(d.to), i, name(d.from), n, plan_[*buffer].name));
+      }
+      slot_of(*buffer, n).reads.push_back(read);
+      return;
+    }
+    const Access write = written(d.from, n, staged);
+    if (staged && !write.when->exists()) {
+      findings_.add("read-before-write",
+                    fmt::format("with {} trips, {} of iteration {} reads {}, which is never staged",
+                                run_.trips(), name(d.to), i, name(d.from)));
+      return;
+    }
+    if (buffer) slot_of(*buffer, n).reads.push_back(read);
+    if (d.in_place && same_queue(d.from, d.to)) {
+      if (!run_.before(write.when->end[0], read.when->end[0])) {
+        report("read-before-write", "updates in place, but is not queued after", read, write);
+      }
+      return;
+    }
+    if (drains_itself(read) && !crosses) return;
+    const bool own = !crosses && is_private(buffer, d.from, d.to);
+    if (require(write, read, "read-before-write", own)) check_fences(write, read, buffer);
+  }
+
+  /// Whether each warp sees only what it wrote itself.
+  bool is_private(std::optional<BufferId> buffer, OpId writer, OpId reader) const {
+    if (!buffer) return true;
+    const Residence residence = plan_[*buffer].residence;
+    if (residence == Residence::registers) return true;
+    return residence == Residence::tensor && mechanism(writer) == Mechanism::threads &&
+           mechanism(reader) == Mechanism::threads;
+  }
+
+  bool drains_itself(const Access& read) const {
+    return run_.events()[read.when->begin[0]].step->drains_first;
+  }
+
+  bool same_queue(OpId a, OpId b) const {
+    return role(a) == role(b) && mechanism(a) == mechanism(b) &&
+           (mechanism(a) == Mechanism::wgmma || mechanism(a) == Mechanism::tcgen05);
+  }
+
+  bool require(const Access& first, const Access& second, const char* rule, bool own) {
+    if (ordered(*first.when, true, *second.when, own)) return true;
+    report(rule, "is not ordered after", second, first);
+    return false;
+  }
+
+  /// Whether all of `second` comes after all of `first` (or after its begin). `own`: each warp for
+  /// itself.
+  bool ordered(const Execution& first, bool ends, const Execution& second, bool own) const {
+    const auto& from = ends ? first.end : first.begin;
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      if (from[s] == kNone) continue;
+      for (std::size_t t = 0; t < kStrands; ++t) {
+        if (second.begin[t] == kNone) continue;
+        const bool apart = own && s != t && from[t] != kNone && second.begin[s] != kNone;
+        if (apart || run_.before_or_same(from[s], second.begin[t])) continue;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void report(const char* rule, const char* relation, const Access& second, const Access& first) {
+    const auto [a, b] = unordered_pair(*first.when, *second.when);
+    findings_.add(
+        rule,
+        fmt::format("with {} trips, {} of iteration {} {} {} of iteration {}", run_.trips(),
+                    name(second.op), second.at, relation, name(first.op), first.at),
+        {run_.describe(b) + " is not ordered after", run_.describe(a)});
+  }
+
+  std::pair<EventId, EventId> unordered_pair(const Execution& first,
+                                             const Execution& second) const {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      for (std::size_t t = 0; t < kStrands; ++t) {
+        if (first.end[s] == kNone || second.begin[t] == kNone) continue;
+        if (!run_.before_or_same(first.end[s], second.begin[t])) {
+          return {first.end[s], second.begin[t]};
+        }
+      }
+    }
+    return {first.end[0], second.begin[0]};
+  }
+
+  bool by_threads(const Access& access) const {
+    return access.staging || mechanism(access.op) == Mechanism::threads;
+  }
+
+  void check_fences(const Access& write, const Access& read, std::optional<BufferId> buffer) {
+    if (!buffer) return;
+    const Residence residence = plan_[*buffer].residence;
+    const bool tensor = residence == Residence::tensor;
+    const Mechanism reader = mechanism(read.op);
+    const bool async_reader = reader == Mechanism::wgmma || reader == Mechanism::tcgen05 ||
+                              reader == Mechanism::bulk_store;
+    const bool crosses = role(write.op) != role(read.op);
+    if (residence == Residence::shared && by_threads(write) && async_reader) {
+      need_fence_after(write, read, Fence::proxy);
+    }
+    if (tensor && crosses && by_threads(write)) {
+      need_fence_after(write, read, Fence::tensor_before);
+    }
+    if (tensor && crosses) need_fence_before(write, read);
+  }
+
+  /// A fence in each writing strand, after the write and before the read.
+  void need_fence_after(const Access& write, const Access& read, Fence kind) {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      const EventId wrote = write.when->begin[s];
+      if (wrote == kNone) continue;
+      const auto& fences = run_.fences(role(write.op), s, kind);
+      const auto next = std::upper_bound(fences.begin(), fences.end(), wrote);
+      if (next != fences.end() && run_.before(*next, read.when->begin[0])) continue;
+      findings_.add(
+          "fence",
+          fmt::format("with {} trips, {} of iteration {} reads {} with no {} fence after it "
+                      "was written",
+                      run_.trips(), name(read.op), read.at, name(write.op), name_of(kind)),
+          {run_.describe(wrote)});
+      return;
+    }
+  }
+
+  /// A tensor-after fence in each reading strand, after the write and before the read.
+  void need_fence_before(const Access& write, const Access& read) {
+    for (std::size_t t = 0; t < kStrands; ++t) {
+      const EventId reads = read.when->begin[t];
+      if (reads == kNone) continue;
+      const auto& fences = run_.fences(role(read.op), t, Fence::tensor_after);
+      const auto next = std::lower_bound(fences.begin(), fences.end(), reads);
+      if (next != fences.begin() && run_.before(write.when->end[0], *(next - 1))) continue;
+      findings_.add(
+          "fence",
+          fmt::format("with {} trips, {} of iteration {} reads {} from tensor memory with no "
+                      "tensor-after fence in between",
+                      run_.trips(), name(read.op), read.at, name(write.op)),
+          {run_.describe(reads)});
+      return;
+    }
+  }
+
+  /// Whether `second`, a write, may begin where `first` is.
+  bool may_follow(const Access& first, const Access& second, bool own) const {
+    if (!first.staging && !second.staging && same_queue(first.op, second.op)) {
+      return run_.before(first.when->end[0], second.when->end[0]);
+    }
+    if (drains_itself(first) && role(first.op) == role(second.op)) return true;
+    return ordered(*first.when, true, *second.when, own);
+  }
+
+  /// All writes follow each other, and each read lies between its write and the next.
+  void check_slot(Slot& slot) {
+    std::sort(slot.writes.begin(), slot.writes.end(), [&](const Access& a, const Access& b) {
+      return run_.position(a.when->begin[0]) < run_.position(b.when->begin[0]);
+    });
+    for (std::size_t k = 0; k + 1 < slot.writes.size(); ++k) {
+      const Access& next = slot.writes[k + 1];
+      if (may_follow(slot.writes[k], next, own(slot.writes[k], next))) continue;
+      report("overwrite", "overwrites, and is not ordered after,", next, slot.writes[k]);
+      if (findings_.full()) return;
+    }
+    for (const Access& read : slot.reads) check_overwritten(slot, read);
+  }
+
+  /// Whether the op updates in place what `write` wrote: then that write is the one it reads, and
+  /// those before it in the chain only have to be over.
+  bool updates(OpId op, std::int64_t at, const Access& write) const {
+    return std::any_of(plan_.problem.dependences().begin(), plan_.problem.dependences().end(),
+                       [&](const problem::Dependence& d) {
+                         return d.in_place && d.carries_value && d.to == op && d.from == write.op &&
+                                at - d.distance == write.at;
+                       });
+  }
+
+  bool own(const Access& first, const Access& second) const {
+    const auto home = plan_.values[second.op.index()].home;
+    // The same op writes the same part of the tile by the same threads.
+    if (first.op == second.op && first.op == first.value && by_threads(first)) return true;
+    return !second.staging && role(first.op) == role(second.op) &&
+           is_private(home, second.op, first.op);
+  }
+
+  void check_overwritten(const Slot& slot, const Access& read) {
+    const auto write =
+        std::find_if(slot.writes.begin(), slot.writes.end(), [&](const Access& access) {
+          return access.op == read.value && access.at == read.iteration;
+        });
+    const auto next = write == slot.writes.end() ? slot.writes.begin() : write + 1;
+    if (read.iteration >= 0 && write == slot.writes.end()) return;  // found elsewhere
+    if (next == slot.writes.end()) return;
+    if (next->op == read.op && next->at == read.at && !next->staging && !read.staging) return;
+    if (!read.staging && updates(read.op, read.at, *next)) return;
+    if (may_follow(read, *next, own(read, *next))) return;
+    report("overwrite",
+           fmt::format("overwrites {} of iteration {}, and is not ordered after its reader",
+                       name(read.value), read.iteration)
+               .c_str(),
+           *next, read);
+  }
+
+  /// Buffers that share addresses: whatever touches one is over before the other is written.
+  void check_aliases() {
+    for (std::size_t a = 0; a < plan_.buffers.size(); ++a) {
+      for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+        if (a == b || !share(plan_.buffers[a], plan_.buffers[b])) continue;
+        for (std::size_t i = 0; i < slots_[a].size(); ++i) {
+          for (std::size_t j = 0; j < slots_[b].size(); ++j) {
+            if (overlap(plan_.buffers[a], i, plan_.buffers[b], j)) {
+              check_alias(slots_[a][i], slots_[b][j], plan_.buffers[a].residence);
+            }
+            if (findings_.full()) return;
+          }
+        }
+      }
+    }
+  }
+
+  static bool share(const Buffer& a, const Buffer& b) {
+    return a.residence != Residence::registers && a.residence == b.residence &&
+           a.memory == b.memory;
+  }
+
+  static bool overlap(const Buffer& a, std::size_t i, const Buffer& b, std::size_t j) {
+    const Amount from = a.offset + static_cast<Amount>(i) * a.size;
+    const Amount other = b.offset + static_cast<Amount>(j) * b.size;
+    return from < other + b.size && other < from + a.size;
+  }
+
+  /// Each warp has lanes of tensor memory of its own.
+  bool apart(const Access& a, const Access& b, Residence residence) const {
+    return residence == Residence::tensor && role(a.op) == role(b.op) && !a.staging && !b.staging &&
+           mechanism(a.op) == Mechanism::threads && mechanism(b.op) == Mechanism::threads;
+  }
+
+  void check_alias(const Slot& mine, const Slot& theirs, Residence residence) {
+    for (const Access& foreign : theirs.writes) {
+      for (const Access& write : mine.writes) {
+        const bool own = apart(write, foreign, residence);
+        if (may_follow(write, foreign, own) || may_follow(foreign, write, own)) continue;
+        report("overwrite", "lies in the same place as, and is not ordered with,", foreign, write);
+        if (findings_.full()) return;
+      }
+      for (const Access& read : mine.reads) {
+        const Access write = read.iteration < 0 ? read : source(mine, read);
+        const bool before_write =
+            read.iteration >= 0 && may_follow(foreign, write, apart(foreign, write, residence));
+        if (before_write || may_follow(read, foreign, apart(read, foreign, residence))) continue;
+        report("overwrite", "lies in the same place as what is read by, and is not ordered after,",
+               foreign, read);
+        if (findings_.full()) return;
+      }
+    }
+  }
+
+  static Access source(const Slot& slot, const Access& read) {
+    for (const Access& write : slot.writes) {
+      if (write.op == read.value && write.at == read.iteration) return write;
+    }
+    return read;
+  }
+
+  const Run& run_;
+  const Plan& plan_;
+  Findings& findings_;
+  std::vector<std::vector<Slot>> slots_;  // by BufferId, then slot
+};
+
+}  // namespace
+
+void check_data(const Run& run, Findings& findings) { DataCheck(run, findings).check(); }
+
+}  // namespace twill::plan::proof

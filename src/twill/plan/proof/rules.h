@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/plan/proof.h"
+
+/// Internal to the proof.
+namespace twill::plan::proof {
+
+/// Gathers findings, at most kMostFindings.
+class Findings {
+ public:
+  void add(std::string rule, std::string message, std::vector<std::string> trace = {});
+  bool empty() const { return findings_.empty(); }
+  bool full() const { return findings_.size() >= kMostFindings; }
+  std::vector<Finding> take() && { return std::move(findings_); }
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+/// Ids in range, sizes that match, numbers within reason: what everything else relies on.
+void check_well_formed(const Plan& plan, Findings& findings);
+/// What needs no run: registers of the launch, memory, named barriers, mechanisms, fences of wgmma.
+void check_static(const Plan& plan, Findings& findings);
+
+/// What a run looks up again and again. Precondition: the plan is well-formed.
+struct Tables {
+  explicit Tables(const Plan& what);
+
+  const Plan& plan;
+  std::vector<RoleId> role;  ///< by OpId
+  int spread = 0;            ///< the largest of all roles
+  int deepest = 1;           ///< of channels and buffers
+  int farthest = 0;          ///< distance of a dependence
+};
+
+/// The trip counts that stand for all; nothing if the steady state can wait for its own future, in
+/// which case a run of `spread + 2 x deepest` trips deadlocks or the plan is refused.
+std::optional<std::int64_t> trips_to_check(const Tables& tables);
+
+/// Lays out one run and checks every rule on it. Returns the number of its events.
+std::int64_t check_run(const Tables& tables, std::int64_t trips, Findings& findings);
+
+}  // namespace twill::plan::proof

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "twill/plan/proof/rules.h"
+
+/// Internal to the proof: one run of a plan as a graph of events.
+namespace twill::plan::proof {
+
+using EventId = std::uint32_t;
+inline constexpr EventId kNone = 0xffffffffU;
+
+/// Warps of a role that differ in nothing are one strand: warp 0 (the elected one), warp 1, and all
+/// others. Two of the others relate to each other as warp 1 and one of them do.
+inline constexpr std::size_t kStrands = 3;
+
+enum class Moment : std::uint8_t {
+  step,     ///< a strand takes a step
+  arrived,  ///< first half of `take` and `rendezvous`
+  done,     ///< an asynchronous op is done
+  signal,   ///< an asynchronous arrival
+};
+
+struct Event {
+  const Step* step = nullptr;
+  std::int64_t iteration = 0;
+  std::string_view section;
+  RoleId role;
+  std::uint8_t strand = 0;
+  Moment moment = Moment::step;
+  std::int32_t track = -1;  ///< a sequence that is ordered by itself: a strand or a queue
+  std::int32_t index = 0;   ///< in the track; of events without one: a number of their own
+};
+
+struct Arriving {
+  EventId event = kNone;
+  std::int64_t weight = 0;  ///< arrivals it counts for
+  Amount bytes = 0;         ///< of data that arrives
+  Amount expected = 0;      ///< bytes that it announces
+};
+
+struct Wait {
+  EventId event = kNone;   ///< passes
+  EventId before = kNone;  ///< what the strand did before; kNone at its beginning
+  std::int64_t phase = 0;  ///< that has to be complete; -1: none
+  int parity = -1;         ///< it asks for; -1: it knows the phase
+};
+
+/// One barrier: of a channel, a side and a slot.
+struct Barrier {
+  std::map<std::int64_t, std::vector<Arriving>> phases;
+  std::vector<Wait> waits;
+};
+
+enum class Side : std::uint8_t { full, empty };
+using BarrierKey = std::tuple<ChannelId, Side, std::int64_t>;
+
+/// One execution of an op, or of the staging of its value.
+struct Execution {
+  std::array<EventId, kStrands> begin{kNone, kNone, kNone};
+  std::array<EventId, kStrands> end{kNone, kNone, kNone};
+  bool exists() const { return begin[0] != kNone; }
+};
+
+class Run {
+ public:
+  Run(const Tables& tables, std::int64_t trips, Findings& findings);
+
+  const Tables& tables() const { return tables_; }
+  const Plan& plan() const { return tables_.plan; }
+  std::int64_t trips() const { return trips_; }
+  const std::vector<Event>& events() const { return events_; }
+  const std::map<BarrierKey, Barrier>& barriers() const { return barriers_; }
+
+  const Execution& execution(OpId op, std::int64_t iteration) const {
+    return executions_[op.index() * width_ + static_cast<std::size_t>(iteration)];
+  }
+  const Execution& staging(OpId op, std::int64_t iteration) const {
+    return stagings_[op.index() * width_ + static_cast<std::size_t>(iteration)];
+  }
+
+  /// Orders the events; false, with a finding, if they wait for each other in a circle.
+  bool settle(Findings& findings);
+  /// Whether `a` is over whenever `b` happens. Precondition: settled.
+  bool before(EventId a, EventId b) const;
+  /// The same for all, and for what a strand may not have: kNone comes before everything.
+  bool before_or_same(EventId a, EventId b) const { return a == b || before(a, b); }
+  /// The place of an event in some order of execution.
+  std::uint32_t position(EventId event) const { return position_[event]; }
+  /// Fences of one kind a strand has taken, in its order.
+  const std::vector<EventId>& fences(RoleId role, std::size_t strand, Fence kind) const;
+
+  /// "WG0: wait load0 of iteration 2 (steady)".
+  std::string describe(EventId event) const;
+
+ private:
+  friend class RunBuilder;
+  void close_barriers(Findings& findings);
+  std::vector<EventId> sorted();
+  void report_circle(const std::vector<EventId>& order, Findings& findings) const;
+  void add_clocks(const std::vector<EventId>& order);
+
+  const Tables& tables_;
+  std::int64_t trips_;
+  std::size_t width_;
+  std::vector<Event> events_;
+  std::vector<std::pair<EventId, EventId>> edges_;  // from, to
+  std::vector<std::uint32_t> first_edge_;           // after `sorted`: edges by `to`
+  std::map<BarrierKey, Barrier> barriers_;
+  std::vector<Execution> executions_, stagings_;
+  std::map<std::tuple<RoleId, std::size_t, Fence>, std::vector<EventId>> fences_;
+  std::size_t tracks_ = 0;
+  std::size_t loose_ = 0;  // events without a track
+  std::vector<std::int32_t> clocks_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint32_t> position_;
+};
+
+/// Rules on a settled run, one file each.
+void check_barriers(const Run& run, Findings& findings);
+void check_data(const Run& run, Findings& findings);
+
+}  // namespace twill::plan::proof

@@ -1,0 +1,280 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/run.h"
+
+namespace twill::plan::proof {
+
+/// Lays out the steps of all strands.
+class RunBuilder {
+ public:
+  RunBuilder(Run& run, Findings& findings) : run_(run), findings_(findings) {}
+
+  void build() {
+    const Plan& plan = run_.plan();
+    const std::size_t size = plan.problem.ops().size() * run_.width_;
+    run_.executions_.resize(size);
+    run_.stagings_.resize(size);
+    for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
+    check_ownership();
+  }
+
+ private:
+  struct Queue {
+    std::int32_t track = -1;
+    std::vector<EventId> done;
+  };
+
+  void add_role(RoleId role) {
+    role_ = role;
+    const Role& what = run_.plan()[role];
+    strands_ = std::min<std::size_t>(kStrands, static_cast<std::size_t>(what.warps));
+    last_.fill(kNone);
+    for (std::size_t s = 0; s < strands_; ++s) {
+      track_[s] = static_cast<std::int32_t>(run_.tracks_++);
+      next_[s] = 0;
+    }
+    queues_.clear();
+    for (const PlacedStep& placed : unrolled(what.sections, run_.trips_)) {
+      placed_ = &placed;
+      add_step(*placed.step);
+      if (findings_.full()) return;
+    }
+  }
+
+  /// Warps that a strand stands for.
+  std::int64_t weight(std::size_t strand) const {
+    const std::int64_t warps = run_.plan()[role_].warps;
+    return strand + 1 < kStrands ? 1 : warps - static_cast<std::int64_t>(kStrands) + 1;
+  }
+
+  EventId add_event(std::size_t strand, Moment moment, bool in_strand) {
+    Event event;
+    event.step = placed_->step;
+    event.iteration = placed_->iteration;
+    event.section = placed_->section;
+    event.role = role_;
+    event.strand = static_cast<std::uint8_t>(strand);
+    event.moment = moment;
+    const auto id = static_cast<EventId>(run_.events_.size());
+    if (in_strand) {
+      event.track = track_[strand];
+      event.index = next_[strand]++;
+      if (last_[strand] != kNone) run_.edges_.emplace_back(last_[strand], id);
+      last_[strand] = id;
+    }
+    run_.events_.push_back(event);
+    return id;
+  }
+
+  void make_loose(EventId id) { run_.events_[id].index = static_cast<std::int32_t>(run_.loose_++); }
+
+  void add_step(const Step& step) {
+    const std::size_t takers = step.by == By::one_warp ? 1 : strands_;
+    for (std::size_t s = 0; s < takers; ++s) {
+      const EventId previous = last_[s];
+      const bool halves = step.kind == StepKind::take || step.kind == StepKind::rendezvous;
+      const EventId event = add_event(s, halves ? Moment::arrived : Moment::step, true);
+      take_step(step, s, event, previous);
+    }
+    if (step.kind == StepKind::rendezvous) meet(takers);
+    if (step.kind == StepKind::issue && is_asynchronous(mechanism(*step.op))) finish(step, takers);
+  }
+
+  Mechanism mechanism(OpId op) const { return run_.plan().mechanisms[op.index()]; }
+
+  void take_step(const Step& step, std::size_t s, EventId event, EventId previous) {
+    switch (step.kind) {
+      case StepKind::compute:
+      case StepKind::issue:
+        execute(run_.executions_, *step.op, s, event);
+        return;
+      case StepKind::stage:
+        execute(run_.stagings_, *step.op, s, event);
+        return;
+      case StepKind::wait:
+      case StepKind::acquire:
+        add_wait(step, event, previous);
+        return;
+      case StepKind::expect:
+      case StepKind::commit:
+      case StepKind::release:
+        add_arrival(step, s, event);
+        return;
+      case StepKind::pass:
+        arrive(*step.channel, Side::full, {event, weight(s), 0, 0});
+        return;
+      case StepKind::take:
+        arrive(*step.channel, Side::full, {event, weight(s), 0, 0});
+        add_wait(step, add_event(s, Moment::step, true), previous);
+        return;
+      case StepKind::drain_groups:
+        drain(step, event);
+        return;
+      case StepKind::fence:
+        run_.fences_[{role_, s, step.fence}].push_back(event);
+        return;
+      case StepKind::peek:
+      case StepKind::rendezvous:
+        return;
+    }
+  }
+
+  void execute(std::vector<Execution>& table, OpId op, std::size_t s, EventId event) {
+    const std::int64_t iteration = placed_->iteration;
+    if (iteration < 0 || iteration >= run_.trips_) {
+      findings_.add("ownership", fmt::format("with {} trips, {} is not an iteration", run_.trips_,
+                                             run_.describe(event)));
+      return;
+    }
+    Execution& at = table[op.index() * run_.width_ + static_cast<std::size_t>(iteration)];
+    if (at.begin[s] != kNone) {
+      findings_.add("ownership", fmt::format("with {} trips, {} was done before: {}", run_.trips_,
+                                             run_.describe(event), run_.describe(at.begin[s])));
+      return;
+    }
+    at.begin[s] = event;
+    at.end[s] = event;
+  }
+
+  std::int64_t slot(ChannelId channel) const {
+    return placed_->iteration % run_.plan()[channel].depth;
+  }
+  std::int64_t lap(ChannelId channel) const {
+    return placed_->iteration / run_.plan()[channel].depth;
+  }
+
+  bool in_range() {
+    if (placed_->iteration >= 0 && placed_->iteration < run_.trips_) return true;
+    findings_.add("arrivals", fmt::format("with {} trips, role {} has a step of iteration {}: {}",
+                                          run_.trips_, run_.plan()[role_].name, placed_->iteration,
+                                          name_of(placed_->step->kind)));
+    return false;
+  }
+
+  void add_wait(const Step& step, EventId event, EventId previous) {
+    if (!in_range()) return;
+    const ChannelId id = *step.channel;
+    const Channel& channel = run_.plan()[id];
+    Wait wait{event, previous, lap(id), -1};
+    if (step.kind == StepKind::take) {
+      run_.barriers_[{id, Side::full, slot(id)}].waits.push_back(wait);
+      return;
+    }
+    const bool full = step.kind == StepKind::wait;
+    const int first = full ? channel.full_parity : channel.empty_parity;
+    wait.parity = static_cast<int>((first + lap(id)) % 2);
+    if (!full) --wait.phase;
+    run_.barriers_[{id, full ? Side::full : Side::empty, slot(id)}].waits.push_back(wait);
+  }
+
+  void arrive(ChannelId channel, Side side, Arriving arrival) {
+    if (!in_range()) return;
+    run_.barriers_[{channel, side, slot(channel)}].phases[lap(channel)].push_back(arrival);
+  }
+
+  void add_arrival(const Step& step, std::size_t s, EventId event) {
+    const Side side = step.kind == StepKind::release ? Side::empty : Side::full;
+    const std::int64_t counts = step.by == By::one_warp ? 1 : weight(s);
+    if (step.arrival == Arrival::asynchronous) {
+      const Queue& queue = queues_[Mechanism::tcgen05];
+      if (queue.done.empty()) {
+        findings_.add("arrivals", fmt::format("with {} trips, {} has no tcgen05 work to wait for: "
+                                              "it would never arrive",
+                                              run_.trips_, run_.describe(event)));
+        return;
+      }
+      const EventId signal = add_event(s, Moment::signal, false);
+      make_loose(signal);
+      run_.edges_.emplace_back(event, signal);
+      run_.edges_.emplace_back(queue.done.back(), signal);
+      arrive(*step.channel, side, {signal, counts, 0, 0});
+      return;
+    }
+    const Amount expected = step.kind == StepKind::expect ? run_.plan()[*step.channel].bytes : 0;
+    arrive(*step.channel, side, {event, counts, 0, expected});
+  }
+
+  /// All warps of the role wait for each other.
+  void meet(std::size_t takers) {
+    std::array<EventId, kStrands> arrived = last_;
+    for (std::size_t s = 0; s < takers; ++s) {
+      const EventId passed = add_event(s, Moment::step, true);
+      for (std::size_t other = 0; other < takers; ++other) {
+        if (other != s) run_.edges_.emplace_back(arrived[other], passed);
+      }
+    }
+  }
+
+  void drain(const Step& step, EventId event) {
+    const Queue& queue = queues_[step.queue];
+    const auto pending = static_cast<std::size_t>(step.pending);
+    if (queue.done.size() > pending) {
+      run_.edges_.emplace_back(queue.done[queue.done.size() - pending - 1], event);
+    }
+  }
+
+  /// The end of an asynchronous op: after all warps have started it, and in the order of its queue.
+  void finish(const Step& step, std::size_t takers) {
+    if (placed_->iteration < 0 || placed_->iteration >= run_.trips_) return;
+    const OpId op = *step.op;
+    const Mechanism how = mechanism(op);
+    const EventId done = add_event(0, Moment::done, false);
+    Execution& at =
+        run_.executions_[op.index() * run_.width_ + static_cast<std::size_t>(placed_->iteration)];
+    for (std::size_t s = 0; s < takers; ++s) {
+      run_.edges_.emplace_back(last_[s], done);
+      at.end[s] = done;
+    }
+    if (how == Mechanism::tma_load || how == Mechanism::cp_async) {
+      make_loose(done);
+      const Value& value = run_.plan().values[op.index()];
+      const Amount bytes = value.home ? run_.plan()[*value.home].size : 0;
+      const std::int64_t counts = 32 * run_.plan()[role_].warps;
+      if (!step.channel) return;
+      arrive(
+          *step.channel, Side::full,
+          how == Mechanism::tma_load ? Arriving{done, 0, bytes, 0} : Arriving{done, counts, 0, 0});
+      return;
+    }
+    Queue& queue = queues_[how];
+    if (queue.track < 0) queue.track = static_cast<std::int32_t>(run_.tracks_++);
+    run_.events_[done].track = queue.track;
+    run_.events_[done].index = static_cast<std::int32_t>(queue.done.size());
+    if (!queue.done.empty()) run_.edges_.emplace_back(queue.done.back(), done);
+    queue.done.push_back(done);
+  }
+
+  /// Every op once per iteration.
+  void check_ownership() {
+    if (!findings_.empty()) return;
+    const Plan& plan = run_.plan();
+    for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
+      for (std::int64_t i = 0; i < run_.trips_; ++i) {
+        if (run_.execution(OpId(v), i).exists()) continue;
+        findings_.add("ownership", fmt::format("with {} trips, nobody does {} of iteration {}",
+                                               run_.trips_, plan.problem.ops()[v].name, i));
+        break;
+      }
+      if (findings_.full()) return;
+    }
+  }
+
+  Run& run_;
+  Findings& findings_;
+  RoleId role_;
+  std::size_t strands_ = 1;
+  const PlacedStep* placed_ = nullptr;
+  std::array<EventId, kStrands> last_{};
+  std::array<std::int32_t, kStrands> track_{};
+  std::array<std::int32_t, kStrands> next_{};
+  std::map<Mechanism, Queue> queues_;
+};
+
+Run::Run(const Tables& tables, std::int64_t trips, Findings& findings)
+    : tables_(tables), trips_(trips), width_(static_cast<std::size_t>(trips)) {
+  RunBuilder(*this, findings).build();
+}
+
+}  // namespace twill::plan::proof

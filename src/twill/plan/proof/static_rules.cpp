@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/rules.h"
+
+namespace twill::plan::proof {
+namespace {
+
+constexpr int kWarpgroup = 4;
+constexpr int kMostPending = 7;  // wgmma groups in flight
+
+class StaticCheck {
+ public:
+  StaticCheck(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {}
+
+  void check() {
+    check_launch();
+    check_registers();
+    check_memory();
+    check_homes();
+    check_named_barriers();
+    for (const Role& role : plan_.roles) check_steps(role);
+  }
+
+ private:
+  /// setmaxnreg gives and takes from one pool: if more is asked for than was handed out, it waits
+  /// forever.
+  void check_launch() {
+    std::vector<int> warps(plan_.warpgroups.size() * kWarpgroup, 0);
+    for (const Role& role : plan_.roles) {
+      for (int w = role.first_warp; w < role.first_warp + role.warps; ++w) {
+        const auto warp = static_cast<std::size_t>(w);
+        if (warp >= warps.size() || ++warps[warp] > 1) {
+          findings_.add("launch",
+                        fmt::format("role {} has warp {}, which {}", role.name, w,
+                                    warp >= warps.size() ? "there is not" : "another role has"));
+          return;
+        }
+      }
+      const int first = static_cast<int>(role.warpgroup.index()) * kWarpgroup;
+      if (role.first_warp < first || role.first_warp >= first + kWarpgroup ||
+          (role.warps > 1 && role.warps % kWarpgroup == 0 && role.first_warp != first)) {
+        findings_.add("launch", fmt::format("role {} begins at warp {}, outside its warpgroup",
+                                            role.name, role.first_warp));
+      }
+    }
+    const Limits& limits = plan_.limits;
+    if (limits.launch_registers == 0) return;
+    int sum = 0;
+    for (const Warpgroup& group : plan_.warpgroups) {
+      sum += group.setmaxnreg;
+      if (group.setmaxnreg % 8 != 0 || group.setmaxnreg < 24 ||
+          group.setmaxnreg > limits.most_registers) {
+        findings_.add("launch", fmt::format("setmaxnreg {} is not a multiple of 8 in 24..{}",
+                                            group.setmaxnreg, limits.most_registers));
+      }
+    }
+    const int most = limits.launch_registers * static_cast<int>(plan_.warpgroups.size());
+    if (sum > most) {
+      findings_.add("launch", fmt::format("the setmaxnreg sum to {}, but the launch hands out {}: "
+                                          "setmaxnreg would wait forever",
+                                          sum, most));
+    }
+  }
+
+  void check_registers() {
+    const std::vector<int> needed = registers_needed(plan_);
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      const Role& role = plan_.roles[r];
+      int usable = plan_.problem[role.group].registers;
+      const int given = plan_.warpgroups[role.warpgroup.index()].setmaxnreg;
+      if (plan_.limits.launch_registers > 0) {
+        usable = std::min(usable, std::max(0, given - plan_.limits.register_overhead));
+      }
+      if (role.usable > usable) {
+        findings_.add("registers", fmt::format("role {} counts on {} registers, but has {}",
+                                               role.name, role.usable, usable));
+      }
+      if (!plan_.problem.in_force(problem::Rule::registers)) continue;
+      if (needed[r] > usable) {
+        findings_.add("registers",
+                      fmt::format("the values of role {} need {} registers, but it has "
+                                  "{}",
+                                  role.name, needed[r], usable));
+      }
+    }
+  }
+
+  void check_memory() {
+    for (const Buffer& buffer : plan_.buffers) {
+      if (buffer.residence == Residence::registers || buffer.memory.empty()) continue;
+      const auto memories = plan_.problem.memories();
+      const auto memory =
+          std::find_if(memories.begin(), memories.end(),
+                       [&](const problem::Memory& m) { return m.name == buffer.memory; });
+      if (memory == memories.end()) {
+        findings_.add("memory", fmt::format("buffer {} is in memory {}, which there is not",
+                                            buffer.name, buffer.memory));
+        continue;
+      }
+      const bool tensor = buffer.memory == "TMEM";
+      if (tensor != (buffer.residence == Residence::tensor)) {
+        findings_.add("memory", fmt::format("buffer {} is not of the kind of memory {}",
+                                            buffer.name, buffer.memory));
+      }
+      const Amount end = buffer.offset + buffer.size * buffer.depth;
+      if (buffer.resident) {
+        check_resident(buffer, memory->capacity);
+        continue;
+      }
+      if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
+        findings_.add("memory", fmt::format("buffer {} ends at {}, beyond the {} of {}",
+                                            buffer.name, end, memory->capacity, buffer.memory));
+      }
+    }
+  }
+
+  /// Residents lie beyond what the values of the loop may use, and apart from each other.
+  void check_resident(const Buffer& buffer, Amount capacity) {
+    const auto overlaps = [&](const Buffer& other) {
+      return &other != &buffer && other.resident && other.memory == buffer.memory &&
+             other.offset < buffer.offset + buffer.size && buffer.offset < other.offset + other.size;
+    };
+    if (buffer.offset < capacity ||
+        std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
+      findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
+    }
+    const BufferId id(static_cast<std::size_t>(&buffer - plan_.buffers.data()));
+    for (const Value& value : plan_.values) {
+      if (value.home != id && value.staged != id) continue;
+      findings_.add("memory", fmt::format("resident {} is written in the loop", buffer.name));
+    }
+  }
+
+  /// A value has a place of its own size.
+  void check_homes() {
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      const problem::Op& op = plan_.problem.ops()[v];
+      const Value& value = plan_.values[v];
+      Amount size = op.registers;
+      bool registers = true;
+      for (const problem::Footprint& footprint : op.footprint) {
+        size = footprint.amount;
+        registers = false;
+      }
+      const bool has_room = value.home && plan_[*value.home].size >= size;
+      const bool kind = !value.home || size == 0 || registers == false ||
+                        plan_[*value.home].residence == Residence::registers || in_memory(OpId(v));
+      if (size > 0 && (!has_room || !kind)) {
+        findings_.add("memory", fmt::format("{} needs a place for {}, which it does not have",
+                                            op.name, size));
+      }
+      if (!value.staged) continue;
+      const Amount bytes = Amount{4} * op.registers * 32 * warps_of(OpId(v));
+      if (plan_[*value.staged].residence != Residence::shared ||
+          plan_[*value.staged].size < bytes) {
+        findings_.add("memory", fmt::format("the staging buffer of {} has no room for {} bytes",
+                                            op.name, bytes));
+      }
+    }
+  }
+
+  /// Whether an op that holds registers updates in place what lies in memory.
+  bool in_memory(OpId op) const {
+    return plan_[*plan_.values[op.index()].home].residence != Residence::registers;
+  }
+
+  int warps_of(OpId op) const {
+    const auto role = role_of(plan_, op);
+    return role ? plan_[*role].warps : 1;
+  }
+
+  void check_named_barriers() {
+    std::map<int, std::string> users;
+    const auto use = [&](int id, const std::string& who) {
+      if (id < 1 || id >= plan_.limits.named_barriers) {
+        findings_.add("named-barriers", fmt::format("{} uses named barrier {}, outside 1..{}", who,
+                                                    id, plan_.limits.named_barriers - 1));
+        return;
+      }
+      const auto [at, fresh] = users.emplace(id, who);
+      if (!fresh) {
+        findings_.add("named-barriers",
+                      fmt::format("{} and {} use named barrier {}", at->second, who, id));
+      }
+    };
+    for (const Channel& channel : plan_.channels) {
+      if (channel.kind == ChannelKind::token) use(channel.named_barrier, channel.name);
+    }
+    for (const Role& role : plan_.roles) {
+      const auto& steady = role.sections.steady;
+      const bool meets = std::any_of(steady.begin(), steady.end(), [](const Step& step) {
+        return step.kind == StepKind::rendezvous;
+      });
+      if (meets) use(role.named_barrier, role.name);
+    }
+  }
+
+  void check_steps(const Role& role) {
+    const Sections& sections = role.sections;
+    check_sequence(role, sections.prologue);
+    check_sequence(role, sections.steady);
+    check_sequence(role, sections.drain);
+    for (const auto& path : sections.short_trips) check_sequence(role, path);
+  }
+
+  void check_sequence(const Role& role, const std::vector<Step>& steps) {
+    bool fenced = false;
+    for (const Step& step : steps) {
+      if (step.kind == StepKind::fence && step.fence == Fence::wgmma) fenced = true;
+      if (step.kind == StepKind::compute || step.kind == StepKind::stage) fenced = false;
+      if (step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma &&
+          step.pending > kMostPending) {
+        findings_.add("groups", fmt::format("{} leaves {} wgmma groups in flight; {} may be",
+                                            role.name, step.pending, kMostPending));
+      }
+      if (step.kind == StepKind::compute || step.kind == StepKind::issue) {
+        check_execution(role, step, fenced);
+      }
+    }
+  }
+
+  void check_execution(const Role& role, const Step& step, bool fenced) {
+    const problem::Op& op = plan_.problem[*step.op];
+    const Mechanism how = plan_.mechanisms[step.op->index()];
+    if (is_asynchronous(how) != (step.kind == StepKind::issue) ||
+        (how == Mechanism::threads && op.asynchronous)) {
+      findings_.add("ownership", fmt::format("{} is {}, which '{}' does not do", op.name,
+                                             name_of(how), name_of(step.kind)));
+    }
+    const bool elected =
+        how == Mechanism::tma_load || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
+    if (role.warps > 1 && elected != (step.by == By::one_warp)) {
+      findings_.add("ownership",
+                    fmt::format("{} of role {} is taken by {} of its {} warps", op.name, role.name,
+                                elected ? "each" : "one", role.warps));
+    }
+    const bool announced = how == Mechanism::tma_load || how == Mechanism::cp_async;
+    if (announced && !step.channel) {
+      findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", op.name));
+    }
+    if (how == Mechanism::wgmma && !fenced) {
+      findings_.add("fence",
+                    fmt::format("{} is started with no wgmma fence after what its role did "
+                                "before",
+                                op.name));
+    }
+    if (plan_.problem.in_force(problem::Rule::width) && op.warps != role.warps) {
+      findings_.add("ownership", fmt::format("{} needs {} warps, but role {} has {}", op.name,
+                                             op.warps, role.name, role.warps));
+    }
+  }
+
+  const Plan& plan_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_static(const Plan& plan, Findings& findings) { StaticCheck(plan, findings).check(); }
+
+}  // namespace twill::plan::proof

@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/rules.h"
+
+namespace twill::plan::proof {
+namespace {
+
+constexpr int kMostOfAnything = 4096;
+constexpr Amount kLargestAmount = Amount{1} << 40;
+
+class Checker {
+ public:
+  Checker(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {}
+
+  void check() {
+    check_sizes();
+    if (!findings_.empty()) return;
+    for (const Role& role : plan_.roles) check_role(role);
+    for (const Buffer& buffer : plan_.buffers) check_buffer(buffer);
+    for (const Channel& channel : plan_.channels) check_channel(channel);
+    for (const Value& value : plan_.values) check_value(value);
+    if (!findings_.empty()) return;
+    for (const Role& role : plan_.roles) check_sections(role);
+  }
+
+ private:
+  void wrong(std::string message) { findings_.add("well-formed", std::move(message)); }
+
+  void check_sizes() {
+    const std::size_t ops = plan_.problem.ops().size();
+    const auto expect = [&](std::size_t size, const char* what) {
+      if (size != ops) wrong(fmt::format("there are {} {} for {} ops", size, what, ops));
+    };
+    expect(plan_.mechanisms.size(), "mechanisms");
+    expect(plan_.values.size(), "values");
+    expect(plan_.schedule.ops.size(), "placements");
+    for (std::size_t v = 0; v < plan_.schedule.ops.size() && v < ops; ++v) {
+      const auto ways = plan_.problem.ops()[v].ways.size();
+      const int way = plan_.schedule.ops[v].way;
+      if (way < 0 || static_cast<std::size_t>(way) >= ways) {
+        wrong(fmt::format("{} has no way {}", plan_.problem.ops()[v].name, way));
+      }
+    }
+    if (plan_.roles.size() > static_cast<std::size_t>(kMostOfAnything) || plan_.roles.empty()) {
+      wrong(fmt::format("there are {} roles", plan_.roles.size()));
+    }
+  }
+
+  void in_range(std::int64_t value, std::int64_t low, std::int64_t high, const std::string& what) {
+    if (value < low || value > high) {
+      wrong(fmt::format("{} is {}, outside {}..{}", what, value, low, high));
+    }
+  }
+
+  void check_role(const Role& role) {
+    in_range(role.warps, 1, 32, "the warps of " + role.name);
+    in_range(role.first_warp, 0, 31, "the first warp of " + role.name);
+    in_range(role.registers, 0, kMostOfAnything, "the registers of " + role.name);
+    if (role.warpgroup.index() >= plan_.warpgroups.size()) {
+      wrong(fmt::format("{} is in warpgroup {}, which there is not", role.name,
+                        role.warpgroup.index()));
+    }
+    if (role.group.index() >= plan_.problem.groups().size()) {
+      wrong(fmt::format("{} is group {}, which there is not", role.name, role.group.index()));
+    }
+    in_range(role.sections.spread, 0, kMostOfAnything, "the spread of " + role.name);
+  }
+
+  void check_buffer(const Buffer& buffer) {
+    in_range(buffer.depth, 1, kMostOfAnything, "the depth of buffer " + buffer.name);
+    in_range(buffer.initial, 0, kMostOfAnything, "the initial copies of buffer " + buffer.name);
+    in_range(buffer.size, 0, kLargestAmount, "the size of buffer " + buffer.name);
+    in_range(buffer.offset, 0, kLargestAmount, "the offset of buffer " + buffer.name);
+    const bool registers = buffer.residence == Residence::registers;
+    if (registers != buffer.role.has_value() ||
+        (buffer.role && buffer.role->index() >= plan_.roles.size())) {
+      wrong(fmt::format("buffer {} does not say whose registers it is in", buffer.name));
+    }
+  }
+
+  void check_channel(const Channel& channel) {
+    in_range(channel.depth, 1, channel.kind == ChannelKind::token ? 1 : kMostOfAnything,
+             "the depth of channel " + channel.name);
+    in_range(channel.full_arrivals, 1, 1 << 20, "the full arrivals of " + channel.name);
+    in_range(channel.empty_arrivals, 0, 1 << 20, "the empty arrivals of " + channel.name);
+    in_range(channel.full_parity, 0, 1, "the full parity of " + channel.name);
+    in_range(channel.empty_parity, 0, 1, "the empty parity of " + channel.name);
+    in_range(channel.bytes, 0, kLargestAmount, "the bytes of " + channel.name);
+    if ((channel.kind == ChannelKind::pipeline) != (channel.empty_arrivals > 0)) {
+      wrong(fmt::format("channel {}: a pipeline, and nothing else, counts empty arrivals",
+                        channel.name));
+    }
+    const auto known = [&](RoleId role) { return role.index() < plan_.roles.size(); };
+    if (!known(channel.producer) ||
+        !std::all_of(channel.consumers.begin(), channel.consumers.end(), known)) {
+      wrong(fmt::format("channel {} names a role that there is not", channel.name));
+    }
+    for (const BufferId buffer : channel.buffers) {
+      if (buffer.index() >= plan_.buffers.size()) {
+        wrong(fmt::format("channel {} guards a buffer that there is not", channel.name));
+      }
+    }
+  }
+
+  void check_value(const Value& value) {
+    for (const auto& buffer : {value.home, value.staged}) {
+      if (buffer && buffer->index() >= plan_.buffers.size()) {
+        wrong("a value lies in a buffer that there is not");
+      }
+    }
+  }
+
+  void check_sections(const Role& role) {
+    const Sections& sections = role.sections;
+    if (sections.short_trips.size() != static_cast<std::size_t>(sections.spread)) {
+      wrong(fmt::format("{} spreads over {} windows but has {} short paths", role.name,
+                        sections.spread + 1, sections.short_trips.size()));
+      return;
+    }
+    for (const Step& step : sections.prologue) check_step(role, step, Instance::From::first);
+    for (const Step& step : sections.steady) check_step(role, step, Instance::From::window);
+    for (const Step& step : sections.drain) check_step(role, step, Instance::From::last);
+    for (const auto& path : sections.short_trips) {
+      for (const Step& step : path) check_step(role, step, Instance::From::first);
+    }
+    for (const Step& step : role.tail) check_step(role, step, Instance::From::last);
+  }
+
+  void check_step(const Role& role, const Step& step, Instance::From from) {
+    const std::string what = fmt::format("a step '{}' of {}", name_of(step.kind), role.name);
+    if (step.instance.from != from) wrong(what + " counts its iteration from elsewhere");
+    in_range(step.instance.offset, -kMostOfAnything, kMostOfAnything, "the iteration of " + what);
+    const bool of_op = step.kind == StepKind::compute || step.kind == StepKind::issue ||
+                       step.kind == StepKind::stage;
+    if (of_op != step.op.has_value() ||
+        (step.op && step.op->index() >= plan_.problem.ops().size())) {
+      wrong(what + " names no op that there is");
+      return;
+    }
+    check_step_channel(role, step, what);
+    if (step.kind == StepKind::drain_groups)
+      in_range(step.pending, 0, 63, "what is left by " + what);
+  }
+
+  static bool wants_channel(StepKind kind) {
+    switch (kind) {
+      case StepKind::acquire:
+      case StepKind::expect:
+      case StepKind::commit:
+      case StepKind::wait:
+      case StepKind::release:
+      case StepKind::peek:
+      case StepKind::pass:
+      case StepKind::take:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void check_step_channel(const Role& role, const Step& step, const std::string& what) {
+    const bool known = step.channel && step.channel->index() < plan_.channels.size();
+    if (step.channel && !known) {
+      wrong(what + " names a channel that there is not");
+      return;
+    }
+    if (!wants_channel(step.kind)) return;
+    if (!known) {
+      wrong(what + " names no channel");
+      return;
+    }
+    const Channel& channel = plan_[*step.channel];
+    const bool token = step.kind == StepKind::pass || step.kind == StepKind::take;
+    const bool empty = step.kind == StepKind::acquire || step.kind == StepKind::release;
+    if (token != (channel.kind == ChannelKind::token) ||
+        (empty && channel.kind != ChannelKind::pipeline)) {
+      wrong(
+          fmt::format("{} does not go with the {} {}", what, name_of(channel.kind), channel.name));
+    }
+    const RoleId id(static_cast<std::size_t>(&role - plan_.roles.data()));
+    const bool produces = step.kind == StepKind::acquire || step.kind == StepKind::expect ||
+                          step.kind == StepKind::commit || step.kind == StepKind::pass;
+    const bool its = produces ? channel.producer == id
+                              : std::find(channel.consumers.begin(), channel.consumers.end(), id) !=
+                                    channel.consumers.end();
+    if (!its) {
+      wrong(fmt::format("{}: {} is not a {} of {}", what, role.name,
+                        produces ? "producer" : "consumer", channel.name));
+    }
+  }
+
+  const Plan& plan_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_well_formed(const Plan& plan, Findings& findings) { Checker(plan, findings).check(); }
+
+}  // namespace twill::plan::proof

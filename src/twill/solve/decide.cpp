@@ -1,0 +1,38 @@
+#include "twill/solve/decide.h"
+
+#include <utility>
+
+#include "twill/schedule/bounds.h"
+#include "twill/solve/candidate.h"
+#include "twill/solve/search.h"
+
+namespace twill::solve {
+
+Decision decide(const problem::Problem& problem, Cycles ii, const Options& options) {
+  Decision decision;
+  decision.decided = Decided::infeasible;
+  if (schedule::min_ii(problem).value > ii || schedule::never_feasible(problem)) return decision;
+  Progress progress{"initiation_interval", std::nullopt, ii, 0};
+  Budget budget(options.work_limit, options.memory_limit, [&] {
+    if (options.progress) options.progress(progress);
+    return !options.cancelled || !options.cancelled();
+  });
+  const Candidates candidates =
+      candidates_of(problem, find_sub_tiles(problem), options.most_combinations);
+  if (!candidates.all) decision.decided = Decided::undecided;
+  for (const Candidate& candidate : candidates.tried) {
+    if (candidate.min_ii.value > ii) continue;
+    const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
+    Search search(candidate, budget, options.proof, no_report);
+    auto found = search.decide(ii);
+    decision.work = budget.work();
+    if (found.outcome == Outcome::stopped) decision.decided = Decided::undecided;
+    if (found.outcome != Outcome::satisfied) continue;
+    decision.decided = Decided::feasible;
+    decision.schedule = with_ways(*std::move(found.schedule), candidate);
+    break;
+  }
+  return decision;
+}
+
+}  // namespace twill::solve

@@ -1,0 +1,182 @@
+// Certificates of what is solved: accepted, complete, the same bytes every time.
+
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "solve/random_problem.h"
+#include "solve/solve_text.h"
+#include "twill/certify/pools.h"
+#include "twill/prove/prove.h"
+
+namespace twill::prove {
+namespace {
+
+using certify::Files;
+using problem::Problem;
+using schedule::Verdict;
+using solve_test::bundled;
+using solve_test::problem_of;
+
+Files files_of(const Problem& problem, const solve::Options& options = {}) {
+  const auto proven = prove(problem, options);
+  if (!proven) {
+    ADD_FAILURE() << proven.error() << "\n"
+                  << schedule::print_loop(schedule::loop_text_of(problem));
+    return {};
+  }
+  return certify::print_certificate(proven->certificate);
+}
+
+certify::Checked checked(const Files& files) {
+  auto out = certify::check_files(files);
+  if (!out) {
+    ADD_FAILURE() << to_string(out.error());
+    return {};
+  }
+  if (out->rejection) ADD_FAILURE() << out->rejection->file << ": " << out->rejection->reason;
+  return *std::move(out);
+}
+
+class BundledLoop : public testing::TestWithParam<std::string> {};
+
+// Protects: the answers that are shown to users can be checked, and the proof of the bound is
+// there.
+TEST_P(BundledLoop, HasACertificate) {
+  const Files files = files_of(bundled(GetParam()));
+  const certify::Checked result = checked(files);
+  EXPECT_EQ(result.verdict, Verdict::optimal);
+  EXPECT_EQ(result.interval_bound, result.values.front());
+  EXPECT_NE(files.at("claims").find("verdict optimal\n"), std::string::npos);
+  std::size_t bytes = 0;
+  for (const auto& [name, text] : files) bytes += text.size();
+  EXPECT_LT(bytes, 1'000'000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loops, BundledLoop,
+                         testing::Values("fig1", "gemm", "fwd_h1", "fwd_h2", "fwd_h1big", "fwd_b1",
+                                         "fwd_b2", "fwd_b2_2wg", "bwd_h1", "bwd_h2", "bwd_b1",
+                                         "meta_bwd", "meta_fwd", "meta_fwdsub"),
+                         [](const auto& it) { return it.param; });
+
+// Protects: same input, same bytes.
+TEST(Certificates, AreDeterministic) {
+  for (const char* loop : {"fwd_h1", "fwd_b1", "bwd_h2"}) {
+    EXPECT_EQ(files_of(bundled(loop)), files_of(bundled(loop))) << loop;
+  }
+}
+
+// Protects: every kind of answer, with alternatives, relaxed rules, load groups and widths, gets a
+// certificate that is accepted and says what the answer says.
+TEST(Certificates, OfRandomProblems) {
+  std::mt19937 random(21);
+  std::map<Verdict, int> verdicts;
+  int proofs = 0;
+  for (int round = 0; round < 1500; ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 5;
+    size.groups = 1 + round % 3;
+    size.ways = 1 + (round % 4 == 0 ? 1 : 0);
+    const Problem problem = solve_test::random_problem(random, size);
+    solve::Options options;
+    if (round % 5 == 0) options.work_limit = 1 + static_cast<std::uint64_t>(round) * 3;
+    const auto proven = prove(problem, options);
+    ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
+                                    << schedule::print_loop(schedule::loop_text_of(problem));
+    const certify::Checked result = checked(certify::print_certificate(proven->certificate));
+    ASSERT_FALSE(HasFailure()) << schedule::print_loop(schedule::loop_text_of(problem));
+    EXPECT_EQ(result.verdict, proven->answer.verdict);
+    ++verdicts[result.verdict];
+    proofs += static_cast<int>(proven->certificate.proofs.size());
+    for (std::size_t i = 0; i < result.values.size(); ++i) {
+      EXPECT_EQ(result.values[i], proven->answer.objectives[i].value);
+    }
+    if (result.verdict == Verdict::feasible) {
+      EXPECT_EQ(result.interval_bound, proven->answer.lower_bound.value);
+    }
+  }
+  EXPECT_GT(verdicts[Verdict::optimal], 500);
+  EXPECT_GT(verdicts[Verdict::infeasible], 50);
+  EXPECT_GT(verdicts[Verdict::feasible] + verdicts[Verdict::undecided], 10);
+  EXPECT_GT(proofs, 300);
+}
+
+// Protects: the reasons for which a loop has no schedule at any interval, each by itself.
+TEST(Certificates, OfLoopsWithoutSchedule) {
+  const std::map<std::string, std::string> reasons = {
+      {"never no-group a\n", "loop x\ngroup G warps 8\nop a\n"},
+      {"never memory M\n",
+       "loop x\nmemory M capacity 5\ngroup G\nop a latency 1 occupies M 6\nop b\na -> b\n"},
+      {"never registers a\n",
+       "loop x\ngroup G registers 9\ngroup H registers 8\nop a latency 1 registers 10\nop b\n"
+       "a -> b\n"},
+      {"never registers a b c\n",
+       "loop x\ngroup G registers 9\ngroup H registers 9\nop a registers 9\nop b registers 9\n"
+       "op c registers 9\na -> a distance 1\nb -> b distance 1\nc -> c distance 1\n"},
+      {"never too-few-groups\n",
+       "loop x\nminimum-compute-groups 2\ngroup G\ngroup H warps 8\nop a\nop b\n"},
+      {"never proof never.proof\n",
+       "loop x\nmemory M capacity 5\ngroup G registers 9\nop a latency 1 occupies M 2\n"
+       "op b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\na -> d\nb -> d\nc -> d\n"}};
+  for (const auto& [reason, loop] : reasons) {
+    const Files files = files_of(problem_of(loop));
+    EXPECT_EQ(checked(files).verdict, Verdict::infeasible) << loop;
+    EXPECT_NE(files.at("claims").find(reason), std::string::npos) << files.at("claims");
+  }
+}
+
+// Protects: a combination of ways that is not looked at, and an exchange that is none.
+TEST(Certificates, CoverEveryCombinationOfWays) {
+  Files files = files_of(problem_of(
+      "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
+      "op b\n way p uses P 4\n way q uses Q 4\nop c uses P 1\n"));
+  EXPECT_EQ(checked(files).values.front(), 5);
+  std::string& claims = files.at("claims");
+  const std::string good = claims;
+  const std::string last = "case a p b p\nat-least interval 9 pipe P\n";
+  ASSERT_NE(claims.find(last), std::string::npos) << claims;
+  claims.erase(claims.find(last), last.size());
+  auto result = certify::check_files(files);
+  ASSERT_TRUE(result && result->rejection);
+  EXPECT_EQ(result->rejection->reason, "a combination of ways is in no case");
+  claims = good;
+  claims.replace(claims.find("exchange a b"), 12, "exchange a c");
+  result = certify::check_files(files);
+  ASSERT_TRUE(result && result->rejection);
+  EXPECT_NE(result->rejection->reason.find("not alike"), std::string::npos);
+}
+
+/// The certificates of two pools, one per folder, and claims about both.
+Files two_pools(const std::string& claims) {
+  Files all;
+  const std::map<std::string, std::string> loops = {
+      {"pool-1/", "loop x\ngroup G\nop a latency 3\na -> a distance 1\n"},
+      {"pool-2/", "loop x\ngroup G\ngroup H\nop a latency 4\na -> a distance 1\n"}};
+  for (const auto& [folder, loop] : loops) {
+    for (const auto& [name, text] : files_of(problem_of(loop))) all.emplace(folder + name, text);
+  }
+  all.emplace("pools", "twill-pools 1\n" + claims + "pool pool-1 one\npool pool-2 two\nend\n");
+  return all;
+}
+
+// Protects: what is claimed of several pools follows from what is proven of each.
+TEST(Pools, TheBestIsChosen) {
+  EXPECT_EQ(checked(two_pools("verdict optimal\nchosen one\n")).verdict, Verdict::optimal);
+  const auto rejected = [](const std::string& claims) {
+    const auto result = certify::check_files(two_pools(claims));
+    EXPECT_TRUE(result.has_value());
+    return result && result->rejection ? result->rejection->reason : "";
+  };
+  EXPECT_EQ(rejected("verdict optimal\nchosen two\n"), "pool one may hold something better");
+  EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "the chosen pool has no schedule");
+  EXPECT_EQ(rejected("verdict infeasible\n"), "pool one is not known to be infeasible");
+  EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),
+            "a pool is chosen, but there is no schedule");
+}
+
+}  // namespace
+}  // namespace twill::prove

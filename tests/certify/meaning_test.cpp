@@ -1,0 +1,491 @@
+// Protects the one thing that no proof step can: that the constraints of the checker hold of every
+// schedule there is. Each predicate is evaluated on a schedule by its definition, in absolute
+// cycles; then no clause may be violated, no difference, and no sum may overflow.
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "solve/random_problem.h"
+#include "twill/certify/constraints.h"
+#include "twill/certify/symmetry.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/solve.h"
+#include "twill/solve/symmetry.h"
+#include "twill/verify/verify.h"
+
+namespace twill::certify {
+namespace {
+
+using problem::Problem;
+using schedule::Schedule;
+using Kind = Predicate::Kind;
+
+/// The truth of predicates in one schedule.
+class Truth {
+ public:
+  Truth(const Problem& problem, const Schedule& schedule, const Subject& subject)
+      : problem_(problem), schedule_(schedule), subject_(subject), ii_(subject.interval) {
+    const Cycles zero = schedule.ops[subject.anchor].issue;
+    for (const auto& at : schedule.ops) {
+      const Cycles issue = at.issue - zero;
+      Cycles slot = issue % ii_;
+      if (slot < 0) slot += ii_;
+      slots_.push_back(slot);
+      stages_.push_back((issue - slot) / ii_);
+    }
+  }
+
+  bool of(const Predicate& it) const {
+    const auto number = it.number;
+    switch (it.kind) {
+      case Kind::slot:
+        return slots_[it.first] - slots_[it.second] >= number;
+      case Kind::stage:
+        return stages_[it.first] - stages_[it.second] >= number;
+      case Kind::in:
+        return group(it.first) == it.second;
+      case Kind::used:
+        return some_op([&](std::size_t op) { return group(op) == it.first; });
+      case Kind::opened:
+        return some_op([&](std::size_t op) { return op <= it.second && group(op) == it.first; });
+      case Kind::same:
+        return group(it.first) == group(it.second);
+      case Kind::waits:
+        return waits(it.first);
+      case Kind::alive:
+        return copies(it.first, it.second) >= number;
+      case Kind::held:
+        return group(it.first) == group(it.second) && copies(it.first, it.second) >= number;
+      case Kind::together:
+        return together(it.first, it.second);
+      case Kind::before:
+        for (std::int64_t i = 0; i <= number; ++i) {
+          if (held(member(it.first, i), it.second)) return true;
+        }
+        return false;
+      case Kind::counts: {
+        if (!held(member(it.first, number), it.second)) return false;
+        if (!together(it.first, it.second)) return true;
+        for (std::int64_t i = 0; i < number; ++i) {
+          if (held(member(it.first, i), it.second)) return true;
+        }
+        return false;
+      }
+      case Kind::gathered:
+        return std::all_of(subject_.accumulators[it.first].begin(),
+                           subject_.accumulators[it.first].end(),
+                           [&](std::size_t op) { return group(op) == it.second; });
+      case Kind::leaves:
+        return leaves(it.first, it.second);
+      case Kind::crosses:
+        return crosses(it.first, it.second);
+      case Kind::groups:
+        return groups() <= number;
+      case Kind::crossings:
+        return crossings() <= number;
+      case Kind::length:
+        return schedule::length_of(problem_, schedule_) <= number;
+      default:
+        ADD_FAILURE() << "no variable";
+        return false;
+    }
+  }
+
+ private:
+  std::size_t group(std::size_t op) const { return schedule_.ops[op].group.index(); }
+  std::size_t member(std::size_t accumulator, std::int64_t position) const {
+    return subject_.accumulators[accumulator][static_cast<std::size_t>(position)];
+  }
+  template <class Test>
+  bool some_op(Test test) const {
+    for (std::size_t op = 0; op < schedule_.ops.size(); ++op) {
+      if (test(op)) return true;
+    }
+    return false;
+  }
+  bool held(std::size_t value, std::size_t event) const {
+    return group(value) == group(event) && copies(value, event) >= 1;
+  }
+  bool together(std::size_t accumulator, std::size_t event) const {
+    const auto& ops = subject_.accumulators[accumulator];
+    return std::all_of(ops.begin(), ops.end(),
+                       [&](std::size_t op) { return group(op) == group(event); });
+  }
+
+  bool waits(std::size_t op) const {
+    for (const auto& it : problem_.dependences()) {
+      if (it.to.index() != op) continue;
+      const bool comes = it.carries_value && problem_[it.from].registers > 0 &&
+                         group(it.from.index()) != group(op);
+      if (it.blocking || comes) return true;
+    }
+    return false;
+  }
+
+  /// End of the life of iteration 0's value.
+  Cycles end_of(std::size_t value) const {
+    Cycles end = schedule_.ops[value].issue;
+    for (const auto& it : problem_.dependences()) {
+      if (it.from.index() != value || !it.carries_value) continue;
+      const auto& to = problem_[it.to];
+      end = std::max(end, schedule_.ops[it.to.index()].issue + it.distance * ii_ +
+                              read_hold_of(it, to, to.ways.front()));
+    }
+    return end;
+  }
+
+  std::int64_t copies(std::size_t value, std::size_t event) const {
+    const Cycles now = schedule_.ops[event].issue;
+    const Cycles begin = schedule_.ops[value].issue;
+    const Cycles end = end_of(value);
+    std::int64_t count = 0;
+    for (Cycles iteration = -400; iteration <= 400; ++iteration) {
+      count += begin + iteration * ii_ <= now && now < end + iteration * ii_ ? 1 : 0;
+    }
+    return count;
+  }
+
+  /// By the definition: a reader elsewhere for which it certainly lives longer than it must.
+  bool leaves(std::size_t value, std::size_t to) const {
+    if (group(value) != to) return false;
+    const Facts facts = facts_of(problem_);
+    const Cycles least = least_lives(facts, ii_)[value];
+    for (const Reading& it : facts.readings[value]) {
+      if (it.abroad && *it.abroad > least && group(it.reader) != to) return true;
+    }
+    return false;
+  }
+
+  bool crosses(std::size_t value, std::size_t to) const {
+    if (problem_.ops()[value].registers == 0 || group(value) == to) return false;
+    for (const auto& it : problem_.dependences()) {
+      if (it.from.index() == value && it.carries_value && group(it.to.index()) == to) return true;
+    }
+    return false;
+  }
+
+  std::int64_t groups() const {
+    std::set<std::size_t> used;
+    for (std::size_t op = 0; op < schedule_.ops.size(); ++op) used.insert(group(op));
+    return static_cast<std::int64_t>(used.size());
+  }
+  std::int64_t crossings() const {
+    std::int64_t count = 0;
+    for (std::size_t op = 0; op < schedule_.ops.size(); ++op) {
+      for (std::size_t to = 0; to < problem_.groups().size(); ++to)
+        count += crosses(op, to) ? 1 : 0;
+    }
+    return count;
+  }
+
+  const Problem& problem_;
+  const Schedule& schedule_;
+  const Subject& subject_;
+  Cycles ii_;
+  std::vector<Cycles> slots_;
+  std::vector<Cycles> stages_;
+};
+
+/// Renames equal groups so that those with earlier ops come first, and shifts the first issue to 0.
+Schedule normal(const Problem& problem, Schedule schedule) {
+  std::map<std::tuple<int, int, bool>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+    const auto& group = problem.groups()[i];
+    alike[{group.warps, group.registers, group.loads}].push_back(i);
+  }
+  std::map<std::size_t, std::size_t> renamed;
+  std::map<std::tuple<int, int, bool>, std::size_t> next;
+  Cycles first = schedule.ops.front().issue;
+  for (auto& at : schedule.ops) {
+    first = std::min(first, at.issue);
+    const auto& group = problem[at.group];
+    const std::tuple kind(group.warps, group.registers, group.loads);
+    const auto [place, fresh] = renamed.try_emplace(at.group.index(), 0);
+    if (fresh) place->second = alike[kind][next[kind]++];
+    at.group = schedule::GroupId(place->second);
+  }
+  for (auto& at : schedule.ops) at.issue -= first;
+  return schedule;
+}
+
+/// Every circuit of readings of values of one size, up to three ops long, that is disjoint from
+/// those before.
+std::vector<std::vector<std::size_t>> accumulators_of(const Problem& problem) {
+  const Facts facts = facts_of(problem);
+  const std::size_t n = problem.ops().size();
+  std::vector<std::vector<std::size_t>> out;
+  std::set<std::size_t> taken;
+  const auto offer = [&](const std::vector<std::size_t>& ops) {
+    if (rounds_of(facts, ops) < 1) return;
+    for (const std::size_t op : ops) {
+      const bool fits = problem.ops()[op].registers > 0 &&
+                        problem.ops()[op].registers == problem.ops()[ops[0]].registers;
+      if (!fits || taken.contains(op)) return;
+    }
+    taken.insert(ops.begin(), ops.end());
+    out.push_back(ops);
+  };
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a + 1; b < n; ++b) {
+      offer({a, b});
+      for (std::size_t c = 0; c < n; ++c) {
+        if (c != a && c != b) offer({a, b, c});
+      }
+    }
+  }
+  return out;
+}
+
+Subject subject_of(const Problem& problem, const Schedule& schedule, std::mt19937& random) {
+  Subject out;
+  out.interval = schedule.initiation_interval;
+  out.anchor = random() % problem.ops().size();
+  out.accumulators = accumulators_of(problem);
+  const solve::SubTiles tiles = solve::find_sub_tiles(problem);
+  if (tiles.ops.empty()) return out;
+  for (const auto& map : tiles.exchanges) {
+    Exchange& exchange = out.exchanges.emplace_back();
+    for (std::size_t op = 0; op < map.size(); ++op) {
+      if (op < map[op]) exchange.emplace_back(op, map[op]);
+    }
+  }
+  // The order of the tiles that the schedule has: it is one of those that exchanges lead to.
+  const Cycles ii = schedule.initiation_interval;
+  const auto apart = [&](std::size_t from, std::size_t to) {
+    const Cycles cycles = (schedule.ops[to].issue - schedule.ops[from].issue) % ii;
+    return cycles < 0 ? cycles + ii : cycles;
+  };
+  out.tiles = tiles.ops;
+  if (out.tiles.size() == 2 && apart(out.tiles[0], out.tiles[1]) > ii / 2) {
+    std::swap(out.tiles[0], out.tiles[1]);
+  }
+  out.anchor = out.tiles.front();
+  std::sort(out.tiles.begin() + 1, out.tiles.end(), [&](std::size_t a, std::size_t b) {
+    return apart(out.anchor, a) < apart(out.anchor, b);
+  });
+  return out;
+}
+
+/// Makes all variables there are, some with numbers around those that matter.
+void name_everything(Constraints& constraints, const Problem& problem, const Subject& subject) {
+  const std::size_t n = problem.ops().size();
+  const std::size_t groups = problem.groups().size();
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < n; ++b) {
+      for (std::int64_t copies = 1; copies <= 3; ++copies) {
+        constraints.literal({Kind::alive, a, b, copies});
+        constraints.literal({Kind::held, a, b, copies});
+      }
+    }
+    for (std::size_t group = 0; group < groups; ++group) {
+      constraints.literal({Kind::leaves, a, group, 0});
+      constraints.literal({Kind::crosses, a, group, 0});
+    }
+  }
+  for (std::size_t i = 0; i < subject.accumulators.size(); ++i) {
+    for (std::size_t op = 0; op < n; ++op) {
+      constraints.literal({Kind::together, i, op, 0});
+      for (std::size_t p = 0; p < subject.accumulators[i].size(); ++p) {
+        constraints.literal({Kind::counts, i, op, static_cast<std::int64_t>(p)});
+      }
+    }
+    for (std::size_t group = 0; group < groups; ++group) {
+      constraints.literal({Kind::gathered, i, group, 0});
+    }
+  }
+  for (std::int64_t limit = 0; limit <= 4; ++limit) {
+    constraints.literal({Kind::groups, 0, 0, limit});
+    constraints.literal({Kind::crossings, 0, 0, limit});
+  }
+  for (const std::int64_t limit : {1, 3, 6, 12, 30})
+    constraints.literal({Kind::length, 0, 0, limit});
+}
+
+std::vector<Predicate> all_sums(const Problem& problem) {
+  std::vector<Predicate> sums = {{Kind::compute_groups, 0, 0, 0}};
+  for (std::size_t op = 0; op < problem.ops().size(); ++op) {
+    for (std::size_t m = 0; m < problem.memories().size(); ++m) {
+      sums.push_back({Kind::memory, m, op, 0});
+    }
+    sums.push_back({Kind::registers, op, 0, 0});
+  }
+  for (std::size_t group = 0; group < problem.groups().size(); ++group) {
+    sums.push_back({Kind::issue, group, 0, 0});
+    sums.push_back({Kind::register_time, group, 0, 0});
+  }
+  for (std::int64_t limit = 0; limit <= 4; ++limit) {
+    sums.push_back({Kind::groups, 0, 0, limit});
+    sums.push_back({Kind::crossings, 0, 0, limit});
+  }
+  return sums;
+}
+
+std::string in_words(const Problem& problem, const Schedule& schedule) {
+  return schedule::print_loop(schedule::loop_text_of(problem, schedule));
+}
+
+/// Everything that the checker believes holds of this schedule, which is right.
+void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt19937& random) {
+  const Schedule right = normal(problem, schedule);
+  ASSERT_TRUE(verify::verify(problem, right).has_value());
+  const Subject subject = subject_of(problem, right, random);
+  UnitPropagation clauses;
+  Constraints constraints(problem, subject, clauses);
+  ASSERT_EQ(constraints.objection(), "");
+  ASSERT_FALSE(constraints.nothing_fits()) << in_words(problem, right);
+  name_everything(constraints, problem, subject);
+  const Truth truth(problem, right, subject);
+  std::vector<Literal> assignment;
+  std::vector<Literal> atoms;
+  for (std::size_t i = 0; i < constraints.predicates().size(); ++i) {
+    const Predicate& it = constraints.predicates()[i];
+    const auto positive = static_cast<Literal>(2 * (i + 1));
+    assignment.push_back(truth.of(it) ? positive : negation(positive));
+    if (it.kind == Kind::slot || it.kind == Kind::stage) atoms.push_back(assignment.back());
+  }
+  ASSERT_EQ(clauses.variable_count(), assignment.size() + 1);
+  ASSERT_FALSE(constraints.close_circuit(atoms)) << in_words(problem, right);
+  const bool consistent = clauses.assume(assignment);
+  if (!consistent) {
+    std::vector<UnitPropagation::Clause> why;
+    clauses.trace_contradiction(why);
+    std::string text;
+    for (const Literal literal : clauses.literals_in(why.front())) {
+      text += (literal % 2 != 0 ? " not " : " ") +
+              text_of(constraints.predicates()[literal / 2 - 1], problem) + ";";
+    }
+    FAIL() << text << "\n" << in_words(problem, right);
+  }
+  std::vector<Literal> causes;
+  for (const Predicate& sum : all_sums(problem)) {
+    EXPECT_FALSE(constraints.overflows(sum, causes)) << text_of(sum, problem) << "\n"
+                                                     << in_words(problem, right);
+  }
+  clauses.release();
+}
+
+Schedule stretched(const Schedule& schedule) {
+  Schedule out = schedule;
+  ++out.initiation_interval;
+  for (auto& at : out.ops) at.issue += at.issue / schedule.initiation_interval;
+  return out;
+}
+
+Schedule drawn(const Problem& problem, std::mt19937& random) {
+  Schedule out;
+  out.initiation_interval = 1 + static_cast<Cycles>(random() % 9);
+  for (std::size_t op = 0; op < problem.ops().size(); ++op) {
+    const auto issue = static_cast<Cycles>(random() % 14);
+    out.ops.push_back({issue, schedule::GroupId(random() % problem.groups().size()), 0});
+  }
+  return out;
+}
+
+// What the search finds, and the same stretched: tight schedules, where a constraint that is too
+// strong would show.
+TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
+  std::mt19937 random(11);
+  int schedules = 0;
+  for (int round = 0; round < 1500; ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 5;
+    size.groups = 1 + round % 3;
+    const Problem problem = solve_test::random_problem(random, size);
+    const schedule::Answer answer = solve::solve(problem);
+    if (!answer.schedule) continue;
+    Schedule schedule = *answer.schedule;
+    for (int stretch = 0; stretch < 3; ++stretch) {
+      expect_allowed(problem, schedule, random);
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+      schedule = stretched(schedule);
+      ++schedules;
+    }
+  }
+  EXPECT_GT(schedules, 2000);
+}
+
+/// A value that goes around the loop in registers, with hardly more room than it needs, and readers
+/// in other groups to which it takes time to get.
+Problem accumulator_loop(std::mt19937& random) {
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  const int ring = pick(2, 3);
+  std::string text = "loop ring\nunit X\ngroup G registers " + std::to_string(pick(4, 9)) +
+                     "\ngroup H warps 8 registers 9\n";
+  if (pick(0, 1) == 1) text += "group I registers " + std::to_string(pick(4, 9)) + "\n";
+  const auto name = [](int op) { return std::string(1, static_cast<char>('a' + op)); };
+  const auto number = [&](int low, int high) { return std::to_string(pick(low, high)); };
+  for (int op = 0; op < ring; ++op) {
+    text += "op " + name(op) + " latency " + number(0, 2) + " issue " + number(0, 1) +
+            " registers 4" + (pick(0, 2) == 0 ? " async" : "") + "\n";
+  }
+  text += "op r on X for " + number(3, 9) + " latency 1 issue 1 warps 8\n";
+  text += "op s latency 1 issue 1 registers " + number(0, 2) + "\n";
+  for (int op = 0; op < ring; ++op) {
+    text += name(op) + " -> " + name((op + 1) % ring) +
+            (op + 1 == ring ? " distance " + number(1, 2) : "") + "\n";
+  }
+  for (int reader = pick(1, 2); reader > 0; --reader) {
+    text += name(pick(0, ring - 1)) + (pick(0, 1) == 0 ? " -> r" : " -> s") + " distance " +
+            number(0, 1) + " transfer " + number(1, 6) + "\n";
+  }
+  auto loop = schedule::parse_loop(text, "ring.loop");
+  if (!loop) ADD_FAILURE() << to_string(loop.error());
+  return std::move(loop->problem);
+}
+
+// Tight registers around accumulators: here the sums over time and over copies are exact.
+TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
+  std::mt19937 random(13);
+  int schedules = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Problem problem = accumulator_loop(random);
+    const schedule::Answer answer = solve::solve(problem);
+    if (!answer.schedule) continue;
+    Schedule schedule = *answer.schedule;
+    for (int stretch = 0; stretch < 2; ++stretch, schedule = stretched(schedule)) {
+      expect_allowed(problem, schedule, random);
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+      ++schedules;
+    }
+    for (int attempt = 0; attempt < 300; ++attempt) {
+      Schedule moved = schedule;
+      for (auto& at : moved.ops) at.issue += static_cast<Cycles>(random() % 7);
+      if (!verify::verify(problem, moved)) continue;
+      expect_allowed(problem, moved, random);
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+      ++schedules;
+    }
+  }
+  EXPECT_GT(schedules, 3000);
+}
+
+// Schedules at random, of which those are right that the simulation says are right.
+TEST(Meaning, RandomSchedulesAreAllowed) {
+  std::mt19937 random(12);
+  int schedules = 0;
+  for (int round = 0; round < 1200; ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 4;
+    size.groups = 1 + round % 3;
+    const Problem problem = solve_test::random_problem(random, size);
+    for (int attempt = 0; attempt < 150; ++attempt) {
+      const Schedule schedule = drawn(problem, random);
+      if (!verify::verify(problem, schedule)) continue;
+      expect_allowed(problem, schedule, random);
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+      ++schedules;
+    }
+  }
+  EXPECT_GT(schedules, 3000);
+}
+
+}  // namespace
+}  // namespace twill::certify

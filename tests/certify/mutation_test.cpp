@@ -1,0 +1,342 @@
+// Protects: a certificate that was tampered with is not accepted, unless what it claims is still
+// right and still proven. Mutants are drawn at random and counted: refused by a reader, rejected by
+// the checker, accepted with the claim it had (a step that was not needed, another schedule just as
+// good), accepted with a weaker claim that is right (less is claimed of the bound). None may be
+// accepted with a claim that is wrong.
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "solve/solve_text.h"
+#include "twill/prove/prove.h"
+
+namespace twill::prove {
+namespace {
+
+using certify::Files;
+using problem::Problem;
+using schedule::Verdict;
+using solve_test::bundled;
+using solve_test::problem_of;
+
+Files files_of(const Problem& problem) {
+  const auto proven = prove(problem, {});
+  if (!proven) ADD_FAILURE() << proven.error();
+  return certify::print_certificate(proven->certificate);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// The places of whole numbers in a line.
+std::vector<std::pair<std::size_t, std::size_t>> numbers_in(const std::string& line) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  const auto is_word = [](char c) { return c != ' '; };
+  for (std::size_t i = 0; i < line.size();) {
+    std::size_t end = i;
+    while (end < line.size() && is_word(line[end])) ++end;
+    const std::size_t begin = i + (i < line.size() && line[i] == '-' ? 1 : 0);
+    const bool number =
+        end > begin && std::all_of(line.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   line.begin() + static_cast<std::ptrdiff_t>(end),
+                                   [](char c) { return c >= '0' && c <= '9'; });
+    if (number) out.emplace_back(i, end - i);
+    i = end + 1;
+  }
+  return out;
+}
+
+class Mutator {
+ public:
+  explicit Mutator(std::uint32_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t count) { return count == 0 ? 0 : random_() % count; }
+
+  /// Changes something in one of the files; what, in words.
+  std::string mutate(Files& files) {
+    auto file = files.begin();
+    // The proofs have most lines; claims and schedule get their share of attention.
+    std::advance(file, static_cast<std::ptrdiff_t>(below(files.size())));
+    std::vector<std::string> lines = lines_of(file->second);
+    const std::size_t at = below(lines.size());
+    const std::string before = lines[at];
+    const std::string what = change(lines, at);
+    file->second = text_of(lines);
+    return file->first + ": " + what + ": " + before;
+  }
+
+ private:
+  static constexpr int kNumberChanges = 4;
+
+  std::string change(std::vector<std::string>& lines, std::size_t at) {
+    std::string& line = lines[at];
+    const std::size_t kind = below(8);
+    if (kind < kNumberChanges && !numbers_in(line).empty()) return change_number(line, kind);
+    switch (kind) {
+      case 4:
+        lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at));
+        return "drop a line";
+      case 5:
+        std::swap(line, lines[below(lines.size())]);
+        return "swap lines";
+      case 6:
+        lines.resize(at);
+        return "cut the file off";
+      default:
+        return exchange_word(line, lines[below(lines.size())]);
+    }
+  }
+
+  std::string change_number(std::string& line, std::size_t kind) {
+    const auto numbers = numbers_in(line);
+    const auto [begin, size] = numbers[below(numbers.size())];
+    if (kind == 0 && numbers.size() > 1) {
+      line.erase(begin, size);
+      return "drop a number";
+    }
+    if (kind == 1 && line[begin] == '-') {
+      line.erase(begin, 1);
+      return "negate a number";
+    }
+    if (kind == 1) {
+      line.insert(begin, "-");
+      return "negate a number";
+    }
+    static constexpr int kSteps[] = {-1, 1, -1, 1, -10, 10, 64, -64};
+    const long long value = std::atoll(line.substr(begin, size).c_str());
+    line.replace(begin, size, std::to_string(value + kSteps[below(8)]));
+    return "change a number";
+  }
+
+  /// Another op, group, kind or resource; from the same place of another line, so that it often
+  /// means something.
+  std::string exchange_word(std::string& line, const std::string& other) {
+    const std::vector<std::string> words = words_of(other);
+    std::vector<std::string> mine = words_of(line);
+    if (words.empty() || mine.empty()) return "nothing";
+    const std::size_t at = below(mine.size());
+    mine[at] = words[std::min(at, words.size() - 1)];
+    line.clear();
+    for (const std::string& word : mine) line += (line.empty() ? "" : " ") + word;
+    return "another word";
+  }
+
+  static std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    return words;
+  }
+
+  std::mt19937 random_;
+};
+
+struct Count {
+  int refused = 0;
+  int rejected = 0;
+  int same = 0;
+  int weaker = 0;
+  int total() const { return refused + rejected + same + weaker; }
+};
+
+/// What is true of the Problem.
+struct Truth {
+  Verdict verdict = Verdict::undecided;
+  std::vector<std::int64_t> values;
+};
+
+Truth truth_of(const Problem& problem) {
+  const schedule::Answer answer = solve::solve(problem);
+  Truth out{answer.verdict, {}};
+  for (const auto& level : answer.objectives) out.values.push_back(level.value);
+  return out;
+}
+
+/// Counts a mutant; `truth` is about its problem.
+void count(const Files& mutant, const Truth& truth, const std::string& what, Count& out) {
+  const auto checked = certify::check_files(mutant);
+  if (!checked) {
+    EXPECT_FALSE(checked.error().message.empty());
+    ++out.refused;
+    return;
+  }
+  if (checked->rejection) {
+    EXPECT_FALSE(checked->rejection->reason.empty());
+    EXPECT_FALSE(checked->rejection->file.empty());
+    ++out.rejected;
+    return;
+  }
+  switch (checked->verdict) {
+    case Verdict::optimal:
+      EXPECT_EQ(checked->values, truth.values) << what;
+      ++out.same;
+      return;
+    case Verdict::infeasible:
+      EXPECT_EQ(truth.verdict, Verdict::infeasible) << what;
+      ++out.same;
+      return;
+    case Verdict::feasible:
+      EXPECT_GE(checked->values, truth.values) << what;
+      [[fallthrough]];
+    case Verdict::undecided:
+      if (truth.verdict != Verdict::infeasible) {
+        EXPECT_LE(checked->interval_bound, truth.values.front()) << what;
+      }
+      ++out.weaker;
+      return;
+  }
+}
+
+void report(const char* what, const Count& it) {
+  std::printf(
+      "%s: %d mutants, %d refused by a reader, %d rejected, %d accepted with the same "
+      "claim, %d with a weaker one that is right\n",
+      what, it.total(), it.refused, it.rejected, it.same, it.weaker);
+}
+
+Problem infeasible_loop() {
+  return problem_of(
+      "loop x\nmemory M capacity 5\ngroup G registers 9\nop a latency 1 occupies M 2\n"
+      "op b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\na -> d\nb -> d\nc -> d\n");
+}
+
+Problem loop_with_ways() {
+  return problem_of(
+      "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
+      "op b\n way p uses P 4\n way q uses Q 4\nop c latency 2 uses P 1\na -> c\nb -> c\n"
+      "c -> c distance 1 delay 7\n");
+}
+
+std::vector<Problem> subjects() {
+  return {bundled("fig1"),   bundled("gemm"),   bundled("fwd_h1"), bundled("fwd_h1big"),
+          bundled("fwd_b1"), infeasible_loop(), loop_with_ways()};
+}
+
+// One change, anywhere in the files.
+TEST(Mutants, OfCertificates) {
+  Count all;
+  for (const Problem& problem : subjects()) {
+    const Files files = files_of(problem);
+    const Truth truth = truth_of(problem);
+    Mutator mutator(41);
+    for (int round = 0; round < 900; ++round) {
+      Files mutant = files;
+      const std::string what = mutator.mutate(mutant);
+      if (mutant == files) continue;
+      count(mutant, truth, problem.name() + ": " + what, all);
+      if (HasFailure()) return;
+    }
+  }
+  report("certificates", all);
+  EXPECT_GT(all.total(), 5000);
+  EXPECT_GT(all.rejected, 1000);
+  EXPECT_GT(all.refused + all.rejected, all.total() * 7 / 10);
+}
+
+/// Puts the hash of the mutated problem into the claims, so that not the hash alone rejects it.
+bool adjust_hash(Files& files) {
+  const auto loop = schedule::parse_loop(files.at("problem.loop"), "problem.loop");
+  if (!loop) return false;
+  std::vector<std::string> lines = lines_of(files.at("claims"));
+  for (std::string& line : lines) {
+    if (line.rfind("problem ", 0) == 0) {
+      line = "problem " + loop->problem.name() + " " + schedule::problem_hash(loop->problem);
+    }
+  }
+  files.at("claims") = text_of(lines);
+  return true;
+}
+
+// A change of the problem or its schedule that the hash does not give away: then the claims are
+// about another problem, and must be right about that one.
+TEST(Mutants, OfProblemsWithTheirHash) {
+  Count all;
+  for (const Problem& problem : subjects()) {
+    const Files files = files_of(problem);
+    Mutator mutator(42);
+    for (int round = 0; round < 250; ++round) {
+      Files mutant = files;
+      Files loop = {{"problem.loop", files.at("problem.loop")}};
+      const std::string what = mutator.mutate(loop);
+      mutant["problem.loop"] = loop.at("problem.loop");
+      if (!adjust_hash(mutant)) continue;
+      const auto checked = certify::check_files(mutant);
+      Truth truth;
+      if (checked && !checked->rejection) {
+        const auto read = schedule::parse_loop(mutant.at("problem.loop"), "problem.loop");
+        truth = truth_of(read->problem);
+      }
+      count(mutant, truth, problem.name() + ": " + what, all);
+      if (HasFailure()) return;
+    }
+  }
+  report("problems", all);
+  EXPECT_GT(all.total(), 500);
+  EXPECT_GT(all.same, 0);
+}
+
+/// The certificate of a loop with one text put in place of another.
+std::string rejection(const std::string& loop, const std::string& file, const std::string& from,
+                      const std::string& to) {
+  Files files = files_of(bundled(loop));
+  std::string& text = files.at(file);
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) {
+    ADD_FAILURE() << file << " has no " << from << "\n" << text.substr(0, 2000);
+    return {};
+  }
+  text.replace(at, from.size(), to);
+  const auto checked = certify::check_files(files);
+  if (!checked) return "unreadable: " + checked.error().message;
+  if (!checked->rejection) return "accepted";
+  return checked->rejection->file + ": " + checked->rejection->reason;
+}
+
+// The changes that a forger would try first, each with the reason it is rejected for.
+TEST(Forgeries, AreRejectedWithTheReason) {
+  EXPECT_EQ(rejection("fwd_h1", "claims", "value interval 1262", "value interval 1261"),
+            "claims: interval of the schedule is 1262, not 1261");
+  EXPECT_EQ(rejection("fwd_h1", "claims", "at-least interval 1262", "at-least interval 1263"),
+            "interval.proof: the proof is about an interval of 1261, the claim needs 1262");
+  EXPECT_EQ(rejection("fwd_h1", "claims", "at-least interval 1262 proof interval.proof",
+                      "at-least interval 1262 unit TC"),
+            "claims: interval: the reason shows at least 1024, not 1262");
+  EXPECT_EQ(rejection("fwd_h1", "claims", "at-least interval 1262", "at-least interval 1261"),
+            "interval.proof: the proof is about an interval of 1261, the claim needs 1260");
+  EXPECT_EQ(rejection("fwd_h1", "claims", "rules dependence", "rules"),
+            "claims: the rules in force are dependence unit pipe memory registers width load-group "
+            "blocking minimum-groups");
+  EXPECT_EQ(rejection("fwd_h1", "interval.proof", "interval 1261", "interval 1262"),
+            "interval.proof: the proof is about an interval of 1262, the claim needs 1261");
+  EXPECT_EQ(rejection("fwd_h1", "length.proof", "refute length 2459", "refute length 2458"),
+            "length.proof: the proof refutes something else than the claim needs");
+  EXPECT_EQ(rejection("fwd_b1", "length.proof", "given crossings 3", "given crossings 2"),
+            "length.proof: the proof assumes what the claim does not: crossings 2");
+  EXPECT_EQ(rejection("fwd_h2", "length.proof", "exchange ", "exchange qkA pvA "),
+            "length.proof: qkA and qkB are not exchanged for each other alone");
+  EXPECT_EQ(rejection("fwd_h1", "interval.proof", "end\n", ""),
+            "unreadable: the proof does not end with `end`");
+  EXPECT_EQ(rejection("fwd_h1", "interval.proof", "\nd ", "\nl "),
+            "interval.proof: does not follow by unit propagation");
+}
+
+}  // namespace
+}  // namespace twill::prove

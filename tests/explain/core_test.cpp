@@ -1,0 +1,166 @@
+#include "twill/explain/core.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "solve/random_problem.h"
+#include "solve/solve_text.h"
+#include "solve/z3_oracle.h"
+#include "twill/schedule/bounds.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Problem;
+using schedule::Answer;
+using schedule::Verdict;
+using solve_test::bundled;
+using solve_test::problem_of;
+using solve_test::random_problem;
+using solve_test::z3_feasible;
+
+/// An II at which a loop of a few short ops has a schedule if it has one at all.
+constexpr Cycles kLarge = 200;
+
+std::string text_of(const Problem& problem) {
+  return schedule::print_loop(schedule::loop_text_of(problem));
+}
+
+Core core_of(const Problem& problem, std::optional<Cycles> ii) {
+  const Limits limits;
+  Asker asker(limits);
+  return minimal_core(problem, members_of(problem), ii, asker);
+}
+
+std::vector<Member> except(std::vector<Member> members, const Member& one) {
+  std::erase(members, one);
+  return members;
+}
+
+/// By Z3, which shares nothing with the search: the core leaves no schedule, and anything less of
+/// it does.
+void expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
+  EXPECT_TRUE(core.minimal);
+  EXPECT_EQ(z3_feasible(only(problem, core.members), ii, {}, {}), false) << "the core";
+  for (const Member& it : core.members) {
+    const Problem less = only(problem, except(core.members, it));
+    EXPECT_EQ(z3_feasible(less, ii, {}, {}), true)
+        << "without kind " << static_cast<int>(it.kind) << " index " << it.index;
+  }
+}
+
+// Protects the claim of every explanation: these facts alone make the II impossible, and none of
+// them can be left out.
+TEST(Core, IsMinimalByZ3) {
+  std::mt19937 random(31);
+  int held = 0;
+  int infeasible = 0;
+  for (int round = 0; round < 120; ++round) {
+    const Problem problem = random_problem(random, {.ops = 2 + round % 4, .groups = 1 + round % 2});
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    const Answer answer = solve::solve(problem);
+    if (answer.verdict == Verdict::infeasible) {
+      ++infeasible;
+      expect_minimal(problem, core_of(problem, std::nullopt), kLarge);
+      continue;
+    }
+    ASSERT_EQ(answer.verdict, Verdict::optimal);
+    const Cycles below = answer.schedule->initiation_interval - 1;
+    if (below == 0) continue;
+    ++held;
+    expect_minimal(problem, core_of(problem, below), below);
+  }
+  EXPECT_GT(held, 60);
+  EXPECT_GT(infeasible, 5);
+}
+
+// Protects the argument that what stays in a core was proven to be needed: dropping a member may
+// only add schedules, and with all of them the Problem is what it was.
+TEST(Members, DroppingOneNeverHurts) {
+  std::mt19937 random(32);
+  const auto least = [](const Problem& problem) {
+    const Answer answer = solve::solve(problem);
+    return answer.schedule ? answer.schedule->initiation_interval : kLarge;
+  };
+  for (int round = 0; round < 60; ++round) {
+    const Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    const Cycles whole = least(problem);
+    const std::vector<Member> members = members_of(problem);
+    EXPECT_EQ(least(only(problem, members)), whole);
+    for (const Member& it : members) {
+      EXPECT_LE(least(without(problem, {&it, 1})), whole) << static_cast<int>(it.kind);
+    }
+    EXPECT_EQ(least(only(problem, {})), 1) << "nothing is demanded";
+  }
+}
+
+/// The members of the loop's largest bound, reduced for one cycle less.
+Core core_of_bound(const Problem& problem, Cycles ii) {
+  const Limits limits;
+  Asker asker(limits);
+  return minimal_core(problem, members_of_bound(problem, schedule::min_ii(problem)), ii, asker);
+}
+
+// Bounds need no search, so their members must leave no schedule by the bounds alone; and a low II
+// needs fewer of them.
+TEST(Core, OfABoundIsThatBound) {
+  const Problem unit = bundled("fwd_b2");
+  const Core all = core_of_bound(unit, 2063);
+  ASSERT_EQ(all.members.size(), 4u) << "alphaA, expA, alphaB, expB";
+  for (const Member& it : all.members) EXPECT_EQ(it.kind, Kind::hold);
+  EXPECT_EQ(schedule::min_ii(only(unit, all.members)).value, 2064);
+  EXPECT_EQ(core_of_bound(unit, 2000).members.size(), 2u) << "both exponentials";
+  EXPECT_EQ(core_of_bound(unit, 1000).members.size(), 1u) << "one exponential";
+
+  const Problem circuit = bundled("meta_fwdsub");
+  const Core around = core_of_bound(circuit, 1032);
+  for (const Member& it : around.members) EXPECT_EQ(it.kind, Kind::dependence);
+  EXPECT_EQ(schedule::min_ii(only(circuit, around.members)).value, 1033);
+
+  const Problem pipe = problem_of("loop x\npipe P\ngroup G\nop a uses P 5\nop b uses P 4\n");
+  EXPECT_EQ(core_of_bound(pipe, 8).members,
+            (std::vector<Member>{{Kind::demand, 0, 0}, {Kind::demand, 1, 0}}));
+  EXPECT_EQ(core_of_bound(pipe, 3).members.size(), 1u);
+
+  const Problem issue = problem_of("loop x\ngroup G\nop a issue 5\nop b issue 4\n");
+  EXPECT_EQ(core_of_bound(issue, 8).members,
+            (std::vector<Member>{{Kind::group_count, 0}, {Kind::issue, 0}, {Kind::issue, 1}}));
+  EXPECT_EQ(core_of_bound(issue, 4).members, (std::vector<Member>{{Kind::issue, 0}}));
+}
+
+// A reason that only a search can see: two values that fit one after the other, but not at once.
+TEST(Core, NamesRegistersAndGroups) {
+  const Problem problem = problem_of(
+      "loop x\nunit U\ngroup G registers 10\n"
+      "op a on U for 4 latency 4 registers 6\nop b on U for 4 latency 4 registers 6\n"
+      "op c issue 0 latency 0\nop d issue 0 latency 0\n"
+      "a -> c delay 8\nb -> d delay 8\n");
+  const Answer answer = solve::solve(problem);
+  ASSERT_EQ(answer.verdict, Verdict::optimal);
+  ASSERT_EQ(answer.schedule->initiation_interval, 16) << "two lives of 8 cycles, one at a time";
+  const Core core = core_of(problem, 15);
+  EXPECT_EQ(core.members, (std::vector<Member>{{Kind::group_count, 0},
+                                               {Kind::register_limit, 0},
+                                               {Kind::registers, 0},
+                                               {Kind::registers, 1},
+                                               {Kind::dependence, 0},
+                                               {Kind::dependence, 1}}));
+}
+
+// A limit may cost the proof that a core is minimal, never the claim that it is one.
+TEST(Core, SaysThatItMayNotBeMinimal) {
+  const Problem problem = bundled("bwd_h1");
+  Limits limits;
+  limits.work_limit = 3'000'000;
+  Asker asker(limits);
+  const Core core = minimal_core(problem, members_of(problem), 1531, asker);
+  EXPECT_FALSE(core.minimal);
+  EXPECT_EQ(solve::decide(only(problem, core.members), 1531).decided, solve::Decided::infeasible);
+}
+
+}  // namespace
+}  // namespace twill::explain

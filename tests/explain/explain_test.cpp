@@ -1,0 +1,115 @@
+#include "twill/explain/explain.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "solve/solve_text.h"
+#include "twill/explain/print.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Problem;
+using solve_test::bundled;
+using solve_test::problem_of;
+
+Heading heading() {
+  Heading out;
+  out.input = "x.loop";
+  return out;
+}
+
+std::string shown(const Explanation& it) { return explanation_text(heading(), it); }
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Which question is answered: below the optimum why not, at and above it that nothing holds it.
+TEST(Explain, AnswersTheIntervalAskedFor) {
+  const Problem problem = bundled("fwd_b1");  // optimum 1676, bounds 1132
+  const Explanation below = explain(problem, 1675, {}, {});
+  EXPECT_EQ(below.status, Status::held);
+  EXPECT_FALSE(below.bound);
+  EXPECT_GT(below.core.members.size(), 1u);
+  const Explanation far_below = explain(problem, 1131, {}, {});
+  EXPECT_EQ(far_below.status, Status::held);
+  ASSERT_TRUE(far_below.bound) << "a circuit says it without a search";
+  EXPECT_EQ(far_below.bound->value, 1132);
+  for (const Cycles ii : {1676, 1677, 100'000}) {
+    const Explanation above = explain(problem, ii, {}, {});
+    EXPECT_EQ(above.status, Status::reachable);
+    EXPECT_TRUE(above.core.members.empty());
+    EXPECT_TRUE(contains(shown(above), "Yes")) << shown(above);
+  }
+}
+
+TEST(Explain, NothingHoldsAnIntervalOfOne) {
+  const Explanation it = explain(problem_of("loop x\ngroup G\nop a issue 1\n"), {}, {}, {});
+  EXPECT_EQ(it.status, Status::held);
+  EXPECT_TRUE(it.core.members.empty());
+  EXPECT_TRUE(contains(shown(it), "at least one cycle")) << shown(it);
+}
+
+// What is missing if there is no schedule at all.
+TEST(Explain, SaysWhatIsMissing) {
+  const Problem problem =
+      problem_of("loop x\ngroup G registers 8\nop a latency 1 registers 9\nop b\na -> b\n");
+  const Explanation it = explain(problem, {}, {}, {});
+  EXPECT_EQ(it.status, Status::infeasible);
+  EXPECT_FALSE(it.core.members.empty());
+  EXPECT_TRUE(contains(shown(it), "registers per thread of G from 8 to 9 makes it possible"))
+      << shown(it);
+}
+
+// A limit is a reason to say less, not to say something else.
+TEST(Explain, IsHonestAboutLimits) {
+  Limits limits;
+  limits.work_limit = 1;
+  const Explanation none = explain(bundled("fwd_b1"), 1500, {}, limits);
+  EXPECT_EQ(none.status, Status::undecided);
+  EXPECT_TRUE(contains(shown(none), "not decided")) << shown(none);
+  limits.work_limit = 20'000'000;
+  const Explanation some = explain(bundled("bwd_b1"), 2700, {}, limits);
+  if (some.status == Status::held) {
+    EXPECT_FALSE(some.core.minimal && some.sensitivity.undecided.empty());
+  }
+  limits.cancelled = [] { return true; };
+  EXPECT_NE(explain(bundled("fwd_b1"), 1675, {}, limits).status, Status::infeasible);
+}
+
+// The same input gives the same bytes, in lines that fit, and JSON that can be read.
+TEST(Explain, PrintsTheSameAgain) {
+  for (const char* name : {"fwd_b1", "meta_fwdsub", "fwd_h1big"}) {
+    const Problem problem = bundled(name);
+    const Explanation one = explain(problem, {}, {}, {});
+    const Explanation two = explain(problem, {}, {}, {});
+    EXPECT_EQ(shown(one), shown(two));
+    const std::string text = explanation_json(heading(), one);
+    EXPECT_EQ(text, explanation_json(heading(), two));
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json["core"]["members"].size(), one.core.members.size());
+    EXPECT_EQ(json["optimum"]["initiation_interval"], one.answer.schedule->initiation_interval);
+    std::size_t begin = 0;
+    const std::string lines = shown(one);
+    for (std::size_t end = lines.find('\n'); end != std::string::npos;
+         begin = end + 1, end = lines.find('\n', begin)) {
+      EXPECT_LE(end - begin, 100u) << lines.substr(begin, end - begin);
+    }
+  }
+}
+
+TEST(Chains, JoinDependences) {
+  const Problem problem = problem_of(
+      "loop x\ngroup G\nop a latency 1\nop b latency 2\nop c latency 3\n"
+      "b -> c\na -> b\nc -> a distance 1\nc -> c distance 2\n");
+  EXPECT_EQ(chains_of(problem, {0, 1}), (std::vector<std::string>{"a --1--> b --2--> c"}));
+  EXPECT_EQ(chains_of(problem, {0, 1, 2}),
+            (std::vector<std::string>{"b --2--> c --3, next iteration--> a --1--> b"}));
+  EXPECT_EQ(chains_of(problem, {3}), (std::vector<std::string>{"c --3, 2 iterations on--> c"}));
+}
+
+}  // namespace
+}  // namespace twill::explain

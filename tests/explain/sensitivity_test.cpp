@@ -1,0 +1,178 @@
+#include "twill/explain/sensitivity.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "solve/random_problem.h"
+#include "solve/solve_text.h"
+#include "twill/explain/explain.h"
+
+namespace twill::explain {
+namespace {
+
+using problem::Problem;
+using schedule::Verdict;
+using solve_test::optimal_interval;
+using solve_test::problem_of;
+using solve_test::random_problem;
+
+const Knob& knob_named(const std::vector<Knob>& knobs, const std::string& what) {
+  const auto at =
+      std::find_if(knobs.begin(), knobs.end(), [&](const Knob& it) { return it.what == what; });
+  if (at == knobs.end()) throw std::runtime_error("no knob " + what);
+  return *at;
+}
+
+/// The first step whose value reads like this.
+std::int64_t step_named(const Knob& knob, const std::string& value) {
+  for (std::int64_t step = 1; step <= knob.last; ++step) {
+    if (knob.value(step) == value) return step;
+  }
+  throw std::runtime_error("no step " + value);
+}
+
+/// The least II after a step, found from scratch; 0: none.
+Cycles least_at(const Knob& knob, std::int64_t step) { return optimal_interval(knob.at(step)); }
+
+bool meets(Cycles interval, std::optional<Cycles> goal) {
+  return interval > 0 && (!goal || interval <= *goal);
+}
+
+/// Every figure of an explanation, found again by whole searches.
+void expect_true(const Problem& problem, const Explanation& it) {
+  const std::vector<Knob> knobs = knobs_of(problem);
+  EXPECT_TRUE(it.sensitivity.undecided.empty());
+  for (const Help& help : it.sensitivity.helps) {
+    SCOPED_TRACE(help.what);
+    const Knob& knob = knob_named(knobs, help.what);
+    const bool of_goal = it.asked || !it.question;
+    for (const Point& point : help.points) {
+      const std::int64_t step = step_named(knob, point.to);
+      const Cycles there = least_at(knob, step);
+      EXPECT_TRUE(meets(there, it.question));
+      EXPECT_TRUE(of_goal || there == point.interval) << point.to << " gives " << there;
+      if (step == 1 || point.extent != Extent::least) continue;
+      const Cycles before = least_at(knob, step - 1);
+      const bool first = &point == &help.points.front() && !help.of_op;
+      if (of_goal || first) {
+        EXPECT_FALSE(meets(before, it.question)) << "less than " << point.to << " does it";
+      } else {
+        EXPECT_GT(before, point.interval) << "less than " << point.to << " does it";
+      }
+    }
+    EXPECT_TRUE(of_goal || help.points.back().interval == least_at(knob, knob.last)) << "more buys";
+  }
+  std::vector<std::string> useless = it.sensitivity.useless;
+  useless.insert(useless.end(), it.sensitivity.useless_of_op.begin(),
+                 it.sensitivity.useless_of_op.end());
+  for (const std::string& what : useless) {
+    const Knob& knob = knob_named(knobs, what);
+    EXPECT_FALSE(meets(least_at(knob, knob.last), it.question)) << what << " does help";
+  }
+  EXPECT_EQ(it.sensitivity.helps.size() + useless.size(), knobs.size()) << "some are not told";
+}
+
+// Protects every "from x to y buys z cycles" and every "does not help".
+TEST(Sensitivity, HoldsWhenSolvedAgain) {
+  std::mt19937 random(41);
+  int helps = 0;
+  for (int round = 0; round < 100; ++round) {
+    const Problem problem = random_problem(random, {.ops = 3 + round % 3, .groups = 1 + round % 2});
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" +
+                 schedule::print_loop(schedule::loop_text_of(problem)));
+    const Explanation whole = explain(problem, {}, {}, {});
+    if (whole.status == Status::held && *whole.question == 0) continue;
+    expect_true(problem, whole);
+    helps += static_cast<int>(whole.sensitivity.helps.size());
+    if (whole.status != Status::held || *whole.question < 2) continue;
+    const Explanation asked = explain(problem, *whole.question - 1, {}, {});
+    ASSERT_EQ(asked.status, Status::held);
+    expect_true(problem, asked);
+  }
+  EXPECT_GT(helps, 100);
+}
+
+// Protects the order of the steps, on which the search for the least one rests: a later step has
+// all schedules of an earlier one.
+TEST(Knobs, NeverHurt) {
+  std::mt19937 random(42);
+  for (int round = 0; round < 25; ++round) {
+    const Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 1 + round % 2});
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" +
+                 schedule::print_loop(schedule::loop_text_of(problem)));
+    for (const Knob& knob : knobs_of(problem)) {
+      Cycles before = optimal_interval(problem);
+      for (const std::int64_t step :
+           {std::int64_t{1}, std::min<std::int64_t>(2, knob.last),
+            std::max(std::min<std::int64_t>(2, knob.last), knob.last / 2), knob.last}) {
+        const Cycles now = least_at(knob, step);
+        EXPECT_TRUE(before == 0 || (now > 0 && now <= before))
+            << knob.what << " step " << step << ": " << before << " -> " << now;
+        before = now;
+      }
+    }
+  }
+}
+
+/// The help of that name, or one without points.
+Help help_named(const Explanation& it, const std::string& what) {
+  for (const Help& help : it.sensitivity.helps) {
+    if (help.what == what) return help;
+  }
+  return {what, "", {}, false};
+}
+
+constexpr const char* kTwoValues =
+    "loop x\nunit U\nmemory M capacity 12\ngroup G registers 10\n"
+    "op a on U for 4 latency 4 registers 6 occupies M 2\n"
+    "op b on U for 4 latency 4 registers 6 occupies M 2\n"
+    "op c issue 0 latency 0\nop d issue 0 latency 0\n"
+    "a -> c delay 8\nb -> d delay 8\n";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// The same by hand, with the change made in the text: 12 registers, and nothing less, let both
+// values live at once.
+TEST(Sensitivity, OfRegistersByHand) {
+  const Explanation it = explain(problem_of(kTwoValues), {}, {}, {});
+  ASSERT_EQ(it.status, Status::held);
+  EXPECT_EQ(it.answer.schedule->initiation_interval, 16);
+  const Help registers = help_named(it, "registers per thread of G");
+  ASSERT_FALSE(registers.points.empty());
+  EXPECT_EQ(registers.from, "10");
+  EXPECT_EQ(registers.points.front().to, "12");
+  const Cycles with_12 = optimal_interval(replaced(kTwoValues, "registers 10", "registers 12"));
+  EXPECT_EQ(registers.points.front().interval, with_12);
+  EXPECT_LT(with_12, 16);
+  EXPECT_EQ(optimal_interval(replaced(kTwoValues, "registers 10", "registers 11")), 16);
+  const Help groups = help_named(it, "number of compute groups of 4 warps");
+  ASSERT_FALSE(groups.points.empty());
+  EXPECT_EQ(groups.points.front().to, "2");
+  EXPECT_EQ(groups.points.front().interval,
+            optimal_interval(replaced(kTwoValues, "group G registers 10",
+                                      "group G registers 10\ngroup H registers 10")));
+  EXPECT_TRUE(help_named(it, "capacity of M").points.empty()) << "there is room for six";
+}
+
+// Another form of the loop counts only by what it does.
+TEST(Sensitivity, OfAnotherFormOfTheLoop) {
+  const Problem problem = problem_of(kTwoValues);
+  const std::vector<Variant> variants = {
+      {"pool", "", "larger", problem_of(replaced(kTwoValues, "registers 10", "registers 12"))},
+      {"pool", "", "smaller", problem_of(replaced(kTwoValues, "registers 10", "registers 6"))}};
+  const Explanation it = explain(problem, {}, variants, {});
+  const Help help = help_named(it, "pool");
+  ASSERT_EQ(help.points.size(), 1u);
+  EXPECT_EQ(help.points.front().to, "larger");
+  EXPECT_LT(help.points.front().interval, 16);
+  EXPECT_NE(std::find(it.sensitivity.useless.begin(), it.sensitivity.useless.end(), "pool smaller"),
+            it.sensitivity.useless.end());
+}
+
+}  // namespace
+}  // namespace twill::explain
