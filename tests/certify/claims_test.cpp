@@ -157,7 +157,10 @@ Files two_pools(const std::string& claims) {
       {"pool-1/", "loop x\ngroup G\nop a latency 3\na -> a distance 1\n"},
       {"pool-2/", "loop x\ngroup G\ngroup H\nop a latency 4\na -> a distance 1\n"}};
   for (const auto& [folder, loop] : loops) {
-    for (const auto& [name, text] : files_of(problem_of(loop))) all.emplace(folder + name, text);
+    for (const auto& [name, text] : files_of(problem_of(loop))) {
+      all.emplace(folder + name, text);
+      all.emplace("fastest-" + folder.substr(5) + name, text);
+    }
   }
   all.emplace("pools", "twill-pools 1\n" + claims + "pool pool-1 one\npool pool-2 two\nend\n");
   return all;
@@ -176,6 +179,14 @@ TEST(Pools, TheBestIsChosen) {
   EXPECT_EQ(rejected("verdict infeasible\n"), "pool one is not known to be infeasible");
   EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),
             "a pool is chosen, but there is no schedule");
+  // The certificates of the pools serve as those at the fastest rates as well.
+  const std::string fastest = "at-fastest fastest-1 one\nat-fastest fastest-2 two\n";
+  EXPECT_EQ(checked(two_pools("verdict optimal\nchosen one\nfastest 3\n" + fastest)).verdict,
+            Verdict::optimal);
+  EXPECT_EQ(rejected("verdict optimal\nchosen one\nfastest 4\n" + fastest),
+            "at its fastest, pool one is only known to need 3");
+  EXPECT_EQ(rejected("verdict optimal\nchosen one\nfastest 3\n"),
+            "an interval at the fastest rates and its certificates go together");
 }
 
 }  // namespace

@@ -274,7 +274,8 @@ class Checker {
     std::vector<std::size_t> ways(problem_.ops().size(), 0);
     std::size_t count = 0;
     do {
-      if (++count * ways.size() > kMostCombined) return reject("there are too many combinations of ways");
+      if (++count * ways.size() > kMostCombined)
+        return reject("there are too many combinations of ways");
       if (covered.contains(ways)) continue;
       const bool alike = std::any_of(maps.begin(), maps.end(), [&](const auto& map) {
         std::vector<std::size_t> moved(ways.size());

@@ -44,24 +44,36 @@ Result<Certificate> read_certificate(const Files& files, const std::string& fold
   return out;
 }
 
+/// The certificates of some pools, one by one, up to the first that is rejected. Adds to `lines`
+/// what was accepted.
+Result<std::vector<Checked>> check_each(const Files& files, const std::vector<PoolClaim>& pools,
+                                        std::string_view what, std::vector<std::string>& lines) {
+  std::vector<Checked> out;
+  for (const PoolClaim& pool : pools) {
+    const std::string folder = pool.folder + "/";
+    TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
+    out.push_back(check_certificate(certificate));
+    if (out.back().rejection) {
+      out.back().rejection->file = folder + out.back().rejection->file;
+      return out;
+    }
+    lines.push_back(fmt::format("{:<10} {}", what, pool.pool));
+    for (const std::string& line : out.back().lines) lines.push_back("  " + line);
+  }
+  return out;
+}
+
 Result<Checked> check_pools(const Files& files) {
   const std::string file(kPoolsFile);
   TWILL_TRY(const PoolClaims claims, parse_pools(files.at(file), file));
   Checked out;
-  std::vector<Checked> by_pool;
-  for (const PoolClaim& pool : claims.pools) {
-    const std::string folder = pool.folder + "/";
-    TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
-    by_pool.push_back(check_certificate(certificate));
-    Checked& checked = by_pool.back();
-    if (checked.rejection) {
-      checked.rejection->file = folder + checked.rejection->file;
-      return checked;
-    }
-    out.lines.push_back("pool       " + pool.pool);
-    for (const std::string& line : checked.lines) out.lines.push_back("  " + line);
-  }
-  const std::string objection = objection_to(claims, by_pool);
+  TWILL_TRY(std::vector<Checked> pools, check_each(files, claims.pools, "pool", out.lines));
+  if (!pools.empty() && pools.back().rejection) return std::move(pools.back());
+  TWILL_TRY(std::vector<Checked> fastest,
+            check_each(files, claims.at_fastest, "fastest", out.lines));
+  if (!fastest.empty() && fastest.back().rejection) return std::move(fastest.back());
+  std::string objection = objection_to(claims, pools);
+  if (objection.empty()) objection = objection_to_fastest(claims, fastest);
   if (!objection.empty()) {
     out.rejection = Rejection{file, 0, objection};
     return out;
@@ -69,6 +81,10 @@ Result<Checked> check_pools(const Files& files) {
   out.verdict = claims.verdict;
   out.lines.push_back(fmt::format("together   {}{}", schedule::name_of(claims.verdict),
                                   claims.chosen.empty() ? "" : ", with pool " + claims.chosen));
+  if (claims.fastest) {
+    out.lines.push_back(
+        fmt::format("bracket    at least {}, with every op at its fastest", *claims.fastest));
+  }
   return out;
 }
 

@@ -48,6 +48,10 @@ std::string print_pools(const PoolClaims& claims) {
   std::string out = fmt::format("twill-pools 1\nverdict {}\n", schedule::name_of(claims.verdict));
   if (!claims.chosen.empty()) out += "chosen " + claims.chosen + "\n";
   for (const PoolClaim& it : claims.pools) out += fmt::format("pool {} {}\n", it.folder, it.pool);
+  if (claims.fastest) out += fmt::format("fastest {}\n", *claims.fastest);
+  for (const PoolClaim& it : claims.at_fastest) {
+    out += fmt::format("at-fastest {} {}\n", it.folder, it.pool);
+  }
   return out + "end\n";
 }
 
@@ -75,12 +79,14 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
       out.verdict = *found;
     } else if (word == "chosen") {
       out.chosen = rest_of(in);
-    } else if (word == "pool") {
+    } else if (word == "fastest") {
+      TWILL_TRY(out.fastest, in.number(1, std::int64_t{1} << 40U));
+    } else if (word == "pool" || word == "at-fastest") {
       const std::string folder(in.word());
       if (!is_folder_name(folder) || !folders.insert(folder).second) {
         return in.fail(fmt::format("{} is no folder of its own", quoted(folder)));
       }
-      out.pools.push_back({rest_of(in), folder});
+      (word == "pool" ? out.pools : out.at_fastest).push_back({rest_of(in), folder});
     } else {
       return in.fail(fmt::format("{} is no claim", quoted(word)));
     }
@@ -114,6 +120,19 @@ std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& c
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
     return fmt::format("pool {} may hold something better", claims.pools[i].pool);
+  }
+  return {};
+}
+
+std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked) {
+  if (claims.fastest.has_value() != !checked.empty()) {
+    return "an interval at the fastest rates and its certificates go together";
+  }
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    if (checked[i].verdict == Verdict::infeasible) continue;
+    if (checked[i].interval_bound >= *claims.fastest) continue;
+    return fmt::format("at its fastest, pool {} is only known to need {}",
+                       claims.at_fastest[i].pool, checked[i].interval_bound);
   }
   return {};
 }

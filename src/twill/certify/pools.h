@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct PoolClaims {
   schedule::Verdict verdict = schedule::Verdict::undecided;  ///< over all pools
   std::string chosen;                                        ///< pool; empty without a schedule
   std::vector<PoolClaim> pools;
+  std::optional<Cycles> fastest;      ///< no schedule has a smaller interval, with every op at its
+                                      ///< fastest; that is another Problem
+  std::vector<PoolClaim> at_fastest;  ///< its certificates, per pool
   friend bool operator==(const PoolClaims&, const PoolClaims&) = default;
 };
 
@@ -29,5 +33,8 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 /// Whether the claims follow from the certificates of the pools, which were accepted: empty, or why
 /// not. `checked` is by pool.
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked);
+
+/// The same of the interval at the fastest rates; `checked` is by pool of `at_fastest`.
+std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked);
 
 }  // namespace twill::certify

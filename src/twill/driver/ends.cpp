@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/certify/pools.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/notary.h"
 #include "twill/schedule/bounds.h"
@@ -67,6 +68,14 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
     out.slowest = kept_interval(slow->problem, order);
   }
   return out;
+}
+
+std::vector<certify::PoolClaim> claims_of(const PosedKernel& posed, std::string_view folder) {
+  std::vector<certify::PoolClaim> claims;
+  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
+    claims.push_back({posed.pools[i].pool, fmt::format("{}-{}", folder, i + 1)});
+  }
+  return claims;
 }
 
 Cycles or_most(std::optional<Cycles> value) {
@@ -181,14 +190,14 @@ class Ends {
   }
 
   BestEnd keep_fastest() {
-    certify::Files certificate = fast_notary_.files(fastest_.pools, fast_);
-    std::vector<std::string> pools;
-    for (const PosedPool& pool : fastest_.pools) pools.push_back(pool.pool);
+    certify::PoolClaims claims{fast_.answer.verdict, "", claims_of(fastest_, "pool"), {}, {}};
+    if (fast_.answer.schedule) claims.chosen = fastest_.pools[fast_.index].pool;
     BestEnd out(std::move(fastest_.pools[fast_.index]));
     out.rate = Rate::fastest;
     out.answer = fast_.answer;
-    out.pools = std::move(pools);
-    out.certificate = std::move(certificate);
+    for (const certify::PoolClaim& claim : claims.pools) out.pools.push_back(claim.pool);
+    fast_notary_.add_files(claims.pools, out.certificate);
+    add_claims(claims, out);
     out.warnings = std::move(fastest_.warnings);
     return out;
   }
@@ -198,9 +207,23 @@ class Ends {
     out.rate = Rate::slowest;
     out.answer = std::move(slow.answer);
     out.pools = {out.pool.pool};
-    out.certificate = slow_notary_.files(slow.pool);
+    certify::PoolClaims claims{out.answer.verdict,
+                               out.pool.pool,
+                               {{out.pool.pool, "pool-1"}},
+                               fast_.answer.lower_bound.value,
+                               claims_of(fastest_, "fastest")};
+    for (const auto& [name, text] : slow_notary_.files(slow.pool)) {
+      out.certificate.emplace("pool-1/" + name, text);
+    }
+    fast_notary_.add_files(claims.at_fastest, out.certificate);
+    add_claims(claims, out);
     out.warnings = std::move(slowest_.warnings);
     return out;
+  }
+
+  void add_claims(const certify::PoolClaims& claims, BestEnd& out) const {
+    if (!fast_notary_.certifies()) return;
+    out.certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
   }
 
   report::Bracket bracket(const Candidate& chosen) const {

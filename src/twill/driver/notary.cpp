@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "twill/certify/pools.h"
 #include "twill/prove/prove.h"
 #include "twill/support/check.h"
 
@@ -19,29 +16,22 @@ schedule::Answer Notary::solve(const problem::Problem& problem, const solve::Opt
   return std::move(proven->answer);
 }
 
+void Notary::rule_out(const problem::Problem& problem, std::size_t number) {
+  if (certifies_) certificates_.try_emplace(number, prove::bound_certificate(problem));
+}
+
 certify::Files Notary::files(std::size_t number) const {
   const auto found = certificates_.find(number);
   return found == certificates_.end() ? certify::Files()
                                       : certify::print_certificate(found->second);
 }
 
-certify::Files Notary::files(const std::vector<PosedPool>& pools, const BestPool& best) const {
-  if (pools.size() == 1 || !certifies_) return files();
-  certify::Files all;
-  certify::PoolClaims claims;
-  claims.verdict = best.answer.verdict;
-  if (best.answer.schedule) claims.chosen = pools[best.index].pool;
-  for (std::size_t i = 0; i < pools.size(); ++i) {
-    const std::string folder = fmt::format("pool-{}", i + 1);
-    claims.pools.push_back({pools[i].pool, folder});
-    const auto solved = certificates_.find(i);
-    const certify::Files files = certify::print_certificate(
-        solved == certificates_.end() ? prove::bound_certificate(pools[i].problem)
-                                      : solved->second);
-    for (const auto& [name, text] : files) all.emplace(folder + "/" + name, text);
+void Notary::add_files(const std::vector<certify::PoolClaim>& claims, certify::Files& files) const {
+  for (const auto& [number, certificate] : certificates_) {
+    for (const auto& [name, text] : certify::print_certificate(certificate)) {
+      files.emplace(claims[number].folder + "/" + name, text);
+    }
   }
-  all.emplace(certify::kPoolsFile, certify::print_pools(claims));
-  return all;
 }
 
 }  // namespace twill::driver

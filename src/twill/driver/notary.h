@@ -2,11 +2,10 @@
 
 #include <cstddef>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "twill/certify/certificate.h"
-#include "twill/driver/pools.h"
+#include "twill/certify/pools.h"
 #include "twill/solve/solve.h"
 
 /// Internal to the driver: solving, with or without a certificate of every answer.
@@ -23,11 +22,13 @@ class Notary {
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits,
                          std::size_t number = 0);
 
-  /// The files of one certificate.
+  /// Puts down the bound that needs no search, of a Problem that was not solved because of it.
+  void rule_out(const problem::Problem& problem, std::size_t number);
+
+  /// The files of one certificate; none if there is none.
   certify::Files files(std::size_t number = 0) const;
-  /// The files of a loop's certificates, one per pool: of those that were not solved, their bounds.
-  /// `best` says what is claimed of all together.
-  certify::Files files(const std::vector<PosedPool>& pools, const BestPool& best) const;
+  /// Adds the files of all, each in the folder that its claim names.
+  void add_files(const std::vector<certify::PoolClaim>& claims, certify::Files& files) const;
 
  private:
   bool certifies_;

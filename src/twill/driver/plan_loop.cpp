@@ -109,8 +109,8 @@ void assign_around(plan::Plan& plan) {
   }
 }
 
-/// A proven plan, or why there is none: a diagnostic if the schedule cannot be carried out, findings
-/// if the plan is wrong.
+/// A proven plan, or why there is none: a diagnostic if the schedule cannot be carried out,
+/// findings if the plan is wrong.
 struct Attempt {
   std::optional<plan::ProvenPlan> plan;
   std::optional<Diagnostic> refusal;
@@ -194,10 +194,9 @@ Result<PlannedLoop> plan_loop(const Request& request) {
   TWILL_TRY(std::vector<report::Outcome> others, other_pools(request, first));
   for (report::Outcome& other : others) {
     const std::string note =
-        "the fastest schedule, II " +
-        std::to_string(first.answer.schedule->initiation_interval) + " with pool " + first.pool +
-        ", cannot be carried out: " + refusal.message + "; this is the fastest with pool " +
-        other.pool;
+        "the fastest schedule, II " + std::to_string(first.answer.schedule->initiation_interval) +
+        " with pool " + first.pool + ", cannot be carried out: " + refusal.message +
+        "; this is the fastest with pool " + other.pool;
     TWILL_TRY(Attempt next, plan_outcome(request, other, {note}));
     if (next.refusal) continue;
     return PlannedLoop{std::move(other), std::move(next.plan), std::move(next.findings)};

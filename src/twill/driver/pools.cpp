@@ -123,6 +123,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
   }
+  for (std::size_t i = 0; i < pools.size(); ++i) notary.rule_out(pools[i].problem, i);
   return tried;
 }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "twill/explain/member.h"
+
 namespace twill::explain {
 namespace {
 
-/// A question gets this part of the limit.
-constexpr std::uint64_t kParts = 128;
+/// A question gets this part of the limit, the first one more: everything else is about it.
+constexpr std::uint64_t kParts = 64;
+constexpr std::uint64_t kPartsOfFirst = 4;
 
 }  // namespace
 
@@ -34,7 +37,7 @@ solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cyc
     count(decision.work);
     return decision;
   }
-  const schedule::Answer answer = least(problem, kParts);
+  const schedule::Answer answer = least(problem, {});
   solve::Decision decision;
   decision.work = answer.work;
   decision.schedule = answer.schedule;
@@ -45,11 +48,12 @@ solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cyc
   return decision;
 }
 
-schedule::Answer Asker::least(const problem::Problem& problem, std::uint64_t parts) {
+schedule::Answer Asker::least(const problem::Problem& problem, std::optional<Cycles> most) {
   problem::Parts plain = problem.parts();
   plain.objectives.clear();
-  const auto posed = problem::pose(std::move(plain));
-  schedule::Answer answer = solve::solve(posed ? *posed : problem, options(parts));
+  solve::Options limited = options(progress_.questions == 0 ? kPartsOfFirst : kParts);
+  limited.most_interval = most;
+  schedule::Answer answer = solve::solve(posed(std::move(plain)), limited);
   count(answer.work);
   return answer;
 }

@@ -20,9 +20,9 @@ struct Progress {
 
 /// Limits and callbacks of one explanation.
 struct Limits {
-  /// Work units of all questions together, as in solve::Options. The default is in the order of a
-  /// minute.
-  std::uint64_t work_limit = 4'000'000'000;
+  /// Work units of all questions together, as in solve::Options. The default is in the order of
+  /// half a minute.
+  std::uint64_t work_limit = 2'000'000'000;
   std::function<void(const Progress&)> progress;
   std::function<bool()> cancelled;
 };
@@ -38,8 +38,9 @@ class Asker {
   /// Whether there is a schedule with an II of at most `ii`; with none given, at any II at all.
   solve::Decision decide(const problem::Problem& problem, std::optional<Cycles> ii);
 
-  /// The least II; the objectives of the Problem are not looked at.
-  schedule::Answer least(const problem::Problem& problem, std::uint64_t parts);
+  /// The least II, of no interest if it exceeds `most`; the objectives are not looked at. May take
+  /// a quarter of all work if nothing is known of it yet.
+  schedule::Answer least(const problem::Problem& problem, std::optional<Cycles> most);
 
   std::uint64_t questions() const { return progress_.questions; }
   std::uint64_t work() const { return work_; }

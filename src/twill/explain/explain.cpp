@@ -11,9 +11,6 @@ using problem::Problem;
 using schedule::Verdict;
 using solve::Decided;
 
-/// The optimum may take a quarter of all work: everything else is about it.
-constexpr std::uint64_t kPartsForOptimum = 4;
-
 /// What there is to explain, if anything.
 Status status_of(Explanation& it, Asker& asker) {
   if (it.answer.verdict == Verdict::infeasible) return Status::infeasible;
@@ -59,7 +56,7 @@ Explanation explain(const Problem& problem, std::optional<Cycles> ii,
   it.asked = ii;
   Asker asker(limits);
   asker.begin("the least II");
-  it.answer = asker.least(problem, kPartsForOptimum);
+  it.answer = asker.least(problem, {});
   it.status = status_of(it, asker);
   const bool nothing_below = it.question && *it.question < 1;
   const bool explained = it.status == Status::held || it.status == Status::infeasible;

@@ -433,12 +433,12 @@ std::vector<Knob> knobs_of(const Problem& problem) {
   add_rate_knobs(problem, knobs);
   add_transfer_knob(problem, knobs);
   add_latencies_knob(problem, knobs);
+  add_rule_knobs(problem, knobs);
   for (const Orbit& orbit : orbits_of(problem)) {
     add_time_knob(problem, orbit, knobs);
     add_latency_knob(problem, orbit, knobs);
     add_unit_knobs(problem, orbit, knobs);
   }
-  add_rule_knobs(problem, knobs);
   return knobs;
 }
 

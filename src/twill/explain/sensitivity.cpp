@@ -1,7 +1,6 @@
 #include "twill/explain/sensitivity.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace twill::explain {
@@ -10,9 +9,18 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// The least step of a knob that reaches an II, between one that does not and one that does.
+/// The optimum of a Problem that is known to have a schedule of this II.
+Point point_of(const Problem& problem, std::string to, Cycles known, Extent extent, Asker& asker) {
+  const schedule::Answer answer = asker.least(problem, known);
+  const bool proven = answer.verdict == schedule::Verdict::optimal;
+  const Cycles found = answer.schedule ? answer.schedule->initiation_interval : known;
+  return {std::move(to), std::min(found, known), proven, extent};
+}
+
+/// The least step of a knob that reaches an II, and the II of a schedule there.
 struct Least {
   std::int64_t step = 0;
+  Cycles interval = 0;
   Extent extent = Extent::least;
 };
 
@@ -26,55 +34,54 @@ class Turning {
     const solve::Decision end = asker_.decide(knob_.at(knob_.last), goal_.interval);
     if (end.decided != Decided::feasible) return end.decided;
     if (!goal_.and_more) {
-      const Least first = least_step(goal_.interval, 0, end);
-      help.points.push_back(point(first, goal_.interval.value_or(0), true));
+      const Least first = least_step(goal_.interval, 0, *end.schedule);
+      help.points.push_back(
+          {knob_.value(first.step), goal_.interval.value_or(0), true, first.extent});
       return end.decided;
     }
-    const schedule::Answer most = asker_.least(knob_.at(knob_.last), kParts);
-    if (!most.schedule) return Decided::undecided;
     Least first;
     if (!knob_.of_op) {  // of an op the least change buys little, and takes long to find
-      first = least_step(goal_.interval, 0, end);
+      first = least_step(goal_.interval, 0, *end.schedule);
       help.points.push_back(best_at(first));
+      if (knob_.typical > first.step) {
+        keep_if_better(help, best_at({knob_.typical, first.interval, Extent::example}));
+      }
     }
-    add_far_points(help, first, most);
+    add_last(help, first.step, *end.schedule);
     return end.decided;
   }
 
  private:
-  static constexpr std::uint64_t kParts = 128;
-
-  Point point(const Least& at, Cycles interval, bool best) const {
-    return {knob_.value(at.step), interval, best, at.extent};
+  static void keep_if_better(Help& help, Point point) {
+    if (!help.points.empty() && point.interval >= help.points.back().interval) return;
+    help.points.push_back(std::move(point));
   }
 
   Point best_at(const Least& at) {
-    const schedule::Answer answer = asker_.least(knob_.at(at.step), kParts);
-    const bool found = answer.schedule.has_value();
-    return point(at, found ? answer.schedule->initiation_interval : *goal_.interval,
-                 answer.verdict == schedule::Verdict::optimal);
+    return point_of(knob_.at(at.step), knob_.value(at.step), at.interval, at.extent, asker_);
   }
 
-  void add_far_points(Help& help, const Least& first, const schedule::Answer& most) {
-    if (!help.points.empty() && knob_.typical > first.step) {
-      Point there = best_at({knob_.typical, Extent::example});
-      if (there.interval < help.points.back().interval) help.points.push_back(std::move(there));
-    }
-    const Cycles least = most.schedule->initiation_interval;
-    if (!help.points.empty() && least >= help.points.back().interval) return;
-    solve::Decision end;
-    end.schedule = most.schedule;
-    const Least last = least_step(least, first.step, end);
-    help.points.push_back(point(last, least, most.verdict == schedule::Verdict::optimal));
-  }
-
-  /// Precondition: `end` has a schedule of the last step that reaches `interval`.
-  Least least_step(std::optional<Cycles> interval, std::int64_t fails, const solve::Decision& end) {
-    Least least;
+  /// The most that the knob can do, at the least step that does it.
+  void add_last(Help& help, std::int64_t fails, const schedule::Schedule& known) {
+    Cycles bound = known.initiation_interval;
+    if (!help.points.empty()) bound = std::min(bound, help.points.back().interval);
     const Problem last = knob_.at(knob_.last);
-    std::int64_t reaches = std::clamp(knob_.needed(last, *end.schedule), fails + 1, knob_.last);
-    while (reaches - fails > 1) {
-      const std::int64_t middle = fails + (reaches - fails) / 2;
+    const schedule::Answer most = asker_.least(last, bound);
+    const schedule::Schedule& best = most.schedule ? *most.schedule : known;
+    if (!help.points.empty() && best.initiation_interval >= help.points.back().interval) return;
+    const Least least = least_step(best.initiation_interval, fails, best);
+    help.points.push_back({knob_.value(least.step), best.initiation_interval,
+                           most.verdict == schedule::Verdict::optimal, least.extent});
+  }
+
+  /// Precondition: step `fails` does not reach `interval`, and `end` is a schedule of the last one
+  /// that does.
+  Least least_step(std::optional<Cycles> interval, std::int64_t fails,
+                   const schedule::Schedule& end) {
+    Least least{knob_.last, end.initiation_interval, Extent::least};
+    least.step = std::clamp(knob_.needed(knob_.at(knob_.last), end), fails + 1, knob_.last);
+    while (least.step - fails > 1) {
+      const std::int64_t middle = fails + (least.step - fails) / 2;
       const Problem changed = knob_.at(middle);
       const solve::Decision there = asker_.decide(changed, interval);
       if (there.decided != Decided::feasible) {
@@ -83,9 +90,9 @@ class Turning {
         continue;
       }
       const std::int64_t needed = knob_.needed(changed, *there.schedule);
-      reaches = std::clamp(std::min(needed, middle), fails + 1, middle);
+      least.step = std::clamp(std::min(needed, middle), fails + 1, middle);
+      least.interval = there.schedule->initiation_interval;
     }
-    least.step = reaches;
     return least;
   }
 
@@ -120,9 +127,8 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
   if (there.decided != Decided::feasible) return;
   Point point{variant.to, goal.interval.value_or(0), true, Extent::example};
   if (goal.and_more) {
-    const schedule::Answer answer = asker.least(variant.problem, 128);
-    if (answer.schedule) point.interval = answer.schedule->initiation_interval;
-    point.best = answer.verdict == schedule::Verdict::optimal;
+    point = point_of(variant.problem, variant.to, there.schedule->initiation_interval,
+                     Extent::example, asker);
   }
   out.helps.push_back({variant.what, variant.from, {std::move(point)}, false});
 }
@@ -132,8 +138,8 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
 Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker) {
   Sensitivity out;
-  for (const Knob& knob : knobs) turn(knob, core, goal, asker, out);
   for (const Variant& variant : variants) try_variant(variant, goal, asker, out);
+  for (const Knob& knob : knobs) turn(knob, core, goal, asker, out);
   std::stable_sort(out.helps.begin(), out.helps.end(), [](const Help& a, const Help& b) {
     return a.points.back().interval < b.points.back().interval;
   });

@@ -189,17 +189,74 @@ tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amo
               "a schedule with fewer crossing values, or smaller tiles");
 }
 
+/// Buffers whose copies go together: those of a ring, or one.
+std::vector<BufferId> together_with(const Draft& draft, BufferId id) {
+  for (const std::vector<OpId>& ring : draft.rings) {
+    std::vector<BufferId> buffers;
+    for (const OpId op : ring) buffers.push_back(*draft.home(op));
+    if (std::find(buffers.begin(), buffers.end(), id) != buffers.end()) return buffers;
+  }
+  return {id};
+}
+
+/// Copies that the order of the readers takes: a role that uses the next copy before it is done
+/// with one would wait for itself.
+int least_depth(const Draft& draft, BufferId id) {
+  int least = 1;
+  for (std::size_t v = 0; v < draft.role.size(); ++v) {
+    if (draft.home(OpId(v)) != id && draft.plan.values[v].staged != id) continue;
+    std::map<RoleId, std::pair<Cycles, Cycles>> span;  // first and last use of copy 0
+    for (const Read& read : draft.reads) {
+      if (read.value != OpId(v) || !read.carries_value) continue;
+      const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
+      const auto [at, fresh] = span.emplace(draft.role[read.reader.index()], std::pair{used, used});
+      at->second = {std::min(at->second.first, used), std::max(at->second.second, used)};
+    }
+    for (const auto& [role, use] : span) {
+      least = std::max(least, static_cast<int>((use.second - use.first) / draft.interval) + 1);
+    }
+  }
+  return least;
+}
+
+/// Takes a copy from the buffer that needs its last one for the shortest time. The schedule counts
+/// on that copy, so the plan will be slower than its interval; false if all have one copy.
+bool shrink(Space& space) {
+  Draft& draft = space.draft;
+  std::optional<BufferId> least;
+  Cycles least_use = 0;
+  for (const BufferId id : space.buffers) {
+    if (space.at(id).depth - space.at(id).initial <= least_depth(draft, id)) continue;
+    const auto [begin, end] = draft.alive[id.index()];
+    const Cycles use = end - begin - (space.at(id).depth - 1) * draft.interval;
+    if (least && use >= least_use) continue;
+    least = id;
+    least_use = use;
+  }
+  if (!least) return false;
+  for (const BufferId id : together_with(draft, *least)) --space.at(id).depth;
+  draft.plan.notes.push_back(fmt::format(
+      "{} has {} of the copies that the schedule keeps alive, for lack of {}: an iteration "
+      "takes longer than the II",
+      space.at(*least).name, space.at(*least).depth, space.at(*least).memory));
+  return true;
+}
+
 Result<void> fill(Space& space, const std::string& memory) {
   if (space.buffers.empty()) return {};
-  const Amount needs = lay_out(space);
-  if (needs <= space.capacity) {
-    deepen_rings(space, space.capacity - needs);
-    lay_out(space);
-    return {};
+  for (;;) {
+    const Amount needs = lay_out(space);
+    if (needs <= space.capacity) {
+      deepen_rings(space, space.capacity - needs);
+      lay_out(space);
+      return {};
+    }
+    const std::size_t before = space.draft.aliases.size();
+    const Amount shared = lay_out_sharing(space);
+    if (shared <= space.capacity) return {};
+    space.draft.aliases.resize(before);
+    if (!shrink(space)) return too_much(space, memory, shared);
   }
-  const Amount shared = lay_out_sharing(space);
-  if (shared > space.capacity) return too_much(space, memory, shared);
-  return {};
 }
 
 }  // namespace

@@ -180,6 +180,11 @@ class Synchronizer {
   /// The next write of every member of the buffer after the reader is done.
   void add_overwriters(const Read& read, BufferId home, std::vector<Hazard>& found) const {
     const Cycles depth = draft_.plan[home].depth;
+    if (alone(read.value)) {
+      if (read.reader == read.value && read.in_place) return;
+      found.push_back({read.reader, read.value, depth - read.distance, read.value});
+      return;
+    }
     const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
     const Cycles end = used + std::max<Cycles>(read.hold, 0);
     for (std::size_t w = 0; w < draft_.role.size(); ++w) {
@@ -193,10 +198,24 @@ class Synchronizer {
     }
   }
 
+  bool is_read(OpId value) const {
+    return std::any_of(draft_.reads.begin(), draft_.reads.end(),
+                       [&](const Read& read) { return read.carries_value && read.value == value; });
+  }
+
+  /// Whether nobody else writes the buffer of a value.
+  bool alone(OpId value) const {
+    std::size_t writers = 0;
+    for (const Value& other : draft_.plan.values) {
+      if (other.home == draft_.home(value)) ++writers;
+    }
+    return writers == 1;
+  }
+
   /// Asynchronous writes that nobody reads end before the next one.
   void add_rewrites(OpId writer, std::vector<Hazard>& found) const {
     const auto home = draft_.home(writer);
-    if (!home || !is_asynchronous(draft_.mechanism(writer))) return;
+    if (!home || !is_asynchronous(draft_.mechanism(writer)) || is_read(writer)) return;
     found.push_back({writer, writer, draft_.plan[*home].depth, std::nullopt});
   }
 
@@ -204,7 +223,8 @@ class Synchronizer {
   void add_alias(BufferId a, BufferId b, std::vector<Hazard>& found) const {
     std::set<std::pair<OpId, Cycles>> touching;  // op, and the moment it stops
     for (std::size_t v = 0; v < draft_.role.size(); ++v) {
-      if (draft_.home(OpId(v)) == a) touching.emplace(OpId(v), end_of_access(draft_, OpId(v)));
+      if (draft_.home(OpId(v)) != a || is_read(OpId(v))) continue;  // its readers come after it
+      touching.emplace(OpId(v), end_of_access(draft_, OpId(v)));
     }
     for (const Read& read : draft_.reads) {
       if (!read.carries_value || draft_.home(read.value) != a) continue;

@@ -133,10 +133,9 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   using K = StepKind;
   using F = Instance::From;
   Step step;
-  TWILL_TRY(step.kind,
-            node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect, K::commit,
-                              K::wait, K::release, K::peek, K::drain_groups, K::pass, K::take,
-                              K::rendezvous, K::fence}));
+  TWILL_TRY(step.kind, node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect,
+                                         K::commit, K::wait, K::release, K::peek, K::drain_groups,
+                                         K::pass, K::take, K::rendezvous, K::fence}));
   TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last}));
   TWILL_TRY(step.instance.offset, node.small("offset"));
   if (node.has("op")) {
@@ -231,8 +230,8 @@ Result<Buffer> read_buffer(const Node& node, const Known& scope) {
 Result<Channel> read_channel(const Node& node, const Known& scope) {
   Channel channel;
   TWILL_TRY(channel.name, node.text("name"));
-  TWILL_TRY(channel.kind, node.named("kind", {ChannelKind::pipeline, ChannelKind::signal,
-                                              ChannelKind::token}));
+  TWILL_TRY(channel.kind,
+            node.named("kind", {ChannelKind::pipeline, ChannelKind::signal, ChannelKind::token}));
   TWILL_TRY(const std::size_t producer, node.reference("producer", scope.roles));
   channel.producer = RoleId(producer);
   TWILL_TRY(const std::vector<Node> consumers, node.list("consumers"));
@@ -256,8 +255,7 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
   return channel;
 }
 
-Result<std::optional<BufferId>> read_place(const Node& node, const char* name,
-                                           const Known& scope) {
+Result<std::optional<BufferId>> read_place(const Node& node, const char* name, const Known& scope) {
   TWILL_TRY(const Node member, node.at(name));
   if (member.is_null()) return std::nullopt;
   TWILL_TRY(const std::size_t index, member.reference(scope.buffers));
@@ -282,8 +280,7 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   TWILL_TRY(value.staged, read_place(node, "staged", scope));
   if (!value.staged) return {};
   using S = StagingFormat;
-  TWILL_TRY(value.format,
-            node.named("format", {S::fragment, S::row_vector, S::operand, S::tile}));
+  TWILL_TRY(value.format, node.named("format", {S::fragment, S::row_vector, S::operand, S::tile}));
   return {};
 }
 

@@ -159,10 +159,10 @@ struct Buffer {
   Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
   Amount size = 0;             ///< of one copy: bytes, columns, registers per thread
   int depth = 1;
-  int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
-  bool staging = false;  ///< holds a register value on its way to other roles
-  bool resident = false;       ///< filled before the loop and only read in it; lies beyond what the
-                               ///< Problem has of the memory
+  int initial = 0;        ///< copies that are there before the loop: iterations -initial .. -1
+  bool staging = false;   ///< holds a register value on its way to other roles
+  bool resident = false;  ///< filled before the loop and only read in it; lies beyond what the
+                          ///< Problem has of the memory
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 

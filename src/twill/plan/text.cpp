@@ -122,9 +122,9 @@ std::string role_text(const Plan& plan, const Role& role) {
 }
 
 std::string kernel_text(const Plan& plan) {
-  std::string text = fmt::format("around the loop ({}), {}\n", plan.kernel->loop,
-                                 plan.kernel->persistent ? "once per tile of a persistent kernel"
-                                                         : "one tile per CTA");
+  std::string text = fmt::format(
+      "around the loop ({}), {}\n", plan.kernel->loop,
+      plan.kernel->persistent ? "once per tile of a persistent kernel" : "one tile per CTA");
   TextTable table({Align::left, Align::left, Align::left}, 2);
   for (const Outside& outside : plan.kernel->around) {
     table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,

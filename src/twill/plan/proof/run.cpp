@@ -92,10 +92,11 @@ void Run::report_circle(const std::vector<EventId>& order, Findings& findings) c
     trace.push_back(fmt::format("{} waits for", describe(path[i])));
   }
   trace.push_back(describe(at));
-  findings.add("deadlock",
-               fmt::format("with {} trips, {} steps wait for each other in a circle", trips_,
-                           trace.size() - 1),
-               std::move(trace));
+  const std::size_t steps = trace.size() - 1;
+  findings.add(
+      "deadlock",
+      fmt::format("with {} trips, {} steps wait for each other in a circle", trips_, steps),
+      std::move(trace));
 }
 
 void Run::add_clocks(const std::vector<EventId>& order) {

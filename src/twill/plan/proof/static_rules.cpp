@@ -121,7 +121,8 @@ class StaticCheck {
   void check_resident(const Buffer& buffer, Amount capacity) {
     const auto overlaps = [&](const Buffer& other) {
       return &other != &buffer && other.resident && other.memory == buffer.memory &&
-             other.offset < buffer.offset + buffer.size && buffer.offset < other.offset + other.size;
+             other.offset < buffer.offset + buffer.size &&
+             buffer.offset < other.offset + other.size;
     };
     if (buffer.offset < capacity ||
         std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
