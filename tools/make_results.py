@@ -81,11 +81,11 @@ FORCED_HEAD = """
 ## What the published structures cost under these costs
 
 The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the
-problem that Twill extracts: the least II they can reach with every operation at its slowest co-run rate, beside the
-optimum over all structures, pools included.
+problem that Twill extracts: the least II they can reach, beside the optimum over all structures for the same pool, at
+both ends of the costs.
 
-| structure | kernel | pool | its least II | optimum | cost |
-|---|---|---|---|---|---|
+| structure | kernel | pool | rates | its least II | optimum | cost |
+|---|---|---|---|---|---|---|
 """
 
 HEAD = """# Results
@@ -114,12 +114,12 @@ KERNELS_HEAD = """
 
 Costs of the machine description: {about}.
 
-The bracket's lower end is proven with every operation at its fastest; its upper end is the II of the schedule, made
-with every operation at its slowest co-run rate. In parentheses, what this schedule's order is expected to take when its
-groups share the pipes.
+II is the optimum with every operation at the rates named, of the candidate whose order is expected to be fastest. The
+bracket's lower end is proven with every operation at its fastest, over all pools; its upper end is the II that this
+order keeps with every operation at its slowest co-run rate; "expected" is what it takes when its groups share the pipes.
 
-| kernel | pool | MinII | II | bracket (expected) | bounded by | stages | groups | seconds |
-|---|---|---|---|---|---|---|---|---|
+| kernel | pool | rates | MinII | II | bracket | expected | bounded by | stages | groups | seconds |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -187,14 +187,13 @@ def kernel_rows(program, machine):
         kernel = f"kernels/{path}.pre.ttgir"
         answer, reason = schedule(program, [kernel, "--machine", machine, *options])
         if answer is None:
-            yield row([title, reason, "", "", "", "", "", "", ""])
+            yield row([title, reason, *[""] * 9])
             continue
         bracket = answer["bracket"]
         span = "" if bracket is None else f"{bracket['fastest']} .. {bracket['slowest']}"
-        if bracket and bracket["expected"] is not None:
-            span += f" ({bracket['expected']})"
-        yield row([title, answer["pool"], answer["min_ii"]["value"], interval(answer), span, limiter(answer),
-                   stages(answer), used_groups(answer), seconds(answer)])
+        expected = "" if bracket is None or bracket["expected"] is None else bracket["expected"]
+        yield row([title, answer["pool"], answer["rate"], answer["min_ii"]["value"], interval(answer), span, expected,
+                   limiter(answer), stages(answer), used_groups(answer), seconds(answer)])
 
 
 def renamed(op, names):
@@ -223,20 +222,25 @@ def order_for(published, names):
     return "\n".join(order) + "\n"
 
 
+def forced_at(program, rate, published, arguments, names):
+    """The least II of the order at a rate, the optimum there, and by how much they differ."""
+    loop = run(program, ["loop", *arguments, "--rate", rate]).stdout
+    done = run(program, ["evaluate", "-"], loop + "\n" + order_for(published, names))
+    answer = schedule(program, [*arguments, "--rate", rate])[0]
+    least = re.search(r"II (\d+) cycles", done.stdout)
+    if least is None:
+        return [(done.stdout + done.stderr).strip().splitlines()[0], interval(answer), ""]
+    broken = sorted(set(re.findall(r"^  ([a-z-]+):", done.stdout, re.MULTILINE))) if done.returncode == 6 else []
+    note = f" (breaks {', '.join(broken)})" if broken else ""
+    cost = f"{100 * (int(least[1]) / answer['initiation_interval'] - 1):+.1f} %"
+    return [least[1] + note, interval(answer), cost]
+
+
 def forced_rows(program):
     for title, published, path, machine, pool, names in FORCED:
-        kernel = f"kernels/{path}.pre.ttgir"
-        loop = run(program, ["loop", kernel, "--machine", machine, "--pool", pool]).stdout
-        done = run(program, ["evaluate", "-"], loop + "\n" + order_for(published, names))
-        optimum = schedule(program, [kernel, "--machine", machine])[0]["initiation_interval"]
-        least = re.search(r"II (\d+) cycles", done.stdout)
-        if least is None:
-            yield row([title, path, pool, (done.stdout + done.stderr).strip().splitlines()[0], optimum, ""])
-            continue
-        cost = f"{100 * (int(least[1]) / optimum - 1):+.1f} %"
-        broken = sorted(set(re.findall(r"^  ([a-z-]+):", done.stdout, re.MULTILINE))) if done.returncode == 6 else []
-        note = f" (breaks {', '.join(broken)})" if broken else ""
-        yield row([title, path, pool, least[1] + note, optimum, cost])
+        arguments = [f"kernels/{path}.pre.ttgir", "--machine", machine, "--pool", pool]
+        for rate in ("fastest", "slowest"):
+            yield row([title, path, pool, rate, *forced_at(program, rate, published, arguments, names)])
 
 
 def computer():

@@ -25,8 +25,53 @@ TEST(ScheduleLoop, FlashAttentionForHopper) {
   EXPECT_EQ(outcome->answer.verdict, schedule::Verdict::optimal);
   ASSERT_TRUE(outcome->bracket);
   EXPECT_LE(outcome->bracket->fastest, outcome->bracket->slowest);
+  EXPECT_EQ(outcome->rate, "slowest");
   EXPECT_EQ(outcome->bracket->slowest, outcome->answer.schedule->initiation_interval);
   for (const problem::Op& op : outcome->problem.ops()) EXPECT_FALSE(op.source.empty()) << op.name;
+}
+
+// Of the candidates the one is kept whose order is expected to be fastest, or one that the co-run
+// model cannot tell from it; every candidate lies within its own bracket.
+TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
+  for (const char* kernel : {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d64", "fa_fwd/sm_100/d128",
+                             "gemm/sm_90/tma_128x128x64", "fa_bwd/sm_100/m64n128d64_tmared"}) {
+    SCOPED_TRACE(kernel);
+    const auto outcome = schedule_loop(request_for(std::string("kernels/") + kernel + ".pre.ttgir"));
+    ASSERT_TRUE(outcome) << to_string(outcome.error());
+    const report::Candidate* chosen = nullptr;
+    for (const report::Candidate& it : outcome->candidates) {
+      if (it.chosen) chosen = &it;
+    }
+    ASSERT_NE(chosen, nullptr);
+    EXPECT_EQ(chosen->rate, outcome->rate);
+    EXPECT_EQ(chosen->pool, outcome->pool);
+    EXPECT_EQ(chosen->interval, outcome->answer.schedule->initiation_interval);
+    for (const report::Candidate& it : outcome->candidates) {
+      if (!it.expected || !it.slowest) continue;
+      EXPECT_LE(static_cast<double>(*chosen->expected), 1.036 * static_cast<double>(*it.expected));
+      EXPECT_LE(outcome->bracket->fastest, *it.expected + 1);
+      if (it.rate == "fastest") {
+        EXPECT_EQ(outcome->bracket->fastest, *it.interval);
+      }
+    }
+  }
+}
+
+// Either end can be asked for; the lower end of the bracket is the same.
+TEST(ScheduleLoop, RateCanBeAskedFor) {
+  Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
+  request.rate = machine::Rate::fastest;
+  const auto fastest = schedule_loop(request);
+  ASSERT_TRUE(fastest);
+  EXPECT_EQ(fastest->rate, "fastest");
+  EXPECT_EQ(fastest->answer.schedule->initiation_interval, fastest->bracket->fastest);
+  EXPECT_TRUE(fastest->violations.empty());
+  request.rate = machine::Rate::slowest;
+  const auto slowest = schedule_loop(request);
+  ASSERT_TRUE(slowest);
+  EXPECT_EQ(slowest->rate, "slowest");
+  EXPECT_EQ(slowest->answer.schedule->initiation_interval, slowest->bracket->slowest);
+  EXPECT_EQ(slowest->bracket->fastest, fastest->bracket->fastest);
 }
 
 // A search can be cancelled from outside; that is undecided or a gap, never a wrong claim.

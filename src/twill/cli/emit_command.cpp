@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "twill/cli/commands.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
+#include "twill/cli/rate_option.h"
 #include "twill/driver/emit_smtlib.h"
 
 namespace twill::cli {
@@ -37,8 +37,6 @@ int run(Choices choices) {
 }
 
 void add_smtlib(CLI::App& emit, Session& session) {
-  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
-                                                              {"slowest", machine::Rate::slowest}};
   auto choices = std::make_shared<Choices>();
   CLI::App* command = emit.add_subcommand(
       "smtlib", "The question whether a schedule exists, for SMT solvers (SMT-LIB 2, QF_LIA)");
@@ -66,8 +64,9 @@ void add_smtlib(CLI::App& emit, Session& session) {
       ->check(CLI::Range(0, 65536));
   command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
   command->add_flag("--strict", request.strict, "Refuse operations without a price");
-  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
-      ->transform(CLI::CheckedTransformer(kRates));
+  add_rate_option(
+      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      "Costs: fastest, or slowest under co-run [slowest]");
   command->footer(kFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }

@@ -1,4 +1,3 @@
-#include <map>
 #include <memory>
 #include <string>
 
@@ -7,6 +6,7 @@
 #include "twill/cli/commands.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
+#include "twill/cli/rate_option.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/schedule/problem_json.h"
 
@@ -36,8 +36,6 @@ int run(Choices choices) {
 }  // namespace
 
 void add_loop_command(CLI::App& app, Session& session) {
-  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
-                                                              {"slowest", machine::Rate::slowest}};
   auto choices = std::make_shared<Choices>();
   CLI::App* command =
       app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
@@ -53,8 +51,9 @@ void add_loop_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(0, 65536));
   command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
   command->add_flag("--strict", request.strict, "Refuse operations without a price");
-  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
-      ->transform(CLI::CheckedTransformer(kRates));
+  add_rate_option(
+      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      "Costs: fastest, or slowest under co-run [slowest]");
   add_normalize_option(*command, request);
   command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });

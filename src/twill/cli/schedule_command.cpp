@@ -10,6 +10,7 @@
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/rate_option.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/summary.h"
 
@@ -100,6 +101,9 @@ void add_schedule_command(CLI::App& app, Session& session) {
   command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
   command->add_flag("--strict", request.strict,
                     "Refuse operations that the machine has no price for, instead of warning");
+  add_rate_option(
+      *command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
+      "Costs of a kernel: fastest, or slowest under co-run [whose order is expected to be faster]");
   add_normalize_option(*command, request);
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));

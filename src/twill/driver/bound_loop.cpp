@@ -90,7 +90,7 @@ Result<report::Limits> bound_kernel(const Request& request) {
   for (const machine::Rate rate : {machine::Rate::fastest, machine::Rate::slowest}) {
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     report::RatedBounds end = least_over_pools(std::move(posed.pools));
-    end.rate = rate == machine::Rate::fastest ? "fastest" : "slowest";
+    end.rate = report::name_of(rate);
     limits.ends.push_back(std::move(end));
     limits.warnings = std::move(posed.warnings);
   }

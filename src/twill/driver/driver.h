@@ -42,6 +42,7 @@ struct Request {
   std::string pool;                     ///< only this pool of the machine; default: all of them
   bool strict = false;                  ///< refuse operations that only the default rule prices
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
+  std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   solve::Options limits;
 };
 
@@ -57,9 +58,10 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// `Outcome::violations` before anything else. Fails only for bad input: infeasible and undecided
 /// loops are outcomes.
 ///
-/// TTGIR is posed with every op at its slowest co-run rate, so that its II can be kept; the
-/// bracket's lower end is proven with every op at its fastest. Of several pools the best is kept:
-/// smallest II, then the objectives in order. With `normalize`, what `pose_loop` poses is scheduled
+/// TTGIR is solved twice, with every op at its fastest and at its slowest co-run rate, and the
+/// optimum is kept whose order the co-run model expects to be faster; without a clear difference
+/// that of the slowest rates. Of several pools the best of a rate is kept: smallest II, then the
+/// objectives in order. The bracket's lower end is proven with every op at its fastest. With `normalize`, what `pose_loop` poses is scheduled
 /// like a `.loop` text: one pool, no bracket.
 Result<report::Outcome> schedule_loop(const Request& request);
 

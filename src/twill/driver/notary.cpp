@@ -20,9 +20,10 @@ void Notary::rule_out(const problem::Problem& problem, std::size_t number) {
   if (certifies_) certificates_.try_emplace(number, prove::bound_certificate(problem));
 }
 
-certify::Files Notary::files() const {
-  return certificates_.empty() ? certify::Files()
-                               : certify::print_certificate(certificates_.begin()->second);
+certify::Files Notary::files(std::size_t number) const {
+  const auto found = certificates_.find(number);
+  return found == certificates_.end() ? certify::Files()
+                                      : certify::print_certificate(found->second);
 }
 
 void Notary::add_files(const std::vector<certify::PoolClaim>& claims, certify::Files& files) const {

@@ -25,8 +25,8 @@ class Notary {
   /// Puts down the bound that needs no search, of a Problem that was not solved because of it.
   void rule_out(const problem::Problem& problem, std::size_t number);
 
-  /// The files of the one certificate there is; none if there is none.
-  certify::Files files() const;
+  /// The files of one certificate; none if there is none.
+  certify::Files files(std::size_t number = 0) const;
   /// Adds the files of all, each in the folder that its claim names.
   void add_files(const std::vector<certify::PoolClaim>& claims, certify::Files& files) const;
 

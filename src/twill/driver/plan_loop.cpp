@@ -163,19 +163,25 @@ bool usable(const report::Outcome& outcome) {
   return outcome.answer.schedule.has_value() && outcome.violations.empty();
 }
 
-/// The schedule in hand, and then those for the other pools of the machine, fastest first.
+/// The schedule in hand, and then those for the other pools of the machine, the one expected to be
+/// fastest first.
 std::vector<report::Outcome> with_other_pools(const Request& request, report::Outcome first) {
   std::vector<report::Outcome> all;
-  for (const report::PoolTried& pool : first.pools) {
-    if (pool.name == first.pool) continue;
+  std::vector<std::string> seen = {first.pool};
+  for (const report::Candidate& candidate : first.candidates) {
+    if (std::find(seen.begin(), seen.end(), candidate.pool) != seen.end()) continue;
+    seen.push_back(candidate.pool);
     Request other = request;
-    other.pool = pool.name;
+    other.pool = candidate.pool;
     auto outcome = schedule_loop(other);
     if (outcome && usable(*outcome)) all.push_back(*std::move(outcome));
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.answer.schedule->initiation_interval < b.answer.schedule->initiation_interval;
-  });
+  const auto interval = [](const report::Outcome& it) {
+    const Cycles posed = it.answer.schedule->initiation_interval;
+    return it.bracket ? it.bracket->expected.value_or(posed) : posed;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto& a, const auto& b) { return interval(a) < interval(b); });
   all.insert(all.begin(), std::move(first));
   return all;
 }

@@ -53,20 +53,41 @@ std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, i
   return rank;
 }
 
-/// The most promising pool first, so that the others may be ruled out by their bounds.
-std::vector<std::size_t> by_bound(const std::vector<Tried>& tried) {
-  std::vector<std::size_t> order(tried.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return tried[a].bound.value < tried[b].bound.value;
-  });
-  return order;
+/// Work for a first look at a pool, when there are several.
+constexpr std::uint64_t kGlance = 1'000'000;
+
+/// Each pool gets this part of the work that is left, the last one all of it.
+std::uint64_t share(std::uint64_t left, std::size_t pools_left) {
+  return pools_left == 1 ? left : left / 4 * 3;
 }
 
-solve::Options within(const solve::Options& limits, std::uint64_t spent) {
-  solve::Options rest = limits;
-  rest.work_limit = limits.work_limit > spent ? limits.work_limit - spent : 0;
-  return rest;
+std::uint64_t left_of(const solve::Options& limits, std::uint64_t spent) {
+  return limits.work_limit - std::min(limits.work_limit, spent);
+}
+
+/// The pool's II after a short search, or what it cannot be better than.
+Cycles glance_at(const PosedPool& pool, const solve::Options& limits, std::uint64_t& spent) {
+  problem::Parts parts = pool.problem.parts();
+  parts.objectives.clear();
+  const auto problem = problem::pose(std::move(parts));
+  solve::Options few = limits;
+  few.work_limit = std::min(kGlance, left_of(limits, spent));
+  const Answer answer = solve::solve(problem ? *problem : pool.problem, few);
+  spent += answer.work;
+  return answer.schedule ? interval_of(answer) : answer.lower_bound.value;
+}
+
+/// The most promising pool first, so that the others may be ruled out.
+std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
+                                    const solve::Options& limits, std::uint64_t& spent) {
+  std::vector<std::size_t> order(pools.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (pools.size() == 1) return order;
+  std::vector<Cycles> promise;
+  for (const PosedPool& pool : pools) promise.push_back(glance_at(pool, limits, spent));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return promise[a] < promise[b]; });
+  return order;
 }
 
 std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
@@ -85,14 +106,18 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
 }
 
 std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                             Notary& notary) {
+                             Notary& notary, std::uint64_t& spent) {
   std::vector<Tried> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
-  std::uint64_t spent = 0;
   std::optional<Cycles> least;
-  for (const std::size_t i : by_bound(tried)) {
+  std::size_t pools_left = pools.size();
+  for (const std::size_t i : by_promise(pools, limits, spent)) {
+    const std::uint64_t work = share(left_of(limits, spent), pools_left--);
     if (least && tried[i].bound.value > *least) continue;
-    Answer answer = notary.solve(pools[i].problem, within(limits, spent), i);
+    solve::Options within = limits;
+    within.work_limit = work;
+    within.most_interval = least;
+    Answer answer = notary.solve(pools[i].problem, within, i);
     spent += answer.work;
     tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
@@ -102,8 +127,10 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
   return tried;
 }
 
-std::string result_of(const Tried& tried) {
-  if (!tried.answer) {
+/// `least`: the II that is kept, if any is.
+std::string result_of(const Tried& tried, std::optional<Cycles> least) {
+  const bool infeasible = tried.answer && tried.answer->verdict == Verdict::infeasible;
+  if (!infeasible && least && tried.bound.value > *least) {
     return fmt::format("not faster: needs at least {} ({})", tried.bound.value,
                        report::limit_of(tried.bound));
   }
@@ -176,44 +203,19 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
 
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Notary& notary) {
-  const std::vector<Tried> tried = try_pools(pools, limits, notary);
   BestPool best;
+  const std::vector<Tried> tried = try_pools(pools, limits, notary, best.work);
+  std::optional<Cycles> least;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;
   widen(best.answer, pools, tried, best.index);
+  if (best.answer.schedule) least = interval_of(best.answer);
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    std::string result = result_of(tried[i]);
+    std::string result = result_of(tried[i], least);
     if (i == best.index && best.answer.schedule) result += ", chosen";
     best.tried.push_back({pools[i].pool, std::move(result)});
   }
   return best;
-}
-
-schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools,
-                                 const solve::Options& limits) {
-  Notary notary(false);
-  return bound_over_pools(pools, limits, notary);
-}
-
-schedule::Bound bound_over_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                                 Notary& notary) {
-  std::vector<Tried> tried;
-  for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
-  std::optional<schedule::Bound> least;
-  std::uint64_t spent = 0;
-  for (const std::size_t i : by_bound(tried)) {
-    if (least && tried[i].bound.value >= least->value) break;
-    problem::Parts parts = pools[i].problem.parts();
-    parts.objectives.clear();  // only the interval matters here
-    const auto problem = problem::pose(std::move(parts));
-    if (!problem) continue;  // it was posed before with more
-    const Answer answer = notary.solve(*problem, within(limits, spent), i);
-    spent += answer.work;
-    if (answer.verdict == Verdict::infeasible) continue;
-    if (!least || answer.lower_bound.value < least->value) least = answer.lower_bound;
-  }
-  for (std::size_t i = 0; i < pools.size(); ++i) notary.rule_out(pools[i].problem, i);
-  return least.value_or(tried.front().bound);
 }
 
 }  // namespace twill::driver

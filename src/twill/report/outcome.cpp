@@ -7,14 +7,20 @@ std::string limit_of(const schedule::Bound& bound) {
   return bound.resource.empty() ? text : text + " " + bound.resource;
 }
 
+std::string name_of(machine::Rate rate) {
+  return rate == machine::Rate::fastest ? "fastest" : "slowest";
+}
+
 std::string scope_of(const Outcome& outcome) {
   std::string scope = "this dependence graph, these costs";
   if (!outcome.machine.empty()) scope += " of " + outcome.machine;
+  if (outcome.rate == "fastest") scope += " with every op at its fastest";
+  if (outcome.rate == "slowest") scope += " with every op at its slowest co-run rate";
   if (outcome.pools.size() > 1) {
     scope += ", these pools of warp groups (";
     for (std::size_t i = 0; i < outcome.pools.size(); ++i) {
       if (i > 0) scope += ", ";
-      scope += outcome.pools[i].name;
+      scope += outcome.pools[i];
     }
     scope += ")";
   } else {

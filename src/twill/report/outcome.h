@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/extract/extract.h"
+#include "twill/machine/machine.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::report {
@@ -14,7 +15,8 @@ namespace twill::report {
 /// Between which two figures the hardware's initiation interval is to be expected.
 struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
-  Cycles slowest = 0;  ///< the II of the schedule, built with every op at its slowest co-run rate
+  std::optional<Cycles> slowest;  ///< the II at which the schedule's order can be kept with every
+                                  ///< op at its slowest co-run rate; none: registers or memory
   std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
   std::string fastest_witness;     ///< the same with all its summands
   std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model
@@ -26,10 +28,21 @@ struct PoolTried {
   std::string result;  ///< "II 2048, chosen", "no schedule below 2100: needs at least 2304", ...
 };
 
+/// The optimum of one pool for the costs of one rate, or why there is none.
+struct Candidate {
+  std::string rate;  ///< "fastest" or "slowest"; empty if the loop cannot be posed for the pool
+  std::string pool;
+  schedule::Verdict verdict = schedule::Verdict::undecided;
+  std::optional<Cycles> interval;  ///< at that rate; this and the next two: if there is a schedule
+  std::optional<Cycles> expected;  ///< as in Bracket
+  std::optional<Cycles> slowest;   ///< as in Bracket
+  std::string note;                ///< why there is no schedule, or why nobody looked for one
+  bool chosen = false;
+};
+
 struct Timings {
-  double read = 0;  ///< seconds of wall time
-  double extract = 0;
-  double solve = 0;
+  double read = 0;   ///< seconds of wall time
+  double solve = 0;  ///< extraction included
   double verify = 0;
 };
 
@@ -41,8 +54,10 @@ struct Outcome {
   std::string loop;     ///< which loop of it, "loop 1 of 2, line 34"; empty for `.loop` files
   std::string machine;  ///< empty for `.loop` files, which need none
   bool machine_measured = true;
-  std::string pool;  ///< the chosen one; empty if the input brings its own groups
-  std::vector<PoolTried> pools;
+  std::string pool;                ///< the chosen one; empty if the input brings its own groups
+  std::vector<std::string> pools;  ///< over which the answer's claims hold
+  std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
+  std::vector<Candidate> candidates;  ///< empty for `.loop` files
   problem::Problem problem;
   std::string problem_hash;
   std::string problem_text;  ///< the `.loop` text
@@ -57,6 +72,9 @@ struct Outcome {
   std::vector<Diagnostic> warnings;
   Timings timings;
 };
+
+/// "fastest" or "slowest".
+std::string name_of(machine::Rate rate);
 
 /// "pipe FMA", "circuit", "search": what a bound rests on, in a word or two.
 std::string limit_of(const schedule::Bound& bound);

@@ -38,10 +38,22 @@ Json bound_part(const Outcome& outcome, const schedule::Bound& bound) {
           {"witness", bound.witness}};
 }
 
+Json candidate(const Candidate& it) {
+  const auto number = [](std::optional<Cycles> n) { return n ? Json(*n) : Json(nullptr); };
+  return {{"rate", it.rate.empty() ? Json(nullptr) : Json(it.rate)},
+          {"pool", it.pool},
+          {"verdict", name_of(it.verdict)},
+          {"initiation_interval", number(it.interval)},
+          {"expected", number(it.expected)},
+          {"slowest", number(it.slowest)},
+          {"note", it.note},
+          {"chosen", it.chosen}};
+}
+
 Json bracket(const std::optional<Bracket>& bracket) {
   if (!bracket) return nullptr;
   Json json = {{"fastest", bracket->fastest},
-               {"slowest", bracket->slowest},
+               {"slowest", bracket->slowest ? Json(*bracket->slowest) : Json(nullptr)},
                {"fastest_limit", bracket->fastest_limit},
                {"fastest_witness", bracket->fastest_witness}};
   json["expected"] = bracket->expected ? Json(*bracket->expected) : Json(nullptr);
@@ -173,10 +185,10 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["machine_measured"] =
       outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
   json["pool"] = outcome.pool;
-  json["pools"] = Json::array();
-  for (const PoolTried& pool : outcome.pools) {
-    json["pools"].push_back({{"name", pool.name}, {"result", pool.result}});
-  }
+  json["rate"] = outcome.rate.empty() ? Json(nullptr) : Json(outcome.rate);
+  json["candidates"] = Json::array();
+  for (const Candidate& it : outcome.candidates) json["candidates"].push_back(candidate(it));
+  json["pools"] = outcome.pools;
   json["problem"] = problem_part(outcome);
   json["reserved"] = reserved(outcome);
   json["notes"] = outcome.notes;
@@ -198,8 +210,7 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   if (has) add_schedule(json, outcome);
   if (printing.timing) {
     const Timings& t = outcome.timings;
-    json["seconds"] = {
-        {"read", t.read}, {"extract", t.extract}, {"solve", t.solve}, {"verify", t.verify}};
+    json["seconds"] = {{"read", t.read}, {"solve", t.solve}, {"verify", t.verify}};
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

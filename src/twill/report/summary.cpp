@@ -67,9 +67,10 @@ std::string limiter(const Outcome& outcome) {
 
 std::string bracket(const Bracket& bracket) {
   std::string text = fmt::format(
-      "{} .. {} cycles: every op at its fastest (proven: {}) .. at its slowest co-run "
-      "rate (this schedule)",
-      bracket.fastest, bracket.slowest, bracket.fastest_limit);
+      "{} .. {} cycles: every op at its fastest (nothing is faster: {}) .. at its slowest co-run "
+      "rate (this order{})",
+      bracket.fastest, bracket.slowest ? std::to_string(*bracket.slowest) : "?",
+      bracket.fastest_limit, bracket.slowest ? "" : " cannot be kept then");
   if (bracket.expected) text += fmt::format("; expected {}", *bracket.expected);
   return text;
 }
@@ -84,15 +85,26 @@ std::string objectives(const schedule::Answer& answer) {
   return text;
 }
 
-std::string pools(const std::vector<PoolTried>& tried) {
-  std::size_t width = 0;
-  for (const PoolTried& pool : tried) width = std::max(width, pool.name.size());
-  std::string out = "\npools considered\n";
-  for (const PoolTried& pool : tried) {
-    out += wrap(pool.result, kWidth, fmt::format("  {:<{}}  ", pool.name, width),
-                std::string(width + 4, ' '));
+std::string candidates(const std::vector<Candidate>& candidates) {
+  const auto number = [](std::optional<Cycles> it) { return it ? std::to_string(*it) : "-"; };
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
+                  2);
+  table.add({"pool", "rates", "II", "expected", "at slowest", ""});
+  std::string notes;
+  for (const Candidate& it : candidates) {
+    if (!it.interval) {
+      notes +=
+          wrap(it.note, kWidth,
+               fmt::format("  {}{}{}: ", it.pool, it.rate.empty() ? "" : ", ", it.rate), "    ");
+      continue;
+    }
+    std::string mark = it.chosen ? "chosen" : "";
+    if (it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
+    table.add(
+        {it.pool, it.rate, number(it.interval), number(it.expected), number(it.slowest), mark});
   }
-  return out;
+  return "\ncandidates: the optimum of a pool with every op at one of its rates\n" +
+         table.to_string() + notes;
 }
 
 std::string load_table(const Outcome& outcome) {
@@ -193,8 +205,8 @@ std::string assumptions(const Outcome& outcome) {
 }
 
 std::string timings(const Timings& timings) {
-  return fmt::format("\nseconds: read {:.3f}, extract {:.3f}, solve {:.3f}, verify {:.3f}\n",
-                     timings.read, timings.extract, timings.solve, timings.verify);
+  return fmt::format("\nseconds: read {:.3f}, solve {:.3f}, verify {:.3f}\n", timings.read,
+                     timings.solve, timings.verify);
 }
 
 std::string without_schedule(const Outcome& outcome) {
@@ -232,7 +244,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   std::string out = title(outcome);
   if (!outcome.answer.schedule) {
     out += without_schedule(outcome);
-    if (outcome.pools.size() > 1) out += pools(outcome.pools);
+    if (!outcome.candidates.empty()) out += candidates(outcome.candidates);
     return printing.timing ? out + timings(outcome.timings) : out;
   }
   out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
@@ -245,7 +257,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
         schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
     out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
   }
-  if (outcome.pools.size() > 1) out += pools(outcome.pools);
+  if (outcome.candidates.size() > 1) out += candidates(outcome.candidates);
   out += load_table(outcome);
   out += groups(outcome);
   out += buffers(outcome);

@@ -1,0 +1,259 @@
+#include "twill/driver/ends.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/certify/pools.h"
+#include "twill/driver/checking.h"
+#include "twill/driver/notary.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/corun.h"
+#include "twill/schedule/least_interval.h"
+
+namespace twill::driver {
+namespace {
+
+using machine::Rate;
+using report::Candidate;
+using schedule::Answer;
+
+/// An expected interval that is larger by no more than this factor is no worse: the co-run model's
+/// root mean square error on measured loops is 3.6 %.
+constexpr double kModelError = 1.036;
+
+const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
+  const auto found = std::find_if(posed.pools.begin(), posed.pools.end(),
+                                  [&](const PosedPool& pool) { return pool.pool == name; });
+  return found == posed.pools.end() ? nullptr : &*found;
+}
+
+/// The order's least II in `slow`, if the schedule that has it keeps all rules.
+std::optional<Cycles> kept_interval(const problem::Problem& slow, const schedule::Order& order) {
+  const auto timed = schedule::least_interval(slow, order);
+  if (!timed || !violations_of(slow, timed->schedule).empty()) return std::nullopt;
+  return timed->initiation_interval;
+}
+
+std::optional<Cycles> co_run_interval(const problem::Problem& fast, const schedule::Order& order) {
+  const auto run = schedule::co_run(fast, order, schedule::Turns::enforced);
+  if (!run) return std::nullopt;
+  return static_cast<Cycles>(std::llround(run->interval));
+}
+
+Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
+                    const PosedKernel& fastest, const PosedKernel& slowest) {
+  Candidate out;
+  out.rate = report::name_of(rate);
+  out.pool = pool.pool;
+  out.verdict = answer.verdict;
+  if (!answer.schedule) {
+    out.note = answer.argument;
+    return out;
+  }
+  out.interval = answer.schedule->initiation_interval;
+  const schedule::Order order = schedule::order_of(pool.problem, *answer.schedule);
+  const PosedPool* fast = pool_named(fastest, pool.pool);
+  const PosedPool* slow = pool_named(slowest, pool.pool);
+  if (fast != nullptr) out.expected = co_run_interval(fast->problem, order);
+  if (rate == Rate::slowest) {
+    out.slowest = out.interval;
+  } else if (slow != nullptr) {
+    out.slowest = kept_interval(slow->problem, order);
+  }
+  return out;
+}
+
+std::vector<certify::PoolClaim> claims_of(const PosedKernel& posed, std::string_view folder) {
+  std::vector<certify::PoolClaim> claims;
+  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
+    claims.push_back({posed.pools[i].pool, fmt::format("{}-{}", folder, i + 1)});
+  }
+  return claims;
+}
+
+Cycles or_most(std::optional<Cycles> value) {
+  return value.value_or(std::numeric_limits<Cycles>::max());
+}
+
+/// The least expected interval, of schedules that keep all rules at the slowest rates as well.
+Cycles least_expected(const std::vector<Candidate>& candidates) {
+  Cycles least = or_most(std::nullopt);
+  for (const Candidate& it : candidates) {
+    if (it.slowest) least = std::min(least, or_most(it.expected));
+  }
+  return least;
+}
+
+/// Whose schedule is kept. Without any, the first candidate's answer.
+std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate> wanted) {
+  const double limit = kModelError * static_cast<double>(least_expected(candidates));
+  const auto rank = [&](const Candidate& it) {
+    const bool close = it.slowest && static_cast<double>(or_most(it.expected)) <= limit;
+    const bool unwanted = wanted && it.rate != report::name_of(*wanted);
+    return std::tuple(!it.interval, unwanted, !close, or_most(it.slowest), or_most(it.expected));
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (rank(candidates[i]) < rank(candidates[best])) best = i;
+  }
+  return best;
+}
+
+/// Both ends of one kernel.
+class Ends {
+ public:
+  Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, bool certifies)
+      : request_(request),
+        fastest_(std::move(fastest)),
+        slowest_(std::move(slowest)),
+        fast_notary_(certifies),
+        slow_notary_(certifies) {}
+
+  BestEnd solve() {
+    solve_fastest();
+    const bool infeasible = fast_.answer.verdict == schedule::Verdict::infeasible;
+    if (request_.rate != Rate::fastest && !infeasible) solve_slowest();
+    return keep();
+  }
+
+ private:
+  struct Slow {
+    std::size_t pool;       ///< of `slowest_`
+    std::size_t candidate;  ///< of `candidates_`
+    Answer answer;
+  };
+
+  void solve_fastest() {
+    solve::Options limits = request_.limits;
+    limits.work_limit /= 2;
+    fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
+    const PosedPool& pool = fastest_.pools[fast_.index];
+    candidates_.push_back(candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_));
+  }
+
+  void solve_slowest() {
+    std::uint64_t spent = fast_.work;
+    for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
+      if (cannot_win(slowest_.pools[i].pool)) continue;
+      solve::Options limits = request_.limits;
+      limits.work_limit -= std::min(limits.work_limit, spent);
+      limits.work_limit /= slowest_.pools.size() - i;
+      const PosedPool& pool = slowest_.pools[i];
+      Answer answer = slow_notary_.solve(pool.problem, limits, i);
+      spent += answer.work;
+      slow_.push_back({i, candidates_.size(), std::move(answer)});
+      candidates_.push_back(
+          candidate(Rate::slowest, pool, slow_.back().answer, fastest_, slowest_));
+    }
+  }
+
+  /// Not faster than what another candidate is expected to be, even with every op at its fastest.
+  bool cannot_win(const std::string& name) {
+    if (request_.rate) return false;
+    const PosedPool* fast = pool_named(fastest_, name);
+    if (fast == nullptr) return false;
+    const schedule::Bound bound = schedule::min_ii(fast->problem);
+    if (bound.value < least_expected(candidates_)) return false;
+    Candidate out;
+    out.rate = report::name_of(Rate::slowest);
+    out.pool = name;
+    out.note = fmt::format("not faster: needs at least {} even with every op at its fastest ({})",
+                           bound.value, report::limit_of(bound));
+    ruled_out_.push_back(std::move(out));
+    return true;
+  }
+
+  BestEnd keep() {
+    const std::size_t best = best_of(candidates_, request_.rate);
+    const auto slow = std::find_if(slow_.begin(), slow_.end(),
+                                   [&](const Slow& it) { return it.candidate == best; });
+    BestEnd out = slow == slow_.end() ? keep_fastest() : keep_slowest(*slow);
+    Candidate& chosen = candidates_[best];
+    if (chosen.interval) out.bracket = bracket(chosen);
+    chosen.chosen = chosen.interval.has_value();
+    out.candidates = std::move(candidates_);
+    std::move(ruled_out_.begin(), ruled_out_.end(), std::back_inserter(out.candidates));
+    for (const report::PoolTried& pool : slowest_.left_out) {
+      Candidate left_out;
+      left_out.pool = pool.name;
+      left_out.note = pool.result;
+      out.candidates.push_back(std::move(left_out));
+    }
+    return out;
+  }
+
+  BestEnd keep_fastest() {
+    certify::PoolClaims claims{fast_.answer.verdict, "", claims_of(fastest_, "pool"), {}, {}};
+    if (fast_.answer.schedule) claims.chosen = fastest_.pools[fast_.index].pool;
+    BestEnd out(std::move(fastest_.pools[fast_.index]));
+    out.rate = Rate::fastest;
+    out.answer = fast_.answer;
+    for (const certify::PoolClaim& claim : claims.pools) out.pools.push_back(claim.pool);
+    fast_notary_.add_files(claims.pools, out.certificate);
+    add_claims(claims, out);
+    out.warnings = std::move(fastest_.warnings);
+    return out;
+  }
+
+  BestEnd keep_slowest(Slow& slow) {
+    BestEnd out(std::move(slowest_.pools[slow.pool]));
+    out.rate = Rate::slowest;
+    out.answer = std::move(slow.answer);
+    out.pools = {out.pool.pool};
+    certify::PoolClaims claims{out.answer.verdict,
+                               out.pool.pool,
+                               {{out.pool.pool, "pool-1"}},
+                               fast_.answer.lower_bound.value,
+                               claims_of(fastest_, "fastest")};
+    for (const auto& [name, text] : slow_notary_.files(slow.pool)) {
+      out.certificate.emplace("pool-1/" + name, text);
+    }
+    fast_notary_.add_files(claims.at_fastest, out.certificate);
+    add_claims(claims, out);
+    out.warnings = std::move(slowest_.warnings);
+    return out;
+  }
+
+  void add_claims(const certify::PoolClaims& claims, BestEnd& out) const {
+    if (!fast_notary_.certifies()) return;
+    out.certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
+  }
+
+  report::Bracket bracket(const Candidate& chosen) const {
+    const schedule::Bound& fastest = fast_.answer.lower_bound;
+    report::Bracket out;
+    out.fastest = fastest.value;
+    out.fastest_limit = report::limit_of(fastest);
+    out.fastest_witness = fastest.witness;
+    out.slowest = chosen.slowest;
+    out.expected = chosen.expected;
+    return out;
+  }
+
+  const Request& request_;
+  PosedKernel fastest_;
+  PosedKernel slowest_;
+  Notary fast_notary_;
+  Notary slow_notary_;
+  BestPool fast_;
+  std::vector<Slow> slow_;
+  std::vector<Candidate> candidates_;
+  std::vector<Candidate> ruled_out_;
+};
+
+}  // namespace
+
+Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
+  TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
+  TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
+  return Ends(request, std::move(fastest), std::move(slowest), certifies).solve();
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/certify/certificate.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/pools.h"
+
+/// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
+/// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
+/// say it (docs/decisions/0004-shared-pipes.md). So both ends are solved, and of the optima that
+/// one is kept whose order the co-run model expects to be fastest.
+namespace twill::driver {
+
+struct BestEnd {
+  explicit BestEnd(PosedPool chosen) : pool(std::move(chosen)) {}
+
+  machine::Rate rate = machine::Rate::slowest;
+  PosedPool pool;           ///< at that rate
+  schedule::Answer answer;  ///< its claims hold over `pools`
+  std::vector<std::string> pools;
+  std::optional<report::Bracket> bracket;  ///< if there is a schedule
+  certify::Files certificate;              ///< of `answer`
+  std::vector<report::Candidate> candidates;
+  std::vector<Diagnostic> warnings;
+};
+
+/// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
+/// the slowest rates for each pool that might still be faster; or with `request.rate` only that
+/// end. The least expected interval wins; of candidates that differ by no more than the co-run
+/// model's error, the one with the least interval at the slowest rates. All solves together stay
+/// within `limits.work_limit`. `certifies`: with a certificate.
+Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies);
+
+}  // namespace twill::driver
