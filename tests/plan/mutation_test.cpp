@@ -215,6 +215,7 @@ void check_mutants(const char* loop, unsigned mutants) {
 TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(kRegisters, 300); }
 TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(kTensor, 60); }
 TEST(Mutation, OfValuesBetweenRoles) { check_mutants(kCrossing, 300); }
+TEST(Mutation, OfTurnsOnTheTensorCore) { check_mutants(kTurns, 300); }
 
 }  // namespace
 }  // namespace twill::plan::testing

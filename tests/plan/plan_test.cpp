@@ -51,10 +51,14 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
 }
 
 TEST(Plan, TurnsOnTheTensorCoreAlternate) {
-  const Plan plan = plan_of(loop_file("fwd_h2.loop"));
-  int tokens = 0;
-  for (const Channel& channel : plan.channels) tokens += channel.kind == ChannelKind::token ? 1 : 0;
-  EXPECT_EQ(tokens, 2);
+  for (const std::string& loop : {loop_file("fwd_h2.loop"), std::string(kTurns)}) {
+    const Plan plan = plan_of(loop);
+    int tokens = 0;
+    for (const Channel& channel : plan.channels) {
+      tokens += channel.kind == ChannelKind::token ? 1 : 0;
+    }
+    EXPECT_EQ(tokens, 2) << to_text(plan);
+  }
 }
 
 TEST(Plan, RefusesMoreWindowsThanAGroupMaySpreadOver) {

@@ -310,7 +310,7 @@ TEST(PublishedBugs, N24TwoInstancesShareAChannel) {
   each_step(plan, [&](Step& step) {
     if (step.channel == o) step.channel = channel(plan, "s");
   });
-  expect_rule(plan, "arrivals");
+  expect_rule(plan, "deadlock");
 }
 
 TEST(PublishedBugs, N25OpsMovedToAnotherStageWithoutTheirPrologue) {
