@@ -19,6 +19,7 @@ constexpr const char* kAbout =
 constexpr const char* kFooter = R"(Examples:
   twill schedule loops/fig1.loop                        schedule a loop written by hand
   twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir    schedule a Triton kernel for its own GPU
+  twill explain loops/fwd_b1.loop                       why it is no faster, and what would help
   twill schedule kernel.ttgir --machine h100 -o s.json  the schedule as JSON, for other programs
   twill loop kernel.ttgir --machine h200                the problem as .loop text, to edit
   twill emit smtlib loops/fig1.loop --ii 2 | z3 -in     ask another solver
