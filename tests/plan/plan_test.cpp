@@ -50,6 +50,26 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
+// What one tile leaves undone, the next one of a persistent kernel waits for.
+TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
+  Plan plan = plan_of(kRegisters);
+  plan.kernel = Kernel{"persistent", "loop 0 of 1", true, {}};
+  const auto proven = prove(plan);
+  ASSERT_TRUE(proven.has_value()) << text_of(proven.error());
+  Plan leaving = plan;
+  for (Role& role : leaving.roles) {
+    const auto releases = [](const Step& step) { return step.kind == StepKind::release; };
+    std::erase_if(role.sections.drain, releases);
+    for (auto& path : role.sections.short_trips) std::erase_if(path, releases);
+  }
+  ASSERT_NE(leaving, plan);
+  const auto verdict = prove(leaving);
+  ASSERT_FALSE(verdict.has_value());
+  EXPECT_TRUE(has_rule(verdict.error(), "deadlock")) << text_of(verdict.error());
+  leaving.kernel.reset();
+  EXPECT_TRUE(prove(leaving).has_value());  // nobody misses it at the end of a kernel
+}
+
 TEST(Plan, TurnsOnTheTensorCoreAlternate) {
   for (const std::string& loop : {loop_file("fwd_h2.loop"), std::string(kTurns)}) {
     const Plan plan = plan_of(loop);

@@ -39,7 +39,8 @@ class StaticCheck {
              step.pending == 0;
     });
     if (stores && !drains) {
-      findings_.add("groups", fmt::format("role {} may exit while its bulk stores still read", role.name));
+      findings_.add("groups",
+                    fmt::format("role {} may exit while its bulk stores still read", role.name));
     }
   }
 
@@ -57,8 +58,9 @@ class StaticCheck {
                         : how == Mechanism::tcgen05 ? where != Residence::registers
                                                     : true;
       if (fits) continue;
-      findings_.add("memory", fmt::format("{} is {}, which does not write {} memory",
-                                          plan_.problem.ops()[v].name, name_of(how), name_of(where)));
+      findings_.add("memory",
+                    fmt::format("{} is {}, which does not write {} memory",
+                                plan_.problem.ops()[v].name, name_of(how), name_of(where)));
     }
   }
 
