@@ -48,15 +48,15 @@ struct Barrier {
 
 /// Everything that changes.
 struct State {
-  std::vector<std::size_t> at;                  // by warp
-  std::vector<std::int64_t> met;                // by warp: phase of the named barrier it arrived at
+  std::vector<std::size_t> at;    // by warp
+  std::vector<std::int64_t> met;  // by warp: phase of the named barrier it arrived at
   std::vector<Barrier> barriers;
   std::vector<std::vector<Flight>> queues;      // role x {wgmma, tcgen05, bulk}, oldest first
   std::vector<std::vector<std::size_t>> ended;  // role x queue: [0] = ops that are done
   std::vector<Flight> loads;
-  std::vector<std::vector<Signal>> signals;     // by role
+  std::vector<std::vector<Signal>> signals;  // by role
   std::vector<Cell> cells;
-  std::vector<std::uint8_t> runs;               // by op and iteration: warps that did it
+  std::vector<std::uint8_t> runs;  // by op and iteration: warps that did it
 
   std::string key() const {
     std::string text;
@@ -91,7 +91,8 @@ class Explorer {
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
       role_.push_back(role_of(plan, OpId(v)).value_or(RoleId(0)));
     }
-    for (const Role& role : plan.roles) lanes_ = std::max(lanes_, static_cast<std::size_t>(role.warps));
+    for (const Role& role : plan.roles)
+      lanes_ = std::max(lanes_, static_cast<std::size_t>(role.warps));
     lay_out_warps();
     lay_out_barriers();
     lay_out_cells();
@@ -233,7 +234,8 @@ class Explorer {
   void check_end(const State& state) {
     for (std::size_t v = 0; v < role_.size(); ++v) {
       for (std::int64_t i = 0; i < trips_; ++i) {
-        if (state.runs[v * static_cast<std::size_t>(trips_ + 1) + static_cast<std::size_t>(i)] == 0) {
+        if (state.runs[v * static_cast<std::size_t>(trips_ + 1) + static_cast<std::size_t>(i)] ==
+            0) {
           wrong("nobody did " + name(OpId(v)));
         }
       }
@@ -358,8 +360,7 @@ class Explorer {
       return state.barriers[meeting(warp, micro)].phase > state.met[warp];
     }
     if (step.kind == StepKind::drain_groups) {
-      const auto& queue =
-          state.queues[warp_role_[warp].index() * 3 + queue_of(step.queue)];
+      const auto& queue = state.queues[warp_role_[warp].index() * 3 + queue_of(step.queue)];
       const auto mine = std::count_if(queue.begin(), queue.end(), [&](const Flight& flight) {
         return (flight.started >> warp_number_[warp] & 1U) != 0;
       });
@@ -413,15 +414,15 @@ class Explorer {
   void count_run(State& state, const Step& step, std::int64_t iteration, std::size_t warp) {
     auto& runs = state.runs[step.op->index() * static_cast<std::size_t>(trips_ + 1) +
                             static_cast<std::size_t>(iteration)];
-    const auto bit = static_cast<std::uint8_t>(1U << (static_cast<unsigned>(warp_number_[warp]) % 8));
+    const auto bit =
+        static_cast<std::uint8_t>(1U << (static_cast<unsigned>(warp_number_[warp]) % 8));
     if ((runs & bit) != 0) wrong(name(*step.op) + " is done twice");
     runs = static_cast<std::uint8_t>(runs | bit);
   }
 
   void signal(State& state, std::size_t warp, const Micro& micro) {
     const Step& step = *micro.step;
-    const std::size_t to =
-        barrier(*step.channel, step.kind == StepKind::release, micro.iteration);
+    const std::size_t to = barrier(*step.channel, step.kind == StepKind::release, micro.iteration);
     if (step.arrival == Arrival::threads) return arrive(state, to, 1, 0, 0);
     const std::size_t queue = warp_role_[warp].index() * 3 + 1;
     const std::size_t given = state.ended[queue][0] + state.queues[queue].size();
@@ -464,15 +465,18 @@ class Explorer {
     const std::size_t first = cell(*home, flight.iteration);
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
       Cell& now = state.cells[first + lane];
-      if (now == -tag(flight.op, flight.iteration)) now = tag(flight.op, flight.iteration);
-      else if (!is_later_in_queue(state, flight, now)) wrong("something overwrites " + name(flight.op));
+      if (now == -tag(flight.op, flight.iteration))
+        now = tag(flight.op, flight.iteration);
+      else if (!is_later_in_queue(state, flight, now))
+        wrong("something overwrites " + name(flight.op));
     }
   }
 
   bool is_later_in_queue(const State& state, const Flight& flight, Cell now) const {
     for (const auto& queue : state.queues) {
       for (const Flight& other : queue) {
-        if (now == -tag(other.op, other.iteration) && role_[other.op.index()] == role_[flight.op.index()]) {
+        if (now == -tag(other.op, other.iteration) &&
+            role_[other.op.index()] == role_[flight.op.index()]) {
           return true;
         }
       }
@@ -551,11 +555,13 @@ class Explorer {
     if (!from) return wrong(name(value) + " does not leave its role");
     const Cell wanted = n < 0 ? initial_tag(n) : tag(value, n);
     const bool threads = plan_.mechanisms[reader.index()] == Mechanism::threads;
-    const bool alone = own && (registers || (plan_[*from].residence == Residence::tensor && threads));
+    const bool alone =
+        (own && registers) || (plan_[*from].residence == Residence::tensor && threads);
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
       const bool mine = warp != kAllLanes && lane == static_cast<std::size_t>(warp_number_[warp]);
       if (alone && warp != kAllLanes && !mine) continue;
-      if (lane >= static_cast<std::size_t>(plan_[role_[reader.index()]].warps) && alone && lane > 0) continue;
+      if (lane >= static_cast<std::size_t>(plan_[role_[reader.index()]].warps) && alone && lane > 0)
+        continue;
       if (state.cells[cell(*from, n) + lane] != wanted) {
         return wrong(name(reader) + " reads something else than " + name(value) + " of " +
                      std::to_string(n));
@@ -582,7 +588,8 @@ class Explorer {
     const Amount from = buffer.offset + (iteration % buffer.depth) * buffer.size;
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
       const Buffer& other = plan_.buffers[b];
-      if (BufferId(b) == id || other.residence != buffer.residence || other.memory != buffer.memory) {
+      if (BufferId(b) == id || other.residence != buffer.residence ||
+          other.memory != buffer.memory) {
         continue;
       }
       for (int s = 0; s < other.depth; ++s) {
@@ -596,7 +603,8 @@ class Explorer {
   }
 
   struct LessLanding {
-    bool operator()(const std::pair<OpId, ChannelId>& a, const std::pair<OpId, ChannelId>& b) const {
+    bool operator()(const std::pair<OpId, ChannelId>& a,
+                    const std::pair<OpId, ChannelId>& b) const {
       return std::tuple(a.first, a.second) < std::tuple(b.first, b.second);
     }
   };

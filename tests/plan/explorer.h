@@ -13,7 +13,7 @@ namespace twill::plan::testing {
 struct Exploration {
   enum class End { fine, stuck, wrong, too_large };
   End end = End::fine;
-  std::string what;        ///< of stuck and wrong
+  std::string what;  ///< of stuck and wrong
   std::size_t states = 0;
 };
 

@@ -95,7 +95,7 @@ class Mutator {
     if (plan_.channels.empty()) return drop_step();
     Channel& channel = plan_.channels[pick(plan_.channels.size())];
     int& count = pick(2) == 0 || channel.empty_arrivals == 0 ? channel.full_arrivals
-                                                              : channel.empty_arrivals;
+                                                             : channel.empty_arrivals;
     count += pick(2) == 0 && count > 1 ? -1 : 1;
     return "count of " + channel.name;
   }
@@ -176,8 +176,9 @@ std::string failure_of(const Plan& plan, Tally& tally) {
       return "";
     }
     if (result.end == Exploration::End::fine) continue;
-    return std::to_string(trips) + " trips: " +
-           (result.end == Exploration::End::stuck ? "stuck: " : "wrong: ") + result.what;
+    return std::to_string(trips) +
+           " trips: " + (result.end == Exploration::End::stuck ? "stuck: " : "wrong: ") +
+           result.what;
   }
   return "";
 }
@@ -203,16 +204,18 @@ void check_mutants(const char* loop, unsigned mutants) {
         << "seed " << seed << ": accepted, but " << what << "\n"
         << to_text(mutator.plan());
   }
-  std::cout << "accepted " << tally.accepted << ", rejected " << tally.rejected << ", of these seen to fail "
-            << tally.seen_to_fail << ", too large " << tally.too_large << "\n";
+  std::cout << "accepted " << tally.accepted << ", rejected " << tally.rejected
+            << ", of these seen to fail " << tally.seen_to_fail << ", too large " << tally.too_large
+            << "\n";
   // The test means nothing if nearly everything is rejected, or nothing is.
   EXPECT_GT(tally.accepted, 0);
   EXPECT_GT(tally.seen_to_fail, static_cast<int>(mutants) / 4);
 }
 
 TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(kRegisters, 300); }
-TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(kTensor, 300); }
+TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(kTensor, 60); }
 TEST(Mutation, OfValuesBetweenRoles) { check_mutants(kCrossing, 300); }
+TEST(Mutation, OfTurnsOnTheTensorCore) { check_mutants(kTurns, 300); }
 
 }  // namespace
 }  // namespace twill::plan::testing

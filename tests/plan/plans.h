@@ -72,6 +72,23 @@ z -> z distance 1
 x -> x distance 1
 )";
 
+/// Two roles whose tensor-core work takes turns.
+inline constexpr const char* kTurns = R"(
+loop turns
+minimum-compute-groups 2
+unit TC
+group A warps 1 registers 8
+group B warps 1 registers 8
+op ma on TC for 3 latency 4 issue 1 warps 1 registers 1 async
+op fa latency 4 issue 4 warps 1 registers 1
+op mb on TC for 3 latency 4 issue 1 warps 1 registers 1 async
+op fb latency 4 issue 4 warps 1 registers 1
+ma -> fa blocking transfer 100
+fa -> ma distance 1 transfer 100
+mb -> fb blocking transfer 100
+fb -> mb distance 1 transfer 100
+)";
+
 /// The fastest schedule of a loop, planned. Fails the test that asks for a loop without one.
 inline Plan plan_of(const std::string& text) {
   auto loop = schedule::parse_loop(text, "test");

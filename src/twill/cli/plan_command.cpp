@@ -39,7 +39,7 @@ void list(const std::vector<plan::Finding>& findings) {
 }
 
 std::string proven_line(const plan::ProofSize& size) {
-  return "proven: free of deadlock, missed phases and races for every trip count (0.." +
+  return "proven for every trip count: no deadlock, no missed phase, no race (0.." +
          std::to_string(size.trips) + " laid out, " + std::to_string(size.events) + " events)\n";
 }
 

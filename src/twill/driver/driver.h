@@ -16,6 +16,8 @@
 /// Reentrant: no global state, no output; progress and cancellation through `Request::limits`.
 namespace twill::driver {
 
+class Answers;
+
 /// A text and the name it has in messages.
 struct Input {
   std::string name;
@@ -44,6 +46,7 @@ struct Request {
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   solve::Options limits;
+  Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };
 
 /// The Problem of the input's loop for one pool: the one asked for, else the machine's first; with
@@ -58,11 +61,10 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// `Outcome::violations` before anything else. Fails only for bad input: infeasible and undecided
 /// loops are outcomes.
 ///
-/// TTGIR is solved twice, with every op at its fastest and at its slowest co-run rate, and the
-/// optimum is kept whose order the co-run model expects to be faster; without a clear difference
-/// that of the slowest rates. Of several pools the best of a rate is kept: smallest II, then the
-/// objectives in order. The bracket's lower end is proven with every op at its fastest. With `normalize`, what `pose_loop` poses is scheduled
-/// like a `.loop` text: one pool, no bracket.
+/// TTGIR is solved at both ends of its costs, with every op at its fastest over all pools and at
+/// its slowest co-run rate for each, and the optimum is kept whose order the co-run model expects
+/// to be fastest. The bracket's lower end is proven with every op at its fastest. With `normalize`,
+/// what `pose_loop` poses is scheduled like a `.loop` text: one pool, no bracket.
 Result<report::Outcome> schedule_loop(const Request& request);
 
 /// The same, with the files of a certificate: of each pool that was solved or ruled out, and what

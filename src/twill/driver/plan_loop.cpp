@@ -137,7 +137,8 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
     }
     result.findings = std::move(proven).error();
   }
-  if (setting.shrink) {  // with fewer copies than the schedule keeps, groups may wait for each other
+  if (setting
+          .shrink) {  // with fewer copies than the schedule keeps, groups may wait for each other
     result.refusal = Diagnostic{{}, result.findings.front().message, "", ""};
   }
   return result;

@@ -203,6 +203,8 @@ class SectionWriter {
     drain.pending = pending;
     drain.instance = at;
     drain.slot = slot(position);
+    drain.reads_only = queue == Mechanism::bulk_store &&
+                       window_.at(position).step.kind == StepKind::release;
     drain.by = queue == Mechanism::bulk_store ? By::one_warp : By::every_warp;
     if (queue == Mechanism::wgmma && overlaps_math(out)) {
       Step pin;
@@ -241,6 +243,25 @@ std::optional<BufferId> read_from(const Plan& plan, OpId value, RoleId writer, R
   return elsewhere ? where.staged : where.home;
 }
 
+namespace {
+
+/// Shared memory must stay until the last copies out of it have been read.
+void add_tail(Draft& draft, RoleId role) {
+  const auto& clusters = draft.order[role.index()];
+  const bool stores = std::any_of(clusters.begin(), clusters.end(), [&](const Cluster& cluster) {
+    return draft.mechanism(cluster.op) == Mechanism::bulk_store;
+  });
+  if (!stores) return;
+  Step drain;
+  drain.kind = StepKind::drain_groups;
+  drain.queue = Mechanism::bulk_store;
+  drain.instance = {Instance::From::last, -1};
+  drain.by = By::one_warp;
+  draft.plan.roles[role.index()].tail.push_back(drain);
+}
+
+}  // namespace
+
 Result<void> make_sections(Draft& draft) {
   make_fences(draft);
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
@@ -251,6 +272,7 @@ Result<void> make_sections(Draft& draft) {
                               draft.plan.roles[r].name, writer.spread() + 1, kLargestSpread + 1));
     }
     draft.plan.roles[r].sections = writer.write();
+    add_tail(draft, RoleId(r));
   }
   return {};
 }

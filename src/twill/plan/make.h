@@ -22,8 +22,8 @@ struct Setting {
   std::optional<Kernel> kernel;
   bool tokens = true;       ///< keep the order of tensor-core work across roles
   bool every_wait = false;  ///< also the waits that others imply
-  bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the plan
-                        ///< is then slower than the schedule, or may not work out at all
+  bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the
+                        ///< plan is then slower than the schedule, or may not work out at all
 };
 
 /// The largest number of windows one group may spread an iteration over.

@@ -50,7 +50,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
 
 inline constexpr std::size_t kMostFindings = 20;
 /// A plan whose proof would lay out more events than this is refused (rule "well-formed").
-inline constexpr std::int64_t kMostEvents = 50'000'000;
+inline constexpr std::int64_t kMostEvents = 20'000'000;
 
 /// By RoleId: the most registers per thread that values of the role hold at once, by the order of
 /// its steps. Precondition: the plan is well-formed.

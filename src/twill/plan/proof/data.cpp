@@ -61,7 +61,7 @@ class DataCheck {
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
       const Value& value = plan_.values[v];
       const OpId op(v);
-      for (std::int64_t i = 0; i < run_.trips(); ++i) {
+      for (std::int64_t i = 0; i < run_.iterations(); ++i) {
         if (value.home) {
           slot_of(*value.home, i).writes.push_back({op, i, op, i, &run_.execution(op, i), false});
         }
@@ -91,7 +91,7 @@ class DataCheck {
 
   void check_order(const problem::Dependence& d, std::int64_t i) {
     const std::int64_t n = i - d.distance;
-    if (n < 0 || plan_.problem[d.from].streaming) return;
+    if (before_tile(d, i) || plan_.problem[d.from].streaming) return;
     const Access first = written(d.from, n, false);
     const Access second = written(d.to, i, false);
     const problem::Way& way =
@@ -102,6 +102,11 @@ class DataCheck {
     const bool holds = ends ? ordered(*first.when, true, *second.when, role(d.from) == role(d.to))
                             : ordered(*first.when, false, *second.when, role(d.from) == role(d.to));
     if (!holds) report("dependence", "has to come after", second, first);
+  }
+
+  /// Whether what iteration i reads was there before its tile began.
+  bool before_tile(const problem::Dependence& d, std::int64_t i) const {
+    return run_.in_tile(i) < d.distance;
   }
 
   void check_read(const problem::Dependence& d, std::int64_t i) {
@@ -119,15 +124,15 @@ class DataCheck {
       return;
     }
     const Access read{d.to, i, d.from, n, &run_.execution(d.to, i), false};
-    if (n < 0) {
+    if (before_tile(d, i)) {
       if (staged || !buffer) return;  // what enters the loop, its reader knows
-      if (plan_[*buffer].initial < -n) {
+      if (plan_[*buffer].initial < d.distance - run_.in_tile(i)) {
         findings_.add("read-before-write",
                       fmt::format("{} of iteration {} reads {} of iteration {}, of which buffer {} "
                                   "has no copy before the loop",
                                   name(d.to), i, name(d.from), n, plan_[*buffer].name));
       }
-      slot_of(*buffer, n).reads.push_back(read);
+      if (n < 0) slot_of(*buffer, n).reads.push_back(read);  // of later tiles: put there in between
       return;
     }
     const Access write = written(d.from, n, staged);

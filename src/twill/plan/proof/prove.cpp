@@ -25,8 +25,9 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
-std::int64_t check_run(const Tables& tables, std::int64_t trips, Findings& findings) {
-  Run run(tables, trips, findings);
+std::int64_t check_run(const Tables& tables, std::int64_t trips, std::int64_t tiles,
+                       Findings& findings) {
+  Run run(tables, trips, tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
   if (!findings.empty() || !run.settle(findings)) return events;
   check_barriers(run, findings);
@@ -52,6 +53,12 @@ void check_owners(const Plan& plan, Findings& findings) {
   }
 }
 
+/// Of a persistent kernel, tiles enough to come back to the first slot of the deepest ring.
+std::int64_t tiles_of(const Tables& tables, std::int64_t trips) {
+  const bool persistent = tables.plan.kernel && tables.plan.kernel->persistent;
+  return persistent && trips > 0 ? 3 + tables.deepest / trips : 1;
+}
+
 }  // namespace
 }  // namespace proof
 
@@ -68,7 +75,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   const std::int64_t last = bound.value_or(tables.spread + 2 * std::int64_t{tables.deepest} + 4);
   ProofSize size{last, 0};
   for (std::int64_t trips = 0; trips <= last; ++trips) {
-    size.events += proof::check_run(tables, trips, findings);
+    size.events += proof::check_run(tables, trips, proof::tiles_of(tables, trips), findings);
     if (!findings.empty()) return refuse();
     if (size.events > kMostEvents) {
       findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "

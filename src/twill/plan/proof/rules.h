@@ -43,7 +43,9 @@ struct Tables {
 /// which case a run of `spread + 2 x deepest` trips deadlocks or the plan is refused.
 std::optional<std::int64_t> trips_to_check(const Tables& tables);
 
-/// Lays out one run and checks every rule on it. Returns the number of its events.
-std::int64_t check_run(const Tables& tables, std::int64_t trips, Findings& findings);
+/// Lays out one run and checks every rule on it: `trips` iterations for each of `tiles` tiles, one
+/// after the other, the counters of the channels running on. Returns the number of its events.
+std::int64_t check_run(const Tables& tables, std::int64_t trips, std::int64_t tiles,
+                       Findings& findings);
 
 }  // namespace twill::plan::proof

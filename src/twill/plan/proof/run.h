@@ -69,11 +69,15 @@ struct Execution {
 
 class Run {
  public:
-  Run(const Tables& tables, std::int64_t trips, Findings& findings);
+  Run(const Tables& tables, std::int64_t trips, std::int64_t tiles, Findings& findings);
 
   const Tables& tables() const { return tables_; }
   const Plan& plan() const { return tables_.plan; }
-  std::int64_t trips() const { return trips_; }
+  std::int64_t trips() const { return trips_; }  ///< of each tile
+  /// Iterations of all tiles, numbered through.
+  std::int64_t iterations() const { return static_cast<std::int64_t>(width_); }
+  /// The number of an iteration within its tile.
+  std::int64_t in_tile(std::int64_t iteration) const { return iteration % trips_; }
   const std::vector<Event>& events() const { return events_; }
   const std::map<BarrierKey, Barrier>& barriers() const { return barriers_; }
 

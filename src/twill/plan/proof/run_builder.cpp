@@ -36,10 +36,15 @@ class RunBuilder {
       next_[s] = 0;
     }
     queues_.clear();
-    for (const PlacedStep& placed : unrolled(what.sections, run_.trips_)) {
-      placed_ = &placed;
-      add_step(*placed.step);
-      if (findings_.full()) return;
+    const std::vector<PlacedStep> one_tile = unrolled(what.sections, run_.trips_);
+    for (first_ = 0; first_ == 0 || first_ < run_.iterations(); first_ += run_.trips_) {
+      for (PlacedStep placed : one_tile) {
+        placed.iteration += first_;
+        placed_ = &placed;
+        add_step(*placed.step);
+        if (findings_.full()) return;
+      }
+      if (run_.trips_ == 0) return;
     }
   }
 
@@ -123,7 +128,7 @@ class RunBuilder {
 
   void execute(std::vector<Execution>& table, OpId op, std::size_t s, EventId event) {
     const std::int64_t iteration = placed_->iteration;
-    if (iteration < 0 || iteration >= run_.trips_) {
+    if (!is_of_tile()) {
       findings_.add("ownership", fmt::format("with {} trips, {} is not an iteration", run_.trips_,
                                              run_.describe(event)));
       return;
@@ -145,8 +150,12 @@ class RunBuilder {
     return placed_->iteration / run_.plan()[channel].depth;
   }
 
+  bool is_of_tile() const {
+    return placed_->iteration >= first_ && placed_->iteration < first_ + run_.trips_;
+  }
+
   bool in_range() {
-    if (placed_->iteration >= 0 && placed_->iteration < run_.trips_) return true;
+    if (is_of_tile()) return true;
     findings_.add("arrivals", fmt::format("with {} trips, role {} has a step of iteration {}: {}",
                                           run_.trips_, run_.plan()[role_].name, placed_->iteration,
                                           name_of(placed_->step->kind)));
@@ -217,7 +226,7 @@ class RunBuilder {
 
   /// The end of an asynchronous op: after all warps have started it, and in the order of its queue.
   void finish(const Step& step, std::size_t takers) {
-    if (placed_->iteration < 0 || placed_->iteration >= run_.trips_) return;
+    if (!is_of_tile()) return;
     const OpId op = *step.op;
     const Mechanism how = mechanism(op);
     const EventId done = add_event(0, Moment::done, false);
@@ -251,7 +260,7 @@ class RunBuilder {
     if (!findings_.empty()) return;
     const Plan& plan = run_.plan();
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
-      for (std::int64_t i = 0; i < run_.trips_; ++i) {
+      for (std::int64_t i = 0; i < run_.iterations(); ++i) {
         if (run_.execution(OpId(v), i).exists()) continue;
         findings_.add("ownership", fmt::format("with {} trips, nobody does {} of iteration {}",
                                                run_.trips_, plan.problem.ops()[v].name, i));
@@ -266,14 +275,15 @@ class RunBuilder {
   RoleId role_;
   std::size_t strands_ = 1;
   const PlacedStep* placed_ = nullptr;
+  std::int64_t first_ = 0;  // iteration of the tile
   std::array<EventId, kStrands> last_{};
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};
   std::map<Mechanism, Queue> queues_;
 };
 
-Run::Run(const Tables& tables, std::int64_t trips, Findings& findings)
-    : tables_(tables), trips_(trips), width_(static_cast<std::size_t>(trips)) {
+Run::Run(const Tables& tables, std::int64_t trips, std::int64_t tiles, Findings& findings)
+    : tables_(tables), trips_(trips), width_(static_cast<std::size_t>(trips * tiles)) {
   RunBuilder(*this, findings).build();
 }
 

@@ -22,9 +22,48 @@ class StaticCheck {
     check_homes();
     check_named_barriers();
     for (const Role& role : plan_.roles) check_steps(role);
+    for (const Role& role : plan_.roles) check_tail(role);
+    check_mechanisms();
   }
 
  private:
+  /// A role may exit only when what it sends off has been read.
+  void check_tail(const Role& role) {
+    const auto& steady = role.sections.steady;
+    const bool stores = std::any_of(steady.begin(), steady.end(), [&](const Step& step) {
+      return step.kind == StepKind::issue &&
+             plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
+    });
+    const bool drains = std::any_of(role.tail.begin(), role.tail.end(), [](const Step& step) {
+      return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store &&
+             step.pending == 0;
+    });
+    if (stores && !drains) {
+      findings_.add("groups",
+                    fmt::format("role {} may exit while its bulk stores still read", role.name));
+    }
+  }
+
+  /// What a mechanism writes lies where it can write.
+  void check_mechanisms() {
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      const auto home = plan_.values[v].home;
+      const Mechanism how = plan_.mechanisms[v];
+      if (!home) continue;
+      const Residence where = plan_[*home].residence;
+      const bool copies = how == Mechanism::tma_load || how == Mechanism::cp_async;
+      const bool fits = copies ? where == Residence::shared
+                        : how == Mechanism::scoreboard || how == Mechanism::wgmma
+                            ? where == Residence::registers
+                        : how == Mechanism::tcgen05 ? where != Residence::registers
+                                                    : true;
+      if (fits) continue;
+      findings_.add("memory",
+                    fmt::format("{} is {}, which does not write {} memory",
+                                plan_.problem.ops()[v].name, name_of(how), name_of(where)));
+    }
+  }
+
   /// setmaxnreg gives and takes from one pool: if more is asked for than was handed out, it waits
   /// forever.
   void check_launch() {

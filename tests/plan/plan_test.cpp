@@ -1,0 +1,145 @@
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "plan/explorer.h"
+#include "plan/plans.h"
+#include "twill/plan/json.h"
+#include "twill/plan/text.h"
+
+// Protects the construction and the JSON: what comes out is proven, reads back as it was, and a
+// changed file is refused with its reason.
+namespace twill::plan::testing {
+namespace {
+
+std::string loop_file(const std::string& name) {
+  std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/loops/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(Plan, OfBundledLoopsIsProven) {
+  for (const char* name : {"fig1.loop", "gemm.loop", "fwd_h1.loop", "fwd_h1big.loop", "fwd_h2.loop",
+                           "fwd_b1.loop", "meta_fwd.loop"}) {
+    const auto proven = prove(plan_of(loop_file(name)));
+    EXPECT_TRUE(proven.has_value()) << name << "\n" << text_of(proven.error());
+  }
+}
+
+TEST(Plan, WithAllWaitsIsProvenToo) {
+  const auto loop = schedule::parse_loop(kTensor, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  Setting setting;
+  setting.every_wait = true;
+  const auto plan = draft_plan(*verify::verify(loop->problem, *answer.schedule), setting);
+  ASSERT_TRUE(plan.has_value());
+  const auto proven = prove(*plan);
+  EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+}
+
+// The proof lays out trip counts up to its bound; far beyond it nothing new may happen.
+TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
+  const Plan plan = plan_of(kCrossing);
+  const auto proven = prove(plan);
+  ASSERT_TRUE(proven.has_value());
+  const Exploration far = explore(plan, proven->size().trips + 25, 2'000'000);
+  EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
+}
+
+// What one tile leaves undone, the next one of a persistent kernel waits for.
+TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
+  Plan plan = plan_of(kRegisters);
+  plan.kernel = Kernel{"persistent", "loop 0 of 1", true, {}};
+  const auto proven = prove(plan);
+  ASSERT_TRUE(proven.has_value()) << text_of(proven.error());
+  Plan leaving = plan;
+  for (Role& role : leaving.roles) {
+    const auto releases = [](const Step& step) { return step.kind == StepKind::release; };
+    std::erase_if(role.sections.drain, releases);
+    for (auto& path : role.sections.short_trips) std::erase_if(path, releases);
+  }
+  ASSERT_NE(leaving, plan);
+  const auto verdict = prove(leaving);
+  ASSERT_FALSE(verdict.has_value());
+  EXPECT_TRUE(has_rule(verdict.error(), "deadlock")) << text_of(verdict.error());
+  leaving.kernel.reset();
+  EXPECT_TRUE(prove(leaving).has_value());  // nobody misses it at the end of a kernel
+}
+
+TEST(Plan, TurnsOnTheTensorCoreAlternate) {
+  for (const std::string& loop : {loop_file("fwd_h2.loop"), std::string(kTurns)}) {
+    const Plan plan = plan_of(loop);
+    int tokens = 0;
+    for (const Channel& channel : plan.channels) {
+      tokens += channel.kind == ChannelKind::token ? 1 : 0;
+    }
+    EXPECT_EQ(tokens, 2) << to_text(plan);
+  }
+}
+
+TEST(Plan, RefusesMoreWindowsThanAGroupMaySpreadOver) {
+  const auto loop = schedule::parse_loop(
+      "loop far\ngroup A warps 1\nop x warps 1\nop y warps 1\n"
+      "x -> y order-only\nschedule interval 1\n"
+      "  x at 0 in A\n  y at 5000 in A\n",
+      "test");
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  const auto checked = verify::verify(loop->problem, *loop->schedule);
+  ASSERT_TRUE(checked.has_value());
+  const auto plan = draft_plan(*checked, {});
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_NE(plan.error().message.find("windows"), std::string::npos);
+}
+
+TEST(PlanJson, ReadsBackAsItWas) {
+  for (const char* loop : {kRegisters, kTensor, kCrossing}) {
+    const Plan plan = plan_of(loop);
+    const std::string text = plan_json(plan);
+    const auto read = read_plan_json(text, "test");
+    ASSERT_TRUE(read.has_value()) << to_string(read.error());
+    EXPECT_EQ(*read, plan);
+    EXPECT_EQ(plan_json(*read), text);
+  }
+}
+
+TEST(PlanJson, RefusesWhatItDoesNotKnow) {
+  const std::string text = plan_json(plan_of(kTensor));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    const auto read = read_plan_json(changed, "test");
+    return read ? std::string() : to_string(read.error());
+  };
+  EXPECT_NE(with("twill-plan", "twill-plot").find("/format"), std::string::npos);
+  EXPECT_NE(with("\"version\": 1", "\"version\": 9").find("version 9"), std::string::npos);
+  EXPECT_NE(with("\"do\": \"acquire\"", "\"do\": \"grab\"").find("'grab'"), std::string::npos);
+  EXPECT_NE(with("\"channel\": \"ld\"", "\"channel\": \"nil\"").find("'nil'"), std::string::npos);
+  EXPECT_NE(with("loop tensor", "loop sensor").find("hash"), std::string::npos);
+  EXPECT_NE(with("{", "").find("not valid JSON"), std::string::npos);
+}
+
+// No file may bring the proof down: cut and changed ones are refused one way or the other.
+TEST(PlanJson, NumbersOutOfRangeAreFindings) {
+  const std::string text = plan_json(plan_of(kTensor));
+  for (const char* member : {"\"depth\": ", "\"first_warp\": ", "\"warpgroup\": ", "\"spread\": ",
+                             "\"full_arrivals\": ", "\"offset\": ", "\"size\": "}) {
+    for (const char* value : {"-1", "999999", "1000000000"}) {
+      std::string changed = text;
+      const std::size_t at = changed.find(member) + std::string(member).size();
+      changed.replace(at, changed.find_first_of(",\n", at) - at, value);
+      const auto read = read_plan_json(changed, "test");
+      if (read) {
+        EXPECT_FALSE(prove(*read).has_value()) << member << value;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace twill::plan::testing
