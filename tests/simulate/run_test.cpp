@@ -120,8 +120,8 @@ double least_interval_of(const plan::Plan& plan) {
     if (d.delay) d.delay = std::min(*d.delay, from.ways[0].latency);
   }
   const auto relaxed = problem::pose(std::move(parts));
-  const auto least = schedule::least_interval(
-      *relaxed, schedule::order_of(plan.problem, plan.schedule));
+  const auto least =
+      schedule::least_interval(*relaxed, schedule::order_of(plan.problem, plan.schedule));
   return least ? static_cast<double>(least->initiation_interval) : 0;
 }
 
@@ -217,7 +217,7 @@ TEST(Simulate, AccountsForEveryCycle) {
   timing.load_latency = true;
   const Simulation one = run_of(plan, 1, timing);
   EXPECT_EQ(one.total, 6 + 6 + 2);  // latency of ld, of mm, of f
-  timing.mbarrier_signal = 100;     // the load's own bytes complete the barrier: no signal of threads
+  timing.mbarrier_signal = 100;  // the load's own bytes complete the barrier: no signal of threads
   EXPECT_EQ(run_of(plan, 1, timing).total, 6 + 6 + 2);
   timing.mbarrier_signal = 0;
   // Slots are scarce: ld of n + 1 waits until C has issued mm of n, which takes 1, and then lands
@@ -299,8 +299,7 @@ TEST(Trace, IsWellFormed) {
     const auto run = simulate(plan, {12, timing, nullptr, true});
     ASSERT_TRUE(run.has_value());
     const auto trace = nlohmann::json::parse(trace_json(plan, *run));
-    EXPECT_EQ(events_of(trace, "M").size(),
-              2 + plan.roles.size() + plan.problem.units().size());
+    EXPECT_EQ(events_of(trace, "M").size(), 2 + plan.roles.size() + plan.problem.units().size());
     std::map<std::pair<int, int>, double> ends;
     for (const auto& slice : events_of(trace, "X")) {
       const std::pair track(slice["pid"].get<int>(), slice["tid"].get<int>());

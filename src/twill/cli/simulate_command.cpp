@@ -69,9 +69,8 @@ int show(const Choices& choices, const driver::SimulatedLoop& loop) {
     if (!written) return refuse(written.error());
   }
   if (choices.trace == "-") return kAnswer;
-  const auto printed = print(choices.json
-                                 ? simulate::simulation_json(plan, *loop.run, loop.account)
-                                 : simulate::to_text(plan, *loop.run, loop.account));
+  const auto printed = print(choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
+                                          : simulate::to_text(plan, *loop.run, loop.account));
   return printed ? kAnswer : refuse(printed.error());
 }
 
@@ -98,8 +97,9 @@ void add_simulate_command(CLI::App& app, Session& session) {
       ->add_option("INPUT", choices->input,
                    "TTGIR, .loop file or a plan's JSON; - reads standard input")
       ->required();
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target, or the plan]");
+  command->add_option(
+      "--machine", request.machine,
+      "Name (see `twill machines`) or JSON file [by the TTGIR's target, or the plan]");
   command->add_option("--loop", request.loop,
                       "Which loop: its number in source order from 0, :LINE, or FILE:LINE");
   command

@@ -63,8 +63,7 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   loop.plan = std::move(planned.plan);
   loop.findings = std::move(planned.findings);
   if (!loop.plan) return loop;
-  TWILL_TRY(simulate::Timing timing, timing_on(request.machine.empty() ? loop.outcome->machine
-                                                                       : request.machine));
+  TWILL_TRY(simulate::Timing timing, timing_on(loop.outcome->machine));
   if (form == Form::loop) {
     run_plan(loop, setting_for(wanted, timing));
     return loop;

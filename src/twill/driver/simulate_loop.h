@@ -29,8 +29,8 @@ struct SimulatedLoop {
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;
 /// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, whatever
 /// rate it was scheduled for; `.loop` texts and plans run with the costs they have. The signals of
-/// barriers are those of the machine: of the kernel's, or of the one that a plan names or
-/// `request.machine` does.
+/// barriers are those of the machine: the kernel's, or for a plan the one that it names or
+/// `request.machine` does; a `.loop` text has none.
 Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted);
 
 }  // namespace twill::driver

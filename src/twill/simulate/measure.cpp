@@ -93,8 +93,8 @@ void Run::measure_rings(Simulation& out) const {
       released.push_back(empty);
       const auto still = [&](double time) { return time > acquired_[c][i] + kSlack; };
       // Slots are released in order, so those taken now are the last ones.
-      const auto from = released.end() - std::min<std::ptrdiff_t>(
-                                             channel.depth, std::ssize(released));
+      const auto from =
+          released.end() - std::min<std::ptrdiff_t>(channel.depth, std::ssize(released));
       ring.most = std::max(ring.most, static_cast<int>(std::count_if(from, released.end(), still)));
     }
     if (out.total > 0) ring.taken /= out.total;

@@ -76,12 +76,11 @@ void Model::add_dependence(const problem::Dependence& d) {
   }
   if (!crosses) return;
   const plan::Value& value = plan.values[d.from.index()];
-  const bool in_memory =
-      value.home && plan[*value.home].residence != plan::Residence::registers;
+  const bool in_memory = value.home && plan[*value.home].residence != plan::Residence::registers;
   const auto hold = static_cast<double>(problem::read_hold_of(d, costs[d.to], way_of(d.to)));
   to.writers.emplace_back(from.role, in_memory ? hold : 0);
-  const bool staged = d.carries_value && value.staged &&
-                      plan::read_from(plan, d.from, d.to) == value.staged;
+  const bool staged =
+      d.carries_value && value.staged && plan::read_from(plan, d.from, d.to) == value.staged;
   add_once(staged ? from.staged_readers : from.readers, to.role);
   // A transfer includes the signal that the barrier sends.
   if (staged) {

@@ -34,8 +34,8 @@ struct Task {
   double staging = 0;  ///< cycles to copy its value to where other roles read it
   schedule::PipeLoad load;
   std::vector<Operand> operands;
-  std::vector<RoleId> readers;         ///< other roles that learn of its result
-  std::vector<RoleId> staged_readers;  ///< those that find it where it is staged
+  std::vector<RoleId> readers;                     ///< other roles that learn of its result
+  std::vector<RoleId> staged_readers;              ///< those that find it where it is staged
   std::vector<std::pair<RoleId, double>> writers;  ///< roles whose values it reads, so long after
                                                    ///< its start
 };

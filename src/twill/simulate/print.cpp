@@ -55,11 +55,9 @@ std::string account_text(const plan::Plan& plan, const Account& account) {
 }
 
 std::string roles_text(const plan::Plan& plan, const Simulation& run) {
-  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
-                   Align::right},
-                  2);
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, 2);
   table.add({"", "prologue", "steady", "drain", "busy", "waiting"});
-  std::string stalls;
   for (std::size_t r = 0; r < run.roles.size(); ++r) {
     const RoleTimes& role = run.roles[r];
     const double windows = role.windows > 0 ? static_cast<double>(role.windows) : 1;
@@ -82,7 +80,7 @@ std::string stalls_text(const plan::Plan& plan, const Simulation& run) {
       any = true;
     }
   }
-  return any ? "waits, of one window\n" + table.to_string() : std::string();
+  return any ? "waits of one window\n" + table.to_string() : std::string();
 }
 
 std::string loads_text(const plan::Plan& plan, const Simulation& run) {
@@ -117,8 +115,8 @@ Json role_json(const plan::Plan& plan, const plan::Role& role, const RoleTimes& 
                       {"on", others(plan, stall.cause)},
                       {"cycles", stall.cycles}});
   }
-  return {{"name", role.name},       {"prologue", times.prologue}, {"steady", times.steady},
-          {"drain", times.drain},    {"windows", times.windows},   {"busy", times.busy},
+  return {{"name", role.name},          {"prologue", times.prologue}, {"steady", times.steady},
+          {"drain", times.drain},       {"windows", times.windows},   {"busy", times.busy},
           {"stalls", std::move(stalls)}};
 }
 
@@ -151,12 +149,16 @@ std::string to_text(const plan::Plan& plan, const Cause& cause) {
 }
 
 std::string to_text(const plan::Plan& plan, const Simulation& run, const Account& account) {
-  std::string text = fmt::format("{}: {} trips in {:.0f} cycles\n", plan.name, run.trips, run.total);
+  std::string text =
+      fmt::format("{}: {} trips in {:.0f} cycles\n", plan.name, run.trips, run.total);
   if (run.interval) {
     const double rest = run.total - *run.interval * static_cast<double>(run.trips);
     text += fmt::format("  steady state     {:.1f} cycles an iteration\n", *run.interval);
     text += fmt::format("  iteration 0      is complete after {:.0f} cycles\n", run.first);
-    text += fmt::format("  start and end    {:.0f} cycles more than {} iterations\n", rest, run.trips);
+    text +=
+        fmt::format("  start and end    {:.0f} cycles more than {} iterations\n", rest, run.trips);
+  } else {
+    text += "  too few for a steady state\n";
   }
   for (const std::string& part :
        {account_text(plan, account), roles_text(plan, run), stalls_text(plan, run),

@@ -45,17 +45,17 @@ bool Run::go() {
 
 Fault Run::fault() const {
   Fault fault;
-  fault.message = stuck_ ? fmt::format("with {} trips, every role waits at cycle {:.0f}",
-                                       setting_.trips, now_)
-                         : fmt::format("with {} trips, at cycle {:.0f}: {}", setting_.trips, now_,
-                                       barriers_.misuse());
+  fault.message =
+      stuck_ ? fmt::format("with {} trips, every role waits at cycle {:.0f}", setting_.trips, now_)
+             : fmt::format("with {} trips, at cycle {:.0f}: {}", setting_.trips, now_,
+                           barriers_.misuse());
   for (std::size_t r = 0; r < roles_.size(); ++r) {
     const Program& at = roles_[r].program;
-    fault.roles.push_back(plan_.roles[r].name + ": " +
-                          (at.at_end() ? std::string("has ended")
-                                       : fmt::format("{}, iteration {}",
-                                                     plan::to_text(plan_, at.step()),
-                                                     at.iteration())));
+    fault.roles.push_back(
+        plan_.roles[r].name + ": " +
+        (at.at_end()
+             ? std::string("has ended")
+             : fmt::format("{}, iteration {}", plan::to_text(plan_, at.step()), at.iteration())));
   }
   return fault;
 }

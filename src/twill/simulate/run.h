@@ -39,11 +39,11 @@ struct RoleState {
   RoleState(const plan::Role& role, std::int64_t trips) : program(role, trips) {}
 
   Program program;
-  double free_at = 0;  ///< kNever while a synchronous op is at work
-  bool arrived = false;     ///< at the token that it takes
-  bool asked = false;       ///< for the unit of its synchronous op
-  double blocked = -1;      ///< since when it waits; -1: it does not
-  Cause cause;              ///< of that
+  double free_at = 0;    ///< kNever while a synchronous op is at work
+  bool arrived = false;  ///< at the token that it takes
+  bool asked = false;    ///< for the unit of its synchronous op
+  double blocked = -1;   ///< since when it waits; -1: it does not
+  Cause cause;           ///< of that
   Program::Section section = Program::Section::prologue;
   double section_since = 0;
   RoleTimes times;
@@ -137,9 +137,7 @@ class Run {
   const Times& times(Instance instance) const {
     return times_[instance.op.index()][static_cast<std::size_t>(instance.iteration)];
   }
-  Queue& queue_of(RoleId role, plan::Mechanism mechanism) {
-    return queues_[{role, mechanism}];
-  }
+  Queue& queue_of(RoleId role, plan::Mechanism mechanism) { return queues_[{role, mechanism}]; }
   void record(Track track, double begin, double end, bool stalled, const plan::Step* step,
               std::optional<OpId> op, std::int64_t iteration);
 
@@ -151,10 +149,10 @@ class Run {
   std::vector<RoleState> roles_;
   std::vector<UnitState> units_;
   std::vector<Running> running_;
-  std::vector<std::vector<Times>> times_;        ///< by OpId and iteration
+  std::vector<std::vector<Times>> times_;  ///< by OpId and iteration
   std::map<std::pair<RoleId, plan::Mechanism>, Queue> queues_;
-  std::map<OpId, ChannelId> landing_;            ///< where loads arrive
-  std::vector<std::vector<double>> acquired_;    ///< by ChannelId and iteration
+  std::map<OpId, ChannelId> landing_;          ///< where loads arrive
+  std::vector<std::vector<double>> acquired_;  ///< by ChannelId and iteration
   std::map<std::vector<std::size_t>, std::vector<double>> known_speeds_;
   std::priority_queue<double, std::vector<double>, std::greater<>> alarms_;
   std::vector<Span> spans_;

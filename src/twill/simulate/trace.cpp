@@ -12,7 +12,8 @@ using Json = nlohmann::ordered_json;
 int process_of(Track::Kind kind) { return kind == Track::Kind::role ? 1 : 2; }
 
 Json named(const char* what, int process, std::size_t track, const std::string& name) {
-  return {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}};
+  return {
+      {"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}};
 }
 
 Json slice(const plan::Plan& plan, const Span& span) {
