@@ -14,7 +14,7 @@ set_target_properties(twill_library PROPERTIES OUTPUT_NAME twill EXPORT_NAME twi
 target_compile_features(twill_library PUBLIC cxx_std_20)
 target_include_directories(twill_library PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(twill_library PUBLIC tl::expected PRIVATE fmt::fmt)
+target_link_libraries(twill_library PUBLIC tl::expected Threads::Threads PRIVATE fmt::fmt)
 
 install(TARGETS twill_library EXPORT twill)  # the program installs itself, in src/twill/cli
 install(DIRECTORY src/twill/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twill

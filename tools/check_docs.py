@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "bench/solvers", "bench/plot",
+NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "bench/solvers", "bench/plot", "bench/batch",
            "tools/bootstrap-debian.sh")
 SECONDS_MAX = 120
 

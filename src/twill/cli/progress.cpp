@@ -47,6 +47,13 @@ std::function<void(const explain::Progress&)> explain_progress_line() {
   };
 }
 
+std::function<void(std::size_t, std::size_t)> batch_progress_line() {
+  if (::isatty(STDERR_FILENO) == 0) return {};
+  return [line = StatusLine()](std::size_t done, std::size_t of) mutable {
+    line.show(fmt::format("{} of {} inputs answered", done, of));
+  };
+}
+
 void end_progress_line() {
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
 }

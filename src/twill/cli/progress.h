@@ -9,6 +9,7 @@ namespace twill::cli {
 /// has run for over a second; silent otherwise. Copies share the line.
 std::function<void(const solve::Progress&)> progress_line();
 std::function<void(const explain::Progress&)> explain_progress_line();
+std::function<void(std::size_t done, std::size_t of)> batch_progress_line();
 
 /// Wipes the line away, if there is one, before anything else is printed.
 void end_progress_line();

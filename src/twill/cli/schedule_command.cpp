@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 
+#include "twill/cli/batch.h"
 #include "twill/cli/commands.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
@@ -19,6 +22,8 @@ namespace {
 
 struct Choices {
   std::string input;
+  std::string batch;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   driver::Request request;
   std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   std::int64_t trips = 0;
@@ -31,7 +36,8 @@ struct Choices {
 constexpr const char* kFooter = R"(Examples:
   twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir --trips 128
   twill schedule kernel.ttgir --machine b200 --subtile 0
-  twill loop kernel.ttgir --machine h200 | twill schedule - --json)";
+  twill loop kernel.ttgir --machine h200 | twill schedule - --json
+  ls loops/*.loop | twill schedule --batch - --jobs 2)";
 
 /// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
 int show(const Choices& choices, const report::Outcome& outcome,
@@ -63,7 +69,14 @@ int show(const Choices& choices, const report::Outcome& outcome,
   return printed ? code : refuse(printed.error());
 }
 
+int run_all(const Choices& choices) {
+  Batch batch{choices.batch, choices.output, choices.jobs, choices.request, {choices.trips, false}};
+  batch.settings.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
+  return run_batch(batch);
+}
+
 int run(Choices choices) {
+  if (!choices.batch.empty()) return run_all(choices);
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -81,14 +94,24 @@ int run(Choices choices) {
   return show(choices, *outcome, {});
 }
 
+CLI::Option* add_batch_options(CLI::App& command, Choices& choices) {
+  CLI::Option* batch = command.add_option(
+      "--batch", choices.batch,
+      "Schedule all inputs that this file names, one per line; prints a line of JSON for each");
+  command.add_option("--jobs", choices.jobs, "Threads for --batch [all cores]")
+      ->check(CLI::Range(1, 1024))
+      ->needs(batch);
+  return batch;
+}
+
 }  // namespace
 
 void add_schedule_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<Choices>();
   CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
-      ->required();
+  CLI::Option* input =
+      command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input");
   command->add_option("--machine", request.machine,
                       "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
   command->add_option(
@@ -107,17 +130,25 @@ void add_schedule_command(CLI::App& app, Session& session) {
   add_normalize_option(*command, request);
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
+  CLI::Option* timing =
+      command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to answer with what is known")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  command->add_flag("--json", choices->json, "Print JSON instead of the summary");
-  command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
-  command->add_option("--certificate", choices->certificate,
-                      "Also write, to this folder, what `twill check` needs to check the answer");
+  CLI::Option* json =
+      command->add_flag("--json", choices->json, "Print JSON instead of the summary");
+  command->add_option("-o,--output", choices->output,
+                      "Also write the JSON to this file; with --batch, of each to this folder");
+  CLI::Option* certificate = command->add_option(
+      "--certificate", choices->certificate,
+      "Also write, to this folder, what `twill check` needs to check the answer");
+  add_batch_options(*command, *choices)->excludes(input, timing, json, certificate);
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, input, &session] {
+    if (choices->batch.empty() && input->empty()) throw CLI::RequiredError("INPUT");
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

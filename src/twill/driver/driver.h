@@ -16,6 +16,8 @@
 /// Reentrant: no global state, no output; progress and cancellation through `Request::limits`.
 namespace twill::driver {
 
+class Answers;
+
 /// A text and the name it has in messages.
 struct Input {
   std::string name;
@@ -44,6 +46,7 @@ struct Request {
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   solve::Options limits;
+  Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };
 
 /// The Problem of the input's loop for one pool: the one asked for, else the machine's first; with

@@ -113,8 +113,8 @@ class Ends {
       : request_(request),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
-        fast_notary_(certifies),
-        slow_notary_(certifies) {}
+        fast_notary_(certifies, request.answers),
+        slow_notary_(certifies, request.answers) {}
 
   BestEnd solve() {
     solve_fastest();

@@ -66,25 +66,27 @@ std::uint64_t left_of(const solve::Options& limits, std::uint64_t spent) {
 }
 
 /// The pool's II after a short search, or what it cannot be better than.
-Cycles glance_at(const PosedPool& pool, const solve::Options& limits, std::uint64_t& spent) {
+Cycles glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
+                 std::uint64_t& spent) {
   problem::Parts parts = pool.problem.parts();
   parts.objectives.clear();
   const auto problem = problem::pose(std::move(parts));
   solve::Options few = limits;
   few.work_limit = std::min(kGlance, left_of(limits, spent));
-  const Answer answer = solve::solve(problem ? *problem : pool.problem, few);
+  const Answer answer = notary.glance(problem ? *problem : pool.problem, few);
   spent += answer.work;
   return answer.schedule ? interval_of(answer) : answer.lower_bound.value;
 }
 
 /// The most promising pool first, so that the others may be ruled out.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
-                                    const solve::Options& limits, std::uint64_t& spent) {
+                                    const solve::Options& limits, const Notary& notary,
+                                    std::uint64_t& spent) {
   std::vector<std::size_t> order(pools.size());
   std::iota(order.begin(), order.end(), 0);
   if (pools.size() == 1) return order;
   std::vector<Cycles> promise;
-  for (const PosedPool& pool : pools) promise.push_back(glance_at(pool, limits, spent));
+  for (const PosedPool& pool : pools) promise.push_back(glance_at(pool, limits, notary, spent));
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return promise[a] < promise[b]; });
   return order;
@@ -111,7 +113,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
   std::size_t pools_left = pools.size();
-  for (const std::size_t i : by_promise(pools, limits, spent)) {
+  for (const std::size_t i : by_promise(pools, limits, notary, spent)) {
     const std::uint64_t work = share(left_of(limits, spent), pools_left--);
     if (least && tried[i].bound.value > *least) continue;
     solve::Options within = limits;

@@ -121,7 +121,7 @@ Result<Certified> schedule_by(const Request& request, Notary notary) {
 }  // namespace
 
 Result<report::Outcome> schedule_loop(const Request& request) {
-  TWILL_TRY(Certified done, schedule_by(request, Notary(false)));
+  TWILL_TRY(Certified done, schedule_by(request, Notary(false, request.answers)));
   return std::move(done.outcome);
 }
 

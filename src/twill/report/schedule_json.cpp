@@ -170,7 +170,38 @@ void add_schedule(Json& json, const Outcome& outcome) {
   json["loads"] = loads(outcome.problem, found);
 }
 
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
+
+std::string schedule_line(const Outcome& outcome, int exit_code) {
+  const schedule::Answer& answer = outcome.answer;
+  Json json;
+  json["input"] = outcome.input;
+  json["exit_code"] = exit_code;
+  json["verdict"] = schedule::name_of(answer.verdict);
+  json["initiation_interval"] =
+      answer.schedule ? Json(answer.schedule->initiation_interval) : Json(nullptr);
+  json["lower_bound"] = answer.lower_bound.value;
+  json["limited_by"] = limit_of(answer.lower_bound);
+  json["bracket"] = bracket(outcome.bracket);
+  json["objectives"] = objectives(answer);
+  json["argument"] = answer.argument;
+  json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
+  json["pool"] = outcome.pool;
+  json["rate"] = outcome.rate.empty() ? Json(nullptr) : Json(outcome.rate);
+  json["problem"] = outcome.problem_hash;
+  json["work"] = answer.work;
+  json["warnings"] = Json::array();
+  for (const Diagnostic& it : outcome.warnings) json["warnings"].push_back(it.message);
+  return line_of(json);
+}
+
+std::string error_line(const std::string& input, const std::string& error, int exit_code) {
+  return line_of({{"input", input}, {"exit_code", exit_code}, {"error", error}});
+}
 
 std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   const schedule::Answer& answer = outcome.answer;

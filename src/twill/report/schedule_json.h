@@ -15,6 +15,12 @@ inline constexpr int kScheduleJsonVersion = 1;
 /// same bytes; seconds stand in it only if `printing.timing`.
 std::string schedule_json(const Outcome& outcome, const Printing& printing);
 
+/// The same in one line, without the schedule itself: what became of one input of many, and the
+/// exit code it would have had alone. Documented in docs/reference/schedule-json.md.
+std::string schedule_line(const Outcome& outcome, int exit_code);
+/// The line of an input that has no outcome.
+std::string error_line(const std::string& input, const std::string& error, int exit_code);
+
 /// A Problem and a schedule for it, as read back: every op is placed, nothing else is promised.
 struct ScheduleFile {
   problem::Problem problem;

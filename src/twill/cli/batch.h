@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "twill/driver/driver.h"
+#include "twill/report/summary.h"
+
+namespace twill::cli {
+
+/// `twill schedule --batch`: many inputs, the same options for all.
+struct Batch {
+  std::string list;    ///< a file with one path per line; "-": standard input
+  std::string folder;  ///< for the full JSON of each; empty: none
+  std::size_t jobs = 1;
+  driver::Request settings;  ///< all but the input
+  report::Printing printing;
+};
+
+/// Prints one line of JSON per input on standard output, in the order of the list; what is printed
+/// and written does not depend on `jobs`. An input that fails has a line that says why. Returns the
+/// largest of the inputs' exit codes.
+int run_batch(const Batch& batch);
+
+}  // namespace twill::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/solve.h"
+
+namespace twill::driver {
+
+/// Answers by Problem and limits, so that many requests together solve each Problem once. Several
+/// threads may share one. Requests that are cancelled must not: what others would get is theirs.
+class Answers {
+ public:
+  /// What solve::solve returns for these; solved by whoever asks first, the others wait for it. The
+  /// name of the Problem does not matter. An answer is the same, `work` included, whether it was
+  /// solved or shared.
+  schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits);
+
+  /// How many Problems were solved so far, and how many answers were asked for.
+  std::size_t solved() const;
+  std::size_t asked() const;
+
+ private:
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::map<std::string, std::shared_future<schedule::Answer>> answers_;
+  std::size_t asked_ = 0;
+};
+
+}  // namespace twill::driver
