@@ -90,7 +90,6 @@ void Model::add_dependence(const problem::Dependence& d) {
 
 double Model::latency(OpId op, std::int64_t iteration) const {
   const Task& task = tasks[op.index()];
-  if (task.at_once) return 0;
   if (!timing.jitter || !task.variable) return task.latency;
   const std::uint64_t bits =
       mixed(*timing.jitter, op.index(), static_cast<std::uint64_t>(iteration));

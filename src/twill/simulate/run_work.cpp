@@ -24,6 +24,7 @@ void Run::begin(Instance instance, bool on_unit) {
     if (on_unit) finish_step(task.role.index());
     roles_[task.role.index()].free_at = kNever;
   }
+  if (task.at_once) finish(instance, now_);
   if (!model_.timing.shared_pipes) {
     at.end = now_ + task.hold;
     end_held(instance, on_unit);
@@ -44,9 +45,9 @@ void Run::end_held(Instance instance, bool on_unit) {
            instance.iteration);
   }
   const double latency = model_.latency(instance.op, instance.iteration);
-  const bool slowed = model_.timing.shared_pipes && !task.at_once;
   const double rest = std::max(0.0, latency - task.hold);
-  finish(instance, slowed ? at.end + rest : at.start + latency);
+  const bool slowed = model_.timing.shared_pipes;
+  if (!task.at_once) finish(instance, slowed ? at.end + rest : at.start + latency);
   if (!task.asynchronous) free_role(instance);
 }
 
