@@ -31,8 +31,8 @@ struct Progress {
 /// `most_interval`, nothing here changes the optimum, only whether it is reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
-  /// difference edge, some tens of nanoseconds. The default is in the order of 20 seconds.
-  std::uint64_t work_limit = 1'000'000'000;
+  /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
+  std::uint64_t work_limit = 500'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
