@@ -15,6 +15,8 @@
 namespace twill::cli {
 namespace {
 
+constexpr std::int64_t kMostTraced = 5000;  ///< trips: some 50 MB of text
+
 struct Choices {
   std::string input;
   driver::Request request;
@@ -75,6 +77,11 @@ int show(const Choices& choices, const driver::SimulatedLoop& loop) {
 }
 
 int run(Choices choices) {
+  if (!choices.trace.empty() && choices.wanted.trips > kMostTraced) {
+    return show_findings("twill: --trace: a timeline has at most " + std::to_string(kMostTraced) +
+                             " trips, not " + std::to_string(choices.wanted.trips),
+                         {}, kUsage);
+  }
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);

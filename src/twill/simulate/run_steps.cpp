@@ -268,6 +268,7 @@ void Run::signal(std::size_t r) {
   }
   if (step.arrival == plan::Arrival::asynchronous) {
     Queue& queue = queue_of(RoleId(r), plan::Mechanism::tcgen05);
+    if (queue.issued.empty()) return;  // nothing is under way: it never arrives
     queue.signals.push_back({queue.issued.size(), phase, count});
     close_queue(model_[queue.issued.back().op]);
     return;
