@@ -89,6 +89,18 @@ both ends of the costs.
 |---|---|---|---|---|---|---|
 """
 
+SIMULATED_HEAD = """
+## Plans of kernels on {machine}, simulated
+
+Cycles per iteration of the plan of each kernel above as `twill simulate` runs it, one thing after the other counted in:
+the plan's order with every operation at its full rate, shared pipes, the signals of barriers, the latency of loads. A
+kernel whose schedule cannot be carried out has the plan of another, so II may differ from the one above. Nothing here has
+been compared with hardware.
+
+| kernel | II | order | with shared pipes | with barriers | with loads |
+|---|---|---|---|---|---|
+"""
+
 HEAD = """# Results
 
 Made by `tools/make_results.py`, which runs `twill` on everything below; nothing here is written by hand. All but the
@@ -200,6 +212,18 @@ def kernel_rows(program, machine):
                    limiter(answer), stages(answer), used_groups(answer), seconds(answer)])
 
 
+def simulated_rows(program, machine):
+    for title, path, options in KERNELS[machine]:
+        done = run(program, ["simulate", f"kernels/{path}.pre.ttgir", "--machine", machine, "--json", *options])
+        if done.returncode != 0:
+            yield row([title, "no plan: " + done.stderr.strip().splitlines()[0].split("error: ")[-1], *[""] * 4])
+            continue
+        answer = json.loads(done.stdout)
+        account = answer["account"]
+        yield row([title, answer["initiation_interval"],
+                   *(f"{account[part]:.0f}" for part in ("order", "pipes", "barriers", "loads"))])
+
+
 def renamed(op, names):
     """The extracted op for "expA@1" of a published order; the stage stays."""
     name, _, stage = op.partition("@")
@@ -266,6 +290,7 @@ def main():
     for machine in KERNELS:
         about = "measured on an H200" if machine == "h200" else "public documents, nothing measured (model only)"
         text += KERNELS_HEAD.format(machine=machine, about=about) + "".join(kernel_rows(program, machine))
+        text += SIMULATED_HEAD.format(machine=machine) + "".join(simulated_rows(program, machine))
     text += FORCED_HEAD + "".join(forced_rows(program))
     arguments.output.write_text(text)
     print(f"wrote {arguments.output}", file=sys.stderr)

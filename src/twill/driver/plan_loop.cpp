@@ -117,6 +117,21 @@ struct Attempt {
   std::vector<plan::Finding> findings;
 };
 
+/// A group of several warps with work that one thread starts. Its warps would have to meet before
+/// and after, which plans do not do yet everywhere.
+std::optional<std::string> starts_alone(const verify::CheckedSchedule& checked,
+                                        const plan::Setting& setting) {
+  const auto draft = plan::draft_plan(checked, setting);
+  if (!draft) return std::nullopt;
+  for (const plan::Role& role : draft->roles) {
+    if (role.warps == 1) continue;
+    for (const plan::Step& step : role.sections.steady) {
+      if (step.kind == plan::StepKind::issue && step.by == plan::By::one_warp) return role.name;
+    }
+  }
+  return std::nullopt;
+}
+
 Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
                 const std::vector<std::string>& notes) {
   Attempt result;
@@ -137,8 +152,15 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
     }
     result.findings = std::move(proven).error();
   }
-  if (setting
-          .shrink) {  // with fewer copies than the schedule keeps, groups may wait for each other
+  if (const auto role = starts_alone(checked, setting)) {
+    result.refusal = Diagnostic{{},
+                                "group " + *role +
+                                    " has several warps, of which one starts asynchronous work for "
+                                    "all; no safe plan is known for it: " +
+                                    result.findings.front().message,
+                                "",
+                                ""};
+  } else if (setting.shrink) {  // groups may wait for each other's copies
     result.refusal = Diagnostic{{}, result.findings.front().message, "", ""};
   }
   return result;

@@ -102,9 +102,9 @@ class Synchronizer {
     const CommitPoint commit = commit_of(draft_, ordering_, value, read.carries_value);
     const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
     const At at = ordering_.issue_of(read.reader);
-    const Cycles lead = window(used) - window(commit.time);
-    const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at),
-                                         window(commit.time), lead, read.distance);
+    const Cycles from = commit_window(commit, value);
+    const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), from,
+                                         window(used) - from, read.distance);
     const Mechanism how = draft_.mechanism(value);
     const bool arrives = how == Mechanism::tma_load || how == Mechanism::cp_async;
     const bool order_only = !read.carries_value && !arrives;
@@ -114,13 +114,21 @@ class Synchronizer {
     if (signal == nullptr) signal = &new_signal(value, order_only);
     signal->consumers.push_back({at.role, at, used, false});
     for (const OpId op : signal->ops) {
-      ordering_.add(commit_node(commit_of(draft_, ordering_, op, read.carries_value), op),
-                    ordering_.enter(at), lead, window(commit.time));
+      const CommitPoint its = commit_of(draft_, ordering_, op, read.carries_value);
+      const Cycles begin = commit_window(its, op);
+      ordering_.add(commit_node(its, op), ordering_.enter(at), window(used) - begin, begin);
     }
   }
 
+  /// Whether one warp of several arrives for asynchronous work: that says nothing of the others.
+  bool speaks_for_all(const CommitPoint& commit, OpId op) const {
+    return commit.asynchronous || (!commit.staged && ends_by_drain(draft_.mechanism(op)));
+  }
   std::size_t commit_node(const CommitPoint& commit, OpId op) const {
-    return commit.asynchronous ? ordering_.done(op) : ordering_.exit(commit.at);
+    return speaks_for_all(commit, op) ? ordering_.done(op) : ordering_.exit(commit.at);
+  }
+  Cycles commit_window(const CommitPoint& commit, OpId op) const {
+    return speaks_for_all(commit, op) ? window(op) : window(commit.time);
   }
 
   Signal* signal_of(OpId value, bool order_only) {
@@ -298,15 +306,24 @@ class Synchronizer {
   }
 
   void link_release(const Signal& signal, const Consumer& side) {
+    const Cluster& acquirer = cluster_at(*signal.acquire);
+    const bool alone = acquirer.main && acquirer.main->step.by == By::one_warp;
+    if (alone && draft_.plan[signal.acquire->role].warps > 1)
+      return;  // the other warps do not wait
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
-      const Cycles weight = window(signal.acquire_time) + signal.depth - window(point.time);
-      const std::size_t from =
-          point.asynchronous ? ordering_.done(cluster_at(point.at).op) : ordering_.exit(point.at);
-      ordering_.add(from, ordering_.enter(*signal.acquire), weight, window(point.time));
-      for (const Need& what : point.needs) {
-        ordering_.add(ordering_.done(what.op), ordering_.exit(point.at),
-                      window(point.time) - what.offset - window(what.op),
-                      window(what.op) + what.offset);
+      const Cycles to = window(signal.acquire_time) + signal.depth;
+      if (point.asynchronous) {
+        ordering_.add(ordering_.done(cluster_at(point.at).op), ordering_.enter(*signal.acquire),
+                      to - window(point.time), window(point.time));
+        continue;
+      }
+      if (point.by == By::every_warp || draft_.plan[side.role].warps == 1) {
+        ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
+                      to - window(point.time), window(point.time));
+      }
+      for (const Need& what : point.needs) {  // instance n is over with what.op of n + offset
+        const Cycles begin = window(what.op) + what.offset;
+        ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin);
       }
     }
   }
@@ -329,6 +346,13 @@ class Synchronizer {
     Cycles depth = 1;
     for (const Consumer& side : signal.consumers) {
       depth = std::max(depth, floor_div(side.wait_time - time, draft_.interval) + 1);
+      for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
+        const Cycles end = point.asynchronous
+                               ? end_of_access(draft_, cluster_at(point.at).op) -
+                                     draft_.issue(cluster_at(point.at).op) + point.time
+                               : point.time;
+        depth = std::max(depth, floor_div(end - time, draft_.interval) + 1);
+      }
     }
     signal.depth = depth;
   }
@@ -344,8 +368,9 @@ class Synchronizer {
     if (signal == nullptr) signal = &new_signal(hazard.first, true);
     signal->consumers.push_back({at.role, at, used, false});
     const CommitPoint commit = commit_of(draft_, ordering_, hazard.first, false);
-    ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at),
-                  window(used) - window(commit.time), window(commit.time));
+    const Cycles begin = commit_window(commit, hazard.first);
+    ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at), window(used) - begin,
+                  begin);
   }
 
   /// Every wait comes before its barrier completes the next time.

@@ -203,8 +203,8 @@ class SectionWriter {
     drain.pending = pending;
     drain.instance = at;
     drain.slot = slot(position);
-    drain.reads_only = queue == Mechanism::bulk_store &&
-                       window_.at(position).step.kind == StepKind::release;
+    drain.reads_only =
+        queue == Mechanism::bulk_store && window_.at(position).step.kind == StepKind::release;
     drain.by = queue == Mechanism::bulk_store ? By::one_warp : By::every_warp;
     if (queue == Mechanism::wgmma && overlaps_math(out)) {
       Step pin;
@@ -321,6 +321,10 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
 }  // namespace
 
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+  if (!checked.problem().in_force(problem::Rule::dependence)) {
+    return fail({},
+                "the loop relaxes the rule `dependence`, so its schedule need not run in order");
+  }
   TWILL_TRY(Plan plan, draft_with(checked, setting, {}));
   // Operands of asynchronous work are held until it is drained: where that is too long, drain it
   // when the schedule has it end, and not only when somebody needs the result.

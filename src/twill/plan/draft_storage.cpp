@@ -120,6 +120,33 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   return {};
 }
 
+/// Asynchronous work on a place in memory, whatever its own result would be.
+void settle_mechanism(Draft& draft, OpId op) {
+  Mechanism& mechanism = draft.plan.mechanisms[op.index()];
+  const auto home = draft.home(op);
+  if (!home || draft.plan[*home].residence == Residence::registers) return;
+  if (mechanism == Mechanism::wgmma || mechanism == Mechanism::scoreboard) {
+    mechanism = Mechanism::tcgen05;
+  }
+}
+
+/// Work that one warp starts cannot read what the others hold in registers.
+Result<void> check_operands(const Draft& draft) {
+  for (const Read& read : draft.reads) {
+    const auto home = draft.home(read.value);
+    if (!read.carries_value || !home || draft.role_at(read.value).warps == 1) continue;
+    const Mechanism how = draft.mechanism(read.reader);
+    const bool one =
+        how == Mechanism::tcgen05 || how == Mechanism::bulk_store || how == Mechanism::tma_load;
+    const bool held = draft.plan[*home].residence == Residence::registers;
+    if (!one || !held || !draft.same_role(read.value, read.reader)) continue;
+    return fail({}, fmt::format("{} is started by one warp, but reads {} from the registers of {}",
+                                draft.op(read.reader).name, draft.op(read.value).name,
+                                draft.role_at(read.value).warps));
+  }
+  return {};
+}
+
 /// Where register values wait for readers of other roles; the first memory that is no TMEM.
 std::string staging_memory(const Draft& draft) {
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
@@ -179,8 +206,9 @@ Result<void> make_storage(Draft& draft) {
     if (group.empty()) continue;
     TWILL_TRY_VOID(add_home(draft, group));
   }
+  for (std::size_t v = 0; v < count; ++v) settle_mechanism(draft, OpId(v));
   for (std::size_t v = 0; v < count; ++v) add_staging(draft, OpId(v));
-  return {};
+  return check_operands(draft);
 }
 
 }  // namespace twill::plan

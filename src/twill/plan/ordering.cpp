@@ -36,7 +36,10 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    add(end, done_.back(), 0, window_of(draft, draft.issue(OpId(v))));
+    // An op that one warp starts comes after what that warp did, not after what the others did.
+    const Cluster& cluster = draft.order[issue_of(OpId(v)).role.index()][issue_of(OpId(v)).cluster];
+    const bool all = cluster.main->step.by == By::every_warp || draft.role_at(OpId(v)).warps == 1;
+    if (all) add(end, done_.back(), 0, window_of(draft, draft.issue(OpId(v))));
   }
   for (std::size_t r = 0; r < draft.order.size(); ++r) {
     for (const Mechanism m : {Mechanism::wgmma, Mechanism::tcgen05, Mechanism::bulk_store}) {

@@ -11,6 +11,7 @@
 #include "twill/schedule/bounds.h"
 #include "twill/solve/candidate.h"
 #include "twill/solve/search.h"
+#include "twill/solve/ties.h"
 
 namespace twill::solve {
 namespace {
@@ -85,7 +86,7 @@ class Solver {
     const auto proven = [](const ObjectiveValue& level) { return level.proven; };
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     if (best_ && !is_better(values)) return;
-    best_ = with_ways(std::move(schedule), candidate);
+    best_ = with_ways(settle_ties(instance_of(candidate.problem), schedule), candidate);
     values_ = std::move(values);
   }
 

@@ -63,8 +63,9 @@ struct Options {
 /// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
 ///
 /// The schedule obeys the rules in force (checked here on the folded steady state; `verify` checks
-/// it once more by simulation), its earliest issue is cycle 0, and every op is issued as early as
-/// the order of ops, stages, groups and the number of live copies of each value allow.
+/// it once more by simulation) and its earliest issue is cycle 0. Of the schedules with its order of
+/// ops, stages, groups and numbers of live copies it is the one that ties.h describes: the most
+/// room for those who wait, then the shortest lifetimes, then the earliest issues.
 /// Deterministic: the same Problem and limits give the same Answer, `work` included.
 schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
 

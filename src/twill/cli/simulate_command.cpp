@@ -1,0 +1,128 @@
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/driver/simulate_loop.h"
+#include "twill/simulate/trace.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  driver::RunRequest wanted;
+  std::uint64_t seed = 0;
+  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
+  bool json = false;
+  std::string trace;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill simulate kernels/fa_fwd/sm_90/d128.pre.ttgir
+  twill simulate loops/gemm.loop --trips 16 --trace gemm.json    open it at ui.perfetto.dev
+  twill simulate plan.json --jitter 7)";
+
+int show_findings(const std::string& message, const std::vector<std::string>& lines, int code) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  for (const std::string& line : lines) std::fprintf(stderr, "  %s\n", line.c_str());
+  return code;
+}
+
+/// Without a plan there is nothing to run: say why.
+int show_no_plan(const Choices& choices, const driver::SimulatedLoop& loop) {
+  std::vector<std::string> lines;
+  for (const plan::Finding& it : loop.findings) lines.push_back(it.rule + ": " + it.message);
+  if (!loop.outcome) {
+    return show_findings(choices.request.input.name + ": error: the plan breaks a rule", lines,
+                         kUnverified);
+  }
+  if (!lines.empty()) {
+    return show_findings(
+        "twill: error: our plan fails its proof; this is a bug of ours, please report it", lines,
+        kUnverified);
+  }
+  const int code = exit_code_of(*loop.outcome);
+  return show_findings(
+      "twill: error: there is no schedule to simulate: " + loop.outcome->answer.argument, {},
+      code == kAnswer ? kUndecided : code);
+}
+
+int show(const Choices& choices, const driver::SimulatedLoop& loop) {
+  if (loop.outcome) warn(loop.outcome->warnings);
+  if (!loop.plan) return show_no_plan(choices, loop);
+  if (loop.fault) {
+    return show_findings("twill: internal error: a proven plan cannot be run, please report it: " +
+                             loop.fault->message,
+                         loop.fault->roles, kOurBug);
+  }
+  const plan::Plan& plan = loop.plan->plan();
+  if (!choices.trace.empty()) {
+    const auto written = write_file(choices.trace, simulate::trace_json(plan, *loop.run));
+    if (!written) return refuse(written.error());
+  }
+  if (choices.trace == "-") return kAnswer;
+  const auto printed = print(choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
+                                          : simulate::to_text(plan, *loop.run, loop.account));
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
+  choices.request.limits.progress = progress_line();
+  choices.wanted.record = !choices.trace.empty();
+  const auto loop = driver::simulate_loop(choices.request, choices.wanted);
+  end_progress_line();
+  if (!loop) return refuse(loop.error());
+  return show(choices, *loop);
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command = app.add_subcommand("simulate", "Run the kernel's plan on a model of the GPU");
+  driver::Request& request = choices->request;
+  command
+      ->add_option("INPUT", choices->input,
+                   "TTGIR, .loop file or a plan's JSON; - reads standard input")
+      ->required();
+  command->add_option(
+      "--machine", request.machine,
+      "Name (see `twill machines`) or JSON file [by the TTGIR's target, or the plan]");
+  command->add_option("--loop", request.loop,
+                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE");
+  command
+      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
+  CLI::Option* jitter = command->add_option(
+      "--jitter", choices->seed,
+      "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");
+  command
+      ->add_option("--work-limit", choices->work_limit,
+                   "Units of solver work after which to plan the best schedule known")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  command->add_option("--trace", choices->trace, "Write the timeline to this file, for Perfetto");
+  command->add_flag("--json", choices->json, "Print JSON instead of text");
+  command->footer(kFooter);
+  command->callback([choices, jitter, &session] {
+    if (*jitter) choices->wanted.jitter = choices->seed;
+    session.command = [choices] { return run(*choices); };
+  });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,81 @@
+#include "twill/driver/simulate_loop.h"
+
+#include <utility>
+
+#include "twill/driver/input.h"
+#include "twill/plan/json.h"
+
+namespace twill::driver {
+namespace {
+
+/// The signals of the machine; none without one.
+Result<simulate::Timing> timing_on(const std::string& machine) {
+  simulate::Timing timing;
+  timing.load_latency = true;
+  if (machine.empty()) return timing;
+  TWILL_TRY(const machine::Machine found, find_machine(machine));
+  timing.mbarrier_signal = found->mbarrier_signal.value;
+  timing.named_barrier_signal = found->named_barrier_signal.value;
+  return timing;
+}
+
+/// Runs the plan, and again for the account of where its cycles come from.
+void run_plan(SimulatedLoop& loop, const simulate::Setting& setting) {
+  const plan::Plan& plan = loop.plan->plan();
+  auto run = simulate::simulate(plan, setting);
+  auto account = simulate::account_for(plan, setting);
+  if (!run || !account) {
+    loop.fault = run ? std::move(account).error() : std::move(run).error();
+    return;
+  }
+  loop.run = *std::move(run);
+  loop.account = *account;
+}
+
+simulate::Setting setting_for(const RunRequest& wanted, simulate::Timing timing) {
+  timing.jitter = wanted.jitter;
+  return {wanted.trips, timing, nullptr, wanted.record};
+}
+
+Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunRequest& wanted) {
+  SimulatedLoop loop;
+  TWILL_TRY(plan::Plan read, plan::read_plan_json(request.input.text, request.input.name));
+  const std::string machine = request.machine.empty() ? read.limits.machine : request.machine;
+  TWILL_TRY(const simulate::Timing timing, timing_on(machine));
+  auto proven = plan::prove(std::move(read));
+  if (!proven) {
+    loop.findings = std::move(proven).error();
+    return loop;
+  }
+  loop.plan = *std::move(proven);
+  run_plan(loop, setting_for(wanted, timing));
+  return loop;
+}
+
+}  // namespace
+
+Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
+  TWILL_TRY(PlannedLoop planned, plan_loop(request));
+  SimulatedLoop loop;
+  loop.outcome = std::move(planned.outcome);
+  loop.plan = std::move(planned.plan);
+  loop.findings = std::move(planned.findings);
+  if (!loop.plan) return loop;
+  TWILL_TRY(simulate::Timing timing, timing_on(loop.outcome->machine));
+  if (form == Form::loop) {
+    run_plan(loop, setting_for(wanted, timing));
+    return loop;
+  }
+  Request same = request;
+  same.pool = loop.outcome->pool;
+  TWILL_TRY(const PosedLoop fastest, pose_loop(same, machine::Rate::fastest));
+  timing.shared_pipes = true;
+  simulate::Setting setting = setting_for(wanted, timing);
+  setting.costs = &fastest.problem;
+  run_plan(loop, setting);
+  return loop;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/driver/plan_loop.h"
+#include "twill/simulate/print.h"
+#include "twill/simulate/simulate.h"
+
+namespace twill::driver {
+
+/// What to run a plan for.
+struct RunRequest {
+  std::int64_t trips = 1000;
+  std::optional<std::uint64_t> jitter;  ///< as simulate::Timing has it
+  bool record = false;
+};
+
+/// A loop, its plan, and a run of it. `run` points into `plan`.
+struct SimulatedLoop {
+  std::optional<report::Outcome> outcome;  ///< nothing if the input is a plan
+  std::optional<plan::ProvenPlan> plan;    ///< nothing without a schedule, or if the proof failed
+  std::vector<plan::Finding> findings;     ///< then: of a plan that was read, or of our own
+  std::optional<simulate::Simulation> run;
+  simulate::Account account;
+  std::optional<simulate::Fault> fault;  ///< of a proven plan: a bug of ours
+};
+
+/// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;
+/// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, whatever
+/// rate it was scheduled for; `.loop` texts and plans run with the costs they have. The signals of
+/// barriers are those of the machine: the kernel's, or for a plan the one that it names or
+/// `request.machine` does; a `.loop` text has none.
+Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted);
+
+}  // namespace twill::driver

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/simulate/simulate.h"
+
+/// Internal to the room: barriers that count arrivals and turn phases.
+namespace twill::simulate {
+
+/// A barrier and one of its phases.
+struct Phase {
+  ChannelId channel;
+  bool empty = false;
+  std::int64_t iteration = 0;
+};
+
+/// What comes to a barrier, at once or later.
+struct Arrival {
+  std::int64_t count = 0;
+  Amount came = 0;      ///< bytes that have landed
+  Amount expected = 0;  ///< bytes that are announced
+  double time = 0;      ///< from when on waiters can see it
+  Track source;
+  double sent = 0;
+};
+
+class Barriers {
+ public:
+  explicit Barriers(const plan::Plan& plan);
+
+  /// Whether this completed a phase; then `completed_at` has when.
+  bool arrive(const Phase& phase, const Arrival& arrival);
+  /// Whether a wait for the phase passes at `now`, by its parity as the hardware would see it.
+  bool passes(const Phase& phase, double now);
+  /// The same for a token, which counts phases itself.
+  bool token_passes(const Phase& phase, double now) const;
+  /// kNever if it is not known yet, or if nobody ever arrives (the first acquires).
+  double completed_at(const Phase& phase) const;
+  /// The arrival that completed the phase a wait passed on; null if it needed none.
+  const Arrival* completed_by(const Phase& phase) const;
+
+  /// A barrier was not used as it counts.
+  const std::string& misuse() const { return misuse_; }
+
+ private:
+  struct Barrier {
+    std::int64_t count = 0;
+    std::int64_t pending = 0;
+    Amount bytes = 0;
+    Arrival last;                    ///< of the open phase
+    std::vector<Arrival> completed;  ///< by phase: the arrival that came last
+  };
+  const Barrier& at(const Phase& phase) const;
+  Barrier& at(const Phase& phase) { return const_cast<Barrier&>(std::as_const(*this).at(phase)); }
+  std::int64_t lap(const Phase& phase) const;
+  void note_misuse(const Phase& phase, const std::string& what);
+
+  const plan::Plan& plan_;
+  std::vector<std::size_t> first_;  ///< by ChannelId: its full barriers, then its empty ones
+  std::vector<Barrier> barriers_;
+  std::string misuse_;
+};
+
+}  // namespace twill::simulate

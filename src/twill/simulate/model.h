@@ -1,0 +1,60 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "twill/schedule/pipe_sharing.h"
+#include "twill/simulate/simulate.h"
+
+/// Internal to the room: what of a run does not change while it runs.
+namespace twill::simulate {
+
+inline constexpr double kSlack = 1e-6;  ///< of a cycle
+
+/// What an op reads, as far as it may have to wait for it itself.
+struct Operand {
+  OpId from;
+  int distance = 0;
+  double delay = 0;     ///< issue to issue
+  double latency = 0;   ///< of `from`
+  double transfer = 0;  ///< if it comes from another role
+  bool own = false;     ///< made by the threads of the same role: no barrier says when it is there
+};
+
+struct Task {
+  RoleId role;
+  plan::Mechanism mechanism = plan::Mechanism::threads;
+  bool asynchronous = false;
+  bool at_once = false;  ///< a load whose latency does not count
+  bool variable = false;
+  std::optional<std::size_t> unit;
+  double hold = 0;     ///< cycles that its unit is held, or its pipes are busy, at full speed
+  double latency = 0;  ///< from its start to its result, at full speed
+  double issue = 0;
+  double staging = 0;  ///< cycles to copy its value to where other roles read it
+  schedule::PipeLoad load;
+  std::vector<Operand> operands;
+  std::vector<RoleId> readers;                     ///< other roles that learn of its result
+  std::vector<RoleId> staged_readers;              ///< those that find it where it is staged
+  std::vector<std::pair<RoleId, double>> writers;  ///< roles whose values it reads, so long after
+                                                   ///< its start
+};
+
+struct Model {
+  Model(const plan::Plan& plan, const problem::Problem& costs, const Timing& timing);
+
+  const plan::Plan& plan;
+  const problem::Problem& costs;
+  Timing timing;
+  std::vector<Task> tasks;  ///< by OpId
+
+  const Task& operator[](OpId op) const { return tasks[op.index()]; }
+  /// Cycles from the start of this execution to its result: longer if the latency jitters.
+  double latency(OpId op, std::int64_t iteration) const;
+
+ private:
+  Task task_of(OpId op) const;
+  void add_dependence(const problem::Dependence& dependence);
+};
+
+}  // namespace twill::simulate

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "twill/simulate/simulate.h"
+
+namespace twill::simulate {
+
+/// Cycles per iteration in the steady state as one thing after the other is counted in: where a
+/// simulated interval comes from. Nothing where the run is too short for a steady state.
+struct Account {
+  std::optional<double> own;       ///< the plan's order at its own costs, and nothing else
+  std::optional<double> order;     ///< its order at the costs that the run has
+  std::optional<double> pipes;     ///< and with shared pipes, if the run has them
+  std::optional<double> barriers;  ///< and with the signals of barriers
+  std::optional<double> loads;     ///< and with the latency of loads
+};
+
+/// Five short runs. Fails as `simulate` does.
+tl::expected<Account, Fault> account_for(const plan::Plan& plan, const Setting& setting);
+
+/// "wait load0 [n]" and whom it is for: ", on LOAD".
+std::string to_text(const plan::Plan& plan, const Cause& cause);
+
+/// The run for people.
+std::string to_text(const plan::Plan& plan, const Simulation& run, const Account& account);
+
+/// "version" of the JSON, which docs/reference/simulation.md describes.
+inline constexpr int kSimulationJsonVersion = 1;
+std::string simulation_json(const plan::Plan& plan, const Simulation& run, const Account& account);
+
+}  // namespace twill::simulate

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "twill/plan/plan.h"
+
+/// Internal to the room: the steps of a role for some trips, one after the other, without laying
+/// all of them out as `plan::unrolled` does.
+namespace twill::simulate {
+
+class Program {
+ public:
+  enum class Section { prologue, steady, drain, end };
+
+  Program(const plan::Role& role, std::int64_t trips);
+
+  bool at_end() const { return section_ == Section::end; }
+  const plan::Step& step() const { return (*steps_)[index_]; }
+  std::int64_t iteration() const { return plan::iteration_of(step().instance, window_, trips_); }
+  /// Short paths count as prologue, the tail as drain.
+  Section section() const { return section_; }
+  void next();
+
+ private:
+  void skip_empty();
+  void enter_next();
+
+  const plan::Role* role_;
+  std::int64_t trips_;
+  std::int64_t window_ = 0;
+  const std::vector<plan::Step>* steps_;
+  std::size_t index_ = 0;
+  Section section_ = Section::prologue;
+  bool in_tail_ = false;
+};
+
+}  // namespace twill::simulate

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "twill/plan/plan.h"
+
+/// What a plan would do on the machine, as a run of events: roles take the steps of their sections
+/// in order, units serve who asked first, everything that runs at one moment shares the pipes
+/// (schedule/pipe_sharing.h), and barriers count arrivals and turn phases. It decides nothing and
+/// knows nothing of solvers: whatever it finds follows from the plan's steps and the ops' costs.
+/// What each step costs: docs/reference/simulation.md.
+namespace twill::simulate {
+
+using plan::ChannelId;
+using plan::OpId;
+using plan::RoleId;
+using problem::PipeId;
+using problem::UnitId;
+
+/// What beside the ops' own costs takes time. The defaults leave all of it out: then nothing but
+/// the order of the plan and the costs of its ops decide.
+struct Timing {
+  bool shared_pipes = false;   ///< who runs together slows each other down, and a synchronous op
+                               ///< holds its role until its pipes are done with it; else every op
+                               ///< runs at full speed and holds its role for its issue cycles
+  bool load_latency = false;   ///< streaming ops take their latency; else their value is there as
+                               ///< soon as their unit begins, as the schedule has it
+  double mbarrier_signal = 0;  ///< cycles from the arrival of threads to the end of a wait
+  double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
+  std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
+                                        ///< kLargestJitter times their own, evenly spread
+};
+inline constexpr double kLargestJitter = 4;
+
+struct Setting {
+  std::int64_t trips = 0;  ///< 0 to kMostTrips
+  Timing timing;
+  const problem::Problem* costs = nullptr;  ///< the plan's Problem with other ways (another rate);
+                                            ///< null: the plan's own
+  bool record = false;                      ///< keep the timeline
+};
+inline constexpr std::int64_t kMostTrips = 100'000;
+
+/// Why a role could not go on. `step`: a step that waits, or a compute or issue that lacks an
+/// operand (`operand`) or its unit (`unit`).
+struct Cause {
+  const plan::Step* step = nullptr;
+  std::optional<OpId> operand;
+  std::optional<UnitId> unit;
+};
+
+struct Stall {
+  Cause cause;
+  double cycles = 0;  ///< per window of the role's steady state; without one, of the whole run
+};
+
+struct RoleTimes {
+  double prologue = 0;  ///< cycles spent in the section, or in the whole short path
+  double steady = 0;
+  double drain = 0;
+  std::int64_t windows = 0;   ///< of the steady state
+  double busy = 0;            ///< computing or issuing, per window as in Stall
+  std::vector<Stall> stalls;  ///< the longest first
+};
+
+/// A channel of slots that are filled and emptied.
+struct Ring {
+  ChannelId channel;
+  double taken = 0;  ///< slots on average between acquire and release
+  double full = 0;   ///< slots on average that are filled and not released yet
+  int most = 0;      ///< slots taken at once
+};
+
+/// A row of the timeline.
+struct Track {
+  enum class Kind { role, unit } kind = Kind::role;
+  std::size_t index = 0;
+  friend bool operator==(const Track&, const Track&) = default;
+};
+struct Span {
+  Track track;
+  double begin = 0;
+  double end = 0;
+  bool stalled = false;              ///< a role waits
+  const plan::Step* step = nullptr;  ///< of the plan; of a unit's spans: null
+  std::optional<OpId> op;
+  std::int64_t iteration = 0;
+};
+/// The arrival that completed a phase, and a wait that passed because of it.
+struct Arrow {
+  Track from;
+  double begin = 0;
+  Track to;
+  double end = 0;
+  ChannelId channel;
+  bool empty = false;  ///< of the empty barrier
+  std::int64_t iteration = 0;
+};
+
+/// One run. Times are cycles since the roles began. Points into the plan that was run.
+struct Simulation {
+  std::int64_t trips = 0;
+  double total = 0;                ///< until everything is done
+  double first = 0;                ///< until iteration 0 is
+  std::optional<double> interval;  ///< per iteration in the steady state; nothing if the run is
+                                   ///< too short for one
+  std::vector<RoleTimes> roles;    ///< by RoleId
+  std::vector<double> units;       ///< by UnitId: share of an iteration that it is held
+  std::vector<double> pipes;       ///< by PipeId: share of an iteration that is demanded of it
+  std::vector<Ring> rings;
+  std::vector<Span> spans;  ///< if recorded, by begin
+  std::vector<Arrow> arrows;
+};
+
+/// A run that cannot go on, or a barrier that is not used as it counts. A proven plan has none.
+struct Fault {
+  std::string message;
+  std::vector<std::string> roles;  ///< where each of them stands
+};
+
+/// Runs the plan. Deterministic: the same plan, setting and seed give the same run.
+/// Precondition: the plan is well-formed (`plan::prove` finds nothing under that name), and `costs`
+/// has its ops, units and pipes. Cost: about steps times roles.
+tl::expected<Simulation, Fault> simulate(const plan::Plan& plan, const Setting& setting);
+
+}  // namespace twill::simulate

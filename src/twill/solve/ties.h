@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/instance.h"
+
+/// Which of the schedules that no objective tells apart.
+///
+/// What a schedule decided stays as it is: groups, ways, and every inequality of its structure
+/// (structure.h), hence all rules, and its II and length. So does what moves between groups and
+/// memories: that follows from groups and ways. Free are only the cycles within the inequalities,
+/// and of these
+///
+/// 1. waits get as much room as they can: the slacks of all waiting dependences are raised together
+///    until a circuit holds some of them, these stay, and the others are raised further (the
+///    lexicographic max-min, exact up to less than a cycle per dependence);
+/// 2. then the sum of all lifetimes of values is least, exactly: the dual of that is an assignment
+///    of the ends of lifetimes to their beginnings, of maximum weight;
+/// 3. then every op is issued as early as possible, which leaves one solution.
+///
+/// It is not a search over other structures: another order of ops could have more slack.
+namespace twill::solve {
+
+/// A dependence for which somebody waits: the rest is M(to) - M(from) - least.
+struct Wait {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  Cycles least = 0;  ///< delay, with the transfer if it is paid, less distance * II
+};
+
+/// The dependences on a variable-latency op, those marked blocking, and those whose register value
+/// crosses groups, but for an op's on itself. None if the rule `dependence` is relaxed.
+std::vector<Wait> waits_of(const Instance& instance, const schedule::Schedule& schedule);
+
+/// Cycles from the issue of each value that takes registers or memory to the end of its last read,
+/// summed over all of them.
+Cycles total_lifetime(const Instance& instance, const schedule::Schedule& schedule);
+
+/// Beyond this many ops, `settle_ties` returns what it got.
+inline constexpr std::size_t kMostOpsToSettle = 600;
+
+/// The schedule of the same structure that is best in the sense above. Precondition: `schedule`
+/// obeys the rules, and no schedule of its structure is shorter (structure.h: `tightened`).
+/// Cost: cubic in the number of ops; below a millisecond for 32.
+schedule::Schedule settle_ties(const Instance& instance, const schedule::Schedule& schedule);
+
+}  // namespace twill::solve

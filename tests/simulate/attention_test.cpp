@@ -1,0 +1,101 @@
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "machine/attention_loop.h"
+#include "twill/plan/make.h"
+#include "twill/plan/proof.h"
+#include "twill/plan/text.h"
+#include "twill/schedule/corun.h"
+#include "twill/schedule/least_interval.h"
+#include "twill/simulate/simulate.h"
+#include "twill/verify/verify.h"
+
+// The attention loops that were timed on an H200 (docs/decisions/0004-shared-pipes.md), as plans:
+// the simulator must say of them what the co-run of their order says, and both must be near the
+// hardware. Loops whose turns the hardware left open are in tests/machine only.
+namespace twill::simulate {
+namespace {
+
+using machine::AttentionLoop;
+using enum machine::Pipeline;
+
+struct Timed {
+  const char* name;
+  AttentionLoop loop;
+  double cycles;  ///< measured, per iteration of all warpgroups
+};
+
+const std::vector<Timed>& timed_loops() {
+  static const std::vector<Timed> kLoops = {
+      {"FA3, 1 WG", {fa3, 1}, 1687},
+      {"FA3, 2 WG, ping-pong", {fa3, 2}, 2422},
+      {"FA3, 2 WG, N 80, ping-pong", {fa3, 2, 80}, 2485 * 80 / 128.0},
+      {"FA3, 2 WG, N 96, ping-pong", {fa3, 2, 96}, 2431 * 96 / 128.0},
+      {"FA3, 2 WG, N 112, ping-pong", {fa3, 2, 112}, 2306 * 112 / 128.0},
+      {"FA3, 2 WG, N 128, ping-pong", {fa3, 2, 128}, 2362 * 128 / 128.0},
+      {"FA3, 2 WG, N 144, ping-pong", {fa3, 2, 144}, 2365 * 144 / 128.0},
+      {"FA3, 2 WG, N 160, ping-pong", {fa3, 2, 160}, 2332 * 160 / 128.0},
+      {"FA3, 2 WG, N 176, ping-pong", {fa3, 2, 176}, 2179 * 176 / 128.0},
+      {"FA3, 2 WG, N 80, ping-pong, skip", {fa3, 2, 80, true}, 2369 * 80 / 128.0},
+      {"FA3, 2 WG, N 96, ping-pong, skip", {fa3, 2, 96, true}, 2355 * 96 / 128.0},
+      {"FA3, 2 WG, N 112, ping-pong, skip", {fa3, 2, 112, true}, 2278 * 112 / 128.0},
+      {"FA3, 2 WG, N 128, ping-pong, skip", {fa3, 2, 128, true}, 2277 * 128 / 128.0},
+      {"FA3, 2 WG, N 144, ping-pong, skip", {fa3, 2, 144, true}, 2271 * 144 / 128.0},
+      {"FA3, 2 WG, N 160, ping-pong, skip", {fa3, 2, 160, true}, 2262 * 160 / 128.0},
+      {"FA3, 2 WG, N 176, ping-pong, skip", {fa3, 2, 176, true}, 2254 * 176 / 128.0},
+  };
+  return kLoops;
+}
+
+/// A proven plan of the loop's own order. The schedule that stands in for it need not keep to the
+/// pipes: how they are shared is what the run finds out.
+plan::Plan plan_of(const machine::PosedOrder& posed) {
+  problem::Parts parts = posed.problem.parts();
+  parts.relaxed.push_back(problem::Rule::pipe);
+  const problem::Problem problem = problem::pose(std::move(parts)).value();
+  const auto timed = schedule::least_interval(problem, posed.order);
+  if (!timed) ADD_FAILURE() << to_string(timed.error());
+  const auto checked = verify::verify(problem, timed->schedule);
+  if (!checked) ADD_FAILURE() << "the order breaks a rule";
+  plan::Setting setting;
+  for (const problem::Op& op : problem.ops()) {
+    setting.mechanisms.push_back(op.asynchronous ? plan::Mechanism::wgmma
+                                                 : plan::Mechanism::threads);
+  }
+  auto draft = plan::draft_plan(*checked, setting);
+  if (!draft) ADD_FAILURE() << to_string(draft.error());
+  auto proven = plan::prove(*std::move(draft));
+  if (!proven) ADD_FAILURE() << proven.error().front().message;
+  return proven->plan();
+}
+
+TEST(AttentionPlans, AreAsFastAsTheHardware) {
+  const machine::Machine h200 = machine::shipped("h200");
+  for (const Timed& timed : timed_loops()) {
+    const auto posed = machine::attention(h200, timed.loop, machine::Rate::fastest);
+    const plan::Plan plan = plan_of(posed);
+    Timing timing;
+    timing.shared_pipes = true;
+    const auto pipes = simulate(plan, {300, timing, nullptr, false});
+    ASSERT_TRUE(pipes.has_value()) << pipes.error().message;
+    timing.mbarrier_signal = h200->mbarrier_signal.value;
+    timing.named_barrier_signal = h200->named_barrier_signal.value;
+    const auto whole = simulate(plan, {300, timing, nullptr, false});
+    ASSERT_TRUE(whole.has_value()) << whole.error().message;
+    const double expected =
+        schedule::co_run(posed.problem, posed.order, schedule::Turns::enforced)->interval;
+    std::printf(
+        "%-36s measured %5.0f  co-run %5.0f  simulated %5.0f, with barriers %5.0f %+5.1f %%\n",
+        timed.name, timed.cycles, expected, *pipes->interval, *whole->interval,
+        100 * (*whole->interval / timed.cycles - 1));
+    EXPECT_NEAR(*whole->interval, timed.cycles, 0.1 * timed.cycles) << timed.name;
+    EXPECT_NEAR(*pipes->interval, expected, 0.03 * expected) << plan::to_text(plan);
+  }
+}
+
+}  // namespace
+}  // namespace twill::simulate

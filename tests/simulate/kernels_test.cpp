@@ -1,0 +1,45 @@
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/simulate_loop.h"
+
+// Runs of kernels' plans beside what the co-run of their schedule's order expects: two programs
+// with one model of shared pipes, of which one knows orders and the other steps and barriers.
+namespace twill::driver {
+namespace {
+
+/// Below kernels/.
+constexpr const char* kKernels[] = {
+    "fa_fwd/sm_90/d128",          "fa_fwd_subtiled/sm_90/2x64n128d128",
+    "gemm/sm_90/tma_128x128x64",  "gemm/sm_90/tma_128x256x64",
+    "dual_gemm/sm_90/128x128x64", "gemm_rowsum/sm_90/128x128x64",
+    "fa_fwd/sm_100/d128",         "fa_fwd_subtiled/sm_100/2x64n128d128",
+    "gemm/sm_100/tma_128x128x64", "gemm/sm_100/tma_128x256x64",
+};
+
+TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
+  std::printf("%-38s %6s %9s %9s %9s %9s\n", "", "II", "expected", "pipes", "barriers", "loads");
+  for (const char* kernel : kKernels) {
+    Request request;
+    const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir";
+    request.input = read_input(path).value();
+    const auto loop = simulate_loop(request, {200, {}, false});
+    ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+    ASSERT_TRUE(loop->run.has_value() && loop->outcome->bracket) << kernel;
+    const auto expected = static_cast<double>(loop->outcome->bracket->expected.value_or(0));
+    const simulate::Account& account = loop->account;
+    std::printf("%-38s %6lld %9.0f %9.0f %9.0f %9.0f\n", kernel,
+                static_cast<long long>(loop->plan->plan().schedule.initiation_interval), expected,
+                account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
+    EXPECT_NEAR(account.pipes.value_or(0), expected, 0.03 * expected) << kernel;
+    EXPECT_LE(account.own.value_or(0),
+              static_cast<double>(loop->plan->plan().schedule.initiation_interval) + 1e-3)
+        << kernel;
+    EXPECT_EQ(account.loads, loop->run->interval) << kernel;
+  }
+}
+
+}  // namespace
+}  // namespace twill::driver
