@@ -48,9 +48,9 @@ struct Occupant {
   std::int64_t amount = 0;
 };
 
-/// Values of the same size in registers, each read by the op of the next, the last by the op of the
-/// first of a later iteration: `distance` of their copies are alive in any cycle, whichever they
-/// are.
+/// Values of the same size in registers, around a circuit: each is read by the op before it in the
+/// list, the first by the op of the last. From one round to the next is `distance` iterations, so
+/// that many of their copies are alive in any cycle, whichever they are.
 struct Accumulator {
   std::vector<std::size_t> ops;  ///< at least two
   std::int64_t amount = 0;
