@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/driver/limits.h"
 
@@ -55,15 +56,7 @@ void add_bound_command(CLI::App& app, Session& session) {
       ->add_option("INPUT", choices->input,
                    "TTGIR or .loop file, or the JSON of `twill schedule`; - reads standard input")
       ->required();
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, or :LINE");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
-  command->add_flag("--strict", request.strict, "Refuse operations without a price");
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   command
       ->add_option("--measured", choices->measured,
                    "Cycles per iteration that were measured, to compare with")

@@ -1,6 +1,5 @@
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,8 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/rate_option.h"
 #include "twill/driver/explain.h"
 
 namespace twill::cli {
@@ -64,8 +65,6 @@ int run(Choices choices) {
 }  // namespace
 
 void add_explain_command(CLI::App& app, Session& session) {
-  static const std::map<std::string, machine::Rate> kRates = {{"fastest", machine::Rate::fastest},
-                                                              {"slowest", machine::Rate::slowest}};
   auto choices = std::make_shared<Choices>();
   CLI::App* command =
       app.add_subcommand("explain", "Why a loop is no faster, and what would make it faster");
@@ -78,17 +77,10 @@ void add_explain_command(CLI::App& app, Session& session) {
       ->add_option("--ii", choices->ii,
                    "Explain why not this II [one less than the least that is possible]")
       ->check(CLI::Range(std::int64_t{1}, problem::kLargestTotal));
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, or :LINE");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
-  command->add_flag("--strict", request.strict, "Refuse operations without a price");
-  command->add_option("--rate", choices->rate, "Costs: fastest, or slowest under co-run [slowest]")
-      ->transform(CLI::CheckedTransformer(kRates));
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_rate_option(
+      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      "Costs: fastest, or slowest under co-run [slowest]");
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to answer with what is known")

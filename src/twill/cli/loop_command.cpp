@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/rate_option.h"
@@ -42,15 +43,7 @@ void add_loop_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
       ->required();
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, or :LINE");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Pool of warp groups [the machine's first]");
-  command->add_flag("--strict", request.strict, "Refuse operations without a price");
+  add_kernel_options(*command, request, "Pool of warp groups [the machine's first]");
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [slowest]");

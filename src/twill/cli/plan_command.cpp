@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/plan_loop.h"
@@ -105,14 +106,7 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->add_option("INPUT", choices->input,
                    "TTGIR or .loop file, or with --check a plan; - reads standard input")
       ->required();
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to plan the best schedule known")

@@ -10,6 +10,7 @@
 
 #include "twill/cli/batch.h"
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
@@ -112,18 +113,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   CLI::Option* input =
       command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input");
-  command->add_option("--machine", request.machine,
-                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command->add_option(
-      "--loop", request.loop,
-      "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "
-      "[innermost with the most tensor-core work]");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
-  command->add_flag("--strict", request.strict,
-                    "Refuse operations that the machine has no price for, instead of warning");
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
       "Costs of a kernel: fastest, or slowest under co-run [whose order is expected to be faster]");

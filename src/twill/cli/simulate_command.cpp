@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/simulate_loop.h"
@@ -104,15 +105,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
       ->add_option("INPUT", choices->input,
                    "TTGIR, .loop file or a plan's JSON; - reads standard input")
       ->required();
-  command->add_option(
-      "--machine", request.machine,
-      "Name (see `twill machines`) or JSON file [by the TTGIR's target, or the plan]");
-  command->add_option("--loop", request.loop,
-                      "Which loop: its number in source order from 0, :LINE, or FILE:LINE");
-  command
-      ->add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
-  command->add_option("--pool", request.pool, "Only this pool of warp groups [all of the machine]");
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
