@@ -33,6 +33,7 @@ struct Cluster {
   OpId op;
   bool retire = false;
   Cycles time = 0;
+  bool meets = false;  ///< all warps of the role meet before `main`, which one of them takes for all
   std::vector<DraftStep> before;
   std::optional<DraftStep> main;
   std::vector<DraftStep> after;
@@ -86,6 +87,10 @@ bool same_queue(const Draft& draft, OpId first, OpId second);
 
 /// The end of what an op does to its operands: of its issue if the threads do it, else its latency.
 Cycles end_of_access(const Draft& draft, OpId op);
+/// Whether one warp starts the op, however many its role has.
+bool starts_alone(const Draft& draft, OpId op);
+/// Whether an op tells by a barrier, and by only one, that it is done.
+bool arrives(Mechanism mechanism);
 /// When the value of an op can be handed on.
 Cycles ready(const Draft& draft, OpId op);
 

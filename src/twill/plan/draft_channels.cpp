@@ -62,6 +62,13 @@ class Synchronizer {
       return;
     }
     need(cluster, *cluster.main, {read.value, -read.distance});
+    tell_others(cluster, read.value);
+  }
+
+  /// Bulk stores are drained by the warp that started them; the others learn it when they meet.
+  void tell_others(Cluster& cluster, OpId drained) const {
+    const bool several = draft_.role_at(drained).warps > 1;
+    if (several && draft_.mechanism(drained) == Mechanism::bulk_store) cluster.meets = true;
   }
 
   Cluster& cluster_at(At at) { return draft_.order[at.role.index()][at.cluster]; }
@@ -105,9 +112,7 @@ class Synchronizer {
     const Cycles from = commit_window(commit, value);
     const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), from,
                                          window(used) - from, read.distance);
-    const Mechanism how = draft_.mechanism(value);
-    const bool arrives = how == Mechanism::tma_load || how == Mechanism::cp_async;
-    const bool order_only = !read.carries_value && !arrives;
+    const bool order_only = !read.carries_value && !arrives(draft_.mechanism(value));
     Signal* signal = signal_of(value, order_only);
     const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
     if (waits || (known && !every_wait_)) return;
@@ -131,10 +136,13 @@ class Synchronizer {
     return speaks_for_all(commit, op) ? window(op) : window(commit.time);
   }
 
+  static bool has(const Signal& signal, OpId op) {
+    return std::find(signal.ops.begin(), signal.ops.end(), op) != signal.ops.end();
+  }
+
   Signal* signal_of(OpId value, bool order_only) {
     for (Signal& signal : signals_) {
-      const bool has = std::find(signal.ops.begin(), signal.ops.end(), value) != signal.ops.end();
-      if (has && (order_only || !signal.order_only)) return &signal;
+      if (has(signal, value) && (order_only || !signal.order_only)) return &signal;
     }
     return nullptr;
   }
@@ -257,6 +265,7 @@ class Synchronizer {
     if (own && ends_by_drain(draft_.mechanism(hazard.first))) {
       Cluster& cluster = cluster_at(ordering_.issue_of(hazard.second));
       need(cluster, *cluster.main, {hazard.first, static_cast<int>(-hazard.lead)});
+      tell_others(cluster, hazard.first);
       return;
     }
     const Cycles lead = hazard.lead + window(cluster_at(at).time) - window(hazard.first);
@@ -279,9 +288,10 @@ class Synchronizer {
   }
 
   bool can_carry(Signal& signal, const Hazard& hazard) {
+    if (arrives(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
-    return std::find(signal.ops.begin(), signal.ops.end(), hazard.second) != signal.ops.end();
+    return has(signal, hazard.second);
   }
 
   void release(Signal& signal, const Hazard& hazard) {
@@ -307,7 +317,7 @@ class Synchronizer {
 
   void link_release(const Signal& signal, const Consumer& side) {
     const Cluster& acquirer = cluster_at(*signal.acquire);
-    const bool alone = acquirer.main && acquirer.main->step.by == By::one_warp;
+    const bool alone = acquirer.main && starts_alone(draft_, acquirer.op) && !acquirer.meets;
     if (alone && draft_.plan[signal.acquire->role].warps > 1)
       return;  // the other warps do not wait
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
@@ -357,16 +367,23 @@ class Synchronizer {
     signal.depth = depth;
   }
 
-  /// A signal that says only that `first` is done.
+  /// A signal that says that `first` is done, and, unless it is a load, nothing else.
   void order(const Hazard& hazard, At at) {
+    const bool order_only = !arrives(draft_.mechanism(hazard.first));
     Signal* signal = nullptr;
     for (Signal& known : signals_) {
-      if (known.order_only && known.op() == hazard.first) signal = &known;
+      if (known.order_only == order_only && has(known, hazard.first)) signal = &known;
     }
     const Cycles used = cluster_at(at).time + hazard.lead * draft_.interval;
-    if (signal != nullptr && consumer(*signal, at.role) != nullptr) signal = nullptr;
-    if (signal == nullptr) signal = &new_signal(hazard.first, true);
-    signal->consumers.push_back({at.role, at, used, false});
+    Consumer* side = signal != nullptr ? consumer(*signal, at.role) : nullptr;
+    if (side != nullptr && order_only) side = nullptr, signal = nullptr;
+    if (signal == nullptr) signal = &new_signal(hazard.first, order_only);
+    if (side == nullptr) {
+      signal->consumers.push_back({at.role, at, used, false});
+    } else if (std::tuple(used, at.cluster) < std::tuple(side->wait_time, side->wait.cluster)) {
+      side->wait = at;  // a load arrives at one barrier, for which a role waits once
+      side->wait_time = used;
+    }
     const CommitPoint commit = commit_of(draft_, ordering_, hazard.first, false);
     const Cycles begin = commit_window(commit, hazard.first);
     ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at), window(used) - begin,
@@ -382,7 +399,7 @@ class Synchronizer {
       const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
       const Cycles lead = signal.depth + window(commit.time) - window(side.wait_time);
       const bool own = side.role == commit.at.role;
-      const bool several = draft_.plan[side.role].warps > 1;
+      const bool several = draft_.plan[side.role].warps > 1 && !cluster_at(side.wait).meets;
       const bool known = ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at),
                                            window(side.wait_time), lead, signal.depth);
       if (known && !(own && several)) continue;

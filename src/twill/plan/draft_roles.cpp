@@ -88,6 +88,16 @@ bool same_queue(const Draft& draft, OpId first, OpId second) {
          (mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05);
 }
 
+bool starts_alone(const Draft& draft, OpId op) {
+  const Mechanism mechanism = draft.mechanism(op);
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||
+         mechanism == Mechanism::bulk_store;
+}
+
+bool arrives(Mechanism mechanism) {
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async;
+}
+
 Cycles end_of_access(const Draft& draft, OpId op) {
   const problem::Way& way = draft.way(op);
   const Cycles length = is_asynchronous(draft.mechanism(op)) ? way.latency : way.issue;

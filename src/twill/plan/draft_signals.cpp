@@ -311,6 +311,11 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     step.time = cluster.time;
     cluster.before.push_back(std::move(step));
   };
+  for (const auto& clusters : draft.order) {
+    for (const Cluster& cluster : clusters) {
+      if (cluster.meets) rendezvous(cluster.op);
+    }
+  }
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;

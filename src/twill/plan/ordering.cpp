@@ -36,9 +36,10 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    // An op that one warp starts comes after what that warp did, not after what the others did.
+    // An op that one warp starts comes after what the others did only if they meet before.
     const Cluster& cluster = draft.order[issue_of(OpId(v)).role.index()][issue_of(OpId(v)).cluster];
-    const bool all = cluster.main->step.by == By::every_warp || draft.role_at(OpId(v)).warps == 1;
+    const bool all = cluster.main->step.by == By::every_warp || cluster.meets ||
+                     draft.role_at(OpId(v)).warps == 1;
     if (all) add(end, done_.back(), 0, window_of(draft, draft.issue(OpId(v))));
   }
   for (std::size_t r = 0; r < draft.order.size(); ++r) {

@@ -410,8 +410,10 @@ class DataCheck {
                          (is_private(plan_.values[read.op.index()].home, read.op, read.op) ||
                           plan_[role(read.op)].warps == 1);
     if (updates || at_once) return;
-    report("overwrite", "overwrites in place what it has yet to read, that is,", read,
-           {read.value, read.iteration, read.value, read.iteration, read.when, false});
+    findings_.add("overwrite", fmt::format("with {} trips, {} of iteration {} writes its result over "
+                                           "{} of iteration {} while it reads that",
+                                           run_.trips(), name(read.op), read.at, name(read.value),
+                                           read.iteration));
   }
 
   static Access source(const Slot& slot, const Access& read) {
