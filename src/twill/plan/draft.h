@@ -91,6 +91,8 @@ Cycles end_of_access(const Draft& draft, OpId op);
 bool starts_alone(const Draft& draft, OpId op);
 /// Whether an op tells by a barrier, and by only one, that it is done.
 bool arrives(Mechanism mechanism);
+/// Whether `op` updates in place what `value` made `distance` iterations before.
+bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// When the value of an op can be handed on.
 Cycles ready(const Draft& draft, OpId op);
 

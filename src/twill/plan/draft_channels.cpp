@@ -66,9 +66,16 @@ class Synchronizer {
   }
 
   /// Bulk stores are drained by the warp that started them; the others learn it when they meet.
-  void tell_others(Cluster& cluster, OpId drained) const {
-    const bool several = draft_.role_at(drained).warps > 1;
-    if (several && draft_.mechanism(drained) == Mechanism::bulk_store) cluster.meets = true;
+  void tell_others(Cluster& cluster, OpId drained) {
+    if (draft_.mechanism(drained) == Mechanism::bulk_store) gather(cluster);
+  }
+
+  void gather(Cluster& cluster) {
+    if (cluster.meets || draft_.role_at(cluster.op).warps == 1) return;
+    cluster.meets = true;
+    if (!starts_alone(draft_, cluster.op)) return;
+    ordering_.add(ordering_.exit(ordering_.issue_of(cluster.op)), ordering_.done(cluster.op), 0,
+                  window(cluster.op));
   }
 
   Cluster& cluster_at(At at) { return draft_.order[at.role.index()][at.cluster]; }
@@ -374,7 +381,9 @@ class Synchronizer {
     for (Signal& known : signals_) {
       if (known.order_only == order_only && has(known, hazard.first)) signal = &known;
     }
-    const Cycles used = cluster_at(at).time + hazard.lead * draft_.interval;
+    Cluster& waiting = cluster_at(at);
+    if (starts_alone(draft_, waiting.op) && !waiting.retire) gather(waiting);
+    const Cycles used = waiting.time + hazard.lead * draft_.interval;
     Consumer* side = signal != nullptr ? consumer(*signal, at.role) : nullptr;
     if (side != nullptr && order_only) side = nullptr, signal = nullptr;
     if (signal == nullptr) signal = &new_signal(hazard.first, order_only);

@@ -21,6 +21,8 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
     if (read.reader != first || !home || draft.home(second) != home) continue;
     const int depth = draft.plan[*home].depth;
     const Cycles lead = used - draft.issue(second);
+    const Cycles behind = read.distance - lead / draft.interval;
+    if (read.in_place && updates(draft, first, second, behind)) continue;  // it gets the last
     if (second == read.value ? lead == depth * draft.interval
                              : lead == 0 || lead == depth * draft.interval) {
       return true;

@@ -98,6 +98,12 @@ bool arrives(Mechanism mechanism) {
   return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async;
 }
 
+bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    return read.in_place && read.reader == op && read.value == value && read.distance == distance;
+  });
+}
+
 Cycles end_of_access(const Draft& draft, OpId op) {
   const problem::Way& way = draft.way(op);
   const Cycles length = is_asynchronous(draft.mechanism(op)) ? way.latency : way.issue;

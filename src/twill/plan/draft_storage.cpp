@@ -115,19 +115,14 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
   return buffer;
 }
 
-/// Whether `first` updates in place what `second`, `lead` iterations before, made.
-bool updates(const Draft& draft, OpId first, OpId second, Cycles lead) {
-  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
-    return read.in_place && read.reader == first && read.value == second && read.distance == lead;
-  });
-}
-
 /// Whether what a read of iteration 0's value needs is overwritten by `writer` of iteration k.
 bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Residence where) {
   if (writer == read.value && k == 0) return false;
   const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
   const Cycles hold = hold_of(draft, read, where);
   if (writer == read.reader && k == read.distance) return hold > 0 && !read.in_place;
+  // Of all that an op updates, it gets the last; the others only have to be over.
+  if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
   if (written == made) return !updates(draft, read.value, writer, -k) && used + hold > made;
@@ -251,11 +246,13 @@ void add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
   if (!home || draft.plan[*home].residence != Residence::registers) return;
   const Cycles begin = ready(draft, value);
+  Cycles first = begin;  // where nobody waits for the latency, a reader may be planned before
   Cycles end = begin;
   std::optional<StagingFormat> format;
   for (const Read& read : draft.reads) {
     if (read.value != value || !read.carries_value) continue;
     if (draft.same_role(value, read.reader)) continue;
+    first = std::min(first, draft.issue(read.reader) + read.distance * draft.interval);
     end = std::max(end, end_of_access(draft, read.reader) + read.distance * draft.interval);
     const StagingFormat wanted = format_for(draft, value, read.reader);
     format = format ? std::max(*format, wanted) : wanted;
@@ -266,7 +263,7 @@ void add_staging(Draft& draft, OpId value) {
   buffer.memory = staging_memory(draft);
   buffer.size =
       kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
-  buffer.depth = static_cast<int>(floor_div(end - begin, draft.interval) + 1);
+  buffer.depth = static_cast<int>(floor_div(end - first, draft.interval) + 1);
   buffer.staging = true;
   draft.plan.values[value.index()].staged = BufferId(draft.plan.buffers.size());
   draft.plan.values[value.index()].format = *format;
