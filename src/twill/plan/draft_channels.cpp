@@ -217,6 +217,8 @@ class Synchronizer {
       // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
       lead = ceil_div(lead, depth) * depth;
+      // Of all that an op updates it gets the last, which is not to wait for it.
+      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead)) lead += depth;
       found.push_back({read.reader, writer, lead - read.distance, read.value});
     }
   }
@@ -298,6 +300,11 @@ class Synchronizer {
     if (arrives(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
+    // The first lap waits for nobody: not for readers of what is there before the loop, unless it
+    // has a slot of its own.
+    const auto home = draft_.home(*hazard.value);
+    const bool staged = draft_.plan.values[hazard.value->index()].staged.has_value();
+    if (home && !staged && draft_.plan[*home].depth <= draft_.plan[*home].initial) return false;
     return has(signal, hazard.second);
   }
 
@@ -314,10 +321,7 @@ class Synchronizer {
     if (signal.acquire) return;
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
     At at = commit.staged ? commit.at : ordering_.issue_of(signal.op());
-    for (const OpId op : signal.ops) {
-      const At other = ordering_.issue_of(op);
-      if (!commit.staged && other.cluster < at.cluster) at = other;
-    }
+    if (!commit.staged) at = first_of(draft_, ordering_, signal);
     signal.acquire = at;
     signal.acquire_time = cluster_at(at).time;
   }
@@ -408,7 +412,8 @@ class Synchronizer {
       const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
       const Cycles lead = signal.depth + window(commit.time) - window(side.wait_time);
       const bool own = side.role == commit.at.role;
-      const bool several = draft_.plan[side.role].warps > 1 && !cluster_at(side.wait).meets;
+      const bool several = draft_.plan[side.role].warps > 1 && !cluster_at(side.wait).meets &&
+                           !cluster_at(commit.at).meets;
       const bool known = ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at),
                                            window(side.wait_time), lead, signal.depth);
       if (known && !(own && several)) continue;
@@ -437,6 +442,16 @@ CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, boo
     return {ordering.issue_of(op), draft.issue(op), staged, false};
   }
   return {ordering.retire_of(op), ready(draft, op), staged, false};
+}
+
+At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal) {
+  const auto order = [&](OpId op) {
+    return std::tuple(window_of(draft, draft.issue(op)), ordering.issue_of(op).cluster);
+  };
+  const auto first =
+      std::min_element(signal.ops.begin(), signal.ops.end(),
+                       [&](OpId a, OpId b) { return order(a) < order(b); });
+  return ordering.issue_of(*first);
 }
 
 Result<void> make_channels(Draft& draft, const Setting& setting) {

@@ -185,13 +185,19 @@ class SectionWriter {
       Step step = window_.at(p).step;
       step.instance = *at;
       step.slot = slot(p);
-      out.push_back(std::move(step));
+      if (!repeats(out, step)) out.push_back(std::move(step));
     }
   }
 
   Cycles slot(std::size_t position) const {
     const Cycles time = window_.at(position).time;
     return time - floor_div(time, draft_.interval) * draft_.interval;
+  }
+
+  /// Whether the step before is the same fence.
+  static bool repeats(const std::vector<Step>& out, const Step& step) {
+    return step.kind == StepKind::fence && !out.empty() && out.back().kind == StepKind::fence &&
+           out.back().fence == step.fence && out.back().by == step.by;
   }
 
   /// The pin keeps math that stands above the drain above it.

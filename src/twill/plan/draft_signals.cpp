@@ -94,13 +94,8 @@ class Writer {
 
   /// The bytes are announced once the slot is free and before the first of the loads.
   void write_expect() {
-    At first = ordering_.issue_of(signal_.op());
-    for (const OpId op : signal_.ops) {
-      const At at = ordering_.issue_of(op);
-      if (at.cluster < first.cluster) first = at;
-    }
     channel_.bytes = bytes_of(draft_, signal_);
-    Cluster& cluster = cluster_at(draft_, first);
+    Cluster& cluster = cluster_at(draft_, first_of(draft_, ordering_, signal_));
     cluster.before.push_back(step_of(StepKind::expect, id_, cluster.time, By::one_warp));
   }
 

@@ -155,11 +155,11 @@ class DataCheck {
     if (require(write, read, "read-before-write", own)) check_fences(write, read, buffer);
   }
 
-  /// Whether the dependence updates its value where it lies: both ends have one place.
+  /// Whether the dependence updates its value where it lies: both ends have one place, or none.
   bool in_place(const problem::Dependence& d) const {
     const auto home = plan_.values[d.to.index()].home;
-    return d.in_place && d.carries_value && home && home == plan_.values[d.from.index()].home &&
-           d.distance % plan_[*home].depth == 0;
+    return d.in_place && d.carries_value && home == plan_.values[d.from.index()].home &&
+           (!home || d.distance % plan_[*home].depth == 0);
   }
 
   /// Whether each warp sees only what it wrote itself.
