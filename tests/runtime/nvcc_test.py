@@ -38,8 +38,8 @@ def complaints(report):
 
 
 def compile_one(nvcc, root, source, folder):
-    command = [nvcc, "-arch=sm_90a", "-std=c++17", "-O3", "-I", root, "-Xptxas", "-v", "--cubin",
-               "-o", os.path.join(folder, "out.cubin"), source]
+    command = [nvcc, "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-I", root,
+               "-Xptxas", "-v", "--cubin", "-o", os.path.join(folder, "out.cubin"), source]
     done = subprocess.run(command, capture_output=True, text=True)
     report = done.stdout + done.stderr
     if done.returncode != 0:
