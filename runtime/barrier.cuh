@@ -31,12 +31,14 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* bar) {
 
 /// One arrival, by the calling thread, at the barrier that CTA `cta_rank` of the cluster has at the
 /// same offset as `bar` here; `cta_rank` may be this CTA's own. That CTA must not have exited.
+///
+/// For handing back a slot that was read: what this thread wrote before is not thereby seen by the
+/// other CTA (that takes release at cluster scope, which is a memory barrier of the whole GPU).
 __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t cta_rank) {
   asm volatile(
       "{.reg .b32 remote;"
       " mapa.shared::cluster.u32 remote, %0, %1;"
-      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];}" ::"r"(
-          shared_address(bar)),
+      " mbarrier.arrive.shared::cluster.b64 _, [remote];}" ::"r"(shared_address(bar)),
       "r"(cta_rank)
       : "memory");
 }
