@@ -1,6 +1,7 @@
 #include "twill/plan/draft_channels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <tuple>
 
@@ -84,7 +85,7 @@ class Synchronizer {
     step.needs.push_back(what);
     const Cycles weight = window(step.time) - what.offset - window(what.op);
     ordering_.add(ordering_.done(what.op), ordering_.enter(ordering_.issue_of(cluster.op)), weight,
-                  window(what.op) + what.offset);
+                  window(what.op) + std::max(what.offset, 0), std::abs(what.offset));
   }
 
   /// Reads that no program order and no drain provides for, by who waits, when, for whom.
@@ -335,16 +336,17 @@ class Synchronizer {
       const Cycles to = window(signal.acquire_time) + signal.depth;
       if (point.asynchronous) {
         ordering_.add(ordering_.done(cluster_at(point.at).op), ordering_.enter(*signal.acquire),
-                      to - window(point.time), window(point.time));
+                      to - window(point.time), window(point.time), signal.depth);
         continue;
       }
       if (point.by == By::every_warp || draft_.plan[side.role].warps == 1) {
         ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
-                      to - window(point.time), window(point.time));
+                      to - window(point.time), window(point.time), signal.depth);
       }
       for (const Need& what : point.needs) {  // instance n is over with what.op of n + offset
         const Cycles begin = window(what.op) + what.offset;
-        ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin);
+        ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin,
+                      std::max<Cycles>(signal.depth, what.offset));
       }
     }
   }

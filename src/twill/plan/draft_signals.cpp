@@ -314,10 +314,12 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;
-    if (draft.plan[*home].residence != Residence::shared) continue;
-    if (!draft.same_role(read.value, read.reader)) continue;
+    const Residence where = draft.plan[*home].residence;
+    const bool apart = where == Residence::registers ||  // each warp to its own part
+                       (where == Residence::tensor && draft.mechanism(read.reader) == Mechanism::threads);
+    if (apart || !draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
-    rendezvous(read.value);
+    if (where == Residence::shared) rendezvous(read.value);
   }
   for (const auto& [a, b] : draft.aliases) {
     if (draft.plan[a].residence != Residence::shared) continue;

@@ -185,6 +185,7 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY_VOID(check_updates(draft, members, buffer));
   for (const OpId member : members) {
     draft.plan.values[member.index()].home = BufferId(draft.plan.buffers.size());
+    alive.second = std::max(alive.second, end_of_access(draft, member));  // also if nobody reads it
   }
   draft.plan.buffers.push_back(std::move(buffer));
   draft.alive.push_back(alive);

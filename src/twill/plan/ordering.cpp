@@ -64,12 +64,13 @@ void Ordering::add_queue(const Draft& draft, RoleId role, Mechanism mechanism) {
 
 std::size_t Ordering::done(OpId op) const { return done_[op.index()]; }
 
-void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift) {
-  links_[from].push_back({to, weight, shift});
+void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift,
+                   Cycles span) {
+  links_[from].push_back({to, weight, shift, span});
 }
 
 void Ordering::add_order(std::size_t from, std::size_t to, Cycles weight) {
-  links_[from].push_back({to, weight, std::nullopt});
+  links_[from].push_back({to, weight, std::nullopt, 0});
 }
 
 bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles weight,
@@ -89,7 +90,7 @@ bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles w
       Cycles usable = earliest[at];
       if (link.shift) {
         usable = std::max(usable, low + *link.shift);
-        if (usable - *link.shift > high) continue;
+        if (usable - *link.shift + link.span > high) continue;
       }
       const Cycles next = usable + link.weight;
       if (next >= earliest[link.to] || next > window + weight) continue;
