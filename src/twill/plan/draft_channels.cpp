@@ -321,15 +321,17 @@ class Synchronizer {
   void set_acquire(Signal& signal) {
     if (signal.acquire) return;
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
-    At at = commit.staged ? commit.at : ordering_.issue_of(signal.op());
-    if (!commit.staged) at = first_of(draft_, ordering_, signal);
+    // Who only says that it is done needs the slot no earlier.
+    const bool late = commit.staged || signal.order_only;
+    const At at = late ? commit.at : first_of(draft_, ordering_, signal);
     signal.acquire = at;
     signal.acquire_time = cluster_at(at).time;
   }
 
   void link_release(const Signal& signal, const Consumer& side) {
     const Cluster& acquirer = cluster_at(*signal.acquire);
-    const bool alone = acquirer.main && starts_alone(draft_, acquirer.op) && !acquirer.meets;
+    const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
+    const bool alone = !commit.staged && commits_alone(draft_, acquirer) && !acquirer.meets;
     if (alone && draft_.plan[signal.acquire->role].warps > 1)
       return;  // the other warps do not wait
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {

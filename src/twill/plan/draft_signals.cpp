@@ -30,6 +30,15 @@ Amount bytes_of(const Draft& draft, const Signal& signal) {
   return bytes;
 }
 
+}  // namespace
+
+bool commits_alone(const Draft& draft, const Cluster& cluster) {
+  return cluster.retire ? draft.mechanism(cluster.op) != Mechanism::scoreboard
+                        : starts_alone(draft, cluster.op);
+}
+
+namespace {
+
 class Writer {
  public:
   Writer(Draft& draft, const Ordering& ordering, const Signal& signal)
@@ -83,7 +92,7 @@ class Writer {
       return;
     }
     const bool one = commit_.asynchronous ||
-                     (!commit_.staged && cluster.retire && mechanism != Mechanism::scoreboard);
+                     (!commit_.staged && cluster.retire && commits_alone(draft_, cluster));
     DraftStep commit =
         step_of(StepKind::commit, id_, commit_.time, one ? By::one_warp : By::every_warp);
     if (commit_.asynchronous) commit.step.arrival = Arrival::asynchronous;
@@ -115,7 +124,7 @@ class Writer {
 
   void write_acquire() {
     Cluster& cluster = cluster_at(draft_, *signal_.acquire);
-    const bool alone = !commit_.staged && !cluster.retire && cluster.main->step.by == By::one_warp;
+    const bool alone = !commit_.staged && commits_alone(draft_, cluster);
     DraftStep acquire = step_of(StepKind::acquire, id_, signal_.acquire_time,
                                 alone ? By::one_warp : By::every_warp);
     (commit_.staged || cluster.retire ? cluster.after : cluster.before)
