@@ -218,8 +218,11 @@ class Synchronizer {
       // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
       lead = ceil_div(lead, depth) * depth;
-      // Of all that an op updates it gets the last, which is not to wait for it.
-      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead)) lead += depth;
+      // Of all that an op updates it gets the last, which has to wait for the others and not for it.
+      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead)) {
+        found.push_back({read.value, writer, lead, std::nullopt});
+        lead += depth;
+      }
       found.push_back({read.reader, writer, lead - read.distance, read.value});
     }
   }
@@ -362,9 +365,7 @@ class Synchronizer {
     }
     if (!signal.order_only && value.home &&
         draft_.plan[*value.home].residence != Residence::registers) {
-      const Buffer& home = draft_.plan[*value.home];
-      signal.depth =
-          std::max(1, home.depth > home.initial ? home.depth - home.initial : home.depth);
+      signal.depth = copies_in_turn(draft_.plan[*value.home]);
       return;
     }
     const Cycles time = commit_of(draft_, ordering_, signal.op(), !signal.order_only).time;

@@ -19,7 +19,7 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
     if (makes && used == draft.issue(first)) return true;
     const auto home = draft.home(read.value);
     if (read.reader != first || !home || draft.home(second) != home) continue;
-    const int depth = draft.plan[*home].depth;
+    const int depth = copies_in_turn(draft.plan[*home]);
     const Cycles lead = used - draft.issue(second);
     const Cycles behind = read.distance - lead / draft.interval;
     if (read.in_place && updates(draft, first, second, behind)) continue;  // it gets the last

@@ -88,6 +88,12 @@ bool same_queue(const Draft& draft, OpId first, OpId second) {
          (mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05);
 }
 
+int copies_in_turn(const Buffer& buffer) {
+  const bool apart =
+      buffer.residence != Residence::registers && buffer.depth > buffer.initial;
+  return apart ? buffer.depth - buffer.initial : buffer.depth;
+}
+
 bool starts_alone(const Draft& draft, OpId op) {
   const Mechanism mechanism = draft.mechanism(op);
   return mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||

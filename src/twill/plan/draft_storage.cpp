@@ -115,26 +115,18 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
   return buffer;
 }
 
-bool follows(const Draft& draft, OpId reader, OpId value, Cycles distance) {
-  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
-    return read.reader == reader && read.value == value && read.distance == distance;
-  });
-}
-
 /// Whether what a read of iteration 0's value needs is overwritten by `writer` of iteration k.
 bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Residence where) {
   if (writer == read.value && k == 0) return false;
   const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
   const Cycles hold = hold_of(draft, read, where);
   if (writer == read.reader && k == read.distance) return hold > 0 && !read.in_place;
-  // Of all that an op updates it gets the last, which was made of the others.
-  if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) {
-    return !follows(draft, writer, read.value, k);
-  }
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
-  if (written == made) return !updates(draft, read.value, writer, -k) && used + hold > made;
-  return written > made && written < used + hold;
+  if (written < made || written >= used + hold) return false;
+  // Of all that an op updates it gets the last; the others only have to be over.
+  if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
+  return written > made || !updates(draft, read.value, writer, -k);
 }
 
 /// Ops that update one place must leave each value there until its last reader has it: nothing in
