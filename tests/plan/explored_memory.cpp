@@ -93,8 +93,7 @@ std::optional<std::string> ExploredMemory::read(const std::vector<Cell>& cells, 
 }
 
 std::optional<std::string> ExploredMemory::read_updated(const std::vector<Cell>& cells, OpId op,
-                                                        std::int64_t i,
-                                                        Viewer viewer) const {
+                                                        std::int64_t i, Viewer viewer) const {
   const BufferId home = *plan_.values[op.index()].home;
   const auto is_one = [&](Cell now) {
     for (const problem::Dependence& d : plan_.problem.dependences()) {

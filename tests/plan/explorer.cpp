@@ -237,8 +237,8 @@ class Explorer {
   /// Warps that start an op: all of its role, or one alone.
   int starters(OpId op) const {
     const Mechanism how = plan_.mechanisms[op.index()];
-    const bool alone = how == Mechanism::tma_load || how == Mechanism::tcgen05 ||
-                       how == Mechanism::bulk_store;
+    const bool alone =
+        how == Mechanism::tma_load || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
     return alone ? 1 : plan_[role_[op.index()]].warps;
   }
 

@@ -141,8 +141,8 @@ schedule::Schedule disturbed(std::mt19937& random, const Problem& problem,
   now.initiation_interval += slower;
   for (int moves = 4; moves > 0; --moves) {
     schedule::Schedule next = now;
-    schedule::Placement& op = next.ops[static_cast<std::size_t>(pick(
-        static_cast<unsigned>(next.ops.size())))];
+    schedule::Placement& op =
+        next.ops[static_cast<std::size_t>(pick(static_cast<unsigned>(next.ops.size())))];
     op.issue += 1 + pick(static_cast<unsigned>(2 * now.initiation_interval));
     if (verify::verify(problem, next)) now = next;
   }

@@ -33,7 +33,8 @@ struct Cluster {
   OpId op;
   bool retire = false;
   Cycles time = 0;
-  bool meets = false;  ///< all warps of the role meet before `main`, which one of them takes for all
+  bool meets =
+      false;  ///< all warps of the role meet before `main`, which one of them takes for all
   std::vector<DraftStep> before;
   std::optional<DraftStep> main;
   std::vector<DraftStep> after;

@@ -193,6 +193,7 @@ class Synchronizer {
         add_overwriters(read, *home, found);
       }
     }
+    for (const Read& read : draft_.reads) add_rivals(read, found);
     for (std::size_t v = 0; v < draft_.role.size(); ++v) add_rewrites(OpId(v), found);
     for (const auto& [a, b] : draft_.aliases) {
       add_alias(a, b, found);
@@ -218,12 +219,23 @@ class Synchronizer {
       // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
       lead = ceil_div(lead, depth) * depth;
-      // Of all that an op updates it gets the last, which has to wait for the others and not for it.
-      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead)) {
-        found.push_back({read.value, writer, lead, std::nullopt});
+      // Of all that an op updates it gets the last, which is not to wait for it.
+      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
         lead += depth;
-      }
       found.push_back({read.reader, writer, lead - read.distance, read.value});
+    }
+  }
+
+  /// Of several values that an op updates in one place, each is over before the next is written.
+  void add_rivals(const Read& read, std::vector<Hazard>& found) const {
+    if (!read.in_place || !draft_.home(read.value)) return;
+    for (const Read& other : draft_.reads) {
+      if (!other.in_place || other.reader != read.reader) continue;
+      if (draft_.home(other.value) != draft_.home(read.value)) continue;
+      const Cycles lead = read.distance - other.distance;
+      const Cycles after = draft_.issue(other.value) + lead * draft_.interval;
+      if (after <= draft_.issue(read.value)) continue;
+      found.push_back({read.value, other.value, lead, std::nullopt});
     }
   }
 
@@ -453,9 +465,8 @@ At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal) 
   const auto order = [&](OpId op) {
     return std::tuple(window_of(draft, draft.issue(op)), ordering.issue_of(op).cluster);
   };
-  const auto first =
-      std::min_element(signal.ops.begin(), signal.ops.end(),
-                       [&](OpId a, OpId b) { return order(a) < order(b); });
+  const auto first = std::min_element(signal.ops.begin(), signal.ops.end(),
+                                      [&](OpId a, OpId b) { return order(a) < order(b); });
   return ordering.issue_of(*first);
 }
 

@@ -64,7 +64,8 @@ bool must_meet(const Draft& draft, OpId op) {
       });
   return aliased || std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
            const bool before = read.reader == op;
-           const bool after = home && draft.home(read.value) == home && draft.same_role(op, read.reader);
+           const bool after =
+               home && draft.home(read.value) == home && draft.same_role(op, read.reader);
            return before || after;
          });
 }

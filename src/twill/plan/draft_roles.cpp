@@ -89,8 +89,7 @@ bool same_queue(const Draft& draft, OpId first, OpId second) {
 }
 
 int copies_in_turn(const Buffer& buffer) {
-  const bool apart =
-      buffer.residence != Residence::registers && buffer.depth > buffer.initial;
+  const bool apart = buffer.residence != Residence::registers && buffer.depth > buffer.initial;
   return apart ? buffer.depth - buffer.initial : buffer.depth;
 }
 

@@ -324,8 +324,9 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     const auto home = draft.home(read.value);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;
     const Residence where = draft.plan[*home].residence;
-    const bool apart = where == Residence::registers ||  // each warp to its own part
-                       (where == Residence::tensor && draft.mechanism(read.reader) == Mechanism::threads);
+    const bool apart =
+        where == Residence::registers ||  // each warp to its own part
+        (where == Residence::tensor && draft.mechanism(read.reader) == Mechanism::threads);
     if (apart || !draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
     if (where == Residence::shared) rendezvous(read.value);

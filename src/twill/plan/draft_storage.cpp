@@ -55,8 +55,8 @@ bool reads_at_once(const Draft& draft, OpId reader, Residence where) {
          (where != Residence::shared || draft.role_at(reader).warps == 1);
 }
 
-/// Cycles after its begin for which a read of a buffer needs its operand, at least 1 if it is to put
-/// its own result somewhere else.
+/// Cycles after its begin for which a read of a buffer needs its operand, at least 1 if it is to
+/// put its own result somewhere else.
 Cycles hold_of(const Draft& draft, const Read& read, Residence where) {
   const bool free = read.in_place || reads_at_once(draft, read.reader, where);
   return std::max<Cycles>(read.hold, free ? 0 : 1);

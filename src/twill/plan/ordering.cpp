@@ -64,8 +64,7 @@ void Ordering::add_queue(const Draft& draft, RoleId role, Mechanism mechanism) {
 
 std::size_t Ordering::done(OpId op) const { return done_[op.index()]; }
 
-void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift,
-                   Cycles span) {
+void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift, Cycles span) {
   links_[from].push_back({to, weight, shift, span});
 }
 

@@ -397,23 +397,24 @@ class DataCheck {
     }
   }
 
-  /// An op may put its result over what it reads if it updates it in place, or if each warp has read
-  /// all of its own part before it writes any.
+  /// An op may put its result over what it reads if it updates it in place, or if each warp has
+  /// read all of its own part before it writes any.
   void check_own_result(const Access& read) {
     const auto& dependences = plan_.problem.dependences();
-    const bool updates = std::any_of(
-        dependences.begin(), dependences.end(), [&](const problem::Dependence& d) {
-          return d.to == read.op && d.from == read.value && read.at - d.distance == read.iteration &&
-                 in_place(d);
+    const bool updates =
+        std::any_of(dependences.begin(), dependences.end(), [&](const problem::Dependence& d) {
+          return d.to == read.op && d.from == read.value &&
+                 read.at - d.distance == read.iteration && in_place(d);
         });
     const bool at_once = mechanism(read.op) == Mechanism::threads &&
                          (is_private(plan_.values[read.op.index()].home, read.op, read.op) ||
                           plan_[role(read.op)].warps == 1);
     if (updates || at_once) return;
-    findings_.add("overwrite", fmt::format("with {} trips, {} of iteration {} writes its result over "
-                                           "{} of iteration {} while it reads that",
-                                           run_.trips(), name(read.op), read.at, name(read.value),
-                                           read.iteration));
+    findings_.add(
+        "overwrite",
+        fmt::format("with {} trips, {} of iteration {} writes its result over "
+                    "{} of iteration {} while it reads that",
+                    run_.trips(), name(read.op), read.at, name(read.value), read.iteration));
   }
 
   static Access source(const Slot& slot, const Access& read) {
