@@ -90,6 +90,8 @@ TEST(Compile, JudgesWhatTheCompilerPrints) {
   EXPECT_TRUE(accepted->accepted());
   EXPECT_EQ(accepted->cubin, folder / "kernel.cubin");
   EXPECT_EQ(accepted->log, good);
+  EXPECT_EQ(accepted->command.back(), source.string());
+  EXPECT_EQ(accepted->command.at(accepted->command.size() - 2), folder.string());  // of -I
 
   const std::string loud = "ptxas info    : (C7512) Potential Performance Loss: serialized\n";
   const auto remarked = compile_cuda(compiler_that_prints(folder, loud + good, 0), source);

@@ -20,7 +20,9 @@ std::vector<std::string> command_of(const fs::path& nvcc, const fs::path& source
                                       "-std=c++17",  "-O3",      "-Xptxas",
                                       "-v",          "--cubin",  "-o",
                                       cubin.string()};
-  for (const fs::path& folder : options.includes) {
+  std::vector<fs::path> includes = options.includes;
+  includes.push_back(source.parent_path().empty() ? "." : source.parent_path());
+  for (const fs::path& folder : includes) {
     command.emplace_back("-I");
     command.push_back(folder.string());
   }

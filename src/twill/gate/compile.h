@@ -12,7 +12,7 @@
 namespace twill::gate {
 
 struct CompileOptions {
-  /// Folders for #include, beside that of the source itself.
+  /// Folders for #include, before that of the source itself.
   std::vector<std::filesystem::path> includes;
   /// Where the machine code goes; empty: beside the source, with the suffix .cubin.
   std::filesystem::path cubin;
