@@ -20,11 +20,27 @@ struct Choices {
   driver::Request request;
   std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   std::string output;
+  bool compile = false;
 };
 
 constexpr const char* kFooter = R"(Examples:
   twill emit cuda kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o gemm
   nvcc -arch=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC -o gemm.so gemm/kernel.cu)";
+
+int judge(const std::string& folder) {
+  const auto verdict = driver::compile_emitted(folder);
+  if (!verdict) return refuse(verdict.error());
+  std::string text;
+  for (const std::string& fact : verdict->facts) text += fact + "\n";
+  if (verdict->refusals.empty()) text += "accepted\n";
+  const auto printed = print(text);
+  if (!printed) return refuse(printed.error());
+  for (const std::string& refusal : verdict->refusals) {
+    std::fprintf(stderr, "%s/kernel.cu: error: must not be used: %s\n", folder.c_str(),
+                 refusal.c_str());
+  }
+  return verdict->refusals.empty() ? kAnswer : kUnverified;
+}
 
 int run(Choices choices) {
   auto input = driver::read_input(choices.input);
@@ -40,7 +56,8 @@ int run(Choices choices) {
   const auto written = choices.output.empty() ? print(emitted->files.at("kernel.cu"))
                                               : write_folder(choices.output, emitted->files,
                                                              {"kernel.cu"});
-  return written ? kAnswer : refuse(written.error());
+  if (!written) return refuse(written.error());
+  return choices.compile ? judge(choices.output) : kAnswer;
 }
 
 }  // namespace
@@ -56,8 +73,13 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to plan the best schedule known")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  command->add_option("-o,--output", choices->output,
-                      "Folder for kernel.cu and runtime/ [kernel.cu to standard output]");
+  CLI::Option* output =
+      command->add_option("-o,--output", choices->output,
+                          "Folder for kernel.cu and runtime/ [kernel.cu to standard output]");
+  command
+      ->add_flag("--compile", choices->compile,
+                 "Compile it with nvcc, and refuse what spills or what ptxas serializes")
+      ->needs(output);
   command->footer(kFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }

@@ -1,10 +1,14 @@
 #include "twill/driver/emit_cuda.h"
 
+#include <filesystem>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
+#include "twill/gate/compile.h"
 #include "twill/support/data_path.h"
 
 namespace twill::driver {
@@ -41,6 +45,40 @@ Result<EmittedCuda> emit_cuda(const Request& request) {
   emitted.files["kernel.cu"] = std::move(source);
   TWILL_TRY_VOID(add_runtime(emitted.files));
   return emitted;
+}
+
+Result<GateVerdict> compile_emitted(const std::string& folder) {
+  const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
+  const std::filesystem::path source = std::filesystem::path(folder) / "kernel.cu";
+  TWILL_TRY(const gate::Compiled compiled,
+            gate::compile_cuda(toolchain, source, {{std::filesystem::path(folder)}, {}}));
+  GateVerdict verdict;
+  verdict.refusals = compiled.refusals;
+  for (const gate::FunctionReport& function : compiled.report.functions) {
+    if (!function.is_kernel) continue;
+    verdict.facts.push_back(fmt::format("{}: {} registers at entry, {} + {} bytes spilled",
+                                        function.name, function.registers, function.spill_stores,
+                                        function.spill_loads));
+  }
+  if (!compiled.accepted()) return verdict;
+  if (!toolchain.nvdisasm) {
+    verdict.facts.emplace_back("no nvdisasm: the machine code was not looked at");
+    return verdict;
+  }
+  TWILL_TRY(const std::vector<gate::FunctionCode> code,
+            gate::disassemble(toolchain, compiled.cubin));
+  for (const gate::FunctionCode& function : code) {
+    for (const gate::RoleCode& role : function.roles) {
+      verdict.facts.push_back(fmt::format(
+          "{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
+          function.name, role.registers, role.highest_register, role.products, role.batches,
+          role.waits));
+    }
+    for (std::string& refusal : gate::refusals(function)) {
+      verdict.refusals.push_back(std::move(refusal));
+    }
+  }
+  return verdict;
 }
 
 }  // namespace twill::driver

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "twill/driver/plan_loop.h"
 
@@ -16,5 +17,15 @@ struct EmittedCuda {
 /// Schedules and plans the loop, and prints the kernel with the runtime headers it includes. Fails
 /// for bad input (a `.loop` text has no kernel to print), and for what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request);
+
+/// What the compiler made of a kernel, and why it must not be used; empty refusals: it may.
+struct GateVerdict {
+  std::vector<std::string> facts;  ///< registers, spills, what the machine code does, a line each
+  std::vector<std::string> refusals;
+};
+
+/// Compiles `folder`/kernel.cu to `folder`/kernel.cubin and judges ptxas' report and, where there is
+/// a disassembler, the machine code. Fails where there is no nvcc.
+Result<GateVerdict> compile_emitted(const std::string& folder);
 
 }  // namespace twill::driver
