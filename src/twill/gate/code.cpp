@@ -80,7 +80,12 @@ int last_number(const Instruction& instruction) {
   return value;
 }
 
-bool is_product(const Instruction& instruction) { return is(instruction, "HGMMA"); }
+/// Not the HGMMA without operands that closes a batch with nothing in it (or with nothing left in
+/// it, where nobody reads what it computes).
+bool is_product(const Instruction& instruction) {
+  return is(instruction, "HGMMA") && !instruction.operands.empty() &&
+         instruction.operands.front() != "RZ";
+}
 bool is_wait(const Instruction& instruction) { return is(instruction, "WARPGROUP.DEPBAR"); }
 bool is_exponential(const Instruction& instruction) { return is(instruction, "MUFU.EX2"); }
 

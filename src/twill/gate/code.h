@@ -14,7 +14,7 @@ namespace twill::gate {
 /// what stands between the wait before (or the start of the loop) and this one.
 struct Wait {
   int pending = 0;
-  int products = 0;      ///< HGMMA
+  int products = 0;      ///< HGMMA with a result
   int exponentials = 0;  ///< MUFU.EX2
 
   friend bool operator==(const Wait&, const Wait&) = default;
