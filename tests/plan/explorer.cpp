@@ -58,7 +58,6 @@ class Explorer {
 
  private:
   // --- Layout -----------------------------------------------------------------------------------
-
   void lay_out_warps() {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       const Role& role = plan_.roles[r];
@@ -127,8 +126,6 @@ class Explorer {
   static std::size_t queue_of(Mechanism how) {
     return how == Mechanism::wgmma ? 0 : how == Mechanism::tcgen05 ? 1 : kBulk;
   }
-
-  // --- Failing ----------------------------------------------------------------------------------
 
   void wrong(const std::string& what) {
     if (!failure_) failure_ = what;
