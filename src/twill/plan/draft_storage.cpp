@@ -55,10 +55,12 @@ bool reads_at_once(const Draft& draft, OpId reader, Residence where) {
          (where != Residence::shared || draft.role_at(reader).warps == 1);
 }
 
-/// Cycles after its begin for which a read of a buffer needs its operand, at least 1 if it is to
-/// put its own result somewhere else.
-Cycles hold_of(const Draft& draft, const Read& read, Residence where) {
-  const bool free = read.in_place || reads_at_once(draft, read.reader, where);
+/// Cycles after its begin for which a read of a buffer needs its operand: at least 1 if its result
+/// goes to the same buffer but may not go to the same copy.
+Cycles hold_of(const Draft& draft, const Read& read, const std::vector<OpId>& members,
+               Residence where) {
+  const bool here = std::find(members.begin(), members.end(), read.reader) != members.end();
+  const bool free = !here || read.in_place || reads_at_once(draft, read.reader, where);
   return std::max<Cycles>(read.hold, free ? 0 : 1);
 }
 
@@ -74,7 +76,7 @@ std::pair<Cycles, Cycles> alive_of(const Draft& draft, const std::vector<OpId>& 
       const bool other = in_registers && !draft.same_role(member, read.reader);
       const Cycles end = other ? ready(draft, member)
                                : draft.issue(read.reader) + read.distance * draft.interval +
-                                     hold_of(draft, read, where);
+                                     hold_of(draft, read, members, where);
       alive.second = std::max(alive.second, end);
     }
   }
@@ -116,10 +118,9 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
 }
 
 /// Whether what a read of iteration 0's value needs is overwritten by `writer` of iteration k.
-bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Residence where) {
+bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles hold) {
   if (writer == read.value && k == 0) return false;
   const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
-  const Cycles hold = hold_of(draft, read, where);
   if (writer == read.reader && k == read.distance) return hold > 0 && !read.in_place;
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
@@ -143,13 +144,13 @@ Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
     const bool elsewhere =
         buffer.residence == Residence::registers && !draft.same_role(read.value, read.reader);
     if (!here || elsewhere || !read.carries_value) continue;
-    const Cycles last = floor_div(draft.issue(read.reader) + hold_of(draft, read, buffer.residence),
-                                  draft.interval) +
-                        read.distance + 1;
+    const Cycles hold = hold_of(draft, read, members, buffer.residence);
+    const Cycles last =
+        floor_div(draft.issue(read.reader) + hold, draft.interval) + read.distance + 1;
     for (const OpId writer : members) {
       const Cycles first = floor_div(draft.issue(read.value) - draft.issue(writer), draft.interval);
       for (Cycles k = first; k <= last; ++k) {
-        if (k % buffer.depth != 0 || !spoils(draft, read, writer, k, buffer.residence)) continue;
+        if (k % buffer.depth != 0 || !spoils(draft, read, writer, k, hold)) continue;
         return fail({}, fmt::format("{} still reads {} when {} overwrites it in place",
                                     draft.op(read.reader).name, draft.op(read.value).name,
                                     draft.op(writer).name));
@@ -185,7 +186,10 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY_VOID(check_updates(draft, members, buffer));
   for (const OpId member : members) {
     draft.plan.values[member.index()].home = BufferId(draft.plan.buffers.size());
-    alive.second = std::max(alive.second, end_of_access(draft, member));  // also if nobody reads it
+    const bool read = std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& it) {
+      return it.value == member && it.carries_value;
+    });
+    if (!read) alive.second = std::max(alive.second, end_of_access(draft, member));
   }
   draft.plan.buffers.push_back(std::move(buffer));
   draft.alive.push_back(alive);
