@@ -12,6 +12,7 @@ namespace {
 constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
 constexpr Amount kColumnAlignment = 32;
 constexpr int kDeepestRing = 256;
+constexpr int kSpareDepth = 8;  // up to which rings take memory that nobody else wants
 
 Amount alignment_of(const Buffer& buffer, bool operand) {
   const Amount most = buffer.residence == Residence::tensor ? kColumnAlignment : kLargestAlignment;
@@ -26,6 +27,7 @@ Amount total(const Buffer& buffer) { return buffer.size * buffer.depth; }
 /// The buffers of one memory and what is known about them.
 struct Space {
   Draft& draft;
+  std::string memory;
   Amount capacity = 0;
   std::vector<BufferId> buffers;
   std::vector<Amount> alignment;  // by BufferId
@@ -145,7 +147,22 @@ Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   return (depth * draft.interval - span) * 1000 / wants;
 }
 
-/// Gives what memory is left to the rings, a copy at a time, to whichever hides least.
+/// Gives a ring another copy of each of its loads, if they fit.
+bool deepen(Space& space, const std::vector<OpId>& ring, Amount& left) {
+  Amount more = 0;
+  for (const OpId op : ring) {
+    const Buffer& buffer = space.at(*space.draft.home(op));
+    if (buffer.memory != space.memory) return false;
+    more += buffer.size;
+  }
+  if (more > left) return false;
+  for (const OpId op : ring) ++space.at(*space.draft.home(op)).depth;
+  left -= more;
+  return true;
+}
+
+/// Gives what memory is left to the rings, a copy at a time, to whichever hides least of its
+/// latency; when all is hidden, to all in turn: deeper rings ride out what the model does not know.
 void deepen_rings(Space& space, Amount left) {
   Draft& draft = space.draft;
   std::vector<bool> full(draft.rings.size(), false);
@@ -162,22 +179,18 @@ void deepen_rings(Space& space, Amount left) {
         }
       }
     }
-    if (!least) return;
-    Amount more = 0;
-    for (const OpId op : draft.rings[*least]) more += space.at(*draft.home(op)).size;
+    if (!least) break;
     const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
-    const bool here = space.at(*draft.home(draft.rings[*least][0])).memory ==
-                      space.at(space.buffers.front()).memory;
-    if (!here || more > left || depth >= kDeepestRing) {
-      full[*least] = true;
-      continue;
+    full[*least] = depth >= kDeepestRing || !deepen(space, draft.rings[*least], left);
+  }
+  for (int depth = 1; depth < kSpareDepth; ++depth) {
+    for (const std::vector<OpId>& ring : draft.rings) {
+      if (space.at(*draft.home(ring[0])).depth == depth) deepen(space, ring, left);
     }
-    for (const OpId op : draft.rings[*least]) ++space.at(*draft.home(op)).depth;
-    left -= more;
   }
 }
 
-tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amount needs) {
+tl::unexpected<Diagnostic> too_much(Space& space, Amount needs) {
   Amount staged = 0;
   for (const BufferId id : space.buffers) {
     if (space.at(id).staging) staged += total(space.at(id));
@@ -185,7 +198,7 @@ tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amo
   return fail({},
               fmt::format("the buffers need {} of {} in {}, {} of it to hand values from group "
                           "to group",
-                          needs, space.capacity, memory, staged),
+                          needs, space.capacity, space.memory, staged),
               "a schedule with fewer crossing values, or smaller tiles");
 }
 
@@ -242,7 +255,7 @@ bool shrink(Space& space) {
   return true;
 }
 
-Result<void> fill(Space& space, const std::string& memory, bool may_shrink) {
+Result<void> fill(Space& space, bool may_shrink) {
   if (space.buffers.empty()) return {};
   for (;;) {
     const Amount needs = lay_out(space);
@@ -255,8 +268,26 @@ Result<void> fill(Space& space, const std::string& memory, bool may_shrink) {
     const Amount shared = lay_out_sharing(space);
     if (shared <= space.capacity) return {};
     space.draft.aliases.resize(before);
-    if (!may_shrink || !shrink(space)) return too_much(space, memory, shared);
+    if (!may_shrink || !shrink(space)) return too_much(space, shared);
   }
+}
+
+}  // namespace
+
+namespace {
+
+/// Puts what belongs to the tile at the upper end of a memory, behind what the loop may use.
+/// Returns what is left for the loop.
+Amount place_residents(Space& space, Amount reserved) {
+  Amount end = space.capacity + reserved;
+  for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {
+    Buffer& buffer = space.draft.plan.buffers[b];
+    if (!buffer.resident || buffer.memory != space.memory) continue;
+    const Amount to = space.alignment[b];
+    buffer.offset = floor_div(end - buffer.size, to) * to;
+    end = buffer.offset;
+  }
+  return std::min(end, space.capacity);
 }
 
 }  // namespace
@@ -271,11 +302,16 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     }
   }
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    Space space{draft, memory.capacity, {}, alignment};
+    Space space{draft, memory.name, memory.capacity, {}, alignment};
+    Amount reserved = 0;
+    for (const auto& [name, amount] : setting.reserved) reserved += name == memory.name ? amount : 0;
+    draft.plan.limits.reserved.push_back(reserved);
+    space.capacity = place_residents(space, reserved);
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
-      if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
+      const Buffer& buffer = draft.plan.buffers[b];
+      if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
     }
-    TWILL_TRY_VOID(fill(space, memory.name, setting.shrink));
+    TWILL_TRY_VOID(fill(space, setting.shrink));
   }
   return {};
 }
