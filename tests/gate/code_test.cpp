@@ -101,6 +101,22 @@ TEST(Code, KeepsInnermostLoopsOnly) {
   EXPECT_TRUE(code.roles.empty());
 }
 
+// Protects against counting the HGMMA that only closes a batch: ptxas removes products whose result
+// nobody reads, and leaves this.
+TEST(Code, CountsProductsWithResultsOnly) {
+  const FunctionCode code = code_from({
+      "WARPGROUP.ARRIVE",                                  // 0000
+      "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT, gsb0",  // 0010
+      "WARPGROUP.DEPBAR.LE gsb0, 0x0",                     // 0020
+      "@P0 BRA 0x0",                                       // 0030
+      "EXIT",                                              // 0040
+  });
+  EXPECT_EQ(code.entry.products, 0);
+  EXPECT_EQ(code.entry.batches, 1);
+  EXPECT_TRUE(code.entry.loops.empty());
+  EXPECT_EQ(refusals(code).size(), 1U);
+}
+
 // Protects the count of registers: wgmma names the first of many.
 TEST(Code, CountsAllRegistersOfWideOperands) {
   const auto highest = [](const std::string& line) {

@@ -25,7 +25,8 @@ struct Choices {
 
 constexpr const char* kFooter = R"(Examples:
   twill emit cuda kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o gemm
-  nvcc -arch=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC -o gemm.so gemm/kernel.cu)";
+  nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC \
+    -o gemm.so gemm/kernel.cu)";
 
 int judge(const std::string& folder) {
   const auto verdict = driver::compile_emitted(folder);

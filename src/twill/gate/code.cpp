@@ -80,7 +80,12 @@ int last_number(const Instruction& instruction) {
   return value;
 }
 
-bool is_product(const Instruction& instruction) { return is(instruction, "HGMMA"); }
+/// Not the HGMMA without operands that closes a batch with nothing in it (or with nothing left in
+/// it, where nobody reads what it computes).
+bool is_product(const Instruction& instruction) {
+  return is(instruction, "HGMMA") && !instruction.operands.empty() &&
+         instruction.operands.front() != "RZ";
+}
 bool is_wait(const Instruction& instruction) { return is(instruction, "WARPGROUP.DEPBAR"); }
 bool is_exponential(const Instruction& instruction) { return is(instruction, "MUFU.EX2"); }
 
@@ -149,6 +154,9 @@ RoleCode role_from(const SassFunction& function, std::size_t first) {
 void refuse_role(const RoleCode& role, const std::string& name, std::vector<std::string>& reasons) {
   if (role.local > 0) {
     reasons.push_back(fmt::format("{} loads or stores local memory {} times", name, role.local));
+  }
+  if (role.batches > 0 && role.products == 0) {
+    reasons.push_back(name + " has batches of wgmma without a product: nothing reads their result");
   }
   if (role.registers > 0 && role.highest_register >= role.registers) {
     reasons.push_back(fmt::format("{} uses R{} and has {} registers", name, role.highest_register,

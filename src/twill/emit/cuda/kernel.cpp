@@ -106,7 +106,7 @@ void print_head(Text& text, const View& view) {
   text.line("// Printed by twill from " + view.input() + " (" + plan.kernel->loop + ").");
   text.line(fmt::format("// Initiation interval of the schedule: {} cycles on {}.",
                         plan.schedule.initiation_interval, plan.limits.machine));
-  text.line("// nvcc -arch=sm_90a -std=c++17 -O3; interface and numerics: docs/reference/cuda.md of twill.");
+  text.line("// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: docs/reference/cuda.md of twill.");
   for (const std::string& note : plan.notes) text.line("// " + note + ".");
   text.blank();
   for (const char* header : {"barrier", "fragment", "role", "tile", "tma", "wgmma"}) {

@@ -63,9 +63,15 @@ class RolePrinter {
   Result<void> compute(Text& text, const plan::Step& step, Point& point);
   Result<void> issue_product(Text& text, const plan::Step& step, Point& point);
   Result<void> issue_load(Text& text, const plan::Step& step);
-  Result<void> issue_store(Text& text, const plan::Step& step);
   Result<void> stage_value(Text& text, const plan::Step& step, const Point& point);
+
+  // around.cpp
+  const plan::BufferId* staging_of(std::size_t outside) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
+  Result<void> issue_store(Text& text, const plan::Step& step);
+  void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
+  Result<std::vector<int>> parts_held(ir::ValueId value) const;
+  Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
                         const std::string& full, const std::string& iteration);
@@ -79,7 +85,6 @@ class RolePrinter {
                                      ir::ValueId value);
   std::optional<Found> import_shared(const plan::Step& step, int part, Text& prelude,
                                      ir::ValueId value);
-  const plan::BufferId* staging_of(std::size_t outside) const;
   std::string address(plan::BufferId buffer, const std::string& slot) const;
   std::string slot_of(plan::BufferId buffer, const plan::Instance& instance);
 

@@ -151,6 +151,22 @@ ir::ValueId View::behind_views(ir::ValueId value) const {
   return value;
 }
 
+ir::ValueId View::without_ones(ir::ValueId value) const {
+  const auto& shape = ir::type_of(*program_, value)->shape;
+  if (shape.size() < 3) return value;
+  ir::ValueId from = value;
+  while (const ir::Op* op = ir::defining_op(*program_, from)) {
+    if (op->kind != OpKind::ttg_convert_layout && op->kind != OpKind::tt_reshape) break;
+    from = op->operands[0];
+    const auto& now = ir::type_of(*program_, from)->shape;
+    if (now.size() == 2 && std::equal(now.begin(), now.end(), shape.end() - 2) &&
+        std::all_of(shape.begin(), shape.end() - 2, [](std::int64_t n) { return n == 1; })) {
+      return from;
+    }
+  }
+  return value;
+}
+
 /// One-dimensional tiles get their direction from the reductions and broadcasts they meet.
 void View::orient() {
   const auto is_vector = [&](ir::ValueId value) {

@@ -54,6 +54,9 @@ class View {
   /// What views and changes of layout make `value` of.
   ir::ValueId behind_views(ir::ValueId value) const;
 
+  /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
+  ir::ValueId without_ones(ir::ValueId value) const;
+
   /// The tile's place in the registers of a role that works on `part`; fails if it has none.
   Result<Shape> shape_of(ir::ValueId value, int part) const;
   Along along(ir::ValueId value) const;
