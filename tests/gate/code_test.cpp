@@ -114,6 +114,7 @@ TEST(Code, CountsProductsWithResultsOnly) {
   EXPECT_EQ(code.entry.products, 0);
   EXPECT_EQ(code.entry.batches, 1);
   EXPECT_TRUE(code.entry.loops.empty());
+  EXPECT_EQ(refusals(code).size(), 1U);
 }
 
 // Protects the count of registers: wgmma names the first of many.

@@ -155,6 +155,9 @@ void refuse_role(const RoleCode& role, const std::string& name, std::vector<std:
   if (role.local > 0) {
     reasons.push_back(fmt::format("{} loads or stores local memory {} times", name, role.local));
   }
+  if (role.batches > 0 && role.products == 0) {
+    reasons.push_back(name + " has batches of wgmma without a product: nothing reads their result");
+  }
   if (role.registers > 0 && role.highest_register >= role.registers) {
     reasons.push_back(fmt::format("{} uses R{} and has {} registers", name, role.highest_register,
                                   role.registers));

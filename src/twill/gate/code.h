@@ -55,7 +55,8 @@ struct FunctionCode {
 /// Cost: O(instructions * log(instructions)) a role.
 FunctionCode code_of(const SassFunction& function);
 
-/// Why this code must not be used: local memory, or a role that uses more registers than it has.
+/// Why this code must not be used: local memory, a role that uses more registers than it has, or
+/// batches whose products are gone.
 std::vector<std::string> refusals(const FunctionCode& code);
 
 /// How a loop falls short of the planned one: another number of waits, a wait for other batches,
