@@ -15,4 +15,7 @@ namespace twill::cli {
 /// live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 
+/// --strategy and --depth.
+void add_strategy_options(CLI::App& command, driver::Request& request);
+
 }  // namespace twill::cli

@@ -29,6 +29,7 @@ struct Space {
   Amount capacity = 0;
   std::vector<BufferId> buffers;
   std::vector<Amount> alignment;  // by BufferId
+  int deepest_ring = kDeepestRing;
 
   Buffer& at(BufferId id) { return draft.plan.buffers[id.index()]; }
 
@@ -168,7 +169,7 @@ void deepen_rings(Space& space, Amount left) {
     const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
     const bool here = space.at(*draft.home(draft.rings[*least][0])).memory ==
                       space.at(space.buffers.front()).memory;
-    if (!here || more > left || depth >= kDeepestRing) {
+    if (!here || more > left || depth >= space.deepest_ring) {
       full[*least] = true;
       continue;
     }
@@ -271,7 +272,7 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     }
   }
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    Space space{draft, memory.capacity, {}, alignment};
+    Space space{draft, memory.capacity, {}, alignment, setting.deepest_ring.value_or(kDeepestRing)};
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
       if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
     }

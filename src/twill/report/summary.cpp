@@ -49,6 +49,9 @@ std::string verdict_line(const Outcome& outcome) {
   const Cycles ii = found.initiation_interval;
   std::string text = interval_line(outcome.problem, found) + ": ";
   if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
+  if (outcome.strategy != "twill") {
+    return text + fmt::format("what strategy {} makes of it, no optimum", outcome.strategy);
+  }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
   return text + fmt::format(
                     "feasible; the work limit ended the search, and nothing below {} "
@@ -59,6 +62,9 @@ std::string verdict_line(const Outcome& outcome) {
 
 std::string limiter(const Outcome& outcome) {
   const schedule::Bound& bound = outcome.answer.lower_bound;
+  if (outcome.strategy != "twill" && !outcome.order_circuit.empty()) {
+    return fmt::format("its order: {}", fmt::join(outcome.order_circuit, "; "));
+  }
   if (bound.kind != schedule::BoundKind::search) return bound.witness;
   const schedule::Bound simple = schedule::min_ii(outcome.problem);
   return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
@@ -167,7 +173,7 @@ std::string groups(const Outcome& outcome) {
 
 std::string buffers(const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
-  const std::vector<Buffer> list = allocated_buffers(outcome.problem, found);
+  const std::vector<Buffer> list = allocated_buffers(outcome);
   if (list.empty()) return "";
   TextTable table({Align::left, Align::left, Align::right, Align::left, Align::left}, 2);
   for (const Buffer& buffer : list) {
