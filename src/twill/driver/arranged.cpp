@@ -77,9 +77,10 @@ class Pools {
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
-  static Cycles rank(const Tried& tried) {
-    const Cycles most = std::numeric_limits<Cycles>::max();
-    return tried.candidate.expected.value_or(tried.candidate.interval.value_or(most));
+  static std::pair<Cycles, Cycles> rank(const Tried& tried) {
+    const Cycles interval =
+        tried.candidate.interval.value_or(std::numeric_limits<Cycles>::max());
+    return {tried.candidate.expected.value_or(interval), interval};
   }
 
   void add(const PosedPool& pool) {

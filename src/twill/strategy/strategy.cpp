@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,11 +31,20 @@ constexpr int kCypressDepth = 2;
 
 bool is_product(const problem::Op& op) { return op.asynchronous && !op.variable_latency; }
 
-/// What each group runs, in source order.
-std::vector<std::vector<OpId>> by_group(const Problem& problem, const std::vector<GroupId>& groups) {
-  std::vector<std::vector<OpId>> streams(problem.groups().size());
-  for (const OpId op : source_order(problem)) streams[groups[op.index()].index()].push_back(op);
-  return streams;
+/// What each group runs, in source order. Groups that only start work for others do so for each
+/// sub-tile by itself: the rows of one do not wait for those of another.
+std::vector<std::vector<OpId>> in_source_order(const Problem& problem, const SubTiles& tiles,
+                                               const std::vector<GroupId>& groups) {
+  const std::vector<GroupId> compute = compute_groups(problem);
+  std::map<std::pair<GroupId, int>, std::vector<OpId>> streams;
+  for (const OpId op : source_order(problem)) {
+    const GroupId group = groups[op.index()];
+    const bool computes = std::find(compute.begin(), compute.end(), group) != compute.end();
+    streams[{group, computes ? 0 : std::max(tiles.part[op.index()], 0)}].push_back(op);
+  }
+  std::vector<std::vector<OpId>> out;
+  for (auto& [key, stream] : streams) out.push_back(std::move(stream));
+  return out;
 }
 
 /// `next` is issued once `op` is over.
@@ -109,7 +119,7 @@ Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optiona
   if (compute.size() < 2) return fail({}, "the pool has no two groups to compute");
   if (tiles.count < 2) return fail({}, "the rows are not cut into sub-tiles for two consumers");
   TWILL_TRY(std::vector<GroupId> groups, specialized(problem, tiles));
-  std::vector<std::vector<OpId>> streams = by_group(problem, groups);
+  std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
   Parts parts = problem.parts();
   wait_at_once(parts, streams, compute, groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
@@ -123,7 +133,7 @@ Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optiona
 
 Result<Terms> cypress(const Problem& problem, const SubTiles& tiles, std::optional<int> depth) {
   TWILL_TRY(std::vector<GroupId> groups, specialized(problem, tiles));
-  std::vector<std::vector<OpId>> streams = by_group(problem, groups);
+  std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
   TWILL_TRY(Terms terms, posed(problem.parts(), std::move(groups), std::move(streams)));
   terms.depth = depth.value_or(kCypressDepth);
   terms.notes = {fmt::format("strategy cypress: loads apart, {} copies of each; the other groups "
@@ -143,7 +153,7 @@ Result<Terms> modulo(const Problem& problem, const SubTiles& tiles) {
 Result<Terms> sequential(const Problem& problem, const SubTiles& tiles) {
   if (compute_groups(problem).empty()) return fail({}, "there is no group to compute");
   std::vector<GroupId> groups = unspecialized(problem, tiles);
-  std::vector<std::vector<OpId>> streams = by_group(problem, groups);
+  std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
   Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) op.streaming = false;
   for (const Rule rule : {Rule::width, Rule::load_group}) {
