@@ -3,8 +3,6 @@
 // strategy what it is, not cycles: which role does what, who takes turns, what is in the prologue.
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/schedule/loop_text.h"
+#include "paper/paper_loop.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
@@ -24,14 +22,7 @@ using problem::OpId;
 using problem::Problem;
 using schedule::Schedule;
 
-Problem bundled(const std::string& name) {
-  const std::string path = std::string(TWILL_SOURCE_DIR) + "/loops/" + name + ".loop";
-  std::ifstream in(path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  auto loop = schedule::parse_loop(text, path);
-  if (!loop) throw std::runtime_error(to_string(loop.error()));
-  return std::move(loop->problem);
-}
+Problem bundled(const std::string& name) { return paper_test::loop_text(name).problem; }
 
 /// A loop and its checked, proven optimum, with names instead of ids.
 struct Optimum {

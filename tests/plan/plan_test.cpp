@@ -53,7 +53,8 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
 // What one tile leaves undone, the next one of a persistent kernel waits for.
 TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
   Plan plan = plan_of(kRegisters);
-  plan.kernel = Kernel{"persistent", "loop 0 of 1", true, {}};
+  plan.kernel = Kernel{};
+  plan.kernel->tiles = Tiles::persistent;
   const auto proven = prove(plan);
   ASSERT_TRUE(proven.has_value()) << text_of(proven.error());
   Plan leaving = plan;
@@ -117,7 +118,7 @@ TEST(PlanJson, RefusesWhatItDoesNotKnow) {
     return read ? std::string() : to_string(read.error());
   };
   EXPECT_NE(with("twill-plan", "twill-plot").find("/format"), std::string::npos);
-  EXPECT_NE(with("\"version\": 1", "\"version\": 9").find("version 9"), std::string::npos);
+  EXPECT_NE(with("\"version\": 2", "\"version\": 9").find("version 9"), std::string::npos);
   EXPECT_NE(with("\"do\": \"acquire\"", "\"do\": \"grab\"").find("'grab'"), std::string::npos);
   EXPECT_NE(with("\"channel\": \"ld\"", "\"channel\": \"nil\"").find("'nil'"), std::string::npos);
   EXPECT_NE(with("loop tensor", "loop sensor").find("hash"), std::string::npos);

@@ -287,7 +287,7 @@ TEST(PublishedBugs, N17NewValueWrittenOverTheOld) {
 
 TEST(PublishedBugs, N20MoreRegistersThanTheLaunchHandsOut) {
   Plan plan = good(kRegisters);
-  plan.limits = {"some", 168, 28, 256, 16};
+  plan.limits = {"some", 168, 28, 256, 16, {}};
   for (Warpgroup& group : plan.warpgroups) group.setmaxnreg = 240;
   expect_rule(plan, "launch");
 }

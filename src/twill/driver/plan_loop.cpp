@@ -63,7 +63,9 @@ bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
 /// filled in when the roles are known.
 plan::Kernel kernel_of(const Kernel& kernel, const std::string& name) {
   const ir::Program& program = kernel.program;
-  plan::Kernel around{name, loop_in_words(kernel), false, {}};
+  plan::Kernel around;
+  around.name = name;
+  around.loop = loop_in_words(kernel);
   std::optional<ir::OpId> inner = kernel.choice.loop;
   while (inner) {
     const ir::Op& at = program.op(*inner);
@@ -77,14 +79,18 @@ plan::Kernel kernel_of(const Kernel& kernel, const std::string& name) {
       }
       if (!works_on_tiles(program, program.op(op))) continue;
       const Location where = ir::text_location(program, op);
-      around.around.push_back({before ? plan::Outside::When::before : plan::Outside::When::after,
-                               program.op(op).name + " @ " + std::to_string(where.line) + ":" +
-                                   std::to_string(where.column),
-                               {}});
+      plan::Outside outside;
+      outside.when = before ? plan::Outside::When::before : plan::Outside::When::after;
+      outside.what = program.op(op).name + " @ " + std::to_string(where.line) + ":" +
+                     std::to_string(where.column);
+      outside.line = where.line;
+      outside.column = where.column;
+      around.around.push_back(std::move(outside));
     }
     const ir::OpKind kind = program.op(*outer).kind;
-    around.persistent =
-        around.persistent || kind == ir::OpKind::scf_for || kind == ir::OpKind::scf_while;
+    if (kind == ir::OpKind::scf_for || kind == ir::OpKind::scf_while) {
+      around.tiles = plan::Tiles::program_loop;
+    }
     inner = outer;
   }
   return around;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "twill/machine/json_location.h"
 
 namespace twill::machine {
 namespace {
@@ -60,15 +59,6 @@ JsonValue value_of(const Json& json) {
   return value;
 }
 
-tl::unexpected<Diagnostic> not_json(std::string_view text, const std::string& file,
-                                    std::size_t byte) {
-  Diagnostic diagnostic;
-  diagnostic.location = location_at(text, byte > 0 ? byte - 1 : 0, file);
-  diagnostic.message = "not valid JSON here";
-  diagnostic.source_line = std::string(line_of(text, diagnostic.location.line)).substr(0, 200);
-  return tl::unexpected(std::move(diagnostic));
-}
-
 }  // namespace
 
 Result<JsonValue> parse_json(std::string_view text, const std::string& file) {
@@ -78,7 +68,7 @@ Result<JsonValue> parse_json(std::string_view text, const std::string& file) {
     if (!watch.objection().empty()) return fail({file}, watch.objection());
     return value_of(json);
   } catch (const Json::parse_error& error) {
-    return not_json(text, file, error.byte);
+    return fail_at(text, error.byte > 0 ? error.byte - 1 : 0, file, "not valid JSON here");
   } catch (const Json::out_of_range&) {
     return fail({file}, "a number is too large for any use");
   }

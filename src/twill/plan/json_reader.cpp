@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <map>
@@ -57,13 +56,25 @@ class Node {
 
   Result<std::int64_t> number(const char* name) const {
     TWILL_TRY(const Node member, at(name));
-    const Json& json = *member.json_;
+    return member.number();
+  }
+  Result<std::int64_t> number() const {
+    const Json& json = *json_;
     const bool fits = json.is_number_integer() &&
                       (!json.is_number_unsigned() ||
                        json.get<std::uint64_t>() <=
                            static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-    if (!fits) return member.wrong("is not an integer of 64 bits");
+    if (!fits) return wrong("is not an integer of 64 bits");
     return json.get<std::int64_t>();
+  }
+  Result<std::vector<std::int64_t>> numbers(const char* name) const {
+    TWILL_TRY(const std::vector<Node> nodes, list(name));
+    std::vector<std::int64_t> numbers;
+    for (const Node& node : nodes) {
+      TWILL_TRY(const std::int64_t value, node.number());
+      numbers.push_back(value);
+    }
+    return numbers;
   }
   Result<int> small(const char* name) const {
     TWILL_TRY(const std::int64_t value, number(name));
@@ -136,11 +147,16 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   TWILL_TRY(step.kind, node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect,
                                          K::commit, K::wait, K::release, K::peek, K::drain_groups,
                                          K::pass, K::take, K::rendezvous, K::fence}));
-  TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last}));
+  TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last, F::tile}));
   TWILL_TRY(step.instance.offset, node.small("offset"));
   if (node.has("op")) {
     TWILL_TRY(const std::size_t op, node.reference("op", scope.ops));
     step.op = OpId(op);
+  }
+  if (node.has("outside")) {
+    TWILL_TRY(const int outside, node.small("outside"));
+    if (outside < 0) return node.wrong("/outside is below 0");
+    step.outside = static_cast<std::size_t>(outside);
   }
   if (node.has("channel")) {
     TWILL_TRY(const std::size_t channel, node.reference("channel", scope.channels));
@@ -193,10 +209,12 @@ Result<Role> read_role(const Node& node, const Known& scope) {
   TWILL_TRY(role.registers, node.small("registers"));
   TWILL_TRY(role.usable, node.small("usable"));
   TWILL_TRY(role.named_barrier, node.small("named_barrier"));
+  TWILL_TRY(role.before, read_steps(node, "before", scope));
   TWILL_TRY(role.sections.spread, node.small("spread"));
   TWILL_TRY(role.sections.prologue, read_steps(node, "prologue", scope));
   TWILL_TRY(role.sections.steady, read_steps(node, "steady", scope));
   TWILL_TRY(role.sections.drain, read_steps(node, "drain", scope));
+  TWILL_TRY(role.after, read_steps(node, "after", scope));
   TWILL_TRY(role.tail, read_steps(node, "tail", scope));
   TWILL_TRY(const std::vector<Node> paths, node.list("short_trips"));
   for (std::size_t n = 0; n < paths.size(); ++n) {
@@ -205,6 +223,18 @@ Result<Role> read_role(const Node& node, const Known& scope) {
     role.sections.short_trips.push_back(std::move(path));
   }
   return role;
+}
+
+/// The ids of the things a list names.
+template <class Item>
+Result<std::vector<Item>> read_references(const Node& node, const char* name, const Names& known) {
+  TWILL_TRY(const std::vector<Node> nodes, node.list(name));
+  std::vector<Item> items;
+  for (const Node& item : nodes) {
+    TWILL_TRY(const std::size_t index, item.reference(known));
+    items.emplace_back(index);
+  }
+  return items;
 }
 
 Result<Buffer> read_buffer(const Node& node, const Known& scope) {
@@ -224,6 +254,7 @@ Result<Buffer> read_buffer(const Node& node, const Known& scope) {
   TWILL_TRY(buffer.initial, node.small("initial"));
   TWILL_TRY(buffer.staging, node.flag("staging", false));
   TWILL_TRY(buffer.resident, node.flag("resident", false));
+  TWILL_TRY(buffer.readers, read_references<OpId>(node, "readers", scope.ops));
   return buffer;
 }
 
@@ -232,13 +263,11 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
   TWILL_TRY(channel.name, node.text("name"));
   TWILL_TRY(channel.kind,
             node.named("kind", {ChannelKind::pipeline, ChannelKind::signal, ChannelKind::token}));
+  using C = Channel::Counts;
+  TWILL_TRY(channel.counts, node.named("counts", {C::iterations, C::tiles}));
   TWILL_TRY(const std::size_t producer, node.reference("producer", scope.roles));
   channel.producer = RoleId(producer);
-  TWILL_TRY(const std::vector<Node> consumers, node.list("consumers"));
-  for (const Node& consumer : consumers) {
-    TWILL_TRY(const std::size_t role, consumer.reference(scope.roles));
-    channel.consumers.emplace_back(role);
-  }
+  TWILL_TRY(channel.consumers, read_references<RoleId>(node, "consumers", scope.roles));
   TWILL_TRY(channel.depth, node.small("depth"));
   TWILL_TRY(channel.full_arrivals, node.small("full_arrivals"));
   TWILL_TRY(channel.empty_arrivals, node.small("empty_arrivals"));
@@ -247,11 +276,7 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
   TWILL_TRY(channel.bytes, node.number("bytes"));
   TWILL_TRY(channel.scope, node.named("scope", {Scope::cta, Scope::cluster}));
   TWILL_TRY(channel.named_barrier, node.small("named_barrier"));
-  TWILL_TRY(const std::vector<Node> buffers, node.list("buffers"));
-  for (const Node& buffer : buffers) {
-    TWILL_TRY(const std::size_t index, buffer.reference(scope.buffers));
-    channel.buffers.emplace_back(index);
-  }
+  TWILL_TRY(channel.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
   return channel;
 }
 
@@ -310,6 +335,7 @@ Result<void> read_limits(const Node& root, Plan& plan) {
   TWILL_TRY(plan.limits.register_overhead, node.small("register_overhead"));
   TWILL_TRY(plan.limits.most_registers, node.small("most_registers"));
   TWILL_TRY(plan.limits.named_barriers, node.small("named_barriers"));
+  TWILL_TRY(plan.limits.reserved, node.numbers("reserved"));
   TWILL_TRY(const std::vector<Node> groups, root.list("warpgroups"));
   for (const Node& group : groups) {
     Warpgroup warpgroup;
@@ -320,25 +346,36 @@ Result<void> read_limits(const Node& root, Plan& plan) {
   return {};
 }
 
+Result<Outside> read_outside(const Node& node, const Known& scope) {
+  using M = Mechanism;
+  Outside outside;
+  TWILL_TRY(const std::string when, node.text("when"));
+  if (when != "before" && when != "after") return node.wrong("is neither before nor after");
+  outside.when = when == "before" ? Outside::When::before : Outside::When::after;
+  TWILL_TRY(outside.what, node.text("what"));
+  TWILL_TRY(outside.line, node.small("line"));
+  TWILL_TRY(outside.column, node.small("column"));
+  TWILL_TRY(outside.mechanism,
+            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::bulk_store}));
+  TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
+  TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
+  return outside;
+}
+
 Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(const Node node, root.at("kernel"));
   if (node.is_null()) return {};
   Kernel kernel;
   TWILL_TRY(kernel.name, node.text("name"));
   TWILL_TRY(kernel.loop, node.text("loop"));
-  TWILL_TRY(kernel.persistent, node.flag("persistent", false));
+  using T = Tiles;
+  TWILL_TRY(kernel.tiles, node.named("tiles", {T::one_per_cta, T::program_loop, T::persistent}));
+  TWILL_TRY(kernel.order, node.named("order", {TileOrder::row_major, TileOrder::grouped}));
+  TWILL_TRY(kernel.group, node.small("group"));
+  TWILL_TRY(kernel.cluster, node.small("cluster"));
   TWILL_TRY(const std::vector<Node> around, node.list("around"));
   for (const Node& item : around) {
-    Outside outside;
-    TWILL_TRY(const std::string when, item.text("when"));
-    if (when != "before" && when != "after") return item.wrong("is neither before nor after");
-    outside.when = when == "before" ? Outside::When::before : Outside::When::after;
-    TWILL_TRY(outside.what, item.text("what"));
-    TWILL_TRY(const std::vector<Node> roles, item.list("roles"));
-    for (const Node& role : roles) {
-      TWILL_TRY(const std::size_t index, role.reference(scope.roles));
-      outside.roles.emplace_back(index);
-    }
+    TWILL_TRY(Outside outside, read_outside(item, scope));
     kernel.around.push_back(std::move(outside));
   }
   plan.kernel = std::move(kernel);
@@ -382,15 +419,7 @@ Result<Json> parse(std::string_view text, const std::string& file) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    const std::string_view before = text.substr(0, at);
-    const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
-    const std::size_t start = before.rfind('\n') + 1;  // 0 on the first line
-    Diagnostic wrong{{file, line, static_cast<int>(at - start) + 1},
-                     "not valid JSON",
-                     std::string(line_of(text, line)),
-                     ""};
-    return tl::unexpected(std::move(wrong));
+    return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
   } catch (const Json::exception&) {  // a number beyond every type
     return fail({file}, "not valid JSON: a number in it is out of range");
   }

@@ -24,6 +24,7 @@ Json step_json(const Plan& plan, const Step& step) {
                {"from", name_of(step.instance.from)},
                {"offset", step.instance.offset}};
   if (step.op) json["op"] = plan.problem[*step.op].name;
+  if (step.outside) json["outside"] = *step.outside;
   if (step.channel) json["channel"] = plan[*step.channel].name;
   if (step.by != By::every_warp) json["by"] = name_of(step.by);
   if (step.arrival != Arrival::threads) json["arrival"] = name_of(step.arrival);
@@ -55,15 +56,25 @@ Json role_json(const Plan& plan, const Role& role) {
           {"registers", role.registers},
           {"usable", role.usable},
           {"named_barrier", role.named_barrier},
+          {"before", steps_json(plan, role.before)},
           {"spread", role.sections.spread},
           {"prologue", steps_json(plan, role.sections.prologue)},
           {"steady", steps_json(plan, role.sections.steady)},
           {"drain", steps_json(plan, role.sections.drain)},
           {"short_trips", std::move(paths)},
+          {"after", steps_json(plan, role.after)},
           {"tail", steps_json(plan, role.tail)}};
 }
 
+Json buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
+  Json names = Json::array();
+  for (const BufferId buffer : buffers) names.push_back(plan[buffer].name);
+  return names;
+}
+
 Json buffer_json(const Plan& plan, const Buffer& buffer) {
+  Json readers = Json::array();
+  for (const OpId op : buffer.readers) readers.push_back(plan.problem[op].name);
   return {{"name", buffer.name},
           {"residence", name_of(buffer.residence)},
           {"role", buffer.role ? Json(plan[*buffer.role].name) : Json(nullptr)},
@@ -73,14 +84,14 @@ Json buffer_json(const Plan& plan, const Buffer& buffer) {
           {"depth", buffer.depth},
           {"initial", buffer.initial},
           {"staging", buffer.staging},
-          {"resident", buffer.resident}};
+          {"resident", buffer.resident},
+          {"readers", std::move(readers)}};
 }
 
 Json channel_json(const Plan& plan, const Channel& channel) {
-  Json buffers = Json::array();
-  for (const BufferId buffer : channel.buffers) buffers.push_back(plan[buffer].name);
   return {{"name", channel.name},
           {"kind", name_of(channel.kind)},
+          {"counts", name_of(channel.counts)},
           {"producer", plan[channel.producer].name},
           {"consumers", role_names(plan, channel.consumers)},
           {"depth", channel.depth},
@@ -91,7 +102,7 @@ Json channel_json(const Plan& plan, const Channel& channel) {
           {"bytes", channel.bytes},
           {"scope", name_of(channel.scope)},
           {"named_barrier", channel.named_barrier},
-          {"buffers", std::move(buffers)}};
+          {"buffers", buffer_names(plan, channel.buffers)}};
 }
 
 Json op_json(const Plan& plan, std::size_t index) {
@@ -114,11 +125,18 @@ Json kernel_json(const Plan& plan) {
   for (const Outside& outside : plan.kernel->around) {
     around.push_back({{"when", outside.when == Outside::When::before ? "before" : "after"},
                       {"what", outside.what},
-                      {"roles", role_names(plan, outside.roles)}});
+                      {"line", outside.line},
+                      {"column", outside.column},
+                      {"mechanism", name_of(outside.mechanism)},
+                      {"roles", role_names(plan, outside.roles)},
+                      {"buffers", buffer_names(plan, outside.buffers)}});
   }
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},
-          {"persistent", plan.kernel->persistent},
+          {"tiles", name_of(plan.kernel->tiles)},
+          {"order", name_of(plan.kernel->order)},
+          {"group", plan.kernel->group},
+          {"cluster", plan.kernel->cluster},
           {"around", std::move(around)}};
 }
 
@@ -133,7 +151,8 @@ std::string plan_json(const Plan& plan) {
                     {"launch_registers", plan.limits.launch_registers},
                     {"register_overhead", plan.limits.register_overhead},
                     {"most_registers", plan.limits.most_registers},
-                    {"named_barriers", plan.limits.named_barriers}};
+                    {"named_barriers", plan.limits.named_barriers},
+                    {"reserved", plan.limits.reserved}};
   json["ops"] = Json::array();
   for (std::size_t i = 0; i < plan.values.size(); ++i) json["ops"].push_back(op_json(plan, i));
   json["warpgroups"] = Json::array();

@@ -129,8 +129,30 @@ std::string_view name_of(Instance::From from) {
       return "window";
     case Instance::From::last:
       return "last";
+    case Instance::From::tile:
+      return "tile";
   }
   TWILL_CHECK(false, "unknown anchor");
+}
+
+std::string_view name_of(Channel::Counts counts) {
+  return counts == Channel::Counts::iterations ? "iterations" : "tiles";
+}
+
+std::string_view name_of(Tiles tiles) {
+  switch (tiles) {
+    case Tiles::one_per_cta:
+      return "one-per-cta";
+    case Tiles::program_loop:
+      return "program-loop";
+    case Tiles::persistent:
+      return "persistent";
+  }
+  TWILL_CHECK(false, "unknown way to tiles");
+}
+
+std::string_view name_of(TileOrder order) {
+  return order == TileOrder::row_major ? "row-major" : "grouped";
 }
 
 }  // namespace twill::plan

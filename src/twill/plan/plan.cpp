@@ -38,6 +38,8 @@ std::int64_t iteration_of(const Instance& instance, std::int64_t window, std::in
       return window + instance.offset;
     case Instance::From::last:
       return trips + instance.offset;
+    case Instance::From::tile:
+      break;
   }
   TWILL_CHECK(false, "unknown anchor");
 }

@@ -43,12 +43,14 @@ enum class Mechanism {
   bulk_store,  ///< shared to global memory: asynchronous group of the role: `drain_groups`
 };
 
-/// The iteration a step is about, relative to where it stands.
+/// The iteration (or tile) a step is about, relative to where it stands.
 struct Instance {
   enum class From {
     first,   ///< iteration `offset`
     window,  ///< iteration window + offset; only in a steady state, offset <= 0
     last,    ///< iteration trips + offset, offset < 0
+    tile,    ///< tile `offset` after the one the role is at, offset <= 0; only before and after the
+             ///< sections, and of channels that count tiles
   };
   From from = From::first;
   int offset = 0;
@@ -98,7 +100,9 @@ enum class Arrival {
 struct Step {
   StepKind kind = StepKind::compute;
   Instance instance;
-  std::optional<OpId> op;            ///< compute, issue, stage
+  std::optional<OpId> op;            ///< compute, issue, stage in the loop
+  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something around
+                                       ///< the loop; an index into kernel->around
   std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of tma_load, cp_async
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
@@ -135,8 +139,10 @@ struct Role {
   int registers = 0;  ///< most registers per thread its values hold at once, by order of its steps
   int usable = 0;     ///< registers per thread there are for values
   int named_barrier = -1;  ///< of its `rendezvous` steps: 1..15; -1 if it has none
-  Sections sections;
-  std::vector<Step> tail;  ///< after the last tile: waits before the role may exit
+  std::vector<Step> before;  ///< once per tile, then
+  Sections sections;         ///< once per tile, then
+  std::vector<Step> after;   ///< once per tile: the epilogue
+  std::vector<Step> tail;    ///< after the last tile: waits before the role may exit
   friend bool operator==(const Role&, const Role&) = default;
 };
 
@@ -160,9 +166,11 @@ struct Buffer {
   Amount size = 0;             ///< of one copy: bytes, columns, registers per thread
   int depth = 1;
   int initial = 0;        ///< copies that are there before the loop: iterations -initial .. -1
-  bool staging = false;   ///< holds a register value on its way to other roles
-  bool resident = false;  ///< filled before the loop and only read in it; lies beyond what the
-                          ///< Problem has of the memory
+  bool staging = false;   ///< holds a register value on its way to other roles or, if `resident`, to
+                          ///< global memory
+  bool resident = false;  ///< of the tile, not of the loop: filled before the loop and only read in
+                          ///< it, or the staging of a store after it. Shares its place with nothing
+  std::vector<OpId> readers;  ///< of a resident: ops of the loop that read it, ascending
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -192,9 +200,12 @@ enum class ChannelKind {
 
 /// One direction of waiting between roles. Instance n uses slot n mod depth of its barriers, and
 /// the phase of number n div depth on it; n goes on counting over the tiles of a persistent kernel.
+/// What it counts: iterations of the loop, or tiles (runs of the loop by this CTA).
 struct Channel {
   std::string name;
   ChannelKind kind = ChannelKind::pipeline;
+  enum class Counts { iterations, tiles };
+  Counts counts = Counts::iterations;
   RoleId producer;
   std::vector<RoleId> consumers;  ///< ascending
   int depth = 1;
@@ -209,22 +220,47 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// Something of the kernel around the loop, and who does it.
+/// Something of the kernel around the loop, and who does it. It is done once per tile by each of
+/// its roles, in their `before` or `after`, in the order of the program.
 struct Outside {
   enum class When { before, after };
   When when = When::before;
-  std::string what;           ///< "tt.descriptor_load @ 22:10"
-  std::vector<RoleId> roles;  ///< exactly one for what moves or computes tiles of one role; several
-                              ///< for what each of them does for its own rows; empty: all roles
+  std::string what;  ///< "tt.descriptor_load @ 22:10": name and place in the TTGIR
+  int line = 0;      ///< of that place
+  int column = 0;
+  /// threads: a `compute` step. scoreboard: the same, for a load from global memory into registers.
+  /// tma_load: an `issue` by one role, which fills a resident whole and completes a channel.
+  /// bulk_store: a `stage` of the role's rows into its staging buffer, and an `issue` by one warp.
+  Mechanism mechanism = Mechanism::threads;
+  std::vector<RoleId> roles;      ///< tma_load: one. Else: those that hold rows of the tile, each for
+                                  ///< its own rows
+  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of each
+                                  ///< of `roles`, with its rows and no others. Else: none
   friend bool operator==(const Outside&, const Outside&) = default;
+};
+
+/// How a CTA comes by its tiles.
+enum class Tiles {
+  one_per_cta,   ///< as the grid of the TTGIR has it
+  program_loop,  ///< the TTGIR's own loop around the loop: its text says which tile is next
+  persistent,    ///< the CTA walks the grid of the TTGIR: tile numbers stand in for program ids
+};
+
+/// Which tile number is which program id, for persistent kernels.
+enum class TileOrder {
+  row_major,  ///< x fastest, then y, then z
+  grouped,    ///< `group` of x, then all y of these, then the next `group` of x; z slowest
 };
 
 /// What surrounds the loop.
 struct Kernel {
   std::string name;
-  std::string loop;         ///< "loop 0 of 1, line 25"
-  bool persistent = false;  ///< the loop is run once per tile, for many tiles per CTA
-  std::vector<Outside> around;
+  std::string loop;  ///< "loop 0 of 1, line 25"
+  Tiles tiles = Tiles::one_per_cta;
+  TileOrder order = TileOrder::row_major;  ///< persistent
+  int group = 1;                           ///< grouped
+  int cluster = 1;                         ///< CTAs of a cluster, along x
+  std::vector<Outside> around;             ///< in the order of the program
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -235,6 +271,7 @@ struct Limits {
   int register_overhead = 0;  ///< setmaxnreg less this is usable for values
   int most_registers = 0;     ///< largest setmaxnreg
   int named_barriers = 16;
+  std::vector<Amount> reserved;  ///< by MemoryId: of each memory, beyond what the Problem has of it
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
@@ -271,6 +308,9 @@ std::string_view name_of(StagingFormat format);
 std::string_view name_of(ChannelKind kind);
 std::string_view name_of(Scope scope);
 std::string_view name_of(Instance::From from);
+std::string_view name_of(Channel::Counts counts);
+std::string_view name_of(Tiles tiles);
+std::string_view name_of(TileOrder order);
 
 /// Whether an op of this mechanism finishes without its issuing threads.
 bool is_asynchronous(Mechanism mechanism);
@@ -278,13 +318,14 @@ bool is_asynchronous(Mechanism mechanism);
 /// The role that runs an op; nothing if no step of any role's steady state does.
 std::optional<RoleId> role_of(const Plan& plan, OpId op);
 
-/// The iteration an instance means in window `window` of a run of `trips`.
+/// The iteration an instance means in window `window` of a run of `trips`. Precondition: it means
+/// an iteration, not a tile.
 std::int64_t iteration_of(const Instance& instance, std::int64_t window, std::int64_t trips);
 
 /// The buffer in which `reader`'s role finds the value of `value`; nothing if it needs none.
 std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader);
 
-/// All steps of a role for `trips` trips, in order, with their iterations.
+/// All steps of a role in the loop, for `trips` trips, in order, with their iterations.
 struct PlacedStep {
   const Step* step = nullptr;  ///< of the plan, which must outlive it
   std::int64_t iteration = 0;

@@ -19,6 +19,8 @@ std::string instance_text(const Instance& instance) {
       return instance.offset == 0 ? "[n]" : fmt::format("[n{}]", instance.offset);
     case Instance::From::last:
       return fmt::format("[N{}]", instance.offset);
+    case Instance::From::tile:
+      return instance.offset == 0 ? "[t]" : fmt::format("[t{}]", instance.offset);
   }
   return "";
 }
@@ -58,7 +60,7 @@ std::string buffers_text(const Plan& plan) {
     if (buffer.residence == Residence::registers) continue;
     std::vector<std::string> notes;
     if (buffer.staging) notes.emplace_back("staging");
-    if (buffer.resident) notes.emplace_back("filled before the loop");
+    if (buffer.resident) notes.emplace_back("of the tile");
     if (buffer.initial > 0)
       notes.push_back(fmt::format("{} there before the loop", buffer.initial));
     for (const Buffer& other : plan.buffers) {
@@ -88,7 +90,9 @@ std::string channels_text(const Plan& plan) {
     table.add(
         {channel.name, std::string(name_of(channel.kind)),
          fmt::format("{} -> {}", plan[channel.producer].name, names_of(plan, channel.consumers)),
-         fmt::format("x {}", channel.depth), empty.empty() ? full : full + ", " + empty});
+         fmt::format("x {}{}", channel.depth,
+                     channel.counts == Channel::Counts::tiles ? ", by tile" : ""),
+         empty.empty() ? full : full + ", " + empty});
   }
   return table.to_string();
 }
@@ -108,6 +112,7 @@ std::string role_text(const Plan& plan, const Role& role) {
   std::string text = fmt::format("role {}: {} warp{}, an iteration spreads over {} window{}\n",
                                  role.name, role.warps, role.warps == 1 ? "" : "s",
                                  sections.spread + 1, sections.spread == 0 ? "" : "s");
+  if (!role.before.empty()) text += "  before\n" + steps_text(plan, role.before, false);
   for (std::size_t n = 0; n < sections.short_trips.size(); ++n) {
     if (sections.short_trips[n].empty()) continue;
     text += fmt::format("  N = {}\n{}", n, steps_text(plan, sections.short_trips[n], false));
@@ -117,18 +122,38 @@ std::string role_text(const Plan& plan, const Role& role) {
   text += fmt::format("  steady: n = {} .. N-1\n{}", sections.spread,
                       steps_text(plan, sections.steady, true));
   if (!sections.drain.empty()) text += "  drain\n" + steps_text(plan, sections.drain, false);
+  if (!role.after.empty()) text += "  after\n" + steps_text(plan, role.after, false);
   if (!role.tail.empty()) text += "  tail\n" + steps_text(plan, role.tail, false);
   return text;
 }
 
+std::string tiles_text(const Kernel& kernel) {
+  switch (kernel.tiles) {
+    case Tiles::one_per_cta:
+      return "one tile per CTA";
+    case Tiles::program_loop:
+      return "once per tile of the program's own loop";
+    case Tiles::persistent:
+      break;
+  }
+  if (kernel.order == TileOrder::row_major) return "persistent, tiles row by row";
+  return fmt::format("persistent, tiles in groups of {}", kernel.group);
+}
+
+std::string buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
+  std::vector<std::string> names;
+  for (const BufferId buffer : buffers) names.push_back(plan[buffer].name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string kernel_text(const Plan& plan) {
-  std::string text = fmt::format(
-      "around the loop ({}), {}\n", plan.kernel->loop,
-      plan.kernel->persistent ? "once per tile of a persistent kernel" : "one tile per CTA");
-  TextTable table({Align::left, Align::left, Align::left}, 2);
+  std::string text =
+      fmt::format("around the loop ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
+  TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
   for (const Outside& outside : plan.kernel->around) {
     table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,
-               names_of(plan, outside.roles)});
+               std::string(name_of(outside.mechanism)), names_of(plan, outside.roles),
+               buffer_names(plan, outside.buffers)});
   }
   return text + table.to_string();
 }
@@ -148,7 +173,10 @@ std::string to_text(const Plan& plan, const Step& step) {
     case StepKind::compute:
     case StepKind::issue:
     case StepKind::stage:
-      text += fmt::format(" {} {}", plan.problem[*step.op].name, instance_text(step.instance));
+      text += fmt::format(" {} {}",
+                          step.op ? plan.problem[*step.op].name
+                                  : plan.kernel->around[*step.outside].what,
+                          instance_text(step.instance));
       if (step.drains_first) text += ", which drains first if it runs";
       return text;
     default:

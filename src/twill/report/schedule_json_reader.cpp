@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
@@ -118,15 +117,7 @@ Result<Json> parse(std::string_view text, const std::string& file) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    const std::string_view before = text.substr(0, at);
-    const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
-    const std::size_t start = before.rfind('\n') + 1;  // 0 on the first line
-    Diagnostic wrong{{file, line, static_cast<int>(at - start) + 1},
-                     "not valid JSON",
-                     std::string(line_of(text, line)),
-                     ""};
-    return tl::unexpected(std::move(wrong));
+    return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
   } catch (const Json::exception&) {  // a number beyond every type
     return fail({file}, "not valid JSON: a number in it is out of range");
   }

@@ -48,4 +48,16 @@ tl::unexpected<Diagnostic> fail(Location location, std::string message, std::str
       Diagnostic{std::move(location), std::move(message), std::string(), std::move(hint)});
 }
 
+tl::unexpected<Diagnostic> fail_at(std::string_view text, std::size_t at, std::string file,
+                                   std::string message) {
+  const std::string_view before = text.substr(0, std::min(at, text.size()));
+  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const std::size_t start = before.rfind('\n') + 1;  // 0 on the first line
+  const auto column = static_cast<int>(before.size() - start) + 1;
+  return tl::unexpected(Diagnostic{{std::move(file), line, column},
+                                   std::move(message),
+                                   std::string(line_of(text, line)).substr(0, 200),
+                                   ""});
+}
+
 }  // namespace twill

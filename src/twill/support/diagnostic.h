@@ -45,6 +45,10 @@ std::string_view line_of(std::string_view text, int line);
 /// A failed Result in one expression: `return fail({file, 3, 7}, "unknown unit 'TX'");`
 tl::unexpected<Diagnostic> fail(Location location, std::string message, std::string hint = {});
 
+/// The same about byte `at` (from 0) of a text: with its line, column and the line itself.
+tl::unexpected<Diagnostic> fail_at(std::string_view text, std::size_t at, std::string file,
+                                   std::string message);
+
 }  // namespace twill
 
 #define TWILL_CONCAT_(a, b) a##b

@@ -55,7 +55,8 @@ void check_owners(const Plan& plan, Findings& findings) {
 
 /// Of a persistent kernel, tiles enough to come back to the first slot of the deepest ring.
 std::int64_t tiles_of(const Tables& tables, std::int64_t trips) {
-  const bool persistent = tables.plan.kernel && tables.plan.kernel->persistent;
+  const bool persistent =
+      tables.plan.kernel && tables.plan.kernel->tiles != Tiles::one_per_cta;
   return persistent && trips > 0 ? 3 + tables.deepest / trips : 1;
 }
 

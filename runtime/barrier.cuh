@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cuda/ptx>
+
+#include "runtime/ring.cuh"
+#include "runtime/types.cuh"
+
+/// Barriers: mbarriers in shared memory (one phase bit each), named barriers of the CTA (0 to 15; 0
+/// is __syncthreads), and the barrier of the cluster.
+namespace twill {
+
+// mbarriers (PTX ISA, "mbarrier"); `bar` lies in this CTA's shared memory, 8-byte aligned.
+
+/// One thread, once: the barrier completes a phase after `arrivals` arrivals (1 to 2^20 - 1) and
+/// all bytes that were expected in it.
+__device__ __forceinline__ void barrier_init(uint64_t* bar, uint32_t arrivals) {
+  cuda::ptx::mbarrier_init(bar, arrivals);
+}
+
+/// The thread that initialized, after the last barrier_init and before the CTA (or cluster)
+/// synchronizes: makes the barriers known to the copy engine and to the other CTAs.
+__device__ __forceinline__ void barrier_init_fence() {
+  cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+}
+
+/// One arrival, by the calling thread.
+__device__ __forceinline__ void barrier_arrive(uint64_t* bar) {
+  cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
+                             bar);
+}
+
+/// One arrival, by the calling thread, at the barrier that CTA `cta_rank` of the cluster has at the
+/// same offset as `bar` here; `cta_rank` may be this CTA's own. That CTA must not have exited.
+///
+/// For handing back a slot that was read: what this thread wrote before is not thereby seen by the
+/// other CTA (that takes release at cluster scope, which is a memory barrier of the whole GPU).
+__device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t cta_rank) {
+  asm volatile(
+      "{.reg .b32 remote;"
+      " mapa.shared::cluster.u32 remote, %0, %1;"
+      " mbarrier.arrive.shared::cluster.b64 _, [remote];}" ::"r"(shared_address(bar)),
+      "r"(cta_rank)
+      : "memory");
+}
+
+/// One arrival, by the calling thread, that also makes the current phase wait for `bytes` (below
+/// 2^20) to be written by copies that name this barrier.
+__device__ __forceinline__ void barrier_expect(uint64_t* bar, uint32_t bytes) {
+  cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
+                                       cuda::ptx::space_shared, bar, bytes);
+}
+
+/// True if the phase of parity `parity` is complete. May suspend the thread for a while.
+__device__ __forceinline__ bool barrier_test(uint64_t* bar, uint32_t parity) {
+  return cuda::ptx::mbarrier_try_wait_parity(bar, parity);
+}
+
+/// Every thread that needs the phase's data or order: returns when the phase of parity `parity` is
+/// complete. Never more than one phase behind, or the parity is that of another lap.
+__device__ __forceinline__ void barrier_wait(uint64_t* bar, uint32_t parity) {
+  while (!barrier_test(bar, parity)) {
+  }
+}
+
+// Named barriers (PTX ISA, "bar, barrier"); whole warps, converged. `id` is 1 to 15, `threads` (a
+// multiple of 32) counts all who sync or arrive.
+
+/// Waits until `threads` threads have come.
+__device__ __forceinline__ void named_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Comes, and does not wait.
+__device__ __forceinline__ void named_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// The cluster's barrier (PTX ISA, "barrier.cluster"); every thread of every CTA arrives, then
+// waits. What was written before the arrival is seen after the wait.
+
+__device__ __forceinline__ void cluster_arrive() {
+  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+}
+
+__device__ __forceinline__ void cluster_wait() {
+  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+}
+
+/// This CTA's rank in its cluster, from 0; 0 without a cluster.
+__device__ __forceinline__ uint32_t cluster_rank() { return cuda::ptx::get_sreg_cluster_ctarank(); }
+
+}  // namespace twill

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "runtime/types.cuh"
+
+/// Tiles of 64 rows x N columns in the registers of a warpgroup, as wgmma leaves them (PTX ISA,
+/// "wgmma.mma_async", register fragment of D): thread t = 32 * warp + lane holds N/2 values; value
+/// i = 4j + 2h + e stands in row 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a
+/// thread has two rows, h = 0 and 1, and a row lies in the four lanes of a quad.
+namespace twill {
+
+/// The row (0 to 63) of value `i` of `thread` (0 to 127).
+__host__ __device__ __forceinline__ constexpr int row_of(int thread, int i) {
+  return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+}
+
+/// Its column (0 to N - 1).
+__host__ __device__ __forceinline__ constexpr int column_of(int thread, int i) {
+  return i / 4 * 8 + thread % 4 * 2 + i % 2;
+}
+
+/// Two values, rounded to nearest even, as the two halves of a register; `low` is the one of the
+/// lower column. Packed values i, i + 1 of an accumulator are register i / 2 of a wgmma's A
+/// operand.
+template <class T>
+__device__ __forceinline__ uint32_t pack(float low, float high);
+
+template <>
+__device__ __forceinline__ uint32_t pack<__half>(float low, float high) {
+  uint32_t result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+template <>
+__device__ __forceinline__ uint32_t pack<__nv_bfloat16>(float low, float high) {
+  uint32_t result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+/// The largest of the quad's four values, in each of its lanes. A whole warp.
+__device__ __forceinline__ float quad_max(float value) {
+  value = fmaxf(value, __shfl_xor_sync(0xffffffffU, value, 2));
+  return fmaxf(value, __shfl_xor_sync(0xffffffffU, value, 1));
+}
+
+/// Their sum, likewise.
+__device__ __forceinline__ float quad_sum(float value) {
+  value += __shfl_xor_sync(0xffffffffU, value, 2);
+  return value + __shfl_xor_sync(0xffffffffU, value, 1);
+}
+
+/// 2^x by the approximate unit; subnormal arguments and results are zero (PTX ISA, "ex2").
+__device__ __forceinline__ float exp2_approx(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+/// log2(x), likewise (PTX ISA, "lg2").
+__device__ __forceinline__ float log2_approx(float x) {
+  float result;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+/// A whole warp stores four 8 x 8 matrices of 16-bit values: lane l gives the address of row l % 8
+/// of matrix l / 8 (16 bytes, aligned to 16); `ri` holds this lane's two values of matrix i, those
+/// of row lane / 4 and columns 2 * (lane % 4) and the next (PTX ISA, "stmatrix").
+__device__ __forceinline__ void stmatrix_x4(void* row, uint32_t r0, uint32_t r1, uint32_t r2,
+                                            uint32_t r3) {
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
+      "r"(r0), "r"(r1), "r"(r2), "r"(r3)
+      : "memory");
+}
+
+/// The same with each matrix transposed: the lane's two values are those of rows 2 * (lane % 4) and
+/// the next, in column lane / 4.
+__device__ __forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32_t r1, uint32_t r2,
+                                                  uint32_t r3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   shared_address(row)),
+               "r"(r0), "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+}
+
+namespace detail {
+
+/// Where this lane's row of the 16 x 16 block at (16 * warp, column) begins; see store_fragment.
+__device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t panel_bytes,
+                                           int column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row = first_row + static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane % 16;
+  const int chunk = column % 64 / 8 + lane / 16;
+  return static_cast<char*>(panels) + static_cast<uint32_t>(column / 64) * panel_bytes + row * 128 +
+         ((chunk ^ (row % 8)) * 16);
+}
+
+}  // namespace detail
+
+/// A warpgroup writes packed values as 16-bit columns 0 to N - 1 of rows first_row to
+/// first_row + 63 of a tile in shared memory. The tile is made of panels of 64 columns,
+/// `panel_bytes` = rows of the tile * 128 apart; in a panel, row r has 128 bytes and its 16-byte
+/// chunk c stands at chunk c ^ (r % 8): what TMA with a 128-byte swizzle and wgmma read.
+///
+/// `fragment[Offset]` is the first of N / 4 registers, each two columns of a row as pack() makes
+/// them. `panels` is aligned to 1024 bytes, `first_row` a multiple of 8. Before TMA or wgmma read
+/// it: fence_proxy_async by all 128 threads, then a barrier. N / 16 stmatrix, no bank conflicts.
+template <int N, int Offset = 0, int Size>
+__device__ __forceinline__ void store_fragment(void* panels, const uint32_t (&fragment)[Size],
+                                               int first_row, uint32_t panel_bytes) {
+  static_assert(N % 16 == 0, "whole blocks of 16 columns");
+  static_assert(Offset >= 0 && Offset + N / 4 <= Size, "the values lie in the array");
+#pragma unroll
+  for (int block = 0; block < N / 16; ++block) {
+    const int i = Offset + 4 * block;
+    stmatrix_x4(detail::block_row(panels, first_row, panel_bytes, 16 * block), fragment[i],
+                fragment[i + 1], fragment[i + 2], fragment[i + 3]);
+  }
+}
+
+/// The same from an accumulator: `fragment[Offset]` is the first of N / 2 values, rounded to T.
+template <int N, int Offset = 0, class T, int Size>
+__device__ __forceinline__ void store_fragment(T* panels, const float (&fragment)[Size],
+                                               int first_row, uint32_t panel_bytes) {
+  static_assert(N % 16 == 0, "whole blocks of 16 columns");
+  static_assert(Offset >= 0 && Offset + N / 2 <= Size, "the values lie in the array");
+#pragma unroll
+  for (int block = 0; block < N / 16; ++block) {
+    const int i = Offset + 8 * block;
+    stmatrix_x4(detail::block_row(panels, first_row, panel_bytes, 16 * block),
+                pack<T>(fragment[i], fragment[i + 1]), pack<T>(fragment[i + 2], fragment[i + 3]),
+                pack<T>(fragment[i + 4], fragment[i + 5]),
+                pack<T>(fragment[i + 6], fragment[i + 7]));
+  }
+}
+
+}  // namespace twill

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+/// The host's side of a kernel: tensor maps and launches. Every function that can fail returns what
+/// is wrong as a text that lives forever, or nullptr. Links with the CUDA runtime alone; the
+/// driver's functions are asked for by name.
+namespace twill {
+
+/// The text of a runtime call's failure, or nullptr. Clears the error.
+inline const char* failure(cudaError_t error) {
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();
+  return cudaGetErrorString(error);
+}
+
+/// Whether the current device can run code for sm_90a.
+inline const char* check_device() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  if (const char* wrong = failure(cudaGetDevice(&device))) return wrong;
+  const cudaError_t error =
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (const char* wrong = failure(error)) return wrong;
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  return major == 9 && minor == 0 ? nullptr
+                                  : "the kernel is for GPUs of compute capability 9.0 (Hopper)";
+}
+
+/// The map's name of an element type: __half, __nv_bfloat16 or float.
+template <class T>
+constexpr CUtensorMapDataType map_type();
+template <>
+constexpr CUtensorMapDataType map_type<__half>() {
+  return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+}
+template <>
+constexpr CUtensorMapDataType map_type<__nv_bfloat16>() {
+  return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+template <>
+constexpr CUtensorMapDataType map_type<float>() {
+  return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+}
+
+namespace detail {
+
+/// Bytes of an element of the types of map_type, 0 of others.
+inline std::uint32_t map_element_bytes(CUtensorMapDataType type) {
+  switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+      return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+inline const char* check_tensor_map(CUtensorMapDataType type, int rank, const void* base,
+                                    const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
+                                    const std::uint32_t* box, int swizzle_bytes) {
+  const std::uint32_t bytes = map_element_bytes(type);
+  if (bytes == 0) return "tensor map: the element type is not fp16, bf16 or fp32";
+  if (rank < 1 || rank > 5) return "tensor map: a tensor has 1 to 5 dimensions";
+  if (base == nullptr) return "tensor map: the tensor's address is null";
+  if (reinterpret_cast<std::uintptr_t>(base) % 16 != 0) {
+    return "tensor map: the tensor's address is not a multiple of 16 bytes";
+  }
+  if (swizzle_bytes != 0 && swizzle_bytes != 32 && swizzle_bytes != 64 && swizzle_bytes != 128) {
+    return "tensor map: the swizzle is 0, 32, 64 or 128 bytes";
+  }
+  for (int i = 0; i < rank; ++i) {
+    if (sizes[i] == 0) return "tensor map: a dimension of the tensor has size 0";
+    if (sizes[i] > (1ULL << 32)) return "tensor map: a dimension of the tensor exceeds 2^32";
+    if (box[i] == 0 || box[i] > 256) return "tensor map: a box has 1 to 256 elements a dimension";
+  }
+  for (int i = 0; i + 1 < rank; ++i) {
+    if (strides_bytes[i] % 16 != 0) {
+      return "tensor map: a stride of the tensor is not a multiple of 16 bytes";
+    }
+    if (strides_bytes[i] >= (1ULL << 40)) return "tensor map: a stride of the tensor exceeds 2^40";
+  }
+  const std::uint32_t inner = box[0] * bytes;
+  if (inner % 16 != 0) return "tensor map: a row of the box is not a multiple of 16 bytes";
+  if (swizzle_bytes != 0 && inner > static_cast<std::uint32_t>(swizzle_bytes)) {
+    return "tensor map: a row of the box is longer than the swizzle";
+  }
+  return nullptr;
+}
+
+}  // namespace detail
+
+/// Describes a tensor in global memory and the box that one copy moves.
+///
+/// Dimension 0 is contiguous. `sizes[rank]` in elements; `strides_bytes[rank - 1]`, where
+/// strides_bytes[i] is the distance of neighbours in dimension i + 1; `box[rank]` in elements;
+/// `swizzle_bytes` 0, 32, 64 or 128. The tensor need not exist yet. Source: CUDA driver API,
+/// cuTensorMapEncodeTiled.
+inline const char* encode_tensor_map(CUtensorMap* map, CUtensorMapDataType type, int rank,
+                                     void* base, const std::uint64_t* sizes,
+                                     const std::uint64_t* strides_bytes, const std::uint32_t* box,
+                                     int swizzle_bytes) {
+  if (const char* wrong =
+          detail::check_tensor_map(type, rank, base, sizes, strides_bytes, box, swizzle_bytes)) {
+    return wrong;
+  }
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
+                                                             12000, cudaEnableDefault, &found);
+  if (const char* wrong = failure(error)) return wrong;
+  if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
+    return "tensor map: this driver has no cuTensorMapEncodeTiled (CUDA 12.0 or later is needed)";
+  }
+
+  cuuint64_t global[5] = {};
+  cuuint64_t strides[5] = {};
+  cuuint32_t extent[5] = {};
+  const cuuint32_t ones[5] = {1, 1, 1, 1, 1};
+  for (int i = 0; i < rank; ++i) {
+    global[i] = sizes[i];
+    extent[i] = box[i];
+    if (i + 1 < rank) strides[i] = strides_bytes[i];
+  }
+  const CUtensorMapSwizzle swizzle = swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                     : swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                           : CU_TENSOR_MAP_SWIZZLE_NONE;
+  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
+  const CUresult result =
+      encode(map, type, static_cast<cuuint32_t>(rank), base, global, strides, extent, ones,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
+}
+
+/// How a kernel is launched.
+struct Launch {
+  dim3 grid = 1;         ///< CTAs; grid.x is a multiple of `cluster`
+  int threads = 0;       ///< of a CTA
+  int cluster = 1;       ///< CTAs of a cluster, along x
+  int shared_bytes = 0;  ///< dynamic shared memory of a CTA
+  cudaStream_t stream = nullptr;
+};
+
+namespace detail {
+
+inline cudaLaunchConfig_t config_of(const Launch& how, cudaLaunchAttribute* cluster) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = how.grid;
+  config.blockDim = dim3(static_cast<unsigned>(how.threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(how.shared_bytes);
+  config.stream = how.stream;
+  cluster->id = cudaLaunchAttributeClusterDimension;
+  cluster->val.clusterDim.x = static_cast<unsigned>(how.cluster);
+  cluster->val.clusterDim.y = 1;
+  cluster->val.clusterDim.z = 1;
+  config.attrs = cluster;
+  config.numAttrs = how.cluster > 1 ? 1 : 0;
+  return config;
+}
+
+template <class... Parameters>
+const char* allow_shared(void (*kernel)(Parameters...), int bytes) {
+  return failure(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
+}  // namespace detail
+
+/// How many CTAs of such a launch the current device can hold at once: the grid of a persistent
+/// kernel. `how.grid` does not matter.
+template <class... Parameters>
+const char* resident_ctas(int* ctas, void (*kernel)(Parameters...), const Launch& how) {
+  if (const char* wrong = detail::allow_shared(kernel, how.shared_bytes)) return wrong;
+  Launch one = how;
+  one.grid = dim3(static_cast<unsigned>(how.cluster));
+  cudaLaunchAttribute cluster;
+  const cudaLaunchConfig_t config = detail::config_of(one, &cluster);
+  if (how.cluster > 1) {
+    int clusters = 0;
+    const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+    if (const char* wrong = failure(error)) return wrong;
+    *ctas = clusters * how.cluster;
+  } else {
+    int device = 0;
+    int processors = 0;
+    int per_processor = 0;
+    if (const char* wrong = failure(cudaGetDevice(&device))) return wrong;
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (const char* wrong = failure(error)) return wrong;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, how.threads,
+                                                          config.dynamicSmemBytes);
+    if (const char* wrong = failure(error)) return wrong;
+    *ctas = processors * per_processor;
+  }
+  return *ctas > 0 ? nullptr : "the device cannot hold one CTA (or cluster) of the kernel";
+}
+
+/// Launches; does not wait. A fault of the kernel itself shows at the next synchronization.
+template <class... Parameters, class... Arguments>
+const char* launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... arguments) {
+  if (how.cluster < 1 || how.grid.x % static_cast<unsigned>(how.cluster) != 0) {
+    return "launch: the grid is not a multiple of the cluster";
+  }
+  if (how.grid.x == 0 || how.grid.y == 0 || how.grid.z == 0) return nullptr;  // nothing to do
+  if (const char* wrong = detail::allow_shared(kernel, how.shared_bytes)) return wrong;
+  cudaLaunchAttribute cluster;
+  const cudaLaunchConfig_t config = detail::config_of(how, &cluster);
+  return failure(cudaLaunchKernelEx(&config, kernel, static_cast<Arguments&&>(arguments)...));
+}
+
+}  // namespace twill
