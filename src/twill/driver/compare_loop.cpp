@@ -13,10 +13,16 @@ namespace {
 using report::Compared;
 using strategy::Strategy;
 
+/// "strategy triton: ..." without what the row's name says.
+std::string without_name(const std::string& message, const std::string& strategy) {
+  const std::string prefix = "strategy " + strategy + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
 void add_schedule(Compared& row, const report::Outcome& outcome) {
   row.pool = outcome.pool;
   row.verdict = outcome.answer.verdict;
-  row.note = outcome.answer.argument;
+  row.note = without_name(outcome.answer.argument, row.strategy);
   if (!outcome.answer.schedule) return;
   const schedule::Schedule& found = *outcome.answer.schedule;
   row.interval = found.initiation_interval;
@@ -56,7 +62,7 @@ class Row {
   Compared fill() {
     auto outcome = schedule_loop(request_);
     if (!outcome) {
-      row_.note = outcome.error().message;
+      row_.note = without_name(outcome.error().message, row_.strategy);
       return std::move(row_);
     }
     report::Comparison& heading = out_.comparison;

@@ -179,7 +179,7 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   plan::Setting setting;
   setting.shrink = shrink;
   setting.tokens = outcome.strategy == "twill";  // no other relies on turns at the tensor core
-  setting.deepest_ring = outcome.ring_depth;
+  setting.ring_depth = outcome.ring_depth;
   if (outcome.machine.empty()) return attempt(*checked, setting, notes);
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   setting.machine = &kernel.machine;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -29,7 +30,7 @@ struct Space {
   Amount capacity = 0;
   std::vector<BufferId> buffers;
   std::vector<Amount> alignment;  // by BufferId
-  int deepest_ring = kDeepestRing;
+  std::optional<int> ring_depth;
 
   Buffer& at(BufferId id) { return draft.plan.buffers[id.index()]; }
 
@@ -146,13 +147,14 @@ Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   return (depth * draft.interval - span) * 1000 / wants;
 }
 
-/// Gives what memory is left to the rings, a copy at a time, to whichever hides least.
+/// Gives what memory is left to the rings, a copy at a time, to whichever hides least: until all
+/// hide their loads, or have the depth that is asked for.
 void deepen_rings(Space& space, Amount left) {
   Draft& draft = space.draft;
   std::vector<bool> full(draft.rings.size(), false);
   for (;;) {
     std::optional<std::size_t> least;
-    Cycles least_hidden = 1000;
+    Cycles least_hidden = space.ring_depth ? std::numeric_limits<Cycles>::max() : 1000;
     for (std::size_t r = 0; r < draft.rings.size(); ++r) {
       if (full[r]) continue;
       for (const OpId op : draft.rings[r]) {
@@ -169,7 +171,7 @@ void deepen_rings(Space& space, Amount left) {
     const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
     const bool here = space.at(*draft.home(draft.rings[*least][0])).memory ==
                       space.at(space.buffers.front()).memory;
-    if (!here || more > left || depth >= space.deepest_ring) {
+    if (!here || more > left || depth >= space.ring_depth.value_or(kDeepestRing)) {
       full[*least] = true;
       continue;
     }
@@ -272,7 +274,7 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     }
   }
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    Space space{draft, memory.capacity, {}, alignment, setting.deepest_ring.value_or(kDeepestRing)};
+    Space space{draft, memory.capacity, {}, alignment, setting.ring_depth};
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
       if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
     }

@@ -21,7 +21,7 @@ struct Setting {
   std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
   std::optional<Kernel> kernel;
   bool tokens = true;       ///< keep the order of tensor-core work across roles
-  std::optional<int> deepest_ring;  ///< copies of a load that runs ahead; nothing: as many as hide it
+  std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;  ///< also the waits that others imply
   bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the
                         ///< plan is then slower than the schedule, or may not work out at all

@@ -8,7 +8,7 @@ std::vector<Buffer> allocated_buffers(const Outcome& outcome) {
   const problem::Problem& problem = outcome.problem;
   const schedule::Schedule& schedule = *outcome.answer.schedule;
   const std::vector<schedule::Ring> rings =
-      schedule::rings_of(problem, schedule, outcome.ring_depth.value_or(schedule::kDeepestRing));
+      schedule::rings_of(problem, schedule, outcome.ring_depth);
   std::vector<Buffer> buffers;
   for (const schedule::Buffer& needed : schedule::buffers_of(problem, schedule)) {
     Buffer buffer{needed.value, needed.memory, needed.amount, needed.depth, {}};

@@ -48,7 +48,7 @@ struct Terms {
                                          ///< ops and groups are those of the loop
   std::vector<GroupId> groups;           ///< by OpId: who runs it
   std::vector<std::vector<OpId>> streams;  ///< issued in this order, round after round
-  std::optional<int> depth;              ///< most copies of a load's buffer; nothing: what fits
+  std::optional<int> depth;              ///< copies of a load's buffer; nothing: as many as hide it
   std::vector<std::string> notes;        ///< what was decided, a sentence each
 };
 
