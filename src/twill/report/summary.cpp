@@ -91,13 +91,14 @@ std::string objectives(const schedule::Answer& answer) {
   return text;
 }
 
-std::string candidates(const std::vector<Candidate>& candidates) {
+std::string candidates(const Outcome& outcome) {
   const auto number = [](std::optional<Cycles> it) { return it ? std::to_string(*it) : "-"; };
   TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
                   2);
   table.add({"pool", "rates", "II", "expected", "at slowest", ""});
   std::string notes;
-  for (const Candidate& it : candidates) {
+  const bool optima = outcome.strategy == "twill";
+  for (const Candidate& it : outcome.candidates) {
     if (!it.interval) {
       notes +=
           wrap(it.note, kWidth,
@@ -105,11 +106,12 @@ std::string candidates(const std::vector<Candidate>& candidates) {
       continue;
     }
     std::string mark = it.chosen ? "chosen" : "";
-    if (it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
+    if (optima && it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
     table.add(
         {it.pool, it.rate, number(it.interval), number(it.expected), number(it.slowest), mark});
   }
-  return "\ncandidates: the optimum of a pool with every op at one of its rates\n" +
+  return (optima ? "\ncandidates: the optimum of a pool with every op at one of its rates\n"
+                 : "\ncandidates: what strategy " + outcome.strategy + " makes of each pool\n") +
          table.to_string() + notes;
 }
 
@@ -250,7 +252,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   std::string out = title(outcome);
   if (!outcome.answer.schedule) {
     out += without_schedule(outcome);
-    if (!outcome.candidates.empty()) out += candidates(outcome.candidates);
+    if (!outcome.candidates.empty()) out += candidates(outcome);
     return printing.timing ? out + timings(outcome.timings) : out;
   }
   out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
@@ -263,7 +265,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
         schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
     out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
   }
-  if (outcome.candidates.size() > 1) out += candidates(outcome.candidates);
+  if (outcome.candidates.size() > 1) out += candidates(outcome);
   out += load_table(outcome);
   out += groups(outcome);
   out += buffers(outcome);
