@@ -142,6 +142,17 @@ inline const char* encode_tensor_map(CUtensorMap* map, CUtensorMapDataType type,
   return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
 }
 
+/// The same, but a tensor without elements has no map: `map` stays as it is, and nothing may be
+/// copied through it. A kernel that has nothing to do with such a tensor can still be launched.
+inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank, void* base,
+                            const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
+                            const std::uint32_t* box, int swizzle_bytes) {
+  for (int i = 0; i < rank; ++i) {
+    if (sizes[i] == 0) return nullptr;
+  }
+  return encode_tensor_map(map, type, rank, base, sizes, strides_bytes, box, swizzle_bytes);
+}
+
 /// How a kernel is launched.
 struct Launch {
   dim3 grid = 1;         ///< CTAs; grid.x is a multiple of `cluster`

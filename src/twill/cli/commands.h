@@ -4,6 +4,7 @@
 #include <string>
 
 #include "twill/driver/driver.h"
+#include "twill/driver/plan_loop.h"
 
 namespace CLI {
 class App;
@@ -36,6 +37,7 @@ void add_check_command(CLI::App& app, Session& session);
 void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);
 void add_emit_command(CLI::App& app, Session& session);
+void add_emit_cuda(CLI::App& emit, Session& session);  ///< below `emit`
 void add_machines_command(CLI::App& app, Session& session);
 void add_plan_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
@@ -43,6 +45,10 @@ void add_compare_command(CLI::App& app, Session& session);
 
 /// The exit code that an outcome stands for.
 int exit_code_of(const report::Outcome& outcome);
+
+/// Says on standard error why a loop has no plan, and returns the exit code for that.
+/// Precondition: it has none.
+int show_missing_plan(const driver::PlannedLoop& planned);
 
 /// Prints the diagnostic on standard error and returns `kBadInput`.
 int refuse(const Diagnostic& diagnostic);

@@ -57,19 +57,8 @@ int show_checked(const driver::Input& input) {
 }
 
 int show(const Choices& choices, const driver::PlannedLoop& planned) {
+  if (!planned.plan) return show_missing_plan(planned);
   warn(planned.outcome.warnings);
-  if (!planned.plan && planned.findings.empty()) {
-    std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",
-                 planned.outcome.answer.argument.c_str());
-    const int code = exit_code_of(planned.outcome);
-    return code == kAnswer ? kUndecided : code;
-  }
-  if (!planned.plan) {
-    std::fputs("twill: error: our plan fails its proof; this is a bug of ours, please report it\n",
-               stderr);
-    list(planned.findings);
-    return kUnverified;
-  }
   const plan::Plan& plan = planned.plan->plan();
   if (!choices.output.empty()) {
     const auto written = write_file(choices.output, plan::plan_json(plan));
@@ -96,6 +85,20 @@ int run(Choices choices) {
 }
 
 }  // namespace
+
+int show_missing_plan(const driver::PlannedLoop& planned) {
+  warn(planned.outcome.warnings);
+  if (planned.findings.empty()) {
+    std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",
+                 planned.outcome.answer.argument.c_str());
+    const int code = exit_code_of(planned.outcome);
+    return code == kAnswer ? kUndecided : code;
+  }
+  std::fputs("twill: error: our plan fails its proof; this is a bug of ours, please report it\n",
+             stderr);
+  list(planned.findings);
+  return kUnverified;
+}
 
 void add_plan_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<Choices>();

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "twill/driver/around.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
-#include "twill/ir/loop.h"
 #include "twill/plan/json.h"
 #include "twill/plan/make.h"
 #include "twill/verify/verify.h"
@@ -27,92 +27,6 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
     }
   }
   return mechanisms;
-}
-
-std::vector<plan::Buffer> residents_of(const report::Outcome& outcome) {
-  std::vector<plan::Buffer> residents;
-  for (const extract::Reserved& reserved : outcome.reserved) {
-    if (reserved.memory == "registers") continue;
-    plan::Buffer buffer;
-    buffer.name = reserved.what;
-    const auto taken = [&](const plan::Buffer& other) { return other.name == buffer.name; };
-    for (int i = 2; std::any_of(residents.begin(), residents.end(), taken); ++i) {
-      buffer.name = reserved.what + "#" + std::to_string(i);
-    }
-    buffer.memory = reserved.memory;
-    buffer.residence =
-        reserved.memory == "TMEM" ? plan::Residence::tensor : plan::Residence::shared;
-    buffer.size = reserved.amount;
-    buffer.resident = true;
-    residents.push_back(std::move(buffer));
-  }
-  return residents;
-}
-
-bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
-  const auto is_tile = [&](ir::ValueId value) {
-    const ir::Type type = ir::type_of(program, value);
-    return ir::is_tensor(type) || type->kind == ir::TypeKind::memdesc;
-  };
-  if (op.kind == ir::OpKind::arith_constant || op.kind == ir::OpKind::scf_yield) return false;
-  return std::any_of(op.results.begin(), op.results.end(), is_tile) ||
-         std::any_of(op.operands.begin(), op.operands.end(), is_tile);
-}
-
-/// The operations on tiles in the blocks around the loop, before and after it. Who does them is
-/// filled in when the roles are known.
-plan::Kernel kernel_of(const Kernel& kernel, const std::string& name) {
-  const ir::Program& program = kernel.program;
-  plan::Kernel around;
-  around.name = name;
-  around.loop = loop_in_words(kernel);
-  std::optional<ir::OpId> inner = kernel.choice.loop;
-  while (inner) {
-    const ir::Op& at = program.op(*inner);
-    const std::optional<ir::OpId> outer = ir::parent(program, *inner);
-    if (!outer) break;
-    bool before = true;
-    for (const ir::OpId op : program.block(at.block).ops) {
-      if (op == *inner) {
-        before = false;
-        continue;
-      }
-      if (!works_on_tiles(program, program.op(op))) continue;
-      const Location where = ir::text_location(program, op);
-      plan::Outside outside;
-      outside.when = before ? plan::Outside::When::before : plan::Outside::When::after;
-      outside.what = program.op(op).name + " @ " + std::to_string(where.line) + ":" +
-                     std::to_string(where.column);
-      outside.line = where.line;
-      outside.column = where.column;
-      around.around.push_back(std::move(outside));
-    }
-    const ir::OpKind kind = program.op(*outer).kind;
-    if (kind == ir::OpKind::scf_for || kind == ir::OpKind::scf_while) {
-      around.tiles = plan::Tiles::program_loop;
-    }
-    inner = outer;
-  }
-  return around;
-}
-
-/// Loads before the loop are the load role's; everything else is done by the roles that compute,
-/// each for its own rows.
-void assign_around(plan::Plan& plan) {
-  if (!plan.kernel) return;
-  std::vector<plan::RoleId> loads;
-  std::vector<plan::RoleId> computes;
-  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
-    const problem::Group& group = plan.problem[plan.roles[r].group];
-    if (group.loads) loads.emplace_back(r);
-    if (!group.loads && group.warps >= 4) computes.emplace_back(r);
-  }
-  for (plan::Outside& outside : plan.kernel->around) {
-    const bool copies = outside.what.find("descriptor_load") != std::string::npos ||
-                        outside.what.find("async_tma_copy_global_to_local") != std::string::npos;
-    const bool load = outside.when == plan::Outside::When::before && copies && !loads.empty();
-    outside.roles = load ? loads : computes;
-  }
 }
 
 /// A proven plan, or why there is none: a diagnostic if the schedule cannot be carried out,
@@ -149,7 +63,6 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
       result.refusal = std::move(draft).error();
       return result;
     }
-    assign_around(*draft);
     draft->notes.insert(draft->notes.end(), notes.begin(), notes.end());
     auto proven = plan::prove(*std::move(draft));
     if (proven) {
@@ -185,8 +98,7 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.machine = &kernel.machine;
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
-  setting.residents = residents_of(outcome);
-  setting.kernel = kernel_of(kernel, outcome.problem.name());
+  add_surroundings(setting, kernel, outcome);
   return attempt(*checked, setting, notes);
 }
 

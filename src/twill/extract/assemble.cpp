@@ -149,7 +149,7 @@ class Assembler {
     if (resident.home == Home::registers) {
       const std::int64_t each = registers_of(resident.space, resident.bits, widths_.compute, false);
       registers += each;
-      reserved_.push_back({resident.name, "registers", each, resident.why});
+      reserved_.push_back({resident.name, "registers", each, resident.why, resident.op, false});
       return;
     }
     const auto memory = memory_of(*pricing_.machine, resident.home);
@@ -157,7 +157,8 @@ class Assembler {
     const Amount amount = amount_of(resident.home, resident.space, resident.bits);
     taken[*memory] += amount;
     reserved_.push_back(
-        {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why});
+        {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why,
+         resident.op, resident.staging});
   }
 
   /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held

@@ -156,7 +156,7 @@ void Contractor::note_residents(const Accesses& accesses) {
     graph_.residents.push_back(
         {source_of(id).text, type->space == ir::MemorySpace::tensor ? Home::tensor : Home::shared,
          std::move(space), ir::element_bits(type),
-         in_loop ? "read in every iteration" : "needed after the loop"});
+         in_loop ? "read in every iteration" : "needed after the loop", id, false});
   }
 }
 
@@ -182,7 +182,9 @@ void Contractor::note_staging() {
                      Home::shared,
                      {},
                      ir::element_bits(type),
-                     "staging of a store that overlaps the next tile"};
+                     "staging of a store that overlaps the next tile",
+                     std::nullopt,
+                     true};
     for (std::int64_t extent : type->shape) {
       staging.space.push_back({AxisId(), std::max<std::int64_t>(extent, 1)});
     }

@@ -264,7 +264,7 @@ void Contractor::note_invariant(ir::ValueId value) {
   const auto id = program().value(real).op;
   graph_.residents.push_back({source_of(*id).text, Home::registers, std::move(space),
                               ir::element_bits(ir::type_of(program(), real)),
-                              "register tile made before the loop"});
+                              "register tile made before the loop", *id, false});
 }
 
 }  // namespace twill::extract

@@ -35,6 +35,8 @@ struct Reserved {
   std::string memory;  ///< "SMEM", "TMEM" or "registers"
   Amount amount = 0;   ///< bytes, columns, or registers per thread
   std::string why;
+  std::optional<ir::OpId> op;  ///< that makes it; none for staging
+  bool staging = false;        ///< of a store after the loop
 };
 
 struct Extraction {

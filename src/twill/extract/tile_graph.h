@@ -105,6 +105,8 @@ struct Resident {
   Space space;
   int bits = 16;
   std::string why;  ///< "loaded before the loop", "staging of a store in the outer loop"
+  std::optional<ir::OpId> op;  ///< that makes it: an allocation, or arithmetic before the loop
+  bool staging = false;        ///< of a store after the loop
 };
 
 /// Axes that no cut may go through, with the reason.

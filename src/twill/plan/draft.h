@@ -95,6 +95,8 @@ Cycles ready(const Draft& draft, OpId op);
 Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
+/// Who does what around the loop, with the buffers of that, without addresses.
+Result<void> make_outside(Draft& draft, const Setting& setting);
 /// Addresses, ring depths, and who shares them.
 Result<void> make_addresses(Draft& draft, const Setting& setting);
 /// One window of each role, with nothing but the ops.
@@ -103,5 +105,7 @@ void make_order(Draft& draft);
 Result<void> make_channels(Draft& draft, const Setting& setting);
 /// Fences, asynchronous groups, sections.
 Result<void> make_sections(Draft& draft);
+/// What roles do before and after the loop, and the channels for that.
+Result<void> make_tile_steps(Draft& draft);
 
 }  // namespace twill::plan

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -13,6 +12,7 @@ namespace {
 constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
 constexpr Amount kColumnAlignment = 32;
 constexpr int kDeepestRing = 256;
+constexpr int kSpareDepth = 8;  // up to which rings take memory that nobody else wants
 
 Amount alignment_of(const Buffer& buffer, bool operand) {
   const Amount most = buffer.residence == Residence::tensor ? kColumnAlignment : kLargestAlignment;
@@ -27,10 +27,10 @@ Amount total(const Buffer& buffer) { return buffer.size * buffer.depth; }
 /// The buffers of one memory and what is known about them.
 struct Space {
   Draft& draft;
+  std::string memory;
   Amount capacity = 0;
   std::vector<BufferId> buffers;
   std::vector<Amount> alignment;  // by BufferId
-  std::optional<int> ring_depth;
 
   Buffer& at(BufferId id) { return draft.plan.buffers[id.index()]; }
 
@@ -147,14 +147,37 @@ Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   return (depth * draft.interval - span) * 1000 / wants;
 }
 
-/// Gives what memory is left to the rings, a copy at a time, to whichever hides least: until all
-/// hide their loads, or have the depth that is asked for.
+/// Gives a ring another copy of each of its loads, if they fit.
+bool deepen(Space& space, const std::vector<OpId>& ring, Amount& left) {
+  Amount more = 0;
+  for (const OpId op : ring) {
+    const Buffer& buffer = space.at(*space.draft.home(op));
+    if (buffer.memory != space.memory) return false;
+    more += buffer.size;
+  }
+  if (more > left) return false;
+  for (const OpId op : ring) ++space.at(*space.draft.home(op)).depth;
+  left -= more;
+  return true;
+}
+
+/// Gives copies to all rings in turn until they are so deep, as far as memory goes.
+void deepen_in_turn(Space& space, int until, Amount& left) {
+  for (int depth = 1; depth < until; ++depth) {
+    for (const std::vector<OpId>& ring : space.draft.rings) {
+      if (space.at(*space.draft.home(ring[0])).depth == depth) deepen(space, ring, left);
+    }
+  }
+}
+
+/// Gives what memory is left to the rings, a copy at a time, to whichever hides least of its
+/// latency; when all is hidden, to all in turn: deeper rings ride out what the model does not know.
 void deepen_rings(Space& space, Amount left) {
   Draft& draft = space.draft;
   std::vector<bool> full(draft.rings.size(), false);
   for (;;) {
     std::optional<std::size_t> least;
-    Cycles least_hidden = space.ring_depth ? std::numeric_limits<Cycles>::max() : 1000;
+    Cycles least_hidden = 1000;
     for (std::size_t r = 0; r < draft.rings.size(); ++r) {
       if (full[r]) continue;
       for (const OpId op : draft.rings[r]) {
@@ -165,22 +188,14 @@ void deepen_rings(Space& space, Amount left) {
         }
       }
     }
-    if (!least) return;
-    Amount more = 0;
-    for (const OpId op : draft.rings[*least]) more += space.at(*draft.home(op)).size;
+    if (!least) break;
     const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
-    const bool here = space.at(*draft.home(draft.rings[*least][0])).memory ==
-                      space.at(space.buffers.front()).memory;
-    if (!here || more > left || depth >= space.ring_depth.value_or(kDeepestRing)) {
-      full[*least] = true;
-      continue;
-    }
-    for (const OpId op : draft.rings[*least]) ++space.at(*draft.home(op)).depth;
-    left -= more;
+    full[*least] = depth >= kDeepestRing || !deepen(space, draft.rings[*least], left);
   }
+  deepen_in_turn(space, kSpareDepth, left);
 }
 
-tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amount needs) {
+tl::unexpected<Diagnostic> too_much(Space& space, Amount needs) {
   Amount staged = 0;
   for (const BufferId id : space.buffers) {
     if (space.at(id).staging) staged += total(space.at(id));
@@ -188,7 +203,7 @@ tl::unexpected<Diagnostic> too_much(Space& space, const std::string& memory, Amo
   return fail({},
               fmt::format("the buffers need {} of {} in {}, {} of it to hand values from group "
                           "to group",
-                          needs, space.capacity, memory, staged),
+                          needs, space.capacity, space.memory, staged),
               "a schedule with fewer crossing values, or smaller tiles");
 }
 
@@ -245,12 +260,17 @@ bool shrink(Space& space) {
   return true;
 }
 
-Result<void> fill(Space& space, const std::string& memory, bool may_shrink) {
+Result<void> fill(Space& space, const Setting& setting) {
   if (space.buffers.empty()) return {};
   for (;;) {
     const Amount needs = lay_out(space);
     if (needs <= space.capacity) {
-      deepen_rings(space, space.capacity - needs);
+      Amount left = space.capacity - needs;
+      if (setting.ring_depth) {
+        deepen_in_turn(space, *setting.ring_depth, left);
+      } else {
+        deepen_rings(space, left);
+      }
       lay_out(space);
       return {};
     }
@@ -258,8 +278,26 @@ Result<void> fill(Space& space, const std::string& memory, bool may_shrink) {
     const Amount shared = lay_out_sharing(space);
     if (shared <= space.capacity) return {};
     space.draft.aliases.resize(before);
-    if (!may_shrink || !shrink(space)) return too_much(space, memory, shared);
+    if (!setting.shrink || !shrink(space)) return too_much(space, shared);
   }
+}
+
+}  // namespace
+
+namespace {
+
+/// Puts what belongs to the tile at the upper end of a memory, behind what the loop may use.
+/// Returns what is left for the loop.
+Amount place_residents(Space& space, Amount reserved) {
+  Amount end = space.capacity + reserved;
+  for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {
+    Buffer& buffer = space.draft.plan.buffers[b];
+    if (!buffer.resident || buffer.memory != space.memory) continue;
+    const Amount to = space.alignment[b];
+    buffer.offset = floor_div(end - buffer.size, to) * to;
+    end = buffer.offset;
+  }
+  return std::min(end, space.capacity);
 }
 
 }  // namespace
@@ -274,11 +312,16 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     }
   }
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    Space space{draft, memory.capacity, {}, alignment, setting.ring_depth};
+    Space space{draft, memory.name, memory.capacity, {}, alignment};
+    Amount reserved = 0;
+    for (const auto& [name, amount] : setting.reserved) reserved += name == memory.name ? amount : 0;
+    draft.plan.limits.reserved.push_back(reserved);
+    space.capacity = place_residents(space, reserved);
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
-      if (draft.plan.buffers[b].memory == memory.name) space.buffers.emplace_back(b);
+      const Buffer& buffer = draft.plan.buffers[b];
+      if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
     }
-    TWILL_TRY_VOID(fill(space, memory.name, setting.shrink));
+    TWILL_TRY_VOID(fill(space, setting));
   }
   return {};
 }

@@ -284,21 +284,6 @@ bool fits(const Plan& plan, const Role& role) {
   return role.registers <= role.usable || !plan.problem.in_force(problem::Rule::registers);
 }
 
-/// Behind the memory that the Problem has.
-void add_residents(Draft& draft, const Setting& setting) {
-  std::map<std::string, Amount> next;
-  for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    next.emplace(memory.name, memory.capacity);
-  }
-  for (Buffer resident : setting.residents) {
-    const auto at = next.find(resident.memory);
-    if (at == next.end()) continue;
-    resident.offset = at->second;
-    at->second += resident.size;
-    draft.plan.buffers.push_back(std::move(resident));
-  }
-}
-
 Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& setting,
                         const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
@@ -307,20 +292,30 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   draft.eager = eager;
   draft.eager.resize(draft.plan.roles.size(), false);
   TWILL_TRY_VOID(make_storage(draft));
+  TWILL_TRY_VOID(make_outside(draft, setting));
   TWILL_TRY_VOID(make_addresses(draft, setting));
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
   TWILL_TRY_VOID(make_sections(draft));
   const std::vector<int> needed = registers_needed(draft.plan);
   for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
-  add_residents(draft, setting);
-  draft.plan.kernel = setting.kernel;
+  TWILL_TRY_VOID(make_tile_steps(draft));
   return std::move(draft.plan);
 }
 
 }  // namespace
 
-Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+namespace {
+
+/// The same with the stores of tiles done by threads, where staging has no room.
+Setting without_staging(Setting setting) {
+  for (Around& around : setting.around) {
+    if (around.what.mechanism == Mechanism::bulk_store) around.what.mechanism = Mechanism::threads;
+  }
+  return setting;
+}
+
+Result<Plan> draft_fitting(const verify::CheckedSchedule& checked, const Setting& setting) {
   if (!checked.problem().in_force(problem::Rule::dependence)) {
     return fail({},
                 "the loop relaxes the rule `dependence`, so its schedule need not run in order");
@@ -338,6 +333,23 @@ Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& s
                                 role.name, role.registers, role.usable));
   }
   return plan;
+}
+
+}  // namespace
+
+Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
+  Result<Plan> plan = draft_fitting(checked, setting);
+  const bool stages =
+      std::any_of(setting.around.begin(), setting.around.end(), [](const Around& around) {
+        return around.what.mechanism == Mechanism::bulk_store;
+      });
+  if (plan || !stages) return plan;
+  Result<Plan> direct = draft_fitting(checked, without_staging(setting));
+  if (!direct) return plan;
+  direct->notes.emplace_back(
+      "beside the loop's buffers there is no room to stage what is stored after it: the threads "
+      "store it themselves");
+  return direct;
 }
 
 }  // namespace twill::plan

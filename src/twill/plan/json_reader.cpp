@@ -359,6 +359,7 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::bulk_store}));
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
   TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
+  TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));
   return outside;
 }
 
@@ -373,6 +374,7 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.order, node.named("order", {TileOrder::row_major, TileOrder::grouped}));
   TWILL_TRY(kernel.group, node.small("group"));
   TWILL_TRY(kernel.cluster, node.small("cluster"));
+  TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
   TWILL_TRY(const std::vector<Node> around, node.list("around"));
   for (const Node& item : around) {
     TWILL_TRY(Outside outside, read_outside(item, scope));

@@ -129,7 +129,8 @@ Json kernel_json(const Plan& plan) {
                       {"column", outside.column},
                       {"mechanism", name_of(outside.mechanism)},
                       {"roles", role_names(plan, outside.roles)},
-                      {"buffers", buffer_names(plan, outside.buffers)}});
+                      {"buffers", buffer_names(plan, outside.buffers)},
+                      {"reads", buffer_names(plan, outside.reads)}});
   }
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},
@@ -137,6 +138,7 @@ Json kernel_json(const Plan& plan) {
           {"order", name_of(plan.kernel->order)},
           {"group", plan.kernel->group},
           {"cluster", plan.kernel->cluster},
+          {"same_trips", plan.kernel->same_trips},
           {"around", std::move(around)}};
 }
 

@@ -11,6 +11,16 @@
 
 namespace twill::plan {
 
+/// Something of the kernel around the loop, before it is known who does it.
+struct Around {
+  Outside what;                         ///< without roles and buffers
+  std::optional<std::size_t> resident;  ///< tma_load: what it fills, of Setting::residents
+  std::vector<std::size_t> reads;       ///< what it reads of them
+  std::string memory;                   ///< bulk_store: where its tile can be staged
+  Amount bytes = 0;                     ///< bulk_store: of the tile
+  std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
+};
+
 /// What a Plan needs to know beside the schedule. Everything has a default: a `.loop` text brings
 /// no machine and no kernel.
 struct Setting {
@@ -19,7 +29,11 @@ struct Setting {
   std::vector<std::optional<Mechanism>>
       mechanisms;                 ///< by OpId, where the kernel says; may be empty
   std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
-  std::optional<Kernel> kernel;
+  std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond what the Problem
+                                                         ///< has of it
+  std::optional<Kernel> kernel;    ///< with nothing around
+  std::vector<Around> around;      ///< in the order of the program
+  std::vector<int> parts;          ///< by OpId: the rows it works on, -1: all; may be empty
   bool tokens = true;       ///< keep the order of tensor-core work across roles
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;  ///< also the waits that others imply

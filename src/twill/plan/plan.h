@@ -236,6 +236,7 @@ struct Outside {
                                   ///< its own rows
   std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of each
                                   ///< of `roles`, with its rows and no others. Else: none
+  std::vector<BufferId> reads;    ///< residents it reads
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 
@@ -260,6 +261,7 @@ struct Kernel {
   TileOrder order = TileOrder::row_major;  ///< persistent
   int group = 1;                           ///< grouped
   int cluster = 1;                         ///< CTAs of a cluster, along x
+  bool same_trips = false;  ///< the bounds of the loop are those of every tile
   std::vector<Outside> around;             ///< in the order of the program
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };

@@ -2,10 +2,8 @@
 
 namespace twill::simulate {
 
-Program::Program(const plan::Role& role, std::int64_t trips) : role_(&role), trips_(trips) {
-  const plan::Sections& sections = role.sections;
-  const bool is_short = trips < sections.spread;
-  steps_ = is_short ? &sections.short_trips[static_cast<std::size_t>(trips)] : &sections.prologue;
+Program::Program(const plan::Role& role, std::int64_t trips)
+    : role_(&role), trips_(trips), steps_(&role.before) {
   skip_empty();
 }
 
@@ -22,24 +20,43 @@ void Program::enter_next() {
   const plan::Sections& sections = role_->sections;
   const bool is_short = trips_ < sections.spread;
   index_ = 0;
-  if (in_tail_) {
-    section_ = Section::end;
-  } else if (is_short || section_ == Section::drain) {
-    section_ = Section::drain;
-    steps_ = &role_->tail;
-    window_ = trips_;
-    in_tail_ = true;
-  } else if (section_ == Section::prologue && sections.spread < trips_) {
-    section_ = Section::steady;
-    steps_ = &sections.steady;
-    window_ = sections.spread;
-  } else if (section_ == Section::steady && window_ + 1 < trips_) {
-    ++window_;
-  } else {
-    section_ = Section::drain;
-    steps_ = &sections.drain;
-    window_ = trips_;
+  switch (at_) {
+    case At::before:
+      at_ = At::prologue;
+      steps_ = is_short ? &sections.short_trips[static_cast<std::size_t>(trips_)]
+                        : &sections.prologue;
+      return;
+    case At::prologue:
+      if (is_short) return enter_after();
+      window_ = sections.spread - 1;
+      at_ = At::steady;
+      steps_ = &sections.steady;
+      [[fallthrough]];
+    case At::steady:
+      section_ = Section::steady;
+      if (++window_ < trips_) return;
+      section_ = Section::drain;
+      at_ = At::drain;
+      steps_ = &sections.drain;
+      window_ = trips_;
+      return;
+    case At::drain:
+      return enter_after();
+    case At::after:
+      at_ = At::tail;
+      steps_ = &role_->tail;
+      return;
+    case At::tail:
+      section_ = Section::end;
+      return;
   }
+}
+
+void Program::enter_after() {
+  section_ = Section::drain;
+  at_ = At::after;
+  steps_ = &role_->after;
+  window_ = trips_;
 }
 
 }  // namespace twill::simulate

@@ -14,14 +14,21 @@ class Program {
 
   bool at_end() const { return section_ == Section::end; }
   const plan::Step& step() const { return (*steps_)[index_]; }
-  std::int64_t iteration() const { return plan::iteration_of(step().instance, window_, trips_); }
-  /// Short paths count as prologue, the tail as drain.
+  /// What the step is about; 0 for steps of the tile, of which there is one.
+  std::int64_t iteration() const {
+    const bool tile = step().instance.from == plan::Instance::From::tile;
+    return tile ? 0 : plan::iteration_of(step().instance, window_, trips_);
+  }
+  /// What comes before the loop and short paths count as prologue, what comes after it as drain.
   Section section() const { return section_; }
   void next();
 
  private:
+  enum class At { before, prologue, steady, drain, after, tail };
+
   void skip_empty();
   void enter_next();
+  void enter_after();
 
   const plan::Role* role_;
   std::int64_t trips_;
@@ -29,7 +36,7 @@ class Program {
   const std::vector<plan::Step>* steps_;
   std::size_t index_ = 0;
   Section section_ = Section::prologue;
-  bool in_tail_ = false;
+  At at_ = At::before;
 };
 
 }  // namespace twill::simulate

@@ -51,6 +51,11 @@ void Run::enter_section(RoleState& role) const {
 /// Takes the step the role stands at, if it can.
 bool Run::take(std::size_t r) {
   const Step& step = roles_[r].program.step();
+  if (step.outside) {  // costs nothing here; a copy that fills a resident is there at once
+    if (step.channel) arrive(phase_of(r, false), {0, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
+    finish_step(r);
+    return true;
+  }
   switch (step.kind) {
     case StepKind::compute:
     case StepKind::issue:

@@ -51,13 +51,13 @@ class BarrierCheck {
       std::vector<std::string> trace;
       for (const Arriving& arrival : arrivals) trace.push_back(run_.describe(arrival.event));
       findings_.add("arrivals",
-                    fmt::format("with {} trips, phase {} of {} gets {} arrivals, but counts {}",
+                    fmt::format("with {}, phase {} of {} gets {} arrivals, but counts {}",
                                 run_.trips(), phase, name(), count, wanted),
                     std::move(trace));
     }
     if (bytes != expected) {
       findings_.add("arrivals",
-                    fmt::format("with {} trips, phase {} of {} expects {} bytes, but {} arrive",
+                    fmt::format("with {}, phase {} of {} expects {} bytes, but {} arrive",
                                 run_.trips(), phase, name(), expected, bytes));
     }
   }
@@ -68,7 +68,7 @@ class BarrierCheck {
     const auto before = barrier_.phases.find(phase - 1);
     if (before == barrier_.phases.end()) {
       findings_.add("arrivals",
-                    fmt::format("with {} trips, {} gets arrivals for phase {}, but none "
+                    fmt::format("with {}, {} gets arrivals for phase {}, but none "
                                 "for the phase before",
                                 run_.trips(), name(), phase));
       return;
@@ -78,7 +78,7 @@ class BarrierCheck {
         if (run_.before(early.event, late.event)) continue;
         findings_.add(
             "overrun",
-            fmt::format("with {} trips, an arrival for phase {} of {} may come before phase "
+            fmt::format("with {}, an arrival for phase {} of {} may come before phase "
                         "{} is complete and be counted there",
                         run_.trips(), phase, name(), phase - 1),
             {run_.describe(late.event) + " is not ordered after", run_.describe(early.event)});
@@ -93,7 +93,7 @@ class BarrierCheck {
     if (wait.parity != right) {
       findings_.add(
           "phase",
-          fmt::format("with {} trips, {} asks {} for parity {}, but phase {} has {}", run_.trips(),
+          fmt::format("with {}, {} asks {} for parity {}, but phase {} has {}", run_.trips(),
                       run_.describe(wait.event), name(), wait.parity, wait.phase, right));
       return;
     }
@@ -109,7 +109,7 @@ class BarrierCheck {
       if (over) continue;
       findings_.add(
           "phase",
-          fmt::format("with {} trips, {} may ask for phase {} of {} while phase {} is still "
+          fmt::format("with {}, {} may ask for phase {} of {} while phase {} is still "
                       "open, and pass at once",
                       run_.trips(), run_.describe(wait.event), wait.phase, name(), wait.phase - 1),
           {run_.describe(wait.event) + " is not ordered after", run_.describe(arrival.event)});
@@ -128,7 +128,7 @@ class BarrierCheck {
     for (const Arriving& arrival : next->second) trace.push_back(run_.describe(arrival.event));
     findings_.add(
         "phase",
-        fmt::format("with {} trips, {} may miss phase {} of {}: phase {} can complete before",
+        fmt::format("with {}, {} may miss phase {} of {}: phase {} can complete before",
                     run_.trips(), run_.describe(wait.event), wait.phase, name(), wait.phase + 1),
         std::move(trace));
   }

@@ -80,7 +80,7 @@ class DataCheck {
   }
 
   void check_dependence(const problem::Dependence& d) {
-    for (std::int64_t i = 0; i < run_.trips() && !findings_.full(); ++i) {
+    for (std::int64_t i = 0; i < run_.iterations() && !findings_.full(); ++i) {
       if (d.carries_value) {
         check_read(d, i);
       } else {
@@ -138,7 +138,7 @@ class DataCheck {
     const Access write = written(d.from, n, staged);
     if (staged && !write.when->exists()) {
       findings_.add("read-before-write",
-                    fmt::format("with {} trips, {} of iteration {} reads {}, which is never staged",
+                    fmt::format("with {}, {} of iteration {} reads {}, which is never staged",
                                 run_.trips(), name(d.to), i, name(d.from)));
       return;
     }
@@ -198,7 +198,7 @@ class DataCheck {
     const auto [a, b] = unordered_pair(*first.when, *second.when);
     findings_.add(
         rule,
-        fmt::format("with {} trips, {} of iteration {} {} {} of iteration {}", run_.trips(),
+        fmt::format("with {}, {} of iteration {} {} {} of iteration {}", run_.trips(),
                     name(second.op), second.at, relation, name(first.op), first.at),
         {run_.describe(b) + " is not ordered after", run_.describe(a)});
   }
@@ -247,7 +247,7 @@ class DataCheck {
       if (next != fences.end() && run_.before(*next, read.when->begin[0])) continue;
       findings_.add(
           "fence",
-          fmt::format("with {} trips, {} of iteration {} reads {} with no {} fence after it "
+          fmt::format("with {}, {} of iteration {} reads {} with no {} fence after it "
                       "was written",
                       run_.trips(), name(read.op), read.at, name(write.op), name_of(kind)),
           {run_.describe(wrote)});
@@ -265,7 +265,7 @@ class DataCheck {
       if (next != fences.begin() && run_.before(write.when->end[0], *(next - 1))) continue;
       findings_.add(
           "fence",
-          fmt::format("with {} trips, {} of iteration {} reads {} from tensor memory with no "
+          fmt::format("with {}, {} of iteration {} reads {} from tensor memory with no "
                       "tensor-after fence in between",
                       run_.trips(), name(read.op), read.at, name(write.op)),
           {run_.describe(reads)});

@@ -25,13 +25,13 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
-std::int64_t check_run(const Tables& tables, std::int64_t trips, std::int64_t tiles,
-                       Findings& findings) {
-  Run run(tables, trips, tiles, findings);
+std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings) {
+  Run run(tables, tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
   if (!findings.empty() || !run.settle(findings)) return events;
   check_barriers(run, findings);
   if (findings.empty()) check_data(run, findings);
+  if (findings.empty()) check_around(run, findings);
   return events;
 }
 
@@ -53,11 +53,49 @@ void check_owners(const Plan& plan, Findings& findings) {
   }
 }
 
-/// Of a persistent kernel, tiles enough to come back to the first slot of the deepest ring.
-std::int64_t tiles_of(const Tables& tables, std::int64_t trips) {
-  const bool persistent =
-      tables.plan.kernel && tables.plan.kernel->tiles != Tiles::one_per_cta;
-  return persistent && trips > 0 ? 3 + tables.deepest / trips : 1;
+/// The Lyndon words of a length that divides `length`, one after the other: a circle in which every
+/// word of that length over 0 .. letters - 1 occurs (Fredricksen, Kessler and Maiorana).
+void append_words(std::int64_t letters, std::size_t length, TileTrips& word, std::size_t period,
+                  TileTrips& out) {
+  const std::size_t at = word.size();
+  if (at > length) {
+    if (length % period == 0) {
+      out.insert(out.end(), word.begin() + 1,
+                 word.begin() + 1 + static_cast<std::ptrdiff_t>(period));
+    }
+    return;
+  }
+  for (std::int64_t letter = word[at - period]; letter < letters; ++letter) {
+    word.push_back(letter);
+    append_words(letters, length, word, letter == word[at - period] ? period : at, out);
+    word.pop_back();
+  }
+}
+
+/// Tiles of all trip counts below `letters`, such that every sequence of `length` occurs.
+TileTrips all_sequences(std::int64_t letters, std::size_t length) {
+  TileTrips tiles;
+  TileTrips word = {0};
+  append_words(letters, length, word, 1, tiles);
+  for (std::size_t i = 0; i + 1 < length; ++i) tiles.push_back(tiles[i]);
+  return tiles;
+}
+
+/// What a kernel of many tiles per CTA is laid out for beside single tiles, with trip counts up to
+/// `most`.
+std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
+  const bool persistent = tables.plan.kernel && tables.plan.kernel->tiles != Tiles::one_per_cta;
+  if (!persistent) return {};
+  constexpr std::int64_t kShort = 4;
+  std::vector<TileTrips> all;
+  for (std::int64_t trips = 0; trips <= most; ++trips) {
+    const std::int64_t tiles = 2 + tables.deepest / std::max<std::int64_t>(trips, 1);
+    all.emplace_back(static_cast<std::size_t>(tiles), trips);
+  }
+  if (tables.plan.kernel->same_trips) return all;
+  all.push_back(all_sequences(most + 1, 2));
+  all.push_back(all_sequences(kShort, 4));
+  return all;
 }
 
 }  // namespace
@@ -73,10 +111,14 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   if (!findings.empty()) return refuse();
   const proof::Tables tables(plan);
   const auto bound = proof::trips_to_check(tables);
-  const std::int64_t last = bound.value_or(tables.spread + 2 * std::int64_t{tables.deepest} + 4);
+  const std::int64_t some = tables.spread + 2 * std::int64_t{tables.deepest} + 4;
+  const auto [last, ends] = bound.value_or(proof::Bounds{some, some});
   ProofSize size{last, 0};
-  for (std::int64_t trips = 0; trips <= last; ++trips) {
-    size.events += proof::check_run(tables, trips, proof::tiles_of(tables, trips), findings);
+  std::vector<proof::TileTrips> runs;
+  for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
+  for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends)) runs.push_back(std::move(tiles));
+  for (const proof::TileTrips& tiles : runs) {
+    size.events += proof::check_run(tables, tiles, findings);
     if (!findings.empty()) return refuse();
     if (size.events > kMostEvents) {
       findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "

@@ -171,13 +171,14 @@ class Steady {
 
 }  // namespace
 
-std::optional<std::int64_t> trips_to_check(const Tables& tables) {
+std::optional<Bounds> trips_to_check(const Tables& tables) {
   const Steady steady(tables.plan);
   const auto back = steady.farthest_back();
   if (!back) return std::nullopt;
   const std::int64_t reach = *back + steady.longest_link();
   const std::int64_t apart = 2 * std::int64_t{tables.deepest} + tables.spread + tables.farthest;
-  return tables.spread + 2 * (reach + apart) + 1;
+  const std::int64_t ends = 2 * std::int64_t{tables.spread} + tables.deepest + tables.farthest;
+  return Bounds{tables.spread + 2 * (reach + apart) + 1, ends + *back + 1};
 }
 
 }  // namespace twill::plan::proof

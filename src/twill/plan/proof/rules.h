@@ -39,13 +39,21 @@ struct Tables {
   int farthest = 0;          ///< distance of a dependence
 };
 
-/// The trip counts that stand for all; nothing if the steady state can wait for its own future, in
-/// which case a run of `spread + 2 x deepest` trips deadlocks or the plan is refused.
-std::optional<std::int64_t> trips_to_check(const Tables& tables);
+/// The trip counts that stand for all.
+struct Bounds {
+  std::int64_t trips = 0;  ///< for one tile
+  std::int64_t ends = 0;   ///< for tiles that follow each other: beyond it, what is at one end of a
+                           ///< tile has nothing to do with the other end
+};
+/// Nothing if the steady state can wait for its own future, in which case a run of
+/// `spread + 2 x deepest` trips deadlocks or the plan is refused.
+std::optional<Bounds> trips_to_check(const Tables& tables);
 
-/// Lays out one run and checks every rule on it: `trips` iterations for each of `tiles` tiles, one
-/// after the other, the counters of the channels running on. Returns the number of its events.
-std::int64_t check_run(const Tables& tables, std::int64_t trips, std::int64_t tiles,
-                       Findings& findings);
+/// Trip counts of tiles that a CTA does one after the other.
+using TileTrips = std::vector<std::int64_t>;
+
+/// Lays out one run and checks every rule on it, the counters of the channels running on from tile
+/// to tile. Returns the number of its events.
+std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings);
 
 }  // namespace twill::plan::proof

@@ -29,9 +29,9 @@ void Run::close_barriers(Findings& findings) {
       if (arrivals == barrier.phases.end()) {
         findings.add(
             "deadlock",
-            fmt::format("with {} trips, {} waits for phase {} of the {} barrier of {}, slot "
+            fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
                         "{}, which nobody completes",
-                        trips_, describe(wait.event), wait.phase,
+                        words_, describe(wait.event), wait.phase,
                         std::get<1>(key) == Side::full ? "full" : "empty",
                         plan()[std::get<0>(key)].name, std::get<2>(key)));
         continue;
@@ -95,7 +95,7 @@ void Run::report_circle(const std::vector<EventId>& order, Findings& findings) c
   const std::size_t steps = trace.size() - 1;
   findings.add(
       "deadlock",
-      fmt::format("with {} trips, {} steps wait for each other in a circle", trips_, steps),
+      fmt::format("with {}, {} steps wait for each other in a circle", words_, steps),
       std::move(trace));
 }
 
@@ -162,7 +162,9 @@ std::string Run::describe(EventId id) const {
   }
   if (event.moment == Moment::done) what = "the end of " + what.substr(what.find(' ') + 1);
   if (event.moment == Moment::signal) what = "the arrival of " + what;
-  return fmt::format("{}: {} of iteration {} ({})", who, what, event.iteration, event.section);
+  const bool tile = event.step->instance.from == Instance::From::tile;
+  return fmt::format("{}: {} of {} {} ({})", who, what, tile ? "tile" : "iteration",
+                     event.iteration, event.section);
 }
 
 }  // namespace twill::plan::proof

@@ -60,7 +60,7 @@ struct Barrier {
 enum class Side : std::uint8_t { full, empty };
 using BarrierKey = std::tuple<ChannelId, Side, std::int64_t>;
 
-/// One execution of an op, or of the staging of its value.
+/// One execution of an op, of what stands around the loop, or of the staging of either's value.
 struct Execution {
   std::array<EventId, kStrands> begin{kNone, kNone, kNone};
   std::array<EventId, kStrands> end{kNone, kNone, kNone};
@@ -69,15 +69,24 @@ struct Execution {
 
 class Run {
  public:
-  Run(const Tables& tables, std::int64_t trips, std::int64_t tiles, Findings& findings);
+  Run(const Tables& tables, TileTrips tiles, Findings& findings);
 
   const Tables& tables() const { return tables_; }
   const Plan& plan() const { return tables_.plan; }
-  std::int64_t trips() const { return trips_; }  ///< of each tile
+  std::int64_t tiles() const { return static_cast<std::int64_t>(tiles_.size()); }
+  /// "3 trips", "3 trips in each of 4 tiles", "tiles of 0, 1, 2 trips"
+  const std::string& trips() const { return words_; }
   /// Iterations of all tiles, numbered through.
   std::int64_t iterations() const { return static_cast<std::int64_t>(width_); }
+  std::int64_t tile_of(std::int64_t iteration) const {
+    return tile_of_[static_cast<std::size_t>(iteration)];
+  }
+  /// The first iteration of a tile; of the number of tiles: `iterations`.
+  std::int64_t first_of(std::int64_t tile) const { return first_[static_cast<std::size_t>(tile)]; }
   /// The number of an iteration within its tile.
-  std::int64_t in_tile(std::int64_t iteration) const { return iteration % trips_; }
+  std::int64_t in_tile(std::int64_t iteration) const {
+    return iteration - first_of(tile_of(iteration));
+  }
   const std::vector<Event>& events() const { return events_; }
   const std::map<BarrierKey, Barrier>& barriers() const { return barriers_; }
 
@@ -86,6 +95,14 @@ class Run {
   }
   const Execution& staging(OpId op, std::int64_t iteration) const {
     return stagings_[op.index() * width_ + static_cast<std::size_t>(iteration)];
+  }
+
+  /// What stands around the loop, by one of its roles for one tile.
+  const Execution& outside(std::size_t what, RoleId role, std::int64_t tile) const {
+    return outside_[outside_index(what, role, tile)];
+  }
+  const Execution& outside_staging(std::size_t what, RoleId role, std::int64_t tile) const {
+    return outside_stagings_[outside_index(what, role, tile)];
   }
 
   /// Orders the events; false, with a finding, if they wait for each other in a circle.
@@ -104,19 +121,27 @@ class Run {
 
  private:
   friend class RunBuilder;
+  std::size_t outside_index(std::size_t what, RoleId role, std::int64_t tile) const {
+    return (what * plan().roles.size() + role.index()) * tiles_.size() +
+           static_cast<std::size_t>(tile);
+  }
   void close_barriers(Findings& findings);
   std::vector<EventId> sorted();
   void report_circle(const std::vector<EventId>& order, Findings& findings) const;
   void add_clocks(const std::vector<EventId>& order);
 
   const Tables& tables_;
-  std::int64_t trips_;
-  std::size_t width_;
+  TileTrips tiles_;
+  std::string words_;
+  std::vector<std::int64_t> first_;    // by tile, and the end
+  std::vector<std::int64_t> tile_of_;  // by iteration
+  std::size_t width_ = 0;
   std::vector<Event> events_;
   std::vector<std::pair<EventId, EventId>> edges_;  // from, to
   std::vector<std::uint32_t> first_edge_;           // after `sorted`: edges by `to`
   std::map<BarrierKey, Barrier> barriers_;
   std::vector<Execution> executions_, stagings_;
+  std::vector<Execution> outside_, outside_stagings_;
   std::map<std::tuple<RoleId, std::size_t, Fence>, std::vector<EventId>> fences_;
   std::size_t tracks_ = 0;
   std::size_t loose_ = 0;  // events without a track
@@ -128,5 +153,6 @@ class Run {
 /// Rules on a settled run, one file each.
 void check_barriers(const Run& run, Findings& findings);
 void check_data(const Run& run, Findings& findings);
+void check_around(const Run& run, Findings& findings);
 
 }  // namespace twill::plan::proof

@@ -16,6 +16,9 @@ class RunBuilder {
     const std::size_t size = plan.problem.ops().size() * run_.width_;
     run_.executions_.resize(size);
     run_.stagings_.resize(size);
+    const std::size_t around = plan.kernel ? plan.kernel->around.size() : 0;
+    run_.outside_.resize(around * plan.roles.size() * run_.tiles_.size());
+    run_.outside_stagings_.resize(run_.outside_.size());
     for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
     check_ownership();
   }
@@ -36,15 +39,26 @@ class RunBuilder {
       next_[s] = 0;
     }
     queues_.clear();
-    const std::vector<PlacedStep> one_tile = unrolled(what.sections, run_.trips_);
-    for (first_ = 0; first_ == 0 || first_ < run_.iterations(); first_ += run_.trips_) {
-      for (PlacedStep placed : one_tile) {
+    for (tile_ = 0; tile_ < run_.tiles() && !findings_.full(); ++tile_) {
+      first_ = run_.first_of(tile_);
+      trips_ = run_.first_of(tile_ + 1) - first_;
+      add_outside(what.before, "before");
+      for (PlacedStep placed : unrolled(what.sections, trips_)) {
         placed.iteration += first_;
         placed_ = &placed;
         add_step(*placed.step);
         if (findings_.full()) return;
       }
-      if (run_.trips_ == 0) return;
+      add_outside(what.after, "after");
+    }
+  }
+
+  void add_outside(const std::vector<Step>& steps, std::string_view section) {
+    for (const Step& step : steps) {
+      const PlacedStep placed{&step, tile_ + step.instance.offset, section};
+      placed_ = &placed;
+      add_step(step);
+      if (findings_.full()) return;
     }
   }
 
@@ -84,19 +98,30 @@ class RunBuilder {
       take_step(step, s, event, previous);
     }
     if (step.kind == StepKind::rendezvous) meet(takers);
-    if (step.kind == StepKind::issue && is_asynchronous(mechanism(*step.op))) finish(step, takers);
+    if (step.kind == StepKind::issue && is_asynchronous(mechanism(step))) finish(step, takers);
   }
 
-  Mechanism mechanism(OpId op) const { return run_.plan().mechanisms[op.index()]; }
+  Mechanism mechanism(const Step& step) const {
+    return step.op ? run_.plan().mechanisms[step.op->index()]
+                   : run_.plan().kernel->around[*step.outside].mechanism;
+  }
+
+  /// Where an execution of the step's op is noted.
+  Execution& place(const Step& step, bool staging) {
+    if (step.outside) {
+      auto& table = staging ? run_.outside_stagings_ : run_.outside_;
+      return table[run_.outside_index(*step.outside, role_, tile_)];
+    }
+    auto& table = staging ? run_.stagings_ : run_.executions_;
+    return table[step.op->index() * run_.width_ + static_cast<std::size_t>(placed_->iteration)];
+  }
 
   void take_step(const Step& step, std::size_t s, EventId event, EventId previous) {
     switch (step.kind) {
       case StepKind::compute:
       case StepKind::issue:
-        execute(run_.executions_, *step.op, s, event);
-        return;
       case StepKind::stage:
-        execute(run_.stagings_, *step.op, s, event);
+        execute(step, s, event);
         return;
       case StepKind::wait:
       case StepKind::acquire:
@@ -126,16 +151,15 @@ class RunBuilder {
     }
   }
 
-  void execute(std::vector<Execution>& table, OpId op, std::size_t s, EventId event) {
-    const std::int64_t iteration = placed_->iteration;
+  void execute(const Step& step, std::size_t s, EventId event) {
     if (!is_of_tile()) {
-      findings_.add("ownership", fmt::format("with {} trips, {} is not an iteration", run_.trips_,
+      findings_.add("ownership", fmt::format("with {}, {} is not an iteration", run_.trips(),
                                              run_.describe(event)));
       return;
     }
-    Execution& at = table[op.index() * run_.width_ + static_cast<std::size_t>(iteration)];
+    Execution& at = place(step, step.kind == StepKind::stage);
     if (at.begin[s] != kNone) {
-      findings_.add("ownership", fmt::format("with {} trips, {} was done before: {}", run_.trips_,
+      findings_.add("ownership", fmt::format("with {}, {} was done before: {}", run_.trips(),
                                              run_.describe(event), run_.describe(at.begin[s])));
       return;
     }
@@ -151,13 +175,14 @@ class RunBuilder {
   }
 
   bool is_of_tile() const {
-    return placed_->iteration >= first_ && placed_->iteration < first_ + run_.trips_;
+    if (placed_->step->instance.from == Instance::From::tile) return placed_->iteration == tile_;
+    return placed_->iteration >= first_ && placed_->iteration < first_ + trips_;
   }
 
   bool in_range() {
     if (is_of_tile()) return true;
-    findings_.add("arrivals", fmt::format("with {} trips, role {} has a step of iteration {}: {}",
-                                          run_.trips_, run_.plan()[role_].name, placed_->iteration,
+    findings_.add("arrivals", fmt::format("with {}, role {} has a step of iteration {}: {}",
+                                          run_.trips(), run_.plan()[role_].name, placed_->iteration,
                                           name_of(placed_->step->kind)));
     return false;
   }
@@ -189,9 +214,9 @@ class RunBuilder {
     if (step.arrival == Arrival::asynchronous) {
       const Queue& queue = queues_[Mechanism::tcgen05];
       if (queue.done.empty()) {
-        findings_.add("arrivals", fmt::format("with {} trips, {} has no tcgen05 work to wait for: "
+        findings_.add("arrivals", fmt::format("with {}, {} has no tcgen05 work to wait for: "
                                               "it would never arrive",
-                                              run_.trips_, run_.describe(event)));
+                                              run_.trips(), run_.describe(event)));
         return;
       }
       const EventId signal = add_event(s, Moment::signal, false);
@@ -227,19 +252,17 @@ class RunBuilder {
   /// The end of an asynchronous op: after all warps have started it, and in the order of its queue.
   void finish(const Step& step, std::size_t takers) {
     if (!is_of_tile()) return;
-    const OpId op = *step.op;
-    const Mechanism how = mechanism(op);
+    const Mechanism how = mechanism(step);
     const EventId done = add_event(0, Moment::done, false);
-    Execution& at =
-        run_.executions_[op.index() * run_.width_ + static_cast<std::size_t>(placed_->iteration)];
+    Execution& at = place(step, false);
     for (std::size_t s = 0; s < takers; ++s) {
       run_.edges_.emplace_back(last_[s], done);
       at.end[s] = done;
     }
     if (how == Mechanism::tma_load || how == Mechanism::cp_async) {
       make_loose(done);
-      const Value& value = run_.plan().values[op.index()];
-      const Amount bytes = value.home ? run_.plan()[*value.home].size : 0;
+      const std::optional<BufferId> home = filled_by(step);
+      const Amount bytes = home ? run_.plan()[*home].size : 0;
       const std::int64_t counts = 32 * run_.plan()[role_].warps;
       if (!step.channel) return;
       arrive(
@@ -255,6 +278,12 @@ class RunBuilder {
     queue.done.push_back(done);
   }
 
+  std::optional<BufferId> filled_by(const Step& step) const {
+    if (step.op) return run_.plan().values[step.op->index()].home;
+    const std::vector<BufferId>& buffers = run_.plan().kernel->around[*step.outside].buffers;
+    return buffers.empty() ? std::nullopt : std::optional(buffers.front());
+  }
+
   /// Every op once per iteration.
   void check_ownership() {
     if (!findings_.empty()) return;
@@ -262,8 +291,8 @@ class RunBuilder {
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
       for (std::int64_t i = 0; i < run_.iterations(); ++i) {
         if (run_.execution(OpId(v), i).exists()) continue;
-        findings_.add("ownership", fmt::format("with {} trips, nobody does {} of iteration {}",
-                                               run_.trips_, plan.problem.ops()[v].name, i));
+        findings_.add("ownership", fmt::format("with {}, nobody does {} of iteration {}",
+                                               run_.trips(), plan.problem.ops()[v].name, i));
         break;
       }
       if (findings_.full()) return;
@@ -275,15 +304,38 @@ class RunBuilder {
   RoleId role_;
   std::size_t strands_ = 1;
   const PlacedStep* placed_ = nullptr;
-  std::int64_t first_ = 0;  // iteration of the tile
+  std::int64_t tile_ = 0;
+  std::int64_t first_ = 0;  // its first iteration
+  std::int64_t trips_ = 0;  // and how many it has
   std::array<EventId, kStrands> last_{};
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};
   std::map<Mechanism, Queue> queues_;
 };
 
-Run::Run(const Tables& tables, std::int64_t trips, std::int64_t tiles, Findings& findings)
-    : tables_(tables), trips_(trips), width_(static_cast<std::size_t>(trips * tiles)) {
+namespace {
+
+std::string in_words(const TileTrips& tiles) {
+  constexpr std::size_t kMostNamed = 12;
+  const bool same = std::equal(tiles.begin() + 1, tiles.end(), tiles.begin());
+  if (tiles.size() == 1) return fmt::format("{} trips", tiles[0]);
+  if (same) return fmt::format("{} trips in each of {} tiles", tiles[0], tiles.size());
+  const auto end = tiles.begin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), kMostNamed));
+  return fmt::format("tiles of {}{} trips", fmt::join(tiles.begin(), end, ", "),
+                     tiles.size() > kMostNamed ? ", ..." : "");
+}
+
+}  // namespace
+
+Run::Run(const Tables& tables, TileTrips tiles, Findings& findings)
+    : tables_(tables), tiles_(std::move(tiles)), words_(in_words(tiles_)) {
+  for (std::size_t t = 0; t < tiles_.size(); ++t) {
+    first_.push_back(static_cast<std::int64_t>(width_));
+    tile_of_.insert(tile_of_.end(), static_cast<std::size_t>(tiles_[t]),
+                    static_cast<std::int64_t>(t));
+    width_ += static_cast<std::size_t>(tiles_[t]);
+  }
+  first_.push_back(static_cast<std::int64_t>(width_));
   RunBuilder(*this, findings).build();
 }
 

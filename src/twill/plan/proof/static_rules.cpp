@@ -21,6 +21,7 @@ class StaticCheck {
     check_memory();
     check_homes();
     check_named_barriers();
+    check_places();
     for (const Role& role : plan_.roles) check_steps(role);
     for (const Role& role : plan_.roles) check_tail(role);
     check_mechanisms();
@@ -29,11 +30,15 @@ class StaticCheck {
  private:
   /// A role may exit only when what it sends off has been read.
   void check_tail(const Role& role) {
+    const auto sends = [&](const Step& step) {
+      if (step.kind != StepKind::issue) return false;
+      const Mechanism how = step.op ? plan_.mechanisms[step.op->index()]
+                                    : plan_.kernel->around[*step.outside].mechanism;
+      return how == Mechanism::bulk_store;
+    };
     const auto& steady = role.sections.steady;
-    const bool stores = std::any_of(steady.begin(), steady.end(), [&](const Step& step) {
-      return step.kind == StepKind::issue &&
-             plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
-    });
+    const bool stores = std::any_of(steady.begin(), steady.end(), sends) ||
+                        std::any_of(role.after.begin(), role.after.end(), sends);
     const bool drains = std::any_of(role.tail.begin(), role.tail.end(), [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store &&
              step.pending == 0;
@@ -146,7 +151,10 @@ class StaticCheck {
       }
       const Amount end = buffer.offset + buffer.size * buffer.depth;
       if (buffer.resident) {
-        check_resident(buffer, memory->capacity);
+        const auto index = static_cast<std::size_t>(memory - memories.begin());
+        const auto& reserved = plan_.limits.reserved;
+        check_resident(buffer,
+                       memory->capacity + (index < reserved.size() ? reserved[index] : 0));
         continue;
       }
       if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
@@ -156,15 +164,18 @@ class StaticCheck {
     }
   }
 
-  /// Residents lie beyond what the values of the loop may use, and apart from each other.
+  /// Residents lie within what the loop and they have of the memory, and apart from all others.
   void check_resident(const Buffer& buffer, Amount capacity) {
     const auto overlaps = [&](const Buffer& other) {
-      return &other != &buffer && other.resident && other.memory == buffer.memory &&
-             other.offset < buffer.offset + buffer.size &&
-             buffer.offset < other.offset + other.size;
+      return &other != &buffer && other.residence == buffer.residence &&
+             other.memory == buffer.memory && other.offset < buffer.offset + buffer.size &&
+             buffer.offset < other.offset + other.size * other.depth;
     };
-    if (buffer.offset < capacity ||
-        std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
+    if (buffer.offset + buffer.size > capacity) {
+      findings_.add("memory", fmt::format("resident {} ends at {}, beyond the {} of {}", buffer.name,
+                                          buffer.offset + buffer.size, capacity, buffer.memory));
+    }
+    if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
       findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
     }
     const BufferId id(static_cast<std::size_t>(&buffer - plan_.buffers.data()));
@@ -230,16 +241,58 @@ class StaticCheck {
       if (channel.kind == ChannelKind::token) use(channel.named_barrier, channel.name);
     }
     for (const Role& role : plan_.roles) {
-      const auto& steady = role.sections.steady;
-      const bool meets = std::any_of(steady.begin(), steady.end(), [](const Step& step) {
-        return step.kind == StepKind::rendezvous;
-      });
-      if (meets) use(role.named_barrier, role.name);
+      const auto meets = [](const std::vector<Step>& steps) {
+        return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+          return step.kind == StepKind::rendezvous;
+        });
+      };
+      if (meets(role.sections.steady) || meets(role.before) || meets(role.after)) use(role.named_barrier, role.name);
+    }
+  }
+
+  /// What stands around the loop is started or computed as its mechanism is.
+  void check_around(const Role& role, const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (!step.outside) continue;
+      const Outside& outside = plan_.kernel->around[*step.outside];
+      const bool starts = is_asynchronous(outside.mechanism);
+      const bool right =
+          step.kind == StepKind::stage
+              ? outside.mechanism == Mechanism::bulk_store && step.by == By::every_warp
+              : (step.kind == StepKind::issue) == starts && (step.by == By::one_warp) == starts;
+      if (!right) {
+        findings_.add("ownership", fmt::format("{} of role {} is {}, which '{}' by {} does not do",
+                                               outside.what, role.name, name_of(outside.mechanism),
+                                               name_of(step.kind), name_of(step.by)));
+      }
+      if (outside.mechanism == Mechanism::tma_load && !step.channel) {
+        findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", outside.what));
+      }
+    }
+  }
+
+  /// A staging buffer belongs to one role, a resident is filled by one copy, and has room for it.
+  void check_places() {
+    if (!plan_.kernel) return;
+    std::map<BufferId, RoleId> users;
+    std::map<BufferId, int> fills;
+    for (const Outside& outside : plan_.kernel->around) {
+      for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
+        const BufferId buffer = outside.buffers[k];
+        const auto [at, fresh] = users.emplace(buffer, outside.roles[k]);
+        if ((!fresh && at->second != outside.roles[k]) ||
+            (outside.mechanism == Mechanism::tma_load && ++fills[buffer] > 1)) {
+          findings_.add("memory", fmt::format("resident {} is written by several",
+                                              plan_[buffer].name));
+        }
+      }
     }
   }
 
   void check_steps(const Role& role) {
     const Sections& sections = role.sections;
+    check_around(role, role.before);
+    check_around(role, role.after);
     check_sequence(role, sections.prologue);
     check_sequence(role, sections.steady);
     check_sequence(role, sections.drain);

@@ -21,6 +21,7 @@ class Checker {
     for (const Buffer& buffer : plan_.buffers) check_buffer(buffer);
     for (const Channel& channel : plan_.channels) check_channel(channel);
     for (const Value& value : plan_.values) check_value(value);
+    if (plan_.kernel) check_kernel(*plan_.kernel);
     if (!findings_.empty()) return;
     for (const Role& role : plan_.roles) check_sections(role);
   }
@@ -73,11 +74,67 @@ class Checker {
     in_range(buffer.initial, 0, kMostOfAnything, "the initial copies of buffer " + buffer.name);
     in_range(buffer.size, 0, kLargestAmount, "the size of buffer " + buffer.name);
     in_range(buffer.offset, 0, kLargestAmount, "the offset of buffer " + buffer.name);
+    if (buffer.resident) in_range(buffer.depth, 1, 1, "the depth of resident " + buffer.name);
+    for (const OpId reader : buffer.readers) {
+      if (reader.index() >= plan_.problem.ops().size()) {
+        wrong("resident " + buffer.name + " is read by an op that there is not");
+      }
+    }
     const bool registers = buffer.residence == Residence::registers;
     if (registers != buffer.role.has_value() ||
         (buffer.role && buffer.role->index() >= plan_.roles.size())) {
       wrong(fmt::format("buffer {} does not say whose registers it is in", buffer.name));
     }
+  }
+
+  bool known(RoleId role) const { return role.index() < plan_.roles.size(); }
+  bool known(BufferId buffer) const { return buffer.index() < plan_.buffers.size(); }
+
+  void check_kernel(const Kernel& kernel) {
+    in_range(kernel.group, 1, 1 << 20, "the group of the tile order");
+    in_range(kernel.cluster, 1, 1, "the size of a cluster");
+    for (const Outside& outside : kernel.around) {
+      const bool roles = std::all_of(outside.roles.begin(), outside.roles.end(),
+                                     [&](RoleId role) { return known(role); });
+      const auto is_resident = [&](BufferId buffer) {
+        return known(buffer) && plan_[buffer].resident;
+      };
+      if (!roles || !std::all_of(outside.buffers.begin(), outside.buffers.end(), is_resident) ||
+          !std::all_of(outside.reads.begin(), outside.reads.end(), is_resident)) {
+        wrong(outside.what + " names a role or a resident that there is not");
+        continue;
+      }
+      check_outside(outside);
+    }
+  }
+
+  /// As many roles and buffers as the mechanism has.
+  void check_outside(const Outside& outside) {
+    const auto staging = [&](BufferId buffer) { return plan_[buffer].staging; };
+    const auto staged = static_cast<std::size_t>(
+        std::count_if(outside.buffers.begin(), outside.buffers.end(), staging));
+    switch (outside.mechanism) {
+      case Mechanism::threads:
+      case Mechanism::scoreboard:
+        if (outside.buffers.empty()) return;
+        break;
+      case Mechanism::tma_load:
+        if (outside.when == Outside::When::before && outside.roles.size() == 1 &&
+            outside.buffers.size() == 1 && staged == 0) {
+          return;
+        }
+        break;
+      case Mechanism::bulk_store:
+        if (outside.when == Outside::When::after && outside.buffers.size() == outside.roles.size() &&
+            staged == outside.buffers.size()) {
+          return;
+        }
+        break;
+      default:
+        break;
+    }
+    wrong(fmt::format("{} has roles and buffers that do not go with {}", outside.what,
+                      name_of(outside.mechanism)));
   }
 
   void check_channel(const Channel& channel) {
@@ -92,9 +149,8 @@ class Checker {
       wrong(fmt::format("channel {}: a pipeline, and nothing else, counts empty arrivals",
                         channel.name));
     }
-    const auto known = [&](RoleId role) { return role.index() < plan_.roles.size(); };
-    if (!known(channel.producer) ||
-        !std::all_of(channel.consumers.begin(), channel.consumers.end(), known)) {
+    if (!known(channel.producer) || !std::all_of(channel.consumers.begin(), channel.consumers.end(),
+                                                 [&](RoleId role) { return known(role); })) {
       wrong(fmt::format("channel {} names a role that there is not", channel.name));
     }
     for (const BufferId buffer : channel.buffers) {
@@ -126,6 +182,26 @@ class Checker {
       for (const Step& step : path) check_step(role, step, Instance::From::first);
     }
     for (const Step& step : role.tail) check_step(role, step, Instance::From::last);
+    check_around(role, role.before, Outside::When::before);
+    check_around(role, role.after, Outside::When::after);
+  }
+
+  /// Steps of a tile are of what stands there, in the order of the program; copies may run ahead.
+  void check_around(const Role& role, const std::vector<Step>& steps, Outside::When when) {
+    std::optional<std::size_t> last;
+    for (const Step& step : steps) {
+      check_step(role, step, Instance::From::tile);
+      if (step.instance.offset > 0) wrong("a step of " + role.name + " is about a tile to come");
+      if (!step.outside || !findings_.empty()) continue;
+      const Outside& outside = plan_.kernel->around[*step.outside];
+      if (outside.when != when) wrong(outside.what + " is done at the other end of the loop");
+      if (outside.mechanism == Mechanism::tma_load) continue;
+      if (last && *last > *step.outside) {
+        wrong(fmt::format("{} does {} after {}", role.name, outside.what,
+                          plan_.kernel->around[*last].what));
+      }
+      last = step.outside;
+    }
   }
 
   void check_step(const Role& role, const Step& step, Instance::From from) {
@@ -134,8 +210,11 @@ class Checker {
     in_range(step.instance.offset, -kMostOfAnything, kMostOfAnything, "the iteration of " + what);
     const bool of_op = step.kind == StepKind::compute || step.kind == StepKind::issue ||
                        step.kind == StepKind::stage;
-    if (of_op != step.op.has_value() ||
-        (step.op && step.op->index() >= plan_.problem.ops().size())) {
+    const bool outside = of_op && from == Instance::From::tile;
+    const std::size_t around = plan_.kernel ? plan_.kernel->around.size() : 0;
+    if ((of_op && !outside) != step.op.has_value() || outside != step.outside.has_value() ||
+        (step.op && step.op->index() >= plan_.problem.ops().size()) ||
+        (step.outside && *step.outside >= around)) {
       wrong(what + " names no op that there is");
       return;
     }
@@ -164,6 +243,12 @@ class Checker {
     const bool known = step.channel && step.channel->index() < plan_.channels.size();
     if (step.channel && !known) {
       wrong(what + " names a channel that there is not");
+      return;
+    }
+    if (!step.channel && !wants_channel(step.kind)) return;
+    if (known && (plan_[*step.channel].counts == Channel::Counts::tiles) !=
+                     (step.instance.from == Instance::From::tile)) {
+      wrong(what + " counts otherwise than its channel");
       return;
     }
     if (!wants_channel(step.kind)) return;

@@ -1,0 +1,192 @@
+"""The kernels that are checked and measured on a GPU: their inputs, what they should give, and how they are called.
+
+A kernel is a folder that `twill emit cuda` wrote. Its launch function takes the arguments of the TTGIR function, a
+descriptor by the address of its tensor, followed by its sizes and strides.
+"""
+import ctypes
+import dataclasses
+import math
+import pathlib
+import re
+import subprocess
+import typing
+
+import torch
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-lineinfo", "-Xptxas", "-v", "-Xcompiler",
+        "-fPIC", "--shared"]
+
+
+def tensor(t):
+    """The arguments a descriptor stands for."""
+    return [ctypes.c_void_p(t.data_ptr()), *(ctypes.c_int(n) for n in t.shape), *(ctypes.c_longlong(n) for n in t.stride())]
+
+
+def pointer(t):
+    return [ctypes.c_void_p(t.data_ptr())]
+
+
+def poisoned(*shape, dtype):
+    return torch.full(shape, float("nan"), device="cuda", dtype=dtype)
+
+
+def cdiv(a, b):
+    return (a + b - 1) // b
+
+
+@dataclasses.dataclass
+class Problem:
+    """One call: the grid and arguments of ours, its outputs, and the same from libraries."""
+    grid: tuple
+    arguments: list
+    outputs: list
+    reference: typing.Callable  # float64 results, in the order of `outputs`
+    flops: float
+    peers: dict                 # name -> callable
+
+
+def gemm(bm, bn, loop_sizes=False):
+    def make(size, dtype, peers=False):
+        m, n, k = size
+        a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
+        c = poisoned(m, n, dtype=dtype)
+        last = [m, n, k] if loop_sizes else [k]
+        grid = (132, 1, 1) if loop_sizes else (cdiv(m, bm), cdiv(n, bn), 1)
+        others = {"cublas": lambda: torch.matmul(a, b.T, out=c)} if peers else {}
+        return Problem(grid, [*tensor(a), *tensor(b), *tensor(c), *map(ctypes.c_int, last)], [c],
+                       lambda: [a.double() @ b.double().T], 2.0 * m * n * k, others)
+    return make
+
+
+def gemm_batched(size, dtype, peers=False):
+    l, m, n, k = size
+    a, b = (torch.randn(l, rows, k, device="cuda", dtype=dtype) for rows in (m, n))
+    c = poisoned(l, m, n, dtype=dtype)
+    others = {"cublas": lambda: torch.bmm(a, b.transpose(1, 2), out=c)} if peers else {}
+    return Problem((cdiv(m, 128), cdiv(n, 128), l), [*tensor(a), *tensor(b), *tensor(c), ctypes.c_int(k)], [c],
+                   lambda: [a.double() @ b.double().transpose(1, 2)], 2.0 * l * m * n * k, others)
+
+
+def dual_gemm(size, dtype, peers=False):
+    m, n, k = size
+    a, b1, b2 = (torch.randn(rows, k, device="cuda", dtype=dtype) * 0.3 for rows in (m, n, n))
+    c = poisoned(m, n, dtype=dtype)
+
+    def separate():
+        gate, up = torch.matmul(a, b1.T), torch.matmul(a, b2.T)
+        return torch.nn.functional.silu(gate) * up
+
+    return Problem((cdiv(m, 128), cdiv(n, 128), 1), [*tensor(a), *tensor(b1), *tensor(b2), *tensor(c), ctypes.c_int(k)], [c],
+                   lambda: [torch.nn.functional.silu(a.double() @ b1.double().T) * (a.double() @ b2.double().T)],
+                   4.0 * m * n * k, {"cublas+torch": separate} if peers else {})
+
+
+def gemm_rowsum(size, dtype, peers=False):
+    m, n, k = size
+    a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
+    c, y = poisoned(m, n, dtype=dtype), poisoned(cdiv(m, 128) * 128, dtype=torch.float32)
+    out = torch.empty_like(c)
+
+    def separate():
+        torch.matmul(a, b.T, out=out)
+        return torch.sum(a, 1, dtype=torch.float32)
+
+    return Problem((cdiv(m, 128), cdiv(n, 128), 1), [*tensor(a), *tensor(b), *tensor(c), *pointer(y), ctypes.c_int(k)],
+                   [c, y[:m]], lambda: [a.double() @ b.double().T, a.double().sum(1)], 2.0 * m * n * k,
+                   {"cublas+torch": separate} if peers else {})
+
+
+def attention(bm, d):
+    def make(size, dtype, peers=False):
+        batch, heads, n = size
+        q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype=dtype) for _ in range(3))
+        o, lse = poisoned(batch, heads, n, d, dtype=dtype), poisoned(batch, heads, n, dtype=torch.float32)
+        flat = [*(x for t in (q, k, v, o) for x in tensor(t.view(-1, d)))]
+
+        def reference():
+            s = q.double() @ k.double().transpose(-1, -2) * d**-0.5
+            return [torch.softmax(s, -1) @ v.double(), torch.logsumexp(s, -1) / math.log(2)]
+
+        def sdpa(backend):
+            def call():
+                with torch.nn.attention.sdpa_kernel(backend):
+                    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+            return call
+
+        others = {"cudnn": sdpa(torch.nn.attention.SDPBackend.CUDNN_ATTENTION)} if peers else {}
+        return Problem((n // bm, batch * heads, 1), [*flat, *pointer(lse), ctypes.c_float(d**-0.5), ctypes.c_int(n)],
+                       [o, lse], reference, 4.0 * batch * heads * n * n * d, others)
+    return make
+
+
+GEMM_SIZES = [(128, 256, 64), (128, 256, 0), (256, 512, 64), (512, 512, 512), (256, 512, 128), (256, 512, 192), (384, 768, 1024),
+              (200, 136, 72), (1000, 520, 320), (8, 16, 8), (2048, 2048, 2048), (1024, 4096, 264)]
+ATTENTION_SIZES = [(1, 1, 128), (1, 2, 256), (2, 3, 384), (1, 2, 512), (2, 3, 1024), (1, 1, 2048), (3, 16, 640)]
+BATCHED_SIZES = [(4, 512, 512, 512), (3, 200, 136, 72), (1, 128, 128, 0), (7, 256, 384, 192)]
+
+# name: TTGIR, how a problem is made, sizes it is checked at
+KERNELS = {
+    "gemm_128x128x64": ("gemm/sm_90/tma_128x128x64", gemm(128, 128), GEMM_SIZES),
+    "gemm_128x256x64": ("gemm/sm_90/tma_128x256x64", gemm(128, 256), GEMM_SIZES),
+    "gemm_persistent": ("gemm_persistent/sm_90/128x128x64_nested", gemm(128, 128, True), GEMM_SIZES),
+    "gemm_batched": ("gemm_batched/sm_90/128x128x64", gemm_batched, BATCHED_SIZES),
+    "dual_gemm": ("dual_gemm/sm_90/128x128x64", dual_gemm, GEMM_SIZES),
+    "gemm_rowsum": ("gemm_rowsum/sm_90/128x128x64", gemm_rowsum, GEMM_SIZES),
+    "fa_fwd_d64": ("fa_fwd/sm_90/d64", attention(128, 64), ATTENTION_SIZES),
+    "fa_fwd_d128": ("fa_fwd/sm_90/d128", attention(128, 128), ATTENTION_SIZES),
+    "fa_fwd_subtiled_d64": ("fa_fwd_subtiled/sm_90/2x64n128d64", attention(128, 64), ATTENTION_SIZES),
+    "fa_fwd_subtiled_d128": ("fa_fwd_subtiled/sm_90/2x64n128d128", attention(128, 128), ATTENTION_SIZES),
+}
+
+
+class Kernel:
+    """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.name, self.strategy, *rest = self.folder.name.split(".")
+        self.dtype = torch.bfloat16 if "bf16" in rest else torch.float16
+        _, self.make, self.sizes = KERNELS[self.name]
+        self.label = self.folder.name
+        self.process = None
+
+    def start_build(self):
+        command = [*NVCC, f"-I{self.folder}", "-o", str(self.folder / "kernel.so"), str(self.folder / "kernel.cu")]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish_build(self):
+        """What is wrong with the build: an error, spills, serialized wgmma; empty if nothing."""
+        log = self.process.communicate()[0]
+        (self.folder / "nvcc.log").write_text(log)
+        if self.process.returncode != 0:
+            return log[-2000:]
+        wrong = [line for line in log.splitlines() if re.search(r"C75\d\d|C7602|serialized", line)]
+        wrong += [line for line in log.splitlines() if re.search(r"[1-9]\d* bytes spill", line)]
+        library = ctypes.CDLL(str(self.folder / "kernel.so"))
+        entry = re.search(r"launch_(\w+)\(", (self.folder / "kernel.cu").read_text()).group(0)[:-1]
+        self.entry = getattr(library, entry)
+        self.entry.restype = ctypes.c_char_p
+        return "\n".join(wrong)
+
+    def launch(self, problem):
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        error = self.entry(*map(ctypes.c_int, problem.grid), stream, *problem.arguments)
+        if error:
+            raise RuntimeError(f"{self.label}: {error.decode()}")
+
+
+def build(folder, only=None):
+    """All kernels of a folder of folders, compiled at once. Prints what the compiler complains about."""
+    kernels = [Kernel(path) for path in sorted(pathlib.Path(folder).iterdir())
+               if (path / "kernel.cu").exists() and (not only or re.search(only, path.name))]
+    for kernel in kernels:
+        kernel.start_build()
+    built = []
+    for kernel in kernels:
+        complaint = kernel.finish_build()
+        if complaint:
+            print(f"{kernel.label}: {complaint}", flush=True)
+        if kernel.process.returncode == 0:
+            built.append(kernel)
+    return built

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "runtime/fragment.cuh"
+#include "runtime/types.cuh"
+
+/// Arithmetic on the elements of tiles, and what moves a fragment (runtime/fragment.cuh) between
+/// registers and shared memory beside wgmma and TMA.
+namespace twill {
+
+__device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
+__device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fffffff); }
+
+/// The larger and the smaller one; NaN if one is (fmaxf and fminf return the other one).
+__device__ __forceinline__ float maximum(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ __forceinline__ float minimum(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
+/// Iterations of a loop from `lower` below `upper` by `step` > 0.
+__device__ __forceinline__ int trip_count(int lower, int upper, int step) {
+  return upper > lower ? (upper - lower - 1) / step + 1 : 0;
+}
+
+/// Row of the first value a thread holds of a 64-row fragment, and its column; see row_of.
+__device__ __forceinline__ int fragment_row() {
+  return static_cast<int>(threadIdx.x) % 128 / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+}
+__device__ __forceinline__ int fragment_column() { return static_cast<int>(threadIdx.x) % 4 * 2; }
+
+/// Element 0 (low half) or 1 of a packed pair.
+template <class T>
+__device__ __forceinline__ T unpack(uint32_t pair, int element);
+template <>
+__device__ __forceinline__ __half unpack<__half>(uint32_t pair, int element) {
+  return __ushort_as_half(static_cast<unsigned short>(pair >> (16 * element)));
+}
+template <>
+__device__ __forceinline__ __nv_bfloat16 unpack<__nv_bfloat16>(uint32_t pair, int element) {
+  return __ushort_as_bfloat16(static_cast<unsigned short>(pair >> (16 * element)));
+}
+
+/// Two elements as a pair, unchanged.
+__device__ __forceinline__ uint32_t pack_bits(__half low, __half high) {
+  return __half_as_ushort(low) | static_cast<uint32_t>(__half_as_ushort(high)) << 16;
+}
+__device__ __forceinline__ uint32_t pack_bits(__nv_bfloat16 low, __nv_bfloat16 high) {
+  return __bfloat16_as_ushort(low) | static_cast<uint32_t>(__bfloat16_as_ushort(high)) << 16;
+}
+
+/// The other way round than store_fragment: 64 rows x N columns of a tile in 128-byte panels, into
+/// N / 4 packed registers from fragment[Offset] on. A whole warpgroup; N / 16 ldmatrix (PTX ISA,
+/// "ldmatrix"), no bank conflicts.
+template <int N, int Offset = 0, int Size>
+__device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const void* panels,
+                                              int first_row, uint32_t panel_bytes) {
+  static_assert(N % 16 == 0, "whole blocks of 16 columns");
+  static_assert(Offset >= 0 && Offset + N / 4 <= Size, "the values lie in the array");
+#pragma unroll
+  for (int block = 0; block < N / 16; ++block) {
+    const int i = Offset + 4 * block;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[i]), "=r"(fragment[i + 1]), "=r"(fragment[i + 2]),
+                   "=r"(fragment[i + 3])
+                 : "r"(shared_address(detail::block_row(const_cast<void*>(panels), first_row,
+                                                        panel_bytes, 16 * block)))
+                 : "memory");
+  }
+}
+
+/// A thread's registers into a staging buffer and back, for a role that holds the same fragment:
+/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an array
+/// of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
+template <class T, int Size>
+__device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
+  static_assert(sizeof(T) == 4, "32-bit values");
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  T* words = static_cast<T*>(at);
+#pragma unroll
+  for (int i = 0; i < Size / 4; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) words[(i * 128 + thread) * 4 + j] = values[4 * i + j];
+  }
+#pragma unroll
+  for (int i = Size / 4 * 4; i < Size; ++i) words[i * 128 + thread] = values[i];
+}
+
+template <class T, int Size>
+__device__ __forceinline__ void read_staged(const void* at, T (&values)[Size]) {
+  static_assert(sizeof(T) == 4, "32-bit values");
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const T* words = static_cast<const T*>(at);
+#pragma unroll
+  for (int i = 0; i < Size / 4; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) values[4 * i + j] = words[(i * 128 + thread) * 4 + j];
+  }
+#pragma unroll
+  for (int i = Size / 4 * 4; i < Size; ++i) values[i] = words[i * 128 + thread];
+}
+
+}  // namespace twill

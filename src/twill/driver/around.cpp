@@ -1,0 +1,256 @@
+#include "twill/driver/around.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "twill/driver/grid.h"
+#include "twill/extract/body.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/type.h"
+
+namespace twill::driver {
+namespace {
+
+using ir::OpKind;
+using When = plan::Outside::When;
+
+bool is_memdesc(const ir::Program& program, ir::ValueId value) {
+  return ir::type_of(program, value)->kind == ir::TypeKind::memdesc;
+}
+
+/// A copy of a whole tile into shared memory that TMA does, and the allocation it fills.
+struct Filling {
+  ir::OpId copy;
+  ir::OpId allocation;
+};
+
+class Surroundings {
+ public:
+  Surroundings(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome)
+      : setting_(setting), kernel_(kernel), program_(kernel.program), outcome_(outcome) {}
+
+  void run() {
+    collect();
+    add_residents();
+    plan::Kernel what;
+    what.name = outcome_.problem.name();
+    what.loop = loop_in_words(kernel_);
+    what.tiles = in_loop_                ? plan::Tiles::program_loop
+                 : may_walk_grid(kernel_) ? plan::Tiles::persistent
+                                          : plan::Tiles::one_per_cta;
+    what.same_trips = same_trips(kernel_);
+    if (what.tiles == plan::Tiles::persistent) choose_order(what, kernel_);
+    setting_.kernel = std::move(what);
+    find_results();
+    for (const auto& [op, when] : around_) add(op, when);
+  }
+
+ private:
+  bool works_on_tiles(const ir::Op& op) const {
+    const auto is_tile = [&](ir::ValueId value) {
+      return ir::is_tensor(ir::type_of(program_, value)) || is_memdesc(program_, value);
+    };
+    if (op.kind == OpKind::arith_constant || op.kind == OpKind::scf_yield) return false;
+    return std::any_of(op.results.begin(), op.results.end(), is_tile) ||
+           std::any_of(op.operands.begin(), op.operands.end(), is_tile);
+  }
+
+  /// The operations on tiles in the blocks around the loop, in the order of the text.
+  void collect() {
+    ir::OpId inner = kernel_.choice.loop;
+    for (;;) {
+      const std::optional<ir::OpId> outer = ir::parent(program_, inner);
+      if (!outer) break;
+      for (const ir::OpId op : program_.block(program_.op(inner).block).ops) {
+        if (op == inner || !works_on_tiles(program_.op(op))) continue;
+        around_.emplace(op, op < inner ? When::before : When::after);
+      }
+      const OpKind kind = program_.op(*outer).kind;
+      in_loop_ = in_loop_ || kind == OpKind::scf_for || kind == OpKind::scf_while;
+      inner = *outer;
+    }
+  }
+
+  /// The op a tile or memdesc comes from, through its views.
+  std::optional<ir::OpId> origin_of(ir::ValueId value) const {
+    const ir::Op* op = ir::defining_op(program_, value);
+    while (op != nullptr && extract::is_view(op->kind) && !op->operands.empty()) {
+      value = op->operands[0];
+      op = ir::defining_op(program_, value);
+    }
+    return program_.value(value).op;
+  }
+
+  /// The copy that fills an allocation, if `op` is one: into it, or a load that nothing else uses.
+  std::optional<Filling> filling(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const auto access = ir::memory_access(op);
+    if (!access || !access->by_descriptor || !access->reads || access->writes) return std::nullopt;
+    if (access->destination) {
+      const auto allocation = origin_of(*access->destination);
+      if (!allocation) return std::nullopt;
+      return Filling{id, *allocation};
+    }
+    if (!access->result) return std::nullopt;
+    const auto& uses = program_.value(*access->result).uses;
+    if (uses.size() != 1 || program_.op(uses[0].op).kind != OpKind::ttg_local_alloc) {
+      return std::nullopt;
+    }
+    return Filling{id, uses[0].op};
+  }
+
+  bool stores_by_descriptor(ir::OpId id) const {
+    const OpKind kind = program_.op(id).kind;
+    return kind == OpKind::tt_descriptor_store || kind == OpKind::tt_descriptor_reduce;
+  }
+
+  // --- Residents --------------------------------------------------------------------------------
+
+  void add_residents() {
+    const bool stores = std::any_of(around_.begin(), around_.end(), [&](const auto& entry) {
+      return entry.second == When::after && stores_by_descriptor(entry.first);
+    });
+    for (const extract::Reserved& reserved : outcome_.reserved) {
+      if (reserved.memory == "registers") continue;
+      setting_.reserved.emplace_back(reserved.memory, reserved.amount);
+      if (reserved.staging && stores) continue;  // the plan places it, role by role
+      add_resident(reserved);
+    }
+  }
+
+  void add_resident(const extract::Reserved& reserved) {
+    plan::Buffer buffer;
+    buffer.name = reserved.what;
+    const auto taken = [&](const plan::Buffer& other) { return other.name == buffer.name; };
+    for (int i = 2; std::any_of(setting_.residents.begin(), setting_.residents.end(), taken); ++i) {
+      buffer.name = reserved.what + "#" + std::to_string(i);
+    }
+    buffer.memory = reserved.memory;
+    buffer.residence =
+        reserved.memory == "TMEM" ? plan::Residence::tensor : plan::Residence::shared;
+    buffer.size = reserved.amount;
+    buffer.resident = true;
+    if (reserved.op) {
+      resident_of_.emplace(*reserved.op, setting_.residents.size());
+      buffer.readers = readers_of(*reserved.op);
+    }
+    setting_.residents.push_back(std::move(buffer));
+  }
+
+  /// Ops of the Problem that stand for one of the Program's that uses the allocation.
+  std::vector<problem::OpId> readers_of(ir::OpId allocation) const {
+    std::set<problem::OpId> readers;
+    for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
+      for (const extract::Source& source : outcome_.origins[v].sources) {
+        if (uses(program_.op(source.op), allocation)) readers.insert(problem::OpId(v));
+      }
+    }
+    return {readers.begin(), readers.end()};
+  }
+
+  bool uses(const ir::Op& op, ir::OpId allocation) const {
+    return std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId value) {
+      return is_memdesc(program_, value) && origin_of(value) == allocation;
+    });
+  }
+
+  // --- What is done -----------------------------------------------------------------------------
+
+  void add(ir::OpId id, When when) {
+    const ir::Op& op = program_.op(id);
+    // Names of memory, and allocations that a copy fills.
+    const bool names = extract::is_view(op.kind) && !op.results.empty() &&
+                       is_memdesc(program_, op.results[0]);
+    if (names || filled_.contains(id)) return;
+    plan::Around around;
+    const Location where = ir::text_location(program_, id);
+    around.what.when = when;
+    around.what.what =
+        op.name + " @ " + std::to_string(where.line) + ":" + std::to_string(where.column);
+    around.what.line = where.line;
+    around.what.column = where.column;
+    for (const auto& [allocation, resident] : resident_of_) {
+      if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
+    }
+    decide_mechanism(id, around);
+    if (when == When::after) around.uses = uses_of(op);
+    setting_.around.push_back(std::move(around));
+  }
+
+  void decide_mechanism(ir::OpId id, plan::Around& around) {
+    const auto fills = filling(id);
+    if (fills && around.what.when == When::before) {
+      const auto resident = resident_of_.find(fills->allocation);
+      if (resident != resident_of_.end()) {
+        around.what.mechanism = plan::Mechanism::tma_load;
+        around.resident = resident->second;
+        around.reads.clear();
+        filled_.insert(fills->allocation);
+        return;
+      }
+    }
+    const auto access = ir::memory_access(program_.op(id));
+    const bool global = access && access->space == ir::AccessSpace::global;
+    if (global && access->reads && !access->writes) {
+      around.what.mechanism = plan::Mechanism::scoreboard;
+    }
+    if (!stores_by_descriptor(id) || around.what.when == When::before || !access->source) return;
+    const ir::Type type = ir::type_of(program_, *access->source);
+    if (!ir::is_tensor(type)) return;
+    around.what.mechanism = plan::Mechanism::bulk_store;
+    around.memory = "SMEM";
+    around.bytes = ir::element_count(type) * ir::element_bits(type) / 8;
+  }
+
+  // --- What leaves the loop ---------------------------------------------------------------------
+
+  /// Ops of the Problem that make the results of the loop, by number of the result.
+  void find_results() {
+    for (const extract::OpOrigin& origin : outcome_.origins) setting_.parts.push_back(origin.part);
+    const auto loop = ir::as_loop(program_, kernel_.choice.loop);
+    if (!loop) return;
+    for (const ir::Carried& carried : loop->carried) {
+      if (!carried.result || !ir::is_tensor(ir::type_of(program_, carried.yielded))) continue;
+      const auto from = origin_of(carried.yielded);
+      if (!from) continue;
+      std::set<problem::OpId>& ops = made_[*carried.result];
+      for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
+        for (const extract::Source& source : outcome_.origins[v].sources) {
+          if (source.op == *from) ops.insert(problem::OpId(v));
+        }
+      }
+    }
+  }
+
+  /// What an op needs of the loop; its results need the same.
+  std::vector<problem::OpId> uses_of(const ir::Op& op) {
+    std::set<problem::OpId> needed;
+    for (const ir::ValueId operand : op.operands) {
+      const auto known = made_.find(operand);
+      if (known != made_.end()) needed.insert(known->second.begin(), known->second.end());
+    }
+    for (const ir::ValueId result : op.results) made_[result] = needed;
+    return {needed.begin(), needed.end()};
+  }
+
+  plan::Setting& setting_;
+  const Kernel& kernel_;
+  const ir::Program& program_;
+  const report::Outcome& outcome_;
+  std::map<ir::OpId, When> around_;
+  std::map<ir::OpId, std::size_t> resident_of_;  // by its allocation: of setting.residents
+  std::set<ir::OpId> filled_;                    // allocations that a copy fills
+  std::map<ir::ValueId, std::set<problem::OpId>> made_;  // by value after the loop: who made it
+  bool in_loop_ = false;
+};
+
+}  // namespace
+
+void add_surroundings(plan::Setting& setting, const Kernel& kernel,
+                      const report::Outcome& outcome) {
+  Surroundings(setting, kernel, outcome).run();
+}
+
+}  // namespace twill::driver

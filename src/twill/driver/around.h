@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/driver/kernel.h"
+#include "twill/plan/make.h"
+#include "twill/report/outcome.h"
+
+/// Internal to the driver: what the plan of a kernel has to know of the text around the loop.
+namespace twill::driver {
+
+/// Fills in residents, what memory is reserved, the kernel and what is done around the loop.
+/// Precondition: `outcome` is of that kernel's loop.
+void add_surroundings(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome);
+
+}  // namespace twill::driver

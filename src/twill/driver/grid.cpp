@@ -1,0 +1,153 @@
+#include "twill/driver/grid.h"
+
+#include <algorithm>
+#include <set>
+
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/type.h"
+
+namespace twill::driver {
+namespace {
+
+using ir::OpKind;
+
+constexpr Axes kX = 1;
+constexpr Axes kY = 2;
+constexpr Axes kAll = 7;
+
+/// Follows values back to the program ids.
+class Slice {
+ public:
+  explicit Slice(const ir::Program& program) : program_(program) {}
+
+  Axes of(ir::ValueId value) {
+    std::vector<ir::ValueId> todo = {value};
+    Axes axes = 0;
+    while (!todo.empty()) {
+      const ir::ValueId at = todo.back();
+      todo.pop_back();
+      if (!seen_.insert(at).second) continue;
+      axes |= program_.value(at).op ? through_op(*program_.value(at).op, todo)
+                                    : through_argument(at, todo);
+    }
+    return axes;
+  }
+
+ private:
+  Axes through_op(ir::OpId id, std::vector<ir::ValueId>& todo) const {
+    const ir::Op& op = program_.op(id);
+    if (op.kind == OpKind::tt_get_program_id) {
+      const auto axis = ir::integer_attribute(op, "axis");
+      return axis && *axis >= 0 && *axis < 3 ? 1U << *axis : kAll;
+    }
+    todo.insert(todo.end(), op.operands.begin(), op.operands.end());
+    for (const ir::OpId inner : ir::walk(program_, id)) {
+      if (inner == id) continue;
+      const ir::Op& inside = program_.op(inner);
+      if (inside.kind == OpKind::tt_get_program_id) return kAll;
+      todo.insert(todo.end(), inside.operands.begin(), inside.operands.end());
+    }
+    return 0;
+  }
+
+  /// Of a loop: where it starts, what comes around, and how far the loop goes. Of a function: no id.
+  Axes through_argument(ir::ValueId argument, std::vector<ir::ValueId>& todo) const {
+    const ir::RegionId region = program_.block(*program_.value(argument).block).region;
+    const ir::OpId holder = program_.region(region).op;
+    if (program_.op(holder).kind == OpKind::tt_func) return 0;
+    const auto loop = ir::as_loop(program_, holder);
+    if (!loop) return kAll;
+    for (const auto& bound : {loop->lower, loop->upper, loop->step}) {
+      if (bound) todo.push_back(*bound);
+    }
+    if (loop->induction == argument) return 0;
+    for (const ir::Carried& carried : loop->carried) {
+      if (carried.argument != argument) continue;
+      todo.push_back(carried.init);
+      todo.push_back(carried.yielded);
+      return 0;
+    }
+    return kAll;
+  }
+
+  const ir::Program& program_;
+  std::set<ir::ValueId> seen_;
+};
+
+/// Which ids decide where a load reads, and the bytes it brings.
+struct Load {
+  Axes axes = 0;
+  std::int64_t bytes = 0;
+};
+
+std::vector<Load> loads_of(const Kernel& kernel) {
+  const ir::Program& program = kernel.program;
+  std::vector<Load> loads;
+  for (const ir::OpId id : ir::walk(program, kernel.choice.loop)) {
+    const auto access = ir::memory_access(program.op(id));
+    if (!access || access->space != ir::AccessSpace::global || !access->reads) continue;
+    const auto tile = access->result ? access->result : access->destination;
+    if (!tile) continue;
+    Load load;
+    const ir::Type type = ir::type_of(program, *tile);
+    load.bytes = ir::element_count(type) * ir::element_bits(type) / 8;
+    load.axes = axes_of(program, access->address);
+    for (const ir::ValueId coordinate : access->coordinates) {
+      load.axes |= axes_of(program, coordinate);
+    }
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+}  // namespace
+
+Axes axes_of(const ir::Program& program, ir::ValueId value) { return Slice(program).of(value); }
+
+bool may_walk_grid(const Kernel& kernel) {
+  const ir::Program& program = kernel.program;
+  const auto loop = ir::as_loop(program, kernel.choice.loop);
+  if (!loop || loop->outer) return false;
+  const auto function = ir::enclosing(program, kernel.choice.loop, OpKind::tt_func);
+  if (!function) return false;
+  bool asks = false;
+  for (const ir::OpId id : ir::walk(program, *function)) {
+    const OpKind kind = program.op(id).kind;
+    asks = asks || kind == OpKind::tt_get_program_id;
+    const bool elsewhere = kind == OpKind::tt_get_num_programs || kind == OpKind::tt_call ||
+                           kind == OpKind::tt_elementwise_inline_asm || kind == OpKind::other;
+    if (elsewhere) return false;
+  }
+  return asks;
+}
+
+bool same_trips(const Kernel& kernel) {
+  const ir::Program& program = kernel.program;
+  const auto loop = ir::as_loop(program, kernel.choice.loop);
+  if (!loop || !loop->lower || !loop->upper || !loop->step) return false;
+  const auto outer = loop->outer ? ir::as_loop(program, *loop->outer) : std::nullopt;
+  if (loop->outer && !outer) return false;
+  const auto fixed = [&](ir::ValueId bound) {
+    return outer ? ir::is_invariant(program, *outer, bound) : axes_of(program, bound) == 0;
+  };
+  return fixed(*loop->lower) && fixed(*loop->upper) && fixed(*loop->step);
+}
+
+void choose_order(plan::Kernel& what, const Kernel& kernel) {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  for (const Load& load : loads_of(kernel)) {
+    if ((load.axes & kX) != 0 && (load.axes & kY) == 0) x += load.bytes;
+    if ((load.axes & kY) != 0 && (load.axes & kX) == 0) y += load.bytes;
+  }
+  if (x == 0 || y == 0) return;
+  what.order = plan::TileOrder::grouped;
+  const auto cores = static_cast<std::int64_t>(kernel.machine->sm_count.value);
+  const auto traffic = [&](std::int64_t group) {
+    return group * x + (cores + group - 1) / group * y;
+  };
+  what.group = traffic(16) < traffic(8) ? 16 : 8;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "twill/extract/extract.h"
+#include "twill/ir/program.h"
+#include "twill/plan/proof.h"
+
+/// Proven plans as CUDA C++ for sm_90a. Nothing is decided here: which role does what, in which
+/// order, behind which barrier and in which buffer, all that is the plan's.
+namespace twill::emit {
+
+/// What a kernel is printed from. The Program says what is computed, the origins which of its
+/// operations each op of the plan stands for, and the plan everything else.
+struct KernelParts {
+  const ir::Program& program;
+  ir::OpId loop;                               ///< the loop the plan is for
+  std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
+  const plan::ProvenPlan& plan;
+  std::string input;  ///< name of the text the Program was read from, for the head comment
+};
+
+/// A complete `kernel.cu`: the kernel, and a function that launches it with the arguments of the
+/// TTGIR function. It includes the headers of `runtime/` as "runtime/...".
+/// docs/reference/cuda.md has its interface and its numerics.
+///
+/// Fails for what it cannot express, with the line of the operation in the TTGIR. Deterministic.
+/// Cost: about linear in the length of the text.
+Result<std::string> cuda_kernel(const KernelParts& parts);
+
+}  // namespace twill::emit

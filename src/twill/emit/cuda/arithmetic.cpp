@@ -1,0 +1,156 @@
+#include "twill/emit/cuda/arithmetic.h"
+
+#include <cmath>
+#include <map>
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/view.h"
+
+namespace twill::emit::cuda {
+namespace {
+
+using ir::OpKind;
+using Words = std::vector<std::string>;
+
+/// `{0}` and so on are the operands.
+using Patterns = std::map<OpKind, const char*>;
+
+const Patterns& for_all() {
+  static const Patterns patterns = {
+      {OpKind::arith_addi, "{0} + {1}"},   {OpKind::arith_subi, "{0} - {1}"},
+      {OpKind::arith_muli, "{0} * {1}"},   {OpKind::arith_divsi, "{0} / {1}"},
+      {OpKind::arith_remsi, "{0} % {1}"},  {OpKind::arith_andi, "{0} & {1}"},
+      {OpKind::arith_ori, "{0} | {1}"},    {OpKind::arith_xori, "{0} ^ {1}"},
+      {OpKind::arith_shli, "{0} << {1}"},  {OpKind::arith_shrsi, "{0} >> {1}"},
+      {OpKind::arith_minsi, "min({0}, {1})"}, {OpKind::arith_maxsi, "max({0}, {1})"},
+      {OpKind::arith_addf, "{0} + {1}"},   {OpKind::arith_subf, "{0} - {1}"},
+      {OpKind::arith_mulf, "{0} * {1}"},   {OpKind::arith_negf, "-{0}"},
+      {OpKind::arith_select, "{0} ? {1} : {2}"}, {OpKind::tt_addptr, "{0} + {1}"},
+  };
+  return patterns;
+}
+
+const Patterns& for_f32() {
+  static const Patterns patterns = {
+      {OpKind::arith_divf, "__fdividef({0}, {1})"}, {OpKind::arith_maxnumf, "fmaxf({0}, {1})"},
+      {OpKind::arith_minnumf, "fminf({0}, {1})"},
+      {OpKind::arith_maximumf, "twill::maximum({0}, {1})"},
+      {OpKind::arith_minimumf, "twill::minimum({0}, {1})"},
+      {OpKind::tt_precise_divf, "__fdiv_rn({0}, {1})"},
+      {OpKind::math_exp2, "twill::exp2_approx({0})"}, {OpKind::math_exp, "__expf({0})"},
+      {OpKind::math_log2, "twill::log2_approx({0})"}, {OpKind::math_log, "__logf({0})"},
+      {OpKind::math_sqrt, "__fsqrt_rn({0})"}, {OpKind::tt_precise_sqrt, "__fsqrt_rn({0})"},
+      {OpKind::math_rsqrt, "rsqrtf({0})"}, {OpKind::math_absf, "fabsf({0})"},
+      {OpKind::math_tanh, "tanhf({0})"}, {OpKind::math_erf, "erff({0})"},
+      {OpKind::math_sin, "__sinf({0})"}, {OpKind::math_cos, "__cosf({0})"},
+      {OpKind::math_floor, "floorf({0})"}, {OpKind::math_ceil, "ceilf({0})"},
+      {OpKind::math_fma, "fmaf({0}, {1}, {2})"},
+  };
+  return patterns;
+}
+
+std::string fill(const char* pattern, const Words& x) {
+  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+  for (const std::string& word : x) arguments.push_back(word);
+  return fmt::vformat(pattern, arguments);
+}
+
+/// MLIR numbers its predicates: eq, ne, then signed and unsigned less, less or equal, ...
+std::optional<std::string> compare_integers(const ir::Op& op, const Words& x) {
+  static const char* const kSigned[] = {"==", "!=", "<", "<=", ">", ">="};
+  const auto predicate = ir::integer_attribute(op, "predicate");
+  if (!predicate || *predicate < 0 || *predicate > 9) return std::nullopt;
+  if (*predicate < 6) return fmt::format("{} {} {}", x[0], kSigned[*predicate], x[1]);
+  return fmt::format("static_cast<unsigned long long>({}) {} static_cast<unsigned long long>({})",
+                     x[0], kSigned[*predicate - 4], x[1]);
+}
+
+std::optional<std::string> compare_floats(const ir::Op& op, const Words& x) {
+  const auto predicate = ir::integer_attribute(op, "predicate");
+  static const std::map<std::int64_t, const char*> known = {
+      {1, "{0} == {1}"},     {2, "{0} > {1}"},      {3, "{0} >= {1}"},    {4, "{0} < {1}"},
+      {5, "{0} <= {1}"},     {9, "!({0} <= {1})"},  {10, "!({0} < {1})"}, {11, "!({0} >= {1})"},
+      {12, "!({0} > {1})"},  {13, "{0} != {1}"}};
+  const auto found = predicate ? known.find(*predicate) : known.end();
+  if (found == known.end()) return std::nullopt;
+  return fill(found->second, x);
+}
+
+std::optional<std::string> convert(const ir::Program& program, const ir::Op& op, const Words& x) {
+  const std::string from = cpp_type(ir::type_of(program, op.operands[0]));
+  const std::string to = cpp_type(ir::type_of(program, op.results[0]));
+  if (from.empty() || to.empty()) return std::nullopt;
+  if (from == to) return x[0];
+  static const std::map<std::pair<std::string, std::string>, const char*> known = {
+      {{"float", "__half"}, "__float2half_rn({0})"},
+      {{"float", "__nv_bfloat16"}, "__float2bfloat16_rn({0})"},
+      {{"__half", "float"}, "__half2float({0})"},
+      {{"__nv_bfloat16", "float"}, "__bfloat162float({0})"}};
+  const auto found = known.find({from, to});
+  if (found != known.end()) return fill(found->second, x);
+  const auto simple = [](const std::string& type) { return type[0] != '_'; };
+  if (!simple(from) || !simple(to)) return std::nullopt;
+  return fmt::format("static_cast<{}>({})", to, x[0]);
+}
+
+}  // namespace
+
+std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& op, const Words& x) {
+  if (op.results.size() != 1) return std::nullopt;
+  const std::string type = cpp_type(ir::type_of(program, op.results[0]));
+  switch (op.kind) {
+    case OpKind::arith_cmpi:
+      return compare_integers(op, x);
+    case OpKind::arith_cmpf:
+      return compare_floats(op, x);
+    case OpKind::arith_extsi:
+    case OpKind::arith_trunci:
+    case OpKind::arith_extf:
+    case OpKind::arith_truncf:
+    case OpKind::arith_sitofp:
+    case OpKind::arith_fptosi:
+    case OpKind::arith_index_cast:
+    case OpKind::tt_fp_to_fp:
+      return convert(program, op, x);
+    default:
+      break;
+  }
+  const auto common = for_all().find(op.kind);
+  if (common != for_all().end()) return fill(common->second, x);
+  if (type != "float") return std::nullopt;
+  const auto single = for_f32().find(op.kind);
+  if (single == for_f32().end()) return std::nullopt;
+  return fill(single->second, x);
+}
+
+std::optional<std::string> constant(const ir::Program& program, ir::ValueId value) {
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr || op->kind != OpKind::arith_constant) return std::nullopt;
+  const std::string type = cpp_type(ir::type_of(program, value));
+  if (const auto integer = ir::constant_integer(program, value)) {
+    if (type == "bool") return *integer != 0 ? "true" : "false";
+    if (type == "long long") return fmt::format("{}ll", *integer);
+    if (type[0] != '_' && type != "float") return fmt::format("{}", *integer);
+  }
+  const auto number = ir::constant_number(program, value);
+  if (!number) return std::nullopt;
+  std::string text;
+  if (std::isnan(*number)) {
+    text = "twill::not_a_number()";
+  } else if (std::isinf(*number)) {
+    text = *number > 0 ? "twill::infinity()" : "-twill::infinity()";
+  } else {
+    const auto single = static_cast<float>(*number);
+    text = fmt::format("{:.9g}", single);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    text += "f";
+  }
+  if (type == "float") return text;
+  if (type == "__half") return "__float2half_rn(" + text + ")";
+  if (type == "__nv_bfloat16") return "__float2bfloat16_rn(" + text + ")";
+  return std::nullopt;
+}
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/shared_tiles.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+
+using plan::Step;
+
+/// The results of the loop that `value` is computed from.
+void RolePrinter::results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const {
+  if (view_.carried_result(value) != nullptr) {
+    results.insert(value);
+    return;
+  }
+  const ir::Op* op = ir::defining_op(view_.program(), value);
+  if (op == nullptr) return;
+  for (const ir::ValueId operand : op->operands) results_behind(operand, results);
+}
+
+/// The parts of whose rows this role has all that `value` is computed from after the loop.
+Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
+  std::set<ir::ValueId> results;
+  results_behind(value, results);
+  std::vector<int> held;
+  for (const int part : registers_.parts()) {
+    const bool all = std::all_of(results.begin(), results.end(), [&](ir::ValueId result) {
+      const ir::ValueId yielded = view_.behind_views(view_.carried_result(result)->yielded);
+      return registers_.find(yielded, part) != nullptr;
+    });
+    if (all) held.push_back(part);
+  }
+  if (held.empty()) {
+    return view_.refuse(value, "is wanted after the loop by role " + role_.name +
+                                   ", which does not have all that it is computed from");
+  }
+  return held;
+}
+
+Result<std::int64_t> RolePrinter::rows_held(ir::ValueId value,
+                                            const std::vector<int>& parts) const {
+  std::int64_t rows = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(value, part));
+    rows += shape.rows;
+  }
+  return rows;
+}
+
+const plan::BufferId* RolePrinter::staging_of(std::size_t index) const {
+  const plan::Outside& outside = plan_.kernel->around[index];
+  const auto role = std::find(outside.roles.begin(), outside.roles.end(), id_);
+  if (role == outside.roles.end()) return nullptr;
+  return &outside.buffers.at(static_cast<std::size_t>(role - outside.roles.begin()));
+}
+
+namespace {
+
+constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
+
+}  // namespace
+
+/// The role's rows of a tile on its way out, part after part, in panels of 128 bytes.
+Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point& point) {
+  const ir::OpId store = view_.op_of_outside(*step.outside);
+  const auto access = *ir::memory_access(view_.program().op(store));
+  const ir::ValueId source = view_.without_ones(*access.source);
+  const plan::BufferId* buffer = staging_of(*step.outside);
+  const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
+  if (buffer == nullptr || swizzle != 2 * kPanel) {
+    return view_.refuse(store, "stores blocks that are not swizzled by 128 bytes");
+  }
+  TWILL_TRY(const std::vector<int> parts, parts_held(source));
+  TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
+  std::int64_t row = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(source, part));
+    const ir::Type type = ir::type_of(view_.program(), source);
+    const Variable out{"out", shape, cpp_type(type), true, 1, std::nullopt};
+    text.open("");
+    text.line("// " + comment(step));
+    text.line(fmt::format("uint32_t out[{}];", array_length(out)));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).assign(body, {{&out, source}}));
+    text.append(prelude);
+    text.append(body);
+    for (std::int64_t block = 0; block < shape.rows / 64; ++block, row += 64) {
+      text.line(fmt::format("twill::store_fragment<{}, {}>({}, out, {}, {});", shape.columns,
+                            block * shape.columns / 4, address(*buffer, ""), row,
+                            rows * 2 * kPanel));
+    }
+    text.close();
+  }
+  return {};
+}
+
+Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
+  const ir::OpId store = view_.op_of_outside(*step.outside);
+  const auto access = *ir::memory_access(view_.program().op(store));
+  const ir::ValueId source = view_.without_ones(*access.source);
+  const plan::BufferId* buffer = staging_of(*step.outside);
+  if (buffer == nullptr) return view_.refuse(store, "has no staging buffer of this role");
+  const auto& block = ir::type_of(view_.program(), access.address)->element->shape;
+  TWILL_TRY(const std::vector<int> parts, parts_held(source));
+  TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
+  text.open(alone() ? "" : "if (leader)");
+  text.line("// " + comment(step));
+  std::int64_t row = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(source, part));
+    TWILL_TRY(const std::string map, maps_.name(view_, access.address, shape.rows));
+    const std::int64_t first = view_.rows_of(part, shape.rows).first;
+    for (std::int64_t column = 0; column < block.back(); column += kPanel) {
+      std::string coordinates;
+      for (std::size_t i = access.coordinates.size(); i-- > 0;) {
+        TWILL_TRY(const std::string at, scalars_(access.coordinates[i], ""));
+        const bool is_column = i + 1 == access.coordinates.size();
+        const bool is_row = i + 2 == access.coordinates.size();
+        coordinates += fmt::format(", {} + {}", at, is_column ? column : is_row ? first : 0);
+      }
+      text.line(fmt::format("twill::tma_store(&args.{}, {} + {}{});", map, address(*buffer, ""),
+                            column / kPanel * rows * 2 * kPanel + row * 2 * kPanel, coordinates));
+    }
+    row += shape.rows;
+  }
+  text.line("twill::bulk_commit();");
+  text.close();
+  return {};
+}
+
+/// Only what leaves the registers is printed: what it is computed from is computed there.
+Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Point& point) {
+  const ir::OpId id = view_.op_of_outside(*step.outside);
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind != ir::OpKind::tt_store) {
+    if (op.results.empty()) return view_.refuse(id, "is not printed after a loop");
+    return {};
+  }
+  TWILL_TRY(const std::vector<int> parts, parts_held(*ir::memory_access(op)->source));
+  for (const int part : parts) {
+    text.open("");
+    text.line("// " + comment(step));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).store(body, id));
+    text.append(prelude);
+    text.append(body);
+    text.close();
+  }
+  return {};
+}
+
+}  // namespace twill::emit::cuda

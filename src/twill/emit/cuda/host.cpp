@@ -1,0 +1,169 @@
+#include "twill/emit/cuda/host.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/shared_tiles.h"
+
+namespace twill::emit::cuda {
+namespace {
+
+std::span<const ir::ValueId> arguments_of(const View& view) {
+  return ir::function_arguments(view.program(), view.function());
+}
+
+ir::Type type_of(const View& view, std::size_t argument) {
+  return ir::type_of(view.program(), arguments_of(view)[argument]);
+}
+
+bool is_descriptor(ir::Type type) { return type->kind == ir::TypeKind::tensordesc; }
+
+/// After a descriptor, Triton passes its sizes (i32) and strides (i64), outermost first.
+Result<void> check_descriptor(const View& view, std::size_t argument) {
+  const std::size_t rank = type_of(view, argument)->element->shape.size();
+  for (std::size_t i = 1; i <= 2 * rank; ++i) {
+    const char* wanted = i <= rank ? "i32" : "i64";
+    if (argument + i < arguments_of(view).size() && type_of(view, argument + i)->name == wanted) {
+      continue;
+    }
+    return view.refuse(arguments_of(view)[argument],
+                       fmt::format("is a descriptor (argument {}) that is not followed by its {} "
+                                   "sizes and strides",
+                                   argument, rank));
+  }
+  return {};
+}
+
+void print_walk(Text& text, const plan::Kernel& kernel) {
+  text.line("int grid_x, grid_y, grid_z;  // of the program ids");
+  if (kernel.tiles != plan::Tiles::persistent) return;
+  text.line("int tiles;");
+  text.blank();
+  text.open("struct Ids");
+  text.line("int x, y, z;");
+  text.close(";");
+  text.line("__device__ int first_tile() const { return blockIdx.x; }");
+  text.line("__device__ int tile_step() const { return gridDim.x; }");
+  text.line("/// The program ids that a tile stands for.");
+  text.open("__device__ Ids ids_of(int tile) const");
+  text.line("const int in_plane = tile % (grid_x * grid_y);");
+  text.line("const int z = tile / (grid_x * grid_y);");
+  if (kernel.order == plan::TileOrder::row_major) {
+    text.line("return {in_plane % grid_x, in_plane / grid_x, z};");
+  } else {
+    text.line(fmt::format("const int band = in_plane / ({} * grid_y);", kernel.group));
+    text.line(fmt::format("const int in_band = in_plane % ({} * grid_y);", kernel.group));
+    text.line(fmt::format("const int width = min({0}, grid_x - {0} * band);", kernel.group));
+    text.line(fmt::format("return {{{} * band + in_band % width, in_band / width, z}};",
+                          kernel.group));
+  }
+  text.close();
+}
+
+void print_map(Text& text, const View& view, const Maps::Map& map) {
+  const ir::Type descriptor = type_of(view, map.argument);
+  const auto& shape = descriptor->element->shape;
+  const std::size_t rank = shape.size();
+  std::vector<std::string> sizes, strides, box;
+  for (std::size_t i = rank; i-- > 0;) {
+    sizes.push_back(fmt::format("static_cast<std::uint64_t>(arg{})", map.argument + 1 + i));
+    if (i + 1 < rank) {
+      strides.push_back(fmt::format("{} * static_cast<std::uint64_t>(arg{})",
+                                    ir::element_bits(descriptor->element) / 8,
+                                    map.argument + 1 + rank + i));
+    }
+  }
+  const std::int64_t swizzle = *swizzle_of(descriptor);
+  box.push_back(std::to_string(std::min(shape.back(), swizzle / 2)));
+  for (std::size_t i = 1; i < rank; ++i) box.push_back(i == 1 ? std::to_string(map.rows) : "1");
+  text.open("");
+  text.line(fmt::format("const std::uint64_t sizes[] = {{{}}};", fmt::join(sizes, ", ")));
+  text.line(fmt::format("const std::uint64_t strides[] = {{{}}};",
+                        strides.empty() ? "0" : fmt::format("{}", fmt::join(strides, ", "))));
+  text.line(fmt::format("const std::uint32_t box[] = {{{}}};", fmt::join(box, ", ")));
+  text.line(fmt::format("if (const char* wrong = twill::describe(&args.{}, twill::map_type<{}>(), {}, "
+                        "arg{}, sizes, strides, box, {})) return wrong;",
+                        Maps::name_of(map), cpp_type(descriptor->element->element), rank,
+                        map.argument, swizzle));
+  text.close();
+}
+
+}  // namespace
+
+Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
+  text.line("/// What the kernel gets; argN is argument N of the TTGIR function.");
+  text.open("struct Arguments");
+  for (const Maps::Map& map : maps.all()) {
+    text.line(fmt::format("CUtensorMap {};  // of argument {}, boxes of {} rows", Maps::name_of(map),
+                          map.argument, map.rows));
+  }
+  for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
+    const ir::Type type = type_of(view, i);
+    if (is_descriptor(type)) continue;
+    const std::string cpp = cpp_type(type);
+    if (cpp.empty()) return view.refuse(arguments_of(view)[i], "is an argument of type " + type->text);
+    text.line(fmt::format("{} arg{};", cpp, i));
+  }
+  print_walk(text, *view.plan().kernel);
+  text.close(";");
+  text.blank();
+  return {};
+}
+
+Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
+  const std::string name = identifier(view.plan().kernel->name);
+  std::vector<std::string> parameters;
+  for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
+    const ir::Type type = type_of(view, i);
+    if (is_descriptor(type)) {
+      TWILL_TRY_VOID(check_descriptor(view, i));
+      parameters.push_back(fmt::format("void* arg{}", i));
+    } else {
+      parameters.push_back(fmt::format("{} arg{}", cpp_type(type), i));
+    }
+  }
+  const bool persistent = view.plan().kernel->tiles == plan::Tiles::persistent;
+  text.line("#ifndef __CUDACC_RTC__");
+  text.line("#include \"runtime/host.cuh\"");
+  text.blank();
+  text.line("/// Launches the kernel for a grid of program ids, as Triton would: nullptr, or what is wrong.");
+  text.line("/// Parameters as those of the TTGIR function; a descriptor by the address of its tensor,");
+  text.line("/// followed by its sizes and strides in elements, outermost first.");
+  text.line(fmt::format("extern \"C\" const char* launch_{}(int grid_x, int grid_y, int grid_z, "
+                        "cudaStream_t stream,", name));
+  text.open(fmt::format("    {})", fmt::join(parameters, ", ")));
+  text.line("if (const char* wrong = twill::check_device()) return wrong;");
+  text.line("if (grid_x < 0 || grid_y < 0 || grid_z < 0) return \"launch: the grid is negative\";");
+  text.line("if (grid_x == 0 || grid_y == 0 || grid_z == 0) return nullptr;");
+  text.line("Arguments args = {};");
+  for (const Maps::Map& map : maps.all()) print_map(text, view, map);
+  for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
+    if (!is_descriptor(type_of(view, i))) text.line(fmt::format("args.arg{0} = arg{0};", i));
+  }
+  for (const char axis : {'x', 'y', 'z'}) text.line(fmt::format("args.grid_{0} = grid_{0};", axis));
+  text.line("twill::Launch how;");
+  text.line("how.threads = kThreads;");
+  text.line("how.shared_bytes = kSharedBytes;");
+  text.line("how.stream = stream;");
+  if (persistent) {
+    text.line("const long long tiles = 1ll * grid_x * grid_y * grid_z;");
+    text.line("if (tiles > 0x7fffffff) return \"launch: more than 2^31 tiles\";");
+    text.line("args.tiles = static_cast<int>(tiles);");
+    text.line("int resident = 0;");
+    text.line(fmt::format("if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return "
+                          "wrong;", name));
+    text.line("how.grid = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));");
+  } else {
+    text.line("how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "
+              "static_cast<unsigned>(grid_z));");
+  }
+  text.line(fmt::format("return twill::launch({}, how, args);", name));
+  text.close();
+  text.line("#endif");
+  return {};
+}
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/text.h"
+#include "twill/emit/cuda/view.h"
+
+namespace twill::emit::cuda {
+
+/// The struct of what the kernel gets: its tensor maps and the other arguments of the TTGIR
+/// function, by their number there. Fails for types CUDA does not have.
+Result<void> print_arguments(Text& text, const View& view, const Maps& maps);
+
+/// The function that encodes the tensor maps and launches. Its parameters are the grid, a stream,
+/// and those of the TTGIR function, a descriptor by the address of its tensor.
+Result<void> print_launch(Text& text, const View& view, const Maps& maps);
+
+}  // namespace twill::emit::cuda

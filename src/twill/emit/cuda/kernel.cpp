@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/host.h"
+#include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/text.h"
+#include "twill/emit/cuda/view.h"
+
+namespace twill::emit {
+namespace cuda {
+namespace {
+
+constexpr int kWarpsOfWarpgroup = 4;
+constexpr Amount kBarrierBytes = 8;
+
+Amount barriers_offset(const plan::Plan& plan) {
+  Amount end = 0;
+  for (const plan::Buffer& buffer : plan.buffers) {
+    if (buffer.residence != plan::Residence::shared) continue;
+    end = std::max(end, buffer.offset + buffer.size * buffer.depth);
+  }
+  return (end + kBarrierBytes - 1) / kBarrierBytes * kBarrierBytes;
+}
+
+void print_barriers(Text& text, const plan::Plan& plan) {
+  text.line("/// The mbarriers of all channels, one per slot.");
+  text.open("struct Barriers");
+  for (const plan::Channel& channel : plan.channels) {
+    if (channel.kind == plan::ChannelKind::token) continue;
+    text.line(fmt::format("uint64_t {}[{}];", barrier_name(channel, true), channel.depth));
+    if (channel.empty_arrivals > 0) {
+      text.line(fmt::format("uint64_t {}[{}];", barrier_name(channel, false), channel.depth));
+    }
+  }
+  text.close(";");
+  text.blank();
+}
+
+void print_initialization(Text& text, const plan::Plan& plan, const Maps& maps) {
+  text.open("if (threadIdx.x == 0)");
+  for (const plan::Channel& channel : plan.channels) {
+    if (channel.kind == plan::ChannelKind::token) continue;
+    text.open(fmt::format("for (int slot = 0; slot < {}; ++slot)", channel.depth));
+    text.line(fmt::format("twill::barrier_init(&barriers.{}[slot], {});",
+                          barrier_name(channel, true), channel.full_arrivals));
+    if (channel.empty_arrivals > 0) {
+      text.line(fmt::format("twill::barrier_init(&barriers.{}[slot], {});",
+                            barrier_name(channel, false), channel.empty_arrivals));
+    }
+    text.close();
+  }
+  text.line("twill::barrier_init_fence();");
+  for (const Maps::Map& map : maps.all()) {
+    text.line(fmt::format("twill::prefetch_map(&args.{});", Maps::name_of(map)));
+  }
+  text.close();
+}
+
+/// Which warps go where. The roles of a warpgroup share its register budget.
+void print_dispatch(Text& text, const plan::Plan& plan) {
+  text.line("const int warp = twill::warp_index();");
+  for (std::size_t g = 0; g < plan.warpgroups.size(); ++g) {
+    const plan::Warpgroup& group = plan.warpgroups[g];
+    const int first = kWarpsOfWarpgroup * static_cast<int>(g);
+    const std::string head = fmt::format("if (warp < {})", first + kWarpsOfWarpgroup);
+    g == 0 ? text.open(head) : text.otherwise("else " + head);
+    if (group.setmaxnreg > 0) {
+      const bool raises = group.setmaxnreg > plan.limits.launch_registers;
+      text.line(fmt::format("twill::registers_{}<{}>();", raises ? "raise" : "drop",
+                            group.setmaxnreg));
+    }
+    for (const plan::Role& role : plan.roles) {
+      if (role.warpgroup.index() != g) continue;
+      const std::string call = fmt::format("{}(args, smem, barriers);", function_name(role));
+      if (role.warps == 1) {
+        text.line(fmt::format("if (warp == {} && twill::elect_one()) {}", role.first_warp, call));
+      } else {
+        text.line(call);
+      }
+    }
+  }
+  text.close();
+}
+
+Result<void> check(const View& view) {
+  for (const plan::Role& role : view.plan().roles) {
+    if (role.warps == 1 || role.warps == kWarpsOfWarpgroup) continue;
+    return fail({view.input()}, fmt::format("cannot be printed as CUDA: role {} has {} warps, and "
+                                            "wgmma fragments lie in four",
+                                            role.name, role.warps));
+  }
+  for (const plan::Buffer& buffer : view.plan().buffers) {
+    if (buffer.residence != plan::Residence::tensor) continue;
+    return fail({view.input()}, "cannot be printed as CUDA: tensor memory is not of sm_90a");
+  }
+  if (view.plan().kernel->cluster != 1) {
+    return fail({view.input()}, "cannot be printed as CUDA: the plan has clusters");
+  }
+  return {};
+}
+
+void print_head(Text& text, const View& view) {
+  const plan::Plan& plan = view.plan();
+  text.line("// Printed by twill from " + view.input() + " (" + plan.kernel->loop + ").");
+  text.line(fmt::format("// Initiation interval of the schedule: {} cycles on {}.",
+                        plan.schedule.initiation_interval, plan.limits.machine));
+  text.line("// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: docs/reference/cuda.md of twill.");
+  for (const std::string& note : plan.notes) text.line("// " + note + ".");
+  text.blank();
+  for (const char* header : {"barrier", "fragment", "role", "tile", "tma", "wgmma"}) {
+    text.line(fmt::format("#include \"runtime/{}.cuh\"", header));
+  }
+  text.blank();
+}
+
+void print_kernel(Text& text, const plan::Plan& plan, const Maps& maps) {
+  const int threads = 32 * kWarpsOfWarpgroup * static_cast<int>(plan.warpgroups.size());
+  const Amount offset = barriers_offset(plan);
+  text.line(fmt::format("constexpr int kThreads = {};", threads));
+  text.line(fmt::format("constexpr int kBarriersAt = {};  // bytes of shared memory", offset));
+  text.line("constexpr int kSharedBytes = kBarriersAt + sizeof(Barriers);");
+  text.blank();
+  text.line("}  // namespace");
+  text.blank();
+  text.line("extern \"C\" __global__ void __launch_bounds__(kThreads, 1)");
+  text.open(fmt::format("{}(const __grid_constant__ Arguments args)", identifier(plan.kernel->name)));
+  text.line("extern __shared__ __align__(1024) char smem[];");
+  text.line("Barriers& barriers = *reinterpret_cast<Barriers*>(smem + kBarriersAt);");
+  print_initialization(text, plan, maps);
+  text.line("__syncthreads();");
+  print_dispatch(text, plan);
+  text.close();
+  text.blank();
+}
+
+}  // namespace
+}  // namespace cuda
+
+Result<std::string> cuda_kernel(const KernelParts& parts) {
+  using namespace cuda;
+  TWILL_TRY(const View view, View::of(parts));
+  TWILL_TRY_VOID(check(view));
+  Maps maps;
+  Text roles;
+  for (std::size_t r = 0; r < view.plan().roles.size(); ++r) {
+    TWILL_TRY(const std::string role, RolePrinter::print(view, plan::RoleId(r), maps));
+    roles.blank();
+    roles.paste(role);
+  }
+  Text text;
+  print_head(text, view);
+  text.line("namespace {");
+  text.blank();
+  TWILL_TRY_VOID(print_arguments(text, view, maps));
+  print_barriers(text, view.plan());
+  text.append(roles);
+  text.blank();
+  print_kernel(text, view.plan(), maps);
+  TWILL_TRY_VOID(print_launch(text, view, maps));
+  return text.str();
+}
+
+}  // namespace twill::emit

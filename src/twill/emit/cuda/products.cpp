@@ -1,0 +1,110 @@
+#include "twill/emit/cuda/products.h"
+
+#include <fmt/format.h>
+
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+namespace {
+
+constexpr std::int64_t kStep = 16;         ///< of k in one wgmma of 16-bit operands
+constexpr std::int64_t kBlock = 64;        ///< rows of one wgmma
+constexpr std::int64_t kMostColumns = 256;
+
+/// Bytes from the start of an operand to where step k begins, as an expression over `k`; and the
+/// arguments of its descriptor.
+struct Operand {
+  std::string major;
+  std::string offset;
+  std::int64_t leading = 0;
+  std::int64_t stride = 0;
+};
+
+/// `contracted_last`: the contracted dimension is the contiguous one in memory.
+Operand operand_of(const SharedTile& tile, bool contracted_last) {
+  Operand operand;
+  operand.stride = 8 * tile.swizzle;
+  if (contracted_last) {
+    const std::int64_t in_panel = panel_elements(tile) / kStep;
+    operand.major = "twill::Major::k";
+    operand.offset = in_panel == 1 ? fmt::format("k * {}", panel_bytes(tile))
+                                   : fmt::format("k / {0} * {1} + k % {0} * 32", in_panel,
+                                                 panel_bytes(tile));
+    return operand;
+  }
+  operand.major = "twill::Major::mn";
+  operand.leading = panel_bytes(tile);
+  operand.offset = fmt::format("k * {}", kStep * tile.swizzle);
+  return operand;
+}
+
+std::string descriptor(const Operand& operand, const SharedTile& tile, const std::string& address) {
+  return fmt::format("twill::operand({}, {}, {}, {})", address, operand.leading, operand.stride,
+                     tile.swizzle);
+}
+
+/// Bytes from the start of A to its rows from `row` on.
+std::int64_t row_offset(const SharedTile& a, std::int64_t row) {
+  if (!a.transposed) return row * a.swizzle;
+  return row / panel_elements(a) * panel_bytes(a);
+}
+
+}  // namespace
+
+Result<void> print_product(Text& text, const View& view, ir::OpId product, int part,
+                           const ProductPlaces& places) {
+  const ir::Op& op = view.program().op(product);
+  const ir::MmaOperands operands = *ir::mma_operands(op);
+  const Shape& shape = places.result->shape;
+  if (op.kind != ir::OpKind::ttng_warp_group_dot || places.result->type != "float") {
+    return view.refuse(product, "is no wgmma that adds up in f32");
+  }
+  if (shape.columns > kMostColumns) return view.refuse(product, "has more than 256 columns");
+  TWILL_TRY(const SharedTile b, shared_tile(view, operands.b));
+  const ir::Type b_type = ir::type_of(view.program(), operands.b);
+  const std::int64_t steps = b_type->shape[b_type->shape.size() - 2] / kStep;
+  // B is k x n: its contracted dimension is the contiguous one exactly if it is read transposed.
+  const Operand b_operand = operand_of(b, b.transposed);
+  const std::string accumulate = places.accumulates ? "true" : "k > 0";
+  text.line(fmt::format("const uint64_t b = {};", descriptor(b_operand, b, places.b_address)));
+  const bool from_registers = places.a_registers != nullptr;
+  SharedTile a;
+  Operand a_operand;
+  std::int64_t first_row = 0;
+  if (!from_registers) {
+    TWILL_TRY(a, shared_tile(view, operands.a));
+    a_operand = operand_of(a, !a.transposed);
+    const std::int64_t all = ir::type_of(view.program(), operands.a)->shape[0];
+    first_row = view.rows_of(part, all).first;
+    if (a.transposed && first_row % panel_elements(a) != 0) {
+      return view.refuse(product, "begins in the middle of a panel of its transposed operand");
+    }
+    text.line(fmt::format("const uint64_t a = {};", descriptor(a_operand, a, places.a_address)));
+  }
+  const std::int64_t blocks = shape.rows / kBlock;
+  text.line("#pragma unroll");
+  text.open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::int64_t offset = block * shape.columns / 2;
+    const std::string b_at = fmt::format("twill::advance(b, {})", b_operand.offset);
+    const std::string slice = blocks == 1 ? "" : fmt::format(", {}", offset);
+    if (from_registers) {
+      text.line(fmt::format("twill::wgmma_rs<{}, {}, {}{}>({}, {}, {}4 * k, {}, {});",
+                            shape.columns, b.type, b_operand.major, slice, places.result->name,
+                            places.a_array,
+                            block == 0 ? "" : fmt::format("{} + ", block * steps * 4), b_at,
+                            accumulate));
+    } else {
+      const std::int64_t row = row_offset(a, first_row + block * kBlock);
+      text.line(fmt::format("twill::wgmma_ss<{}, {}, {}, {}{}>({}, twill::advance(a, {}{}), {}, {});",
+                            shape.columns, b.type, a_operand.major, b_operand.major, slice,
+                            places.result->name, row == 0 ? "" : fmt::format("{} + ", row),
+                            a_operand.offset, b_at, accumulate));
+    }
+  }
+  text.close();
+  text.line("twill::wgmma_commit();");
+  return {};
+}
+
+}  // namespace twill::emit::cuda

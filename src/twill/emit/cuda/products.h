@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "twill/emit/cuda/shared_tiles.h"
+#include "twill/emit/cuda/text.h"
+#include "twill/emit/cuda/tiles.h"
+
+namespace twill::emit::cuda {
+
+/// Where a role finds the operands of a product when it issues it.
+struct ProductPlaces {
+  const Variable* result = nullptr;
+  const Variable* a_registers = nullptr;  ///< else A lies in shared memory
+  std::string a_array;                    ///< of a_registers
+  std::string a_address;                  ///< of the tile in shared memory, bytes
+  std::string b_address;
+  bool accumulates = false;               ///< adds to what the result holds
+};
+
+/// The wgmma instructions of one product and its commit. Fails for shapes and types that wgmma does
+/// not have.
+Result<void> print_product(Text& text, const View& view, ir::OpId product, int part,
+                           const ProductPlaces& places);
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/emit/cuda/text.h"
+#include "twill/emit/cuda/view.h"
+
+namespace twill::emit::cuda {
+
+/// A tile that a role keeps in registers from one step to another: an array of each of its threads.
+/// f16 and bf16 matrices are packed in pairs of neighbouring columns, the way wgmma reads them.
+struct Variable {
+  std::string name;
+  Shape shape;
+  std::string type;        ///< of the elements: "float", "__half", ...
+  bool packed = false;     ///< the array is of uint32_t, two elements each
+  int depth = 1;           ///< copies: name is that of the latest iteration, name_1 the one before
+  std::optional<OpId> op;  ///< that makes it last in an iteration
+};
+
+/// "exp2A", "vec_scale_maxA_1": copy `back` iterations before the latest.
+std::string copy_name(const Variable& variable, int back);
+
+/// Length of the array.
+std::int64_t array_length(const Variable& variable);
+
+/// Everything a role keeps, from the register buffers of the plan.
+class Registers {
+ public:
+  static Result<Registers> of(const View& view, plan::RoleId role);
+
+  /// The variable that holds `value`, a result of an operation in the loop; null if it has none.
+  const Variable* find(ir::ValueId value, int part) const;
+  /// By the results of the op's operations that others read, in program order.
+  struct Made {
+    ir::ValueId value;
+    const Variable* variable = nullptr;
+  };
+  std::vector<Made> made_by(OpId op) const;
+  /// Parts of whose rows this role has something; -1 alone if nothing is cut.
+  std::vector<int> parts() const;
+  /// The declarations.
+  void declare(Text& text) const;
+
+ private:
+  std::vector<Variable> variables_;
+  std::map<std::pair<ir::ValueId, int>, std::size_t> of_value_;
+  std::map<OpId, std::vector<ir::ValueId>> made_;
+  std::map<OpId, int> part_;
+};
+
+/// Whether something beyond `op` reads `value`, a result of one of its operations: another op, the
+/// next iteration, or what comes after the loop.
+bool is_read_elsewhere(const View& view, OpId op, ir::ValueId value);
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/registers.h"
+#include "twill/emit/cuda/scalars.h"
+#include "twill/emit/cuda/text.h"
+#include "twill/emit/cuda/tiles.h"
+
+namespace twill::emit::cuda {
+
+/// Prints one role as a function: its steps in the order of the plan, section by section.
+class RolePrinter {
+ public:
+  static Result<std::string> print(const View& view, plan::RoleId role, Maps& maps);
+
+ private:
+  RolePrinter(const View& view, plan::RoleId id, Maps& maps, Registers registers)
+      : view_(view), plan_(view.plan()), id_(id), role_(view.plan()[id]), maps_(maps),
+        registers_(std::move(registers)), scalars_(view, 1, 2) {}
+
+  using Steps = std::vector<plan::Step>;
+  /// What is known at a point of a section, relative to its window (or its first or last
+  /// iteration): of variables with several copies, which iteration the latest one is of; and the
+  /// products that may still be under way, oldest first.
+  struct Point {
+    std::map<std::string, int> latest;
+    std::vector<const Variable*> in_flight;
+  };
+
+  // sections.cpp
+  Result<Text> tile();
+  Result<void> sections(Text& text);
+  Result<void> section(Text& text, const Steps& steps, Point& point);
+  Result<void> initial_values(Text& text);
+  Point at_start() const;
+  Point at_steady(const Point& entered) const;
+  Point at_drain(const Point& entered) const;
+  void advance(Text& text, const std::string& by) const;
+  std::set<int> depths(plan::Channel::Counts counts) const;
+  std::string tile_loop_head();
+
+  // steps.cpp
+  Result<void> step(Text& text, const Steps& steps, std::size_t index, Point& point);
+  Result<void> synchronize(Text& text, const plan::Step& step);
+  Result<void> fence(Text& text, const Steps& steps, std::size_t index);
+  void drain(Text& text, const plan::Step& step, Point& point);
+  std::string comment(const plan::Step& step) const;
+  std::string iteration(const plan::Instance& instance) const;
+  /// The names of the ring position of an instance in a ring of `depth`, declared with the section.
+  std::string position(const plan::Instance& instance, int depth);
+  std::string barrier(const plan::Step& step, bool full);
+  std::string parity(const plan::Step& step, bool full);
+  bool alone() const { return role_.warps == 1; }
+  void by(Text& text, const plan::Step& step, const std::string& what) const;
+
+  // work.cpp
+  Result<void> compute(Text& text, const plan::Step& step, Point& point);
+  Result<void> issue_product(Text& text, const plan::Step& step, Point& point);
+  Result<void> issue_load(Text& text, const plan::Step& step);
+  Result<void> stage_value(Text& text, const plan::Step& step, const Point& point);
+
+  // around.cpp
+  const plan::BufferId* staging_of(std::size_t outside) const;
+  Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
+  Result<void> issue_store(Text& text, const plan::Step& step);
+  void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
+  Result<std::vector<int>> parts_held(ir::ValueId value) const;
+  Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
+  Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
+  Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
+                        const std::string& full, const std::string& iteration);
+
+  /// Tile arithmetic as a step sees it; reads of other memories go to `prelude`.
+  Tiles tiles(const plan::Step& step, int part, const Point& point, Text& prelude,
+              const std::vector<ir::ValueId>& computing);
+  std::optional<Found> find(const plan::Step& step, int part, const Point& point, Text& prelude,
+                            const std::vector<ir::ValueId>& computing, ir::ValueId value);
+  std::optional<Found> import_staged(const plan::Step& step, int part, Text& prelude,
+                                     ir::ValueId value);
+  std::optional<Found> import_shared(const plan::Step& step, int part, Text& prelude,
+                                     ir::ValueId value);
+  std::string address(plan::BufferId buffer, const std::string& slot) const;
+  std::string slot_of(plan::BufferId buffer, const plan::Instance& instance);
+
+  const View& view_;
+  const plan::Plan& plan_;
+  plan::RoleId id_;
+  const plan::Role& role_;
+  Maps& maps_;
+  Registers registers_;
+  Scalars scalars_;
+  std::set<std::pair<int, int>> positions_;       ///< of the section: depth and offset
+  std::set<std::pair<int, int>> tile_positions_;  ///< the same, of rings that count tiles
+  std::map<std::string, Variable> imported_;      ///< arrays that hold a copy for one step
+  std::optional<Diagnostic> wrong_;               ///< found where no Result can be returned
+};
+
+/// "LOAD" as the name of a function.
+std::string function_name(const plan::Role& role);
+/// Of a channel's barriers in the struct of all barriers.
+std::string barrier_name(const plan::Channel& channel, bool full);
+
+}  // namespace twill::emit::cuda

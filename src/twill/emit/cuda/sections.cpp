@@ -1,0 +1,233 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/role.h"
+
+namespace twill::emit::cuda {
+
+using plan::Instance;
+using plan::Step;
+using Counts = plan::Channel::Counts;
+
+namespace {
+
+void declare_positions(Text& text, const std::set<std::pair<int, int>>& positions, char ring) {
+  for (const auto& [depth, offset] : positions) {
+    text.line(fmt::format("const auto {0}{1}_{2}{3} = {4}{1}.at<{5}>();", ring, depth,
+                          offset < 0 ? "m" : "", std::abs(offset),
+                          ring == 't' ? "tiles" : "ring", offset));
+  }
+}
+
+}  // namespace
+
+/// The depths of the rings the role has to know its place in.
+std::set<int> RolePrinter::depths(Counts counts) const {
+  std::set<int> depths;
+  const auto look = [&](const Steps& steps) {
+    for (const Step& step : steps) {
+      if (step.channel && plan_[*step.channel].counts == counts &&
+          plan_[*step.channel].kind != plan::ChannelKind::token) {
+        depths.insert(plan_[*step.channel].depth);
+      }
+      // Operands and results in shared memory lie in the slot of their iteration.
+      if (counts == Counts::iterations && step.op) {
+        for (const plan::Buffer& buffer : plan_.buffers) {
+          if (buffer.residence == plan::Residence::shared && !buffer.resident) {
+            depths.insert(buffer.depth);
+          }
+        }
+      }
+    }
+  };
+  look(role_.before);
+  look(role_.sections.prologue);
+  look(role_.sections.steady);
+  look(role_.sections.drain);
+  look(role_.after);
+  look(role_.tail);
+  return depths;
+}
+
+void RolePrinter::advance(Text& text, const std::string& by) const {
+  for (const int depth : depths(Counts::iterations)) {
+    text.line(fmt::format("ring{}.advance{};", depth, by));
+  }
+}
+
+RolePrinter::Point RolePrinter::at_start() const {
+  Point point;
+  for (const plan::Buffer& buffer : plan_.buffers) {
+    if (buffer.role == id_ && buffer.depth > 1) point.latest[identifier(buffer.name)] = -1;
+  }
+  return point;
+}
+
+/// At the beginning of a window, the latest copy is of the iteration before the one it will make.
+RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
+  Point point = entered;
+  for (const Step& step : role_.sections.steady) {
+    if (step.kind != plan::StepKind::compute || !step.op) continue;
+    for (const Registers::Made& made : registers_.made_by(*step.op)) {
+      if (made.variable->depth > 1) point.latest[made.variable->name] = step.instance.offset - 1;
+    }
+  }
+  return point;
+}
+
+/// After the last window, the same counted from the number of iterations.
+RolePrinter::Point RolePrinter::at_drain(const Point& entered) const { return at_steady(entered); }
+
+Result<void> RolePrinter::section(Text& text, const Steps& steps, Point& point) {
+  positions_.clear();
+  tile_positions_.clear();
+  Text body(text.depth());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    TWILL_TRY_VOID(step(body, steps, i, point));
+    if (wrong_) return tl::unexpected(*wrong_);
+  }
+  declare_positions(text, positions_, 'r');
+  declare_positions(text, tile_positions_, 't');
+  text.append(body);
+  return {};
+}
+
+Result<void> RolePrinter::initial_values(Text& text) {
+  std::set<std::string> done;
+  for (const ir::Carried& carried : view_.loop().carried) {
+    const ir::ValueId yielded = view_.behind_views(carried.yielded);
+    for (const int part : registers_.parts()) {
+      const Variable* variable = registers_.find(yielded, part);
+      if (variable == nullptr || !done.insert(variable->name).second) continue;
+      Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
+      TWILL_TRY_VOID(tiles.assign(text, {{variable, carried.init}}));
+    }
+  }
+  return {};
+}
+
+Result<void> RolePrinter::sections(Text& text) {
+  const plan::Sections& sections = role_.sections;
+  TWILL_TRY(const std::string lower, scalars_(*view_.loop().lower, ""));
+  TWILL_TRY(const std::string upper, scalars_(*view_.loop().upper, ""));
+  TWILL_TRY(const std::string step, scalars_(*view_.loop().step, ""));
+  text.line(fmt::format("const int trips = twill::trip_count({}, {}, {});", lower, upper, step));
+  TWILL_TRY_VOID(initial_values(text));
+  Point point = at_start();
+  if (sections.spread > 0) {
+    text.open(fmt::format("if (trips >= {})", sections.spread));
+    text.line("// prologue");
+    TWILL_TRY_VOID(section(text, sections.prologue, point));
+    advance(text, fmt::format("<{}>()", sections.spread));
+  }
+  text.line("#pragma unroll 1");
+  text.open(fmt::format("for (int n = {}; n < trips; ++n)", sections.spread));
+  point = at_steady(point);
+  TWILL_TRY_VOID(section(text, sections.steady, point));
+  advance(text, "<1>()");
+  text.close();
+  if (sections.spread == 0) return {};
+  text.line("// drain");
+  point = at_drain(point);
+  text.open("");
+  TWILL_TRY_VOID(section(text, sections.drain, point));
+  text.close();
+  for (std::size_t n = sections.short_trips.size(); n-- > 0;) {
+    if (n == 0 && sections.short_trips[0].empty()) break;
+    text.otherwise(fmt::format("else if (trips == {})", n));
+    Point short_point = at_start();
+    TWILL_TRY_VOID(section(text, sections.short_trips[n], short_point));
+    if (n > 0) advance(text, fmt::format("<{}>()", n));
+  }
+  text.close();
+  return {};
+}
+
+std::string RolePrinter::tile_loop_head() {
+  switch (plan_.kernel->tiles) {
+    case plan::Tiles::one_per_cta:
+      return "";
+    case plan::Tiles::program_loop: {
+      const auto lower = scalars_(*view_.outer()->lower, "");
+      const auto upper = scalars_(*view_.outer()->upper, "");
+      const auto step = scalars_(*view_.outer()->step, "");
+      for (const auto* bound : {&lower, &upper, &step}) {
+        if (!*bound) wrong_ = bound->error();
+      }
+      if (wrong_) return "";
+      return fmt::format("for (int tile = {}; tile < {}; tile += {})", *lower, *upper, *step);
+    }
+    case plan::Tiles::persistent:
+      return "for (int tile = args.first_tile(); tile < args.tiles; tile += args.tile_step())";
+  }
+  return "";
+}
+
+/// One run of the loop with what surrounds it.
+Result<Text> RolePrinter::tile() {
+  Text body(2);
+  Point point = at_start();
+  if (!role_.before.empty()) {
+    body.line("// before the loop");
+    body.open("");
+    TWILL_TRY_VOID(section(body, role_.before, point));
+    body.close();
+  }
+  body.line("// the loop");
+  TWILL_TRY_VOID(sections(body));
+  if (!role_.after.empty()) {
+    body.line("// after the loop");
+    body.open("");
+    point = at_start();
+    TWILL_TRY_VOID(section(body, role_.after, point));
+    body.close();
+  }
+  return body;
+}
+
+Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& maps) {
+  TWILL_TRY(Registers registers, Registers::of(view, id));
+  RolePrinter printer(view, id, maps, std::move(registers));
+  const plan::Role& role = printer.role_;
+  TWILL_TRY(const Text body, printer.tile());
+  const std::string head = printer.tile_loop_head();
+  if (printer.wrong_) return tl::unexpected(*printer.wrong_);
+
+  Text text(0);
+  text.line(fmt::format("/// Warps {} to {}.", role.first_warp, role.first_warp + role.warps - 1));
+  text.open(fmt::format("__device__ __forceinline__ void {}(const Arguments& args, char* smem, "
+                        "Barriers& barriers)",
+                        function_name(role)));
+  if (!printer.alone()) {
+    text.line(fmt::format("const bool leader = twill::warp_index() == {} && twill::elect_one();",
+                          role.first_warp));
+  }
+  const bool virtual_ids = view.plan().kernel->tiles == plan::Tiles::persistent;
+  if (!virtual_ids) text.line("[[maybe_unused]] const int pid_x = blockIdx.x, pid_y = blockIdx.y, "
+                              "pid_z = blockIdx.z;");
+  for (const int depth : printer.depths(Counts::iterations)) {
+    text.line(fmt::format("twill::Ring<{0}> ring{0};", depth));
+  }
+  for (const int depth : printer.depths(Counts::tiles)) {
+    text.line(fmt::format("twill::Ring<{0}> tiles{0};", depth));
+  }
+  text.append(printer.scalars_.kernel_scope());
+  text.open(head);
+  if (virtual_ids) text.line("[[maybe_unused]] const auto [pid_x, pid_y, pid_z] = args.ids_of(tile);");
+  text.append(printer.scalars_.tile_scope());
+  printer.registers_.declare(text);
+  text.append(body);
+  for (const int depth : printer.depths(Counts::tiles)) {
+    text.line(fmt::format("tiles{}.advance<1>();", depth));
+  }
+  text.close();
+  Text tail(1);
+  Point point;
+  TWILL_TRY_VOID(printer.section(tail, role.tail, point));
+  text.append(tail);
+  text.close();
+  return text.str();
+}
+
+}  // namespace twill::emit::cuda

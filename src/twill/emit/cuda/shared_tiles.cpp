@@ -1,0 +1,98 @@
+#include "twill/emit/cuda/shared_tiles.h"
+
+#include <algorithm>
+
+#include "twill/ir/encoding.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+
+using ir::OpKind;
+
+std::int64_t panel_bytes(const SharedTile& tile) { return tile.rows * tile.swizzle; }
+
+std::int64_t panel_elements(const SharedTile& tile) { return tile.swizzle / 2; }
+
+std::optional<std::int64_t> swizzle_of(ir::Type descriptor) {
+  const ir::Type block = descriptor->element;
+  const auto encoding = ir::nvmma_shared_encoding(block->encoding);
+  if (!encoding || encoding->transposed || encoding->element_bits != 16) return std::nullopt;
+  if (encoding->swizzle_bytes < 32) return std::nullopt;
+  return encoding->swizzle_bytes;
+}
+
+namespace {
+
+/// The load behind a tile, and whether it is read transposed.
+struct Behind {
+  ir::ValueId value;
+  bool transposed = false;
+};
+
+/// What leaves the tile where it is.
+bool passes(OpKind kind) {
+  return kind == OpKind::ttg_local_alloc || kind == OpKind::ttg_convert_layout ||
+         kind == OpKind::tt_reshape || kind == OpKind::ttg_memdesc_reshape;
+}
+
+Behind behind(const View& view, ir::ValueId value) {
+  Behind found{value, false};
+  for (const ir::Op* op = ir::defining_op(view.program(), found.value); op != nullptr;
+       op = ir::defining_op(view.program(), found.value)) {
+    if (op->kind == OpKind::ttg_memdesc_trans) {
+      found.transposed = !found.transposed;
+    } else if (!passes(op->kind) || op->operands.empty()) {
+      break;
+    }
+    found.value = op->operands[0];
+  }
+  return found;
+}
+
+std::optional<OpId> filling_op(const View& view, ir::OpId load) {
+  for (std::size_t v = 0; v < view.plan().values.size(); ++v) {
+    const auto home = view.plan().values[v].home;
+    if (!home || view.plan()[*home].residence != plan::Residence::shared) continue;
+    const auto& sources = view.origin(OpId(v)).sources;
+    if (std::any_of(sources.begin(), sources.end(),
+                    [&](const extract::Source& source) { return source.op == load; })) {
+      return OpId(v);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
+  const Behind found = behind(view, value);
+  const auto load = view.program().value(found.value).op;
+  if (!load || view.program().op(*load).kind != OpKind::tt_descriptor_load) {
+    return view.refuse(value, "lies in shared memory, but not as a descriptor loads it");
+  }
+  const auto access = *ir::memory_access(view.program().op(*load));
+  const ir::Type descriptor = ir::type_of(view.program(), access.address);
+  const auto swizzle = swizzle_of(descriptor);
+  if (!swizzle) return view.refuse(*load, "has a layout that is not swizzled, or not of 16 bits");
+  const auto& shape = descriptor->element->shape;
+  SharedTile tile;
+  tile.columns = shape.back();
+  tile.rows = 1;
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) tile.rows *= shape[i];
+  tile.swizzle = *swizzle;
+  tile.transposed = found.transposed;
+  tile.type = cpp_type(descriptor->element);
+  if (const auto op = filling_op(view, *load)) {
+    tile.op = *op;
+    tile.buffer = *view.plan().values[op->index()].home;
+    return tile;
+  }
+  const plan::Outside* outside = view.outside_of(*load);
+  if (outside != nullptr && outside->mechanism == plan::Mechanism::tma_load) {
+    tile.buffer = outside->buffers.at(0);
+    return tile;
+  }
+  return view.refuse(value, "has no buffer in the plan");
+}
+
+}  // namespace twill::emit::cuda

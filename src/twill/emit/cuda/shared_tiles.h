@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "twill/emit/cuda/view.h"
+
+namespace twill::emit::cuda {
+
+/// A 16-bit tile in shared memory as TMA writes it: panels of `swizzle` bytes of its contiguous
+/// dimension, one after the other, each `rows` high.
+struct SharedTile {
+  plan::BufferId buffer;
+  std::optional<OpId> op;   ///< that fills it in the loop; nothing: it is there before the loop
+  std::int64_t rows = 0;    ///< of the tile as it lies in memory
+  std::int64_t columns = 0;
+  std::int64_t swizzle = 128;
+  bool transposed = false;  ///< the reader sees rows and columns exchanged
+  std::string type;         ///< of the elements
+};
+
+/// The tile that a value in shared memory, or one that a descriptor loads, stands for. Fails for
+/// other layouts than those of TMA.
+Result<SharedTile> shared_tile(const View& view, ir::ValueId value);
+
+/// Bytes from one panel to the next, and elements of the contiguous dimension in one.
+std::int64_t panel_bytes(const SharedTile& tile);
+std::int64_t panel_elements(const SharedTile& tile);
+
+/// The layout of a descriptor's blocks: swizzle in bytes; nothing if it is not one we print.
+std::optional<std::int64_t> swizzle_of(ir::Type descriptor);
+
+}  // namespace twill::emit::cuda

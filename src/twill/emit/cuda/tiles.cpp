@@ -1,0 +1,259 @@
+#include "twill/emit/cuda/tiles.h"
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/arithmetic.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+namespace {
+
+using ir::OpKind;
+
+constexpr const char* kUnroll = "#pragma unroll";
+
+std::string packed_element(const Variable& variable, const std::string& name,
+                           const std::string& index) {
+  return fmt::format("twill::unpack<{}>({}[({}) / 2], ({}) % 2)", variable.type, name, index,
+                     index);
+}
+
+}  // namespace
+
+// A thread's elements of a fragment, as wgmma numbers them: i = 4j + 2h + e of a 64-row block lies
+// in row 8h of the thread's two and column 8j + e.
+
+std::string Tiles::row_slot(const Frame& frame) const {
+  if (frame.shape.kind == Shape::Kind::row_vector) return frame.index;
+  if (frame.shape.rows == 64) return fmt::format("{} / 2 % 2", frame.index);
+  return fmt::format("{0} / {1} * 2 + {0} / 2 % 2", frame.index, frame.shape.columns / 2);
+}
+
+std::string Tiles::column_slot(const Frame& frame) const {
+  if (frame.shape.kind == Shape::Kind::column_vector) return frame.index;
+  const std::string in_block = frame.shape.rows == 64
+                                   ? frame.index
+                                   : fmt::format("({} % {})", frame.index, frame.shape.columns / 2);
+  return fmt::format("{0} / 4 * 2 + {0} % 2", in_block);
+}
+
+std::string Tiles::row_number(const Frame& frame) const {
+  const std::string slot = row_slot(frame);
+  const auto [begin, end] = view_.rows_of(part_, frame.shape.rows);
+  return fmt::format("({} + twill::fragment_row() + ({}) / 2 * 64 + ({}) % 2 * 8)", begin, slot,
+                     slot);
+}
+
+std::string Tiles::column_number(const Frame& frame) const {
+  const std::string slot = column_slot(frame);
+  return fmt::format("(twill::fragment_column() + ({}) / 2 * 8 + ({}) % 2)", slot, slot);
+}
+
+Tiles::Axes Tiles::axes_of(ir::ValueId value) const {
+  const auto& shape = ir::type_of(view_.program(), value)->shape;
+  if (shape.size() == 1) {
+    return {view_.along(value) == Along::columns ? Along3::columns : Along3::rows};
+  }
+  return {Along3::rows, Along3::columns};
+}
+
+Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId value,
+                                  const Axes& axes) {
+  const Variable& variable = *found.variable;
+  std::string index;
+  switch (variable.shape.kind) {
+    case Shape::Kind::matrix:
+      if (axes != Axes{Along3::rows, Along3::columns}) {
+        return view_.refuse(value, "is read transposed or as part of another tile");
+      }
+      index = frame.index;
+      break;
+    case Shape::Kind::row_vector:
+      if (axes[0] != Along3::rows) return view_.refuse(value, "runs along rows and along columns");
+      index = row_slot(frame);
+      break;
+    case Shape::Kind::column_vector:
+      if (axes[0] != Along3::columns) {
+        return view_.refuse(value, "runs along rows and along columns");
+      }
+      index = column_slot(frame);
+      break;
+  }
+  if (variable.packed) return packed_element(variable, found.name, index);
+  return fmt::format("{}[{}]", found.name, index);
+}
+
+Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId value,
+                                    const Axes& axes) {
+  switch (op.kind) {
+    case OpKind::tt_splat:
+      return scalars_(op.operands[0], iteration_);
+    case OpKind::ttg_convert_layout:
+      return element(frame, op.operands[0], axes);
+    case OpKind::tt_broadcast: {
+      Axes from = axes;
+      const auto& shape = ir::type_of(view_.program(), op.operands[0])->shape;
+      for (std::size_t i = 0; i < from.size() && i < shape.size(); ++i) {
+        if (shape[i] == 1) from[i] = Along3::one;
+      }
+      return element(frame, op.operands[0], from);
+    }
+    case OpKind::tt_expand_dims: {
+      Axes from = axes;
+      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+      if (axis < 0 || axis >= static_cast<std::int64_t>(from.size())) break;
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(axis));
+      return element(frame, op.operands[0], from);
+    }
+    case OpKind::tt_make_range: {
+      const auto start = ir::integer_attribute(op, "start").value_or(0);
+      const std::string number =
+          axes[0] == Along3::rows ? row_number(frame) : column_number(frame);
+      return start == 0 ? number : fmt::format("({} + {})", start, number);
+    }
+    default:
+      break;
+  }
+  std::vector<std::string> operands;
+  for (const ir::ValueId operand : op.operands) {
+    TWILL_TRY(std::string text, element(frame, operand, axes));
+    operands.push_back(std::move(text));
+  }
+  const auto expression = arithmetic(view_.program(), op, operands);
+  if (!expression) return view_.refuse(value, "is no operation on tiles that can be printed here");
+  const auto key = std::pair{value, axes[0] == Along3::columns};
+  const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
+  frame.text->line(fmt::format("const {} {} = {};",
+                               cpp_type(ir::type_of(view_.program(), value)), name, *expression));
+  frame.known[key] = name;
+  return name;
+}
+
+Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& axes) {
+  const ir::Type type = ir::type_of(view_.program(), value);
+  if (!is_register_tile(type)) return scalars_(value, iteration_);
+  if (const auto number = constant(view_.program(), value)) return *number;
+  const auto key = std::pair{value, !axes.empty() && axes[0] == Along3::columns};
+  if (const auto known = frame.known.find(key); known != frame.known.end()) return known->second;
+  if (const auto found = find_(value)) return stored(frame, *found, value, axes);
+  const ir::Op* op = ir::defining_op(view_.program(), value);
+  if (op == nullptr) return view_.refuse(value, "is a tile this role does not have");
+  return computed(frame, *op, value, axes);
+}
+
+/// Two neighbouring columns as one register. A value that is rounded from f32 is rounded in pairs.
+Result<std::string> Tiles::packed_pair(Frame& frame, const Assignment& assignment) {
+  ir::ValueId value = assignment.value;
+  const ir::ValueId base = view_.behind_views(value);
+  const ir::Op* rounding = ir::defining_op(view_.program(), base);
+  const bool rounds = rounding != nullptr && rounding->kind == OpKind::arith_truncf &&
+                      cpp_type(ir::type_of(view_.program(), rounding->operands[0])) == "float" &&
+                      !find_(base);
+  if (rounds) value = rounding->operands[0];
+  const std::string type = rounds ? "float" : assignment.array->type;
+  Text& text = *frame.text;
+  text.line(fmt::format("{} {}_pair[2];", type, assignment.array->name));
+  text.line(kUnroll);
+  text.open("for (int e = 0; e < 2; ++e)");
+  Frame inner{frame.shape, "(2 * i + e)", {}, &text};
+  TWILL_TRY(const std::string made, element(inner, value, axes_of(value)));
+  text.line(fmt::format("{}_pair[e] = {};", assignment.array->name, made));
+  text.close();
+  return fmt::format("twill::pack{1}({0}_pair[0], {0}_pair[1])", assignment.array->name,
+                     rounds ? fmt::format("<{}>", assignment.array->type) : "_bits");
+}
+
+Result<void> Tiles::assign(Text& text, const std::vector<Assignment>& assignments) {
+  const Variable& first = *assignments.front().array;
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", array_length(first)));
+  Frame frame{first.shape, "i", {}, &text};
+  std::vector<std::string> made;
+  for (const Assignment& assignment : assignments) {
+    if (first.packed) {
+      TWILL_TRY(std::string pair, packed_pair(frame, assignment));
+      made.push_back(std::move(pair));
+    } else {
+      TWILL_TRY(std::string one, element(frame, assignment.value, axes_of(assignment.value)));
+      made.push_back(std::move(one));
+    }
+  }
+  for (std::size_t a = 0; a < assignments.size(); ++a) {
+    const Variable& array = *assignments[a].array;
+    for (int back = array.depth - 1; back > 0; --back) {
+      text.line(fmt::format("{}[i] = {}[i];", copy_name(array, back), copy_name(array, back - 1)));
+    }
+    text.line(fmt::format("{}[i] = {};", array.name, made[a]));
+  }
+  text.close();
+  return {};
+}
+
+Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id) {
+  const auto reduction = *ir::reduction(view_.program(), id);
+  const ir::ValueId source = reduction.sources[0];
+  TWILL_TRY(const Shape shape, view_.shape_of(source, part_));
+  const auto& combine = view_.program().block(reduction.combine);
+  if (reduction.is_scan || reduction.sources.size() != 1 || reduction.axis != 1 ||
+      shape.kind != Shape::Kind::matrix || combine.ops.size() != 2 || array.type != "float") {
+    return view_.refuse(id, "is no reduction of f32 rows by one operation");
+  }
+  const ir::Op& by = view_.program().op(combine.ops[0]);
+  const std::string rows = std::to_string(shape.rows / 32);
+  // Two sums a row, of even and of odd columns: half the latency, and the order is ours to choose.
+  text.line(fmt::format("float partial[{}][2];", rows));
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
+  Frame frame{shape, "i", {}, &text};
+  TWILL_TRY(const std::string value, element(frame, source, {Along3::rows, Along3::columns}));
+  text.line(fmt::format("float& so_far = partial[{}][i % 2];", row_slot(frame)));
+  const auto combined = [&](const std::string& a, const std::string& b) {
+    return arithmetic(view_.program(), by, {a, b});
+  };
+  const auto step = combined("so_far", value);
+  if (!step) return view_.refuse(id, "combines its rows by " + by.name);
+  const bool first_of_block = shape.rows > 64;
+  text.line(fmt::format("so_far = {} < 2 ? {} : {};",
+                        first_of_block ? fmt::format("i % {} / 2", shape.columns / 2) : "i / 2",
+                        value, *step));
+  text.close();
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", rows));
+  text.line(fmt::format("float row = {};", *combined("partial[i][0]", "partial[i][1]")));
+  for (const int lanes : {1, 2}) {  // the four lanes of a quad hold a row
+    text.line(fmt::format("{{ const float other = __shfl_xor_sync(0xffffffffu, row, {}); row = {}; }}",
+                          lanes, *combined("row", "other")));
+  }
+  for (int back = array.depth - 1; back > 0; --back) {
+    text.line(fmt::format("{}[i] = {}[i];", copy_name(array, back), copy_name(array, back - 1)));
+  }
+  text.line(fmt::format("{}[i] = row;", array.name));
+  text.close();
+  return {};
+}
+
+Result<void> Tiles::store(Text& text, ir::OpId id) {
+  const auto access = *ir::memory_access(view_.program().op(id));
+  TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
+  const bool rows = shape.kind == Shape::Kind::row_vector;
+  if (rows) text.open("if (threadIdx.x % 4 == 0)");  // the lanes of a quad hold the same rows
+  if (shape.kind == Shape::Kind::column_vector) {
+    text.open("if (threadIdx.x % 128 < 4)");  // all rows of threads hold the same columns
+  }
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
+  Frame frame{shape, "i", {}, &text};
+  const Axes axes = axes_of(*access.source);
+  if (access.mask) {
+    TWILL_TRY(const std::string mask, element(frame, *access.mask, axes));
+    text.line(fmt::format("if (!({})) continue;", mask));
+  }
+  TWILL_TRY(const std::string value, element(frame, *access.source, axes));
+  TWILL_TRY(const std::string address, element(frame, access.address, axes));
+  text.line(fmt::format("*({}) = {};", address, value));
+  text.close();
+  if (shape.kind != Shape::Kind::matrix) text.close();
+  return {};
+}
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/emit/cuda/registers.h"
+#include "twill/emit/cuda/scalars.h"
+
+namespace twill::emit::cuda {
+
+/// Where a tile that is not computed in place is found, as the step that reads it sees it.
+struct Found {
+  const Variable* variable = nullptr;
+  std::string name;  ///< of the array to read
+};
+
+/// Prints arithmetic on register tiles: a loop over what a thread holds, a statement for each
+/// operation of the TTGIR.
+class Tiles {
+ public:
+  /// `find` says where a value lies that is there already; nothing: it is computed here from its
+  /// operands.
+  using Find = std::function<std::optional<Found>(ir::ValueId)>;
+
+  Tiles(const View& view, Scalars& scalars, int part, std::string iteration, Find find)
+      : view_(view), scalars_(scalars), part_(part), iteration_(std::move(iteration)),
+        find_(std::move(find)) {}
+
+  struct Assignment {
+    const Variable* array = nullptr;
+    ir::ValueId value;
+  };
+  /// Each `array` := its `value`, element by element, all of one shape; every value is computed
+  /// before an array is written. Older copies of the arrays move up first.
+  Result<void> assign(Text& text, const std::vector<Assignment>& assignments);
+  /// A reduction over the columns of a matrix into a row vector.
+  Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction);
+  /// tt.store through pointers, each element by one thread that holds it.
+  Result<void> store(Text& text, ir::OpId store);
+
+ private:
+  enum class Along3 { rows, columns, one };
+  using Axes = std::vector<Along3>;
+
+  struct Frame {
+    Shape shape;
+    std::string index;                                     ///< of the thread's element
+    std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
+    Text* text = nullptr;
+  };
+
+  Result<std::string> packed_pair(Frame& frame, const Assignment& assignment);
+  Axes axes_of(ir::ValueId value) const;
+  Result<std::string> element(Frame& frame, ir::ValueId value, const Axes& axes);
+  Result<std::string> computed(Frame& frame, const ir::Op& op, ir::ValueId value, const Axes& axes);
+  Result<std::string> stored(Frame& frame, const Found& found, ir::ValueId value, const Axes& axes);
+  std::string row_slot(const Frame& frame) const;
+  std::string column_slot(const Frame& frame) const;
+  std::string row_number(const Frame& frame) const;
+  std::string column_number(const Frame& frame) const;
+
+  const View& view_;
+  Scalars& scalars_;
+  int part_;
+  std::string iteration_;
+  Find find_;
+};
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,273 @@
+#include "twill/emit/cuda/view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+
+using ir::OpKind;
+
+bool is_view(OpKind kind) {
+  switch (kind) {
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_broadcast:
+    case OpKind::ttg_convert_layout:
+    case OpKind::ttg_memdesc_trans:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_register_tile(ir::Type type) {
+  return type->kind == ir::TypeKind::tensor && !type->shape.empty();
+}
+
+std::string cpp_type(ir::Type type) {
+  if (is_register_tile(type)) return cpp_type(type->element);
+  if (type->kind == ir::TypeKind::pointer) {
+    const std::string pointee = cpp_type(type->element);
+    return pointee.empty() ? pointee : pointee + "*";
+  }
+  if (type->kind == ir::TypeKind::index) return "long long";
+  static const std::map<std::string, std::string> known = {
+      {"f32", "float"}, {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"i1", "bool"},
+      {"i8", "signed char"}, {"i16", "short"}, {"i32", "int"}, {"i64", "long long"}};
+  const auto found = known.find(type->name);
+  return found == known.end() ? std::string() : found->second;
+}
+
+bool is_packed(ir::Type type) {
+  const ir::Type element = is_register_tile(type) ? type->element : type;
+  return element->name == "f16" || element->name == "bf16";
+}
+
+std::int64_t elements_per_thread(const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::matrix:
+      return shape.rows * shape.columns / 128;
+    case Shape::Kind::row_vector:
+      return shape.rows / 32;
+    case Shape::Kind::column_vector:
+      return shape.columns / 4;
+  }
+  return 0;
+}
+
+Result<View> View::of(const KernelParts& parts) {
+  View view;
+  view.program_ = &parts.program;
+  view.plan_ = &parts.plan.plan();
+  view.origins_ = parts.origins;
+  view.input_ = parts.input;
+  const auto loop = ir::as_loop(parts.program, parts.loop);
+  if (!loop || !loop->induction) return view.refuse(parts.loop, "is no counting loop");
+  view.loop_ = *loop;
+  if (!view.plan_->kernel) return view.refuse(parts.loop, "has a plan without a kernel around it");
+  const auto function = ir::enclosing(parts.program, parts.loop, OpKind::tt_func);
+  if (!function) return view.refuse(parts.loop, "stands in no function");
+  view.function_ = *function;
+  const auto parent = ir::parent(parts.program, parts.loop);
+  if (parent != function) {
+    view.outer_ = ir::as_loop(parts.program, *parent);
+    if (!view.outer_ || !view.outer_->induction) {
+      return view.refuse(*parent, "stands around the loop, and is no counting loop");
+    }
+    if (!view.outer_->carried.empty()) {
+      return view.refuse(*parent, "carries values from tile to tile");
+    }
+    if (ir::parent(parts.program, *parent) != function) {
+      return view.refuse(*parent, "stands in another loop");
+    }
+  }
+  for (std::size_t v = 0; v < parts.origins.size(); ++v) {
+    const extract::OpOrigin& origin = parts.origins[v];
+    for (const extract::Source& source : origin.sources) {
+      view.made_from_[source.op].push_back(OpId(v));
+    }
+    if (origin.part >= 0 && origin.row_end > 0) {
+      view.parts_[origin.part] = {origin.row_begin, origin.row_end};
+    }
+  }
+  TWILL_TRY_VOID(view.find_around());
+  view.orient();
+  return view;
+}
+
+Result<void> View::find_around() {
+  std::map<std::pair<int, int>, ir::OpId> by_place;
+  for (const ir::OpId op : ir::walk(*program_, function_)) {
+    const Location where = ir::text_location(*program_, op);
+    by_place.try_emplace({where.line, where.column}, op);
+  }
+  for (const plan::Outside& outside : plan_->kernel->around) {
+    const auto found = by_place.find({outside.line, outside.column});
+    if (found == by_place.end()) {
+      return fail({input_}, "the plan is of another kernel: it has " + outside.what);
+    }
+    around_.push_back(found->second);
+  }
+  return {};
+}
+
+const plan::Outside* View::outside_of(ir::OpId op) const {
+  const auto found = std::find(around_.begin(), around_.end(), op);
+  if (found == around_.end()) return nullptr;
+  return &plan_->kernel->around[static_cast<std::size_t>(found - around_.begin())];
+}
+
+std::optional<OpId> View::maker(ir::ValueId value, int part) const {
+  const auto from = program_->value(value).op;
+  const auto found = from ? made_from_.find(*from) : made_from_.end();
+  if (found == made_from_.end()) return std::nullopt;
+  for (const OpId op : found->second) {
+    const int its = origin(op).part;
+    if (its == part || its < 0 || part < 0) return op;
+  }
+  return std::nullopt;
+}
+
+const ir::Carried* View::carried_argument(ir::ValueId value) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (carried.argument == value) return &carried;
+  }
+  return nullptr;
+}
+
+const ir::Carried* View::carried_result(ir::ValueId value) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (carried.result == value) return &carried;
+  }
+  return nullptr;
+}
+
+ir::ValueId View::behind_views(ir::ValueId value) const {
+  for (const ir::Op* op = ir::defining_op(*program_, value); op && is_view(op->kind);
+       op = ir::defining_op(*program_, value)) {
+    value = op->operands[0];
+  }
+  return value;
+}
+
+ir::ValueId View::without_ones(ir::ValueId value) const {
+  const auto& shape = ir::type_of(*program_, value)->shape;
+  if (shape.size() < 3) return value;
+  ir::ValueId from = value;
+  while (const ir::Op* op = ir::defining_op(*program_, from)) {
+    if (op->kind != OpKind::ttg_convert_layout && op->kind != OpKind::tt_reshape) break;
+    from = op->operands[0];
+    const auto& now = ir::type_of(*program_, from)->shape;
+    if (now.size() == 2 && std::equal(now.begin(), now.end(), shape.end() - 2) &&
+        std::all_of(shape.begin(), shape.end() - 2, [](std::int64_t n) { return n == 1; })) {
+      return from;
+    }
+  }
+  return value;
+}
+
+/// One-dimensional tiles get their direction from the reductions and broadcasts they meet.
+void View::orient() {
+  const auto is_vector = [&](ir::ValueId value) {
+    const ir::Type type = ir::type_of(*program_, value);
+    return is_register_tile(type) && type->shape.size() == 1;
+  };
+  bool changed = true;
+  const auto set = [&](ir::ValueId value, Along along) {
+    if (is_vector(value)) changed = along_.try_emplace(value, along).second || changed;
+  };
+  const auto join = [&](const std::vector<ir::ValueId>& values) {
+    for (const ir::ValueId value : values) {
+      const auto known = along_.find(value);
+      if (known == along_.end()) continue;
+      const Along found = known->second;
+      for (const ir::ValueId other : values) set(other, found);
+      return;
+    }
+  };
+  const std::vector<ir::OpId> ops = ir::walk(*program_, function_);
+  while (changed) {
+    changed = false;
+    for (const ir::OpId id : ops) {
+      const ir::Op& op = program_->op(id);
+      if (const auto reduction = ir::reduction(*program_, id)) {
+        for (const ir::ValueId result : op.results) {
+          set(result, reduction->axis == 1 ? Along::rows : Along::columns);
+        }
+      } else if (op.kind == OpKind::tt_expand_dims) {
+        const auto axis = ir::integer_attribute(op, "axis");
+        set(op.operands[0], axis == 1 ? Along::rows : Along::columns);
+      } else if (op.kind != OpKind::scf_for && op.kind != OpKind::scf_yield) {
+        std::vector<ir::ValueId> alike = op.operands;
+        alike.insert(alike.end(), op.results.begin(), op.results.end());
+        std::erase_if(alike, [&](ir::ValueId value) {
+          const ir::Op* from = ir::defining_op(*program_, value);
+          return !is_vector(value) ||
+                 (from && (from->kind == OpKind::tt_make_range || from->kind == OpKind::tt_splat ||
+                           from->kind == OpKind::arith_constant));
+        });
+        join(alike);
+      }
+    }
+    for (const ir::Carried& carried : loop_.carried) {
+      std::vector<ir::ValueId> alike = {carried.argument, carried.yielded};
+      if (carried.result) alike.push_back(*carried.result);
+      join(alike);
+    }
+  }
+}
+
+Along View::along(ir::ValueId value) const {
+  const auto found = along_.find(value);
+  return found == along_.end() ? Along::rows : found->second;
+}
+
+std::pair<std::int64_t, std::int64_t> View::rows_of(int part, std::int64_t all) const {
+  const auto found = parts_.find(part);
+  return found == parts_.end() ? std::pair<std::int64_t, std::int64_t>{0, all} : found->second;
+}
+
+Result<Shape> View::shape_of(ir::ValueId value, int part) const {
+  const ir::Type type = ir::type_of(*program_, value);
+  if (!is_register_tile(type)) return refuse(value, "is no tile of registers");
+  if (type->shape.size() > 2) return refuse(value, "has more than two dimensions");
+  const auto [begin, end] = rows_of(part, type->shape[0]);
+  const bool whole = end > type->shape[0];
+  if (whole) return refuse(value, "is cut at rows it does not have");
+  Shape shape;
+  if (type->shape.size() == 1 && along(value) == Along::columns) {
+    shape = {Shape::Kind::column_vector, 0, type->shape[0]};
+  } else if (type->shape.size() == 1) {
+    shape = {Shape::Kind::row_vector, end - begin, 1};
+  } else {
+    shape = {Shape::Kind::matrix, end - begin, type->shape[1]};
+  }
+  if (shape.kind != Shape::Kind::column_vector && shape.rows % 64 != 0) {
+    return refuse(value, "has rows that are no multiple of 64, the height of a wgmma fragment");
+  }
+  if (shape.kind != Shape::Kind::row_vector && shape.columns % 8 != 0) {
+    return refuse(value, "has columns that are no multiple of 8");
+  }
+  return shape;
+}
+
+std::string View::words(ir::OpId op) const {
+  const Location where = ir::text_location(*program_, op);
+  return program_->op(op).name + " @ " + std::to_string(where.line) + ":" +
+         std::to_string(where.column);
+}
+
+tl::unexpected<Diagnostic> View::refuse(ir::OpId op, const std::string& why) const {
+  return fail(ir::text_location(*program_, op),
+              "cannot be printed as CUDA: " + program_->op(op).name + " " + why);
+}
+
+tl::unexpected<Diagnostic> View::refuse(ir::ValueId value, const std::string& why) const {
+  const auto& known = program_->value(value);
+  if (known.op) return refuse(*known.op, why);
+  return fail(ir::text_location(*program_, loop_.op),
+              "cannot be printed as CUDA: the value %" + known.name + " " + why);
+}
+
+}  // namespace twill::emit::cuda

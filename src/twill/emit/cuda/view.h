@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/emit/cuda.h"
+#include "twill/ir/loop.h"
+#include "twill/plan/plan.h"
+
+/// Internal to the CUDA printer: what it asks Program, origins and Plan over and over.
+namespace twill::emit::cuda {
+
+using problem::OpId;
+
+/// The dimension of a product that one-dimensional tiles run along. Register tiles lie as wgmma
+/// accumulators do: rows and columns of m64nN fragments.
+enum class Along { rows, columns };
+
+/// How a tile lies in the registers of a role's 128 threads.
+struct Shape {
+  enum class Kind { matrix, row_vector, column_vector } kind = Kind::matrix;
+  std::int64_t rows = 64;     ///< a multiple of 64; unused for column vectors
+  std::int64_t columns = 1;   ///< a multiple of 8; unused for row vectors
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// Elements of the tile that one thread holds.
+std::int64_t elements_per_thread(const Shape& shape);
+
+class View {
+ public:
+  /// Fails if the plan has no kernel level or the loop lies in something that cannot be printed.
+  static Result<View> of(const KernelParts& parts);
+
+  const ir::Program& program() const { return *program_; }
+  const plan::Plan& plan() const { return *plan_; }
+  const ir::Loop& loop() const { return loop_; }
+  const std::optional<ir::Loop>& outer() const { return outer_; }
+  ir::OpId function() const { return function_; }
+  const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
+  const std::string& input() const { return input_; }
+
+  /// The op of the plan that makes a value of the loop for a part; for values that are not cut the
+  /// part does not matter.
+  std::optional<OpId> maker(ir::ValueId value, int part) const;
+
+  /// The value the loop carries that `value` is an argument or a result of.
+  const ir::Carried* carried_argument(ir::ValueId value) const;
+  const ir::Carried* carried_result(ir::ValueId value) const;
+
+  /// What views and changes of layout make `value` of.
+  ir::ValueId behind_views(ir::ValueId value) const;
+
+  /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
+  ir::ValueId without_ones(ir::ValueId value) const;
+
+  /// The tile's place in the registers of a role that works on `part`; fails if it has none.
+  Result<Shape> shape_of(ir::ValueId value, int part) const;
+  Along along(ir::ValueId value) const;
+
+  /// Rows of a part, counted in the whole tile: [first, second).
+  std::pair<std::int64_t, std::int64_t> rows_of(int part, std::int64_t all) const;
+
+  /// What the plan says of an operation around the loop; null if that is nothing.
+  const plan::Outside* outside_of(ir::OpId op) const;
+  /// The operation that `around[index]` of the plan's kernel is.
+  ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }
+
+  /// A complaint about an operation of the TTGIR.
+  tl::unexpected<Diagnostic> refuse(ir::OpId op, const std::string& why) const;
+  tl::unexpected<Diagnostic> refuse(ir::ValueId value, const std::string& why) const;
+  /// "tt.descriptor_load @ 21:10"
+  std::string words(ir::OpId op) const;
+
+ private:
+  Result<void> find_around();
+  void orient();
+
+  const ir::Program* program_ = nullptr;
+  const plan::Plan* plan_ = nullptr;
+  std::span<const extract::OpOrigin> origins_;
+  std::string input_;
+  ir::Loop loop_;
+  std::optional<ir::Loop> outer_;
+  ir::OpId function_;
+  std::map<ir::OpId, std::vector<OpId>> made_from_;  ///< by IR op: the plan's ops it is part of
+  std::map<ir::ValueId, Along> along_;
+  std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
+  std::vector<ir::OpId> around_;  ///< by index into the kernel's `around`
+};
+
+/// True for ops that only rename a register tile or a tile in shared memory.
+bool is_view(ir::OpKind kind);
+
+/// True for tensors of rank at least 1 (not for tiles in shared memory).
+bool is_register_tile(ir::Type type);
+
+/// "float", "__half", "int", ... of a scalar or of a tile's elements; empty if there is none.
+std::string cpp_type(ir::Type type);
+
+/// True for elements that are kept two to a register: f16 and bf16.
+bool is_packed(ir::Type type);
+
+}  // namespace twill::emit::cuda

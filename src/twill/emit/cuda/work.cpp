@@ -1,0 +1,294 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/products.h"
+#include "twill/emit/cuda/role.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+
+using plan::Step;
+
+std::string RolePrinter::address(plan::BufferId buffer, const std::string& slot) const {
+  const plan::Buffer& it = plan_[buffer];
+  if (it.depth == 1 || slot.empty()) return fmt::format("smem + {}", it.offset);
+  return fmt::format("smem + {} + {} * {}", it.offset, slot, it.size);
+}
+
+std::string RolePrinter::slot_of(plan::BufferId buffer, const plan::Instance& instance) {
+  const plan::Buffer& it = plan_[buffer];
+  if (it.resident || it.depth == 1) return "";
+  return position(instance, it.depth) + ".slot";
+}
+
+/// A value that another role staged for us: copied into an array of its own, once per step.
+std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
+                                                ir::ValueId value) {
+  if (!step.op) return std::nullopt;
+  for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+    const plan::Value& its = plan_.values[v];
+    const extract::OpOrigin& origin = view_.origin(OpId(v));
+    if (!its.staged || (origin.part >= 0 && origin.part != part)) continue;
+    const auto from = view_.program().value(value).op;
+    if (!std::any_of(origin.sources.begin(), origin.sources.end(),
+                     [&](const extract::Source& source) { return source.op == from; })) {
+      continue;
+    }
+    const auto shape = view_.shape_of(value, part);
+    const ir::Type type = ir::type_of(view_.program(), value);
+    if (!shape || (its.format != plan::StagingFormat::fragment &&
+                   its.format != plan::StagingFormat::row_vector)) {
+      wrong_ = view_.refuse(value, "is handed to another role in a form that is not printed").value();
+      return std::nullopt;
+    }
+    Variable variable{"from_" + identifier(plan_[*its.staged].name), *shape, cpp_type(type),
+                      is_packed(type) && shape->kind == Shape::Kind::matrix, 1, OpId(v)};
+    const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
+    if (fresh) {
+      prelude.line(fmt::format("{} {}[{}];", variable.packed ? "uint32_t" : variable.type,
+                               variable.name, array_length(variable)));
+      prelude.line(fmt::format("twill::read_staged({}, {});",
+                               address(*its.staged, slot_of(*its.staged, step.instance)),
+                               variable.name));
+    }
+    return Found{&known->second, variable.name};
+  }
+  return std::nullopt;
+}
+
+/// A tile that TMA brought, read into registers.
+std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text& prelude,
+                                                ir::ValueId value) {
+  const ir::Op* from = ir::defining_op(view_.program(), value);
+  if (from == nullptr || from->kind != ir::OpKind::tt_descriptor_load) return std::nullopt;
+  const auto tile = shared_tile(view_, value);
+  const auto shape = view_.shape_of(value, part);
+  if (!tile || !shape || shape->kind != Shape::Kind::matrix || tile->swizzle != 128 ||
+      tile->transposed || shape->columns % 16 != 0) {
+    wrong_ = tile ? view_.refuse(value, "is read into registers in a form that is not printed").value()
+                  : tile.error();
+    return std::nullopt;
+  }
+  Variable variable{"from_" + identifier(plan_[tile->buffer].name), *shape, tile->type, true, 1, {}};
+  const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
+  if (fresh) {
+    prelude.line(fmt::format("uint32_t {}[{}];", variable.name, array_length(variable)));
+    const std::int64_t first = view_.rows_of(part, tile->rows).first;
+    for (std::int64_t block = 0; block < shape->rows / 64; ++block) {
+      prelude.line(fmt::format("twill::load_fragment<{}, {}>({}, {}, {}, {});", shape->columns,
+                               block * shape->columns / 4, variable.name,
+                               address(tile->buffer, slot_of(tile->buffer, step.instance)),
+                               first + block * 64, panel_bytes(*tile)));
+    }
+  }
+  return Found{&known->second, variable.name};
+}
+
+std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& point,
+                                       Text& prelude, const std::vector<ir::ValueId>& computing,
+                                       ir::ValueId value) {
+  ir::ValueId base = value;
+  int distance = 0;
+  if (const ir::Carried* carried = view_.carried_argument(value)) {
+    base = view_.behind_views(carried->yielded);
+    distance = 1;
+  } else if (const ir::Carried* result = view_.carried_result(value)) {
+    base = view_.behind_views(result->yielded);
+  } else if (std::find(computing.begin(), computing.end(), value) != computing.end()) {
+    base = value;
+    const ir::Op* from = ir::defining_op(view_.program(), value);
+    if (from != nullptr && from->kind == ir::OpKind::tt_descriptor_load) {
+      return import_shared(step, part, prelude, value);
+    }
+    return std::nullopt;
+  }
+  const Variable* variable = registers_.find(base, part);
+  if (variable == nullptr) {
+    if (const auto staged = import_staged(step, part, prelude, base)) return staged;
+    return import_shared(step, part, prelude, base);
+  }
+  int back = 0;
+  const auto latest = point.latest.find(variable->name);
+  if (variable->depth > 1 && step.op && latest != point.latest.end()) {
+    back = latest->second - (step.instance.offset - distance);
+  }
+  if (back < 0 || back >= variable->depth) {
+    wrong_ = view_.refuse(value, "is wanted when its registers hold another iteration").value();
+    back = 0;
+  }
+  return Found{variable, copy_name(*variable, back)};
+}
+
+Tiles RolePrinter::tiles(const Step& step, int part, const Point& point, Text& prelude,
+                         const std::vector<ir::ValueId>& computing) {
+  return {view_, scalars_, part, step.op ? iteration(step.instance) : "",
+          [this, &step, part, &point, &prelude, computing](ir::ValueId value) {
+            return find(step, part, point, prelude, computing, value);
+          }};
+}
+
+Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
+  const std::vector<Registers::Made> made = registers_.made_by(*step.op);
+  const int part = view_.origin(*step.op).part;
+  text.open("");
+  text.line("// " + comment(step));
+  imported_.clear();
+  for (std::size_t i = 0; i < made.size();) {
+    const auto from = *view_.program().value(made[i].value).op;
+    Text prelude(text.depth()), body(text.depth());
+    if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
+      TWILL_TRY_VOID(tiles(step, part, point, prelude, {made[i].value})
+                         .reduce(body, *made[i].variable, from));
+      point.latest[made[i].variable->name] = step.instance.offset;
+      ++i;
+    } else {
+      // Results of one shape are computed in one loop, all of them before any is overwritten.
+      std::size_t end = i + 1;
+      while (end < made.size() && made[end].variable->shape == made[i].variable->shape &&
+             made[end].variable->packed == made[i].variable->packed &&
+             view_.program().op(*view_.program().value(made[end].value).op).kind !=
+                 ir::OpKind::tt_reduce) {
+        ++end;
+      }
+      std::vector<ir::ValueId> computing;
+      std::vector<Tiles::Assignment> assignments;
+      for (; i < end; ++i) {
+        computing.push_back(made[i].value);
+        assignments.push_back({made[i].variable, made[i].value});
+      }
+      TWILL_TRY_VOID(tiles(step, part, point, prelude, computing).assign(body, assignments));
+      for (const Tiles::Assignment& assignment : assignments) {
+        point.latest[assignment.array->name] = step.instance.offset;
+      }
+    }
+    text.append(prelude);
+    text.append(body);
+  }
+  text.close();
+  return {};
+}
+
+Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& point) {
+  const extract::OpOrigin& origin = view_.origin(*step.op);
+  std::optional<ir::OpId> product;
+  for (const extract::Source& source : origin.sources) {
+    if (ir::mma_operands(view_.program().op(source.op))) product = source.op;
+  }
+  if (!product) return view_.refuse(origin.sources.front().op, "is issued, but is no product");
+  const ir::MmaOperands operands = *ir::mma_operands(view_.program().op(*product));
+  ProductPlaces places;
+  places.result = registers_.find(*operands.result, origin.part);
+  if (places.result == nullptr) return view_.refuse(*product, "has a result that nobody reads");
+  if (places.result->depth > 1) {
+    return view_.refuse(*product, "needs its result in several copies at once");
+  }
+  const auto zero = ir::constant_number(view_.program(), operands.accumulator);
+  Text prelude(text.depth());
+  if (!(zero && *zero == 0)) {
+    const auto old = find(step, origin.part, point, prelude, {}, operands.accumulator);
+    if (!old || old->variable != places.result) {
+      return view_.refuse(*product, "adds to a tile that lies in other registers than its result");
+    }
+    places.accumulates = true;
+  }
+  if (is_register_tile(ir::type_of(view_.program(), operands.a))) {
+    const ir::ValueId a = view_.behind_views(operands.a);
+    const auto found = find(step, origin.part, point, prelude, {}, a);
+    if (!found || !found->variable->packed) {
+      return view_.refuse(*product, "has an operand in registers that is no 16-bit fragment");
+    }
+    places.a_registers = found->variable;
+    places.a_array = found->name;
+  } else {
+    TWILL_TRY(const SharedTile a, shared_tile(view_, operands.a));
+    places.a_address = address(a.buffer, slot_of(a.buffer, step.instance));
+  }
+  TWILL_TRY(const SharedTile b, shared_tile(view_, operands.b));
+  places.b_address = address(b.buffer, slot_of(b.buffer, step.instance));
+  if (wrong_) return tl::unexpected(*wrong_);
+  text.open("");
+  text.line("// " + comment(step));
+  text.append(prelude);
+  TWILL_TRY_VOID(print_product(text, view_, *product, origin.part, places));
+  text.close();
+  point.in_flight.push_back(places.result);
+  return {};
+}
+
+Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buffer,
+                                   const std::string& slot, const std::string& full,
+                                   const std::string& at) {
+  const auto access = *ir::memory_access(view_.program().op(load));
+  const ir::Type block = ir::type_of(view_.program(), access.address)->element;
+  const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
+  if (!swizzle) return view_.refuse(load, "has blocks that are not swizzled, or not of 16 bits");
+  const std::int64_t columns = block->shape.back(), panel = *swizzle / 2;
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < block->shape.size(); ++i) rows *= block->shape[i];
+  if (block->shape.size() > 2 && rows != block->shape[block->shape.size() - 2]) {
+    return view_.refuse(load, "loads blocks of several matrices");
+  }
+  TWILL_TRY(const std::string map, maps_.name(view_, access.address, rows));
+  std::string outer;
+  for (std::size_t i = access.coordinates.size(); i-- > 0;) {
+    TWILL_TRY(const std::string coordinate, scalars_(access.coordinates[i], at));
+    if (i + 1 == access.coordinates.size()) {
+      outer += "{}";
+      text.line(fmt::format("const int column = {};", coordinate));
+    } else {
+      outer += ", " + coordinate;
+    }
+  }
+  for (std::int64_t done = 0; done < columns; done += panel) {
+    const std::string column = done == 0 ? "column" : fmt::format("column + {}", done);
+    const std::string to = done == 0 ? address(buffer, slot)
+                                     : fmt::format("{} + {}", address(buffer, slot),
+                                                   done / panel * rows * *swizzle);
+    text.line(fmt::format("twill::tma_load({}, &args.{}, {}, {});", to, map, full,
+                          fmt::format(fmt::runtime(outer), column)));
+  }
+  return {};
+}
+
+Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
+  ir::OpId load{};
+  plan::BufferId buffer{};
+  if (step.outside) {
+    load = view_.op_of_outside(*step.outside);
+    buffer = plan_.kernel->around[*step.outside].buffers.at(0);
+  } else {
+    load = view_.origin(*step.op).sources.front().op;
+    for (const extract::Source& source : view_.origin(*step.op).sources) {
+      if (view_.program().op(source.op).kind == ir::OpKind::tt_descriptor_load) load = source.op;
+    }
+    buffer = *plan_.values[step.op->index()].home;
+  }
+  if (view_.program().op(load).kind != ir::OpKind::tt_descriptor_load) {
+    return view_.refuse(load, "is issued as a TMA load, and is no descriptor load");
+  }
+  text.open(alone() ? "" : "if (leader)");
+  text.line("// " + comment(step));
+  TWILL_TRY_VOID(load_box(text, load, buffer, slot_of(buffer, step.instance), barrier(step, true),
+                          step.outside ? "" : iteration(step.instance)));
+  text.close();
+  return {};
+}
+
+Result<void> RolePrinter::stage_value(Text& text, const Step& step, const Point& point) {
+  const plan::Value& its = plan_.values[step.op->index()];
+  const std::vector<Registers::Made> made = registers_.made_by(*step.op);
+  if (made.size() != 1 || (its.format != plan::StagingFormat::fragment &&
+                           its.format != plan::StagingFormat::row_vector)) {
+    return view_.refuse(view_.origin(*step.op).sources.front().op,
+                        "is handed to another role in a form that is not printed");
+  }
+  Text prelude(text.depth());
+  const auto found =
+      find(step, view_.origin(*step.op).part, point, prelude, {}, made.front().value);
+  text.line(fmt::format("twill::stage({}, {});",
+                        address(*its.staged, slot_of(*its.staged, step.instance)), found->name));
+  return {};
+}
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "twill/gate/sass.h"
+
+/// What a kernel's machine code does where ptxas has a choice: its waits, what stands before each,
+/// and the registers of each role.
+namespace twill::gate {
+
+/// A WARPGROUP.DEPBAR: until at most `pending` batches of wgmma are unfinished. The counts are of
+/// what stands between the wait before (or the start of the loop) and this one.
+struct Wait {
+  int pending = 0;
+  int products = 0;      ///< HGMMA with a result
+  int exponentials = 0;  ///< MUFU.EX2
+
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
+/// An innermost loop that issues wgmma, in the order of execution.
+struct LoopCode {
+  std::uint32_t address = 0;  ///< of its first instruction
+  std::vector<Wait> waits;
+  int products_after = 0;  ///< behind the last wait
+  int exponentials_after = 0;
+
+  friend bool operator==(const LoopCode&, const LoopCode&) = default;
+};
+
+/// What can be reached from one USETMAXREG without another: a role. Or from the kernel's first
+/// instruction: what comes before the roles, or all there is.
+struct RoleCode {
+  int registers = 0;  ///< what USETMAXREG asks for; 0 if the role is none
+  bool raises = false;
+  int highest_register =
+      -1;  ///< the largest n of an Rn that is used, parts of wide operands included
+  int products = 0;
+  int batches = 0;  ///< WARPGROUP.ARRIVE
+  int waits = 0;
+  int exponentials = 0;
+  int local = 0;                ///< LDL and STL
+  std::vector<LoopCode> loops;  ///< by address
+};
+
+struct FunctionCode {
+  std::string name;
+  RoleCode entry;
+  std::vector<RoleCode> roles;  ///< by address
+};
+
+/// Follows the branches of a function; one whose target the text does not have (BRX) ends a path.
+/// Cost: O(instructions * log(instructions)) a role.
+FunctionCode code_of(const SassFunction& function);
+
+/// Why this code must not be used: local memory, a role that uses more registers than it has, or
+/// batches whose products are gone.
+std::vector<std::string> refusals(const FunctionCode& code);
+
+/// How a loop falls short of the planned one: another number of waits, a wait for other batches,
+/// other products before one, or fewer exponentials before one than the plan counts on (ptxas
+/// moves waits up). Empty if it does not. `planned.address` does not matter.
+std::vector<std::string> shortfalls(const LoopCode& planned, const LoopCode& found);
+
+}  // namespace twill::gate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "twill/gate/code.h"
+#include "twill/gate/ptxas.h"
+#include "twill/gate/toolchain.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::gate {
+
+struct CompileOptions {
+  /// Folders for #include, before that of the source itself.
+  std::vector<std::filesystem::path> includes;
+  /// Where the machine code goes; empty: beside the source, with the suffix .cubin.
+  std::filesystem::path cubin;
+};
+
+/// What nvcc made of a source, and whether it may be used.
+struct Compiled {
+  std::vector<std::string> command;  ///< what was run
+  std::string log;                   ///< all that it printed
+  PtxasReport report;
+  std::filesystem::path cubin;        ///< exists if nvcc succeeded
+  std::vector<std::string> refusals;  ///< why the kernels must not be used; empty: accepted
+
+  bool accepted() const { return refusals.empty(); }
+};
+
+/// Compiles a CUDA source for sm_90a to a cubin, without linking or running anything, and judges
+/// what ptxas reports (gate/ptxas.h). A source that does not compile is refused with the compiler's
+/// own errors. Fails where there is no nvcc or the source does not exist.
+/// Cost: nvcc's, about a second for a kernel.
+Result<Compiled> compile_cuda(const Toolchain& toolchain, const std::filesystem::path& source,
+                              const CompileOptions& options = {});
+
+/// The machine code in a cubin, function by function (gate/code.h). Fails where there is no
+/// nvdisasm, or where it does not print what we can read.
+Result<std::vector<FunctionCode>> disassemble(const Toolchain& toolchain,
+                                              const std::filesystem::path& cubin);
+
+}  // namespace twill::gate

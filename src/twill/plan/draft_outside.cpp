@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+/// The roles that hold rows of what leaves the loop, with the number of parts of each.
+using Holders = std::map<RoleId, int>;
+
+/// The role of each part is that which holds most of its values; without parts, all that hold some.
+/// Without values: every role that can hold tiles.
+Holders holders_of(Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
+  std::map<int, std::map<RoleId, int>> registers;  // by part
+  for (const OpId op : uses) {
+    const int part = op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
+    registers[part][draft.role[op.index()]] += std::max(1, draft.op(op).registers);
+  }
+  Holders holders;
+  for (const auto& [part, roles] : registers) {
+    const auto most = std::max_element(roles.begin(), roles.end(), [](const auto& a, const auto& b) {
+      return a.second < b.second;
+    });
+    ++holders[most->first];
+  }
+  if (!holders.empty()) return holders;
+  for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
+    const problem::Group& group = draft.plan.problem[draft.plan.roles[r].group];
+    if (!group.loads && group.registers > 0) holders[RoleId(r)] = 1;
+  }
+  return holders;
+}
+
+/// Values that leave the loop in another role than the one that needs them: nobody hands them over.
+void note_strays(Draft& draft, const Setting& setting) {
+  std::set<std::string> strays;
+  for (const Around& around : setting.around) {
+    const Holders holders = holders_of(draft, setting, around.uses);
+    for (const OpId op : around.uses) {
+      if (!holders.contains(draft.role[op.index()])) strays.insert(draft.op(op).name);
+    }
+  }
+  if (strays.empty()) return;
+  draft.plan.notes.push_back(fmt::format(
+      "{} leave the loop in other roles than the rows they belong to: the plan does not hand "
+      "them over",
+      fmt::join(strays, ", ")));
+}
+
+/// The role that starts copies into residents: the first of the load group's, else the first there is.
+RoleId loader_of(const Draft& draft) {
+  for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
+    if (draft.plan.problem[draft.plan.roles[r].group].loads) return RoleId(r);
+  }
+  return RoleId(0);
+}
+
+BufferId add_buffer(Draft& draft, Buffer buffer) {
+  buffer.resident = true;
+  draft.plan.buffers.push_back(std::move(buffer));
+  draft.alive.emplace_back(0, 0);
+  return BufferId(draft.plan.buffers.size() - 1);
+}
+
+/// Staging for a role's share of whatever it stores; what it stores follows each other.
+class Staging {
+ public:
+  explicit Staging(Draft& draft) : draft_(draft) {}
+
+  BufferId of(RoleId role, const std::string& memory, Amount bytes) {
+    const auto known = made_.find(role);
+    if (known != made_.end()) {
+      Buffer& buffer = draft_.plan.buffers[known->second.index()];
+      buffer.size = std::max(buffer.size, bytes);
+      return known->second;
+    }
+    Buffer buffer;
+    buffer.name = "stored." + draft_.plan[role].name;
+    buffer.memory = memory;
+    buffer.size = bytes;
+    buffer.staging = true;
+    return made_.emplace(role, add_buffer(draft_, std::move(buffer))).first->second;
+  }
+
+ private:
+  Draft& draft_;
+  std::map<RoleId, BufferId> made_;
+};
+
+/// Why a CTA cannot go on to another tile: something is there before the loop, or left after it,
+/// that no step of the plan puts there or waits for.
+std::optional<std::string> bound_to_one_tile(const Plan& plan) {
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    if (buffer.residence == Residence::registers) continue;
+    const bool filled = std::any_of(
+        plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
+          return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
+                 outside.buffers.end();
+        });
+    if (buffer.residence == Residence::tensor || buffer.initial > 0 ||
+        (buffer.resident && !filled)) {
+      return buffer.name;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> make_outside(Draft& draft, const Setting& setting) {
+  std::vector<BufferId> residents;
+  for (const Buffer& resident : setting.residents) residents.push_back(add_buffer(draft, resident));
+  draft.plan.kernel = setting.kernel;
+  if (!setting.kernel) return {};
+  Staging staging(draft);
+  for (const Around& around : setting.around) {
+    const Holders holders = holders_of(draft, setting, around.uses);
+    Outside outside = around.what;
+    for (const std::size_t read : around.reads) outside.reads.push_back(residents[read]);
+    if (outside.mechanism == Mechanism::tma_load) {
+      outside.roles = {loader_of(draft)};
+      outside.buffers = {residents[*around.resident]};
+      draft.plan.kernel->around.push_back(std::move(outside));
+      continue;
+    }
+    int parts = 0;
+    for (const auto& [role, count] : holders) parts += count;
+    for (const auto& [role, count] : holders) {
+      outside.roles.push_back(role);
+      if (outside.mechanism != Mechanism::bulk_store) continue;
+      outside.buffers.push_back(staging.of(role, around.memory, around.bytes * count / parts));
+    }
+    draft.plan.kernel->around.push_back(std::move(outside));
+  }
+  note_strays(draft, setting);
+  const auto bound = bound_to_one_tile(draft.plan);
+  if (bound && draft.plan.kernel->tiles == Tiles::persistent) {
+    draft.plan.kernel->tiles = Tiles::one_per_cta;
+    draft.plan.notes.push_back(fmt::format(
+        "one tile per CTA: no step of the plan empties or fills {} from tile to tile", *bound));
+  }
+  return {};
+}
+
+namespace {
+
+Step step_of(StepKind kind, By by = By::every_warp) {
+  Step step;
+  step.kind = kind;
+  step.instance = {Instance::From::tile, 0};
+  step.by = by;
+  return step;
+}
+
+Step channel_step(StepKind kind, ChannelId channel, By by) {
+  Step step = step_of(kind, by);
+  step.channel = channel;
+  return step;
+}
+
+Step outside_step(StepKind kind, std::size_t outside, By by = By::every_warp) {
+  Step step = step_of(kind, by);
+  step.outside = outside;
+  return step;
+}
+
+/// Whether wgmma may still be under way when a role comes out of the loop.
+bool leaves_groups(const Plan& plan, const Role& role) {
+  for (std::int64_t trips = 0; trips <= 2 * role.sections.spread + 3; ++trips) {
+    int flying = 0;
+    for (const PlacedStep& placed : unrolled(role.sections, trips)) {
+      const Step& step = *placed.step;
+      const bool starts = step.kind == StepKind::issue &&
+                          plan.mechanisms[step.op->index()] == Mechanism::wgmma;
+      if (starts) ++flying;
+      if (step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma) {
+        flying = std::min(flying, step.pending);
+      }
+    }
+    if (flying > 0) return true;
+  }
+  return false;
+}
+
+/// Writes the steps of all roles.
+class TileWriter {
+ public:
+  explicit TileWriter(Draft& draft) : draft_(draft), plan_(draft.plan) {}
+
+  Result<void> run() {
+    add_channels();
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      write_before(RoleId(r));
+      write_after(RoleId(r));
+    }
+    return number_barriers();
+  }
+
+ private:
+  struct Filled {
+    std::size_t outside;
+    ChannelId channel;
+    std::vector<RoleId> consumers;
+  };
+
+  const std::vector<Outside>& around() const { return plan_.kernel->around; }
+
+  /// The roles that touch a resident.
+  std::set<RoleId> readers_of(BufferId buffer) const {
+    std::set<RoleId> roles;
+    for (const OpId op : plan_[buffer].readers) roles.insert(draft_.role[op.index()]);
+    for (const Outside& outside : around()) {
+      const auto& reads = outside.reads;
+      if (std::find(reads.begin(), reads.end(), buffer) == reads.end()) continue;
+      roles.insert(outside.roles.begin(), outside.roles.end());
+    }
+    return roles;
+  }
+
+  void add_channels() {
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      const Outside& outside = around()[i];
+      if (outside.mechanism != Mechanism::tma_load) continue;
+      const BufferId buffer = outside.buffers.front();
+      const std::set<RoleId> readers = readers_of(buffer);
+      Channel channel;
+      channel.name = plan_[buffer].name;
+      channel.counts = Channel::Counts::tiles;
+      channel.producer = outside.roles.front();
+      channel.consumers.assign(readers.begin(), readers.end());
+      channel.full_arrivals = 1;
+      for (const RoleId role : channel.consumers) channel.empty_arrivals += plan_[role].warps;
+      if (channel.consumers.empty()) channel.kind = ChannelKind::signal;
+      channel.bytes = plan_[buffer].size;
+      channel.buffers = {buffer};
+      filled_.push_back({i, ChannelId(plan_.channels.size()), channel.consumers});
+      plan_.channels.push_back(std::move(channel));
+    }
+  }
+
+  static bool has(const std::vector<RoleId>& roles, RoleId role) {
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+  }
+
+  /// All copies on their way first, then what waits for them.
+  void write_before(RoleId role) {
+    std::vector<Step>& steps = plan_.roles[role.index()].before;
+    for (const Filled& filled : filled_) {
+      if (!has(around()[filled.outside].roles, role)) continue;
+      if (!filled.consumers.empty()) {
+        steps.push_back(channel_step(StepKind::acquire, filled.channel, By::one_warp));
+      }
+      steps.push_back(channel_step(StepKind::expect, filled.channel, By::one_warp));
+      steps.push_back(outside_step(StepKind::issue, filled.outside, By::one_warp));
+      steps.back().channel = filled.channel;
+    }
+    for (const Filled& filled : filled_) {
+      if (!has(filled.consumers, role)) continue;
+      steps.push_back(channel_step(StepKind::wait, filled.channel, By::every_warp));
+    }
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      const Outside& outside = around()[i];
+      const bool here = outside.when == Outside::When::before && has(outside.roles, role);
+      if (here && outside.mechanism != Mechanism::tma_load) {
+        steps.push_back(outside_step(StepKind::compute, i));
+      }
+    }
+  }
+
+  void write_after(RoleId role) {
+    Role& what = plan_.roles[role.index()];
+    if (leaves_groups(plan_, what)) {
+      Step drain = step_of(StepKind::drain_groups);
+      drain.queue = Mechanism::wgmma;
+      what.after.push_back(drain);
+    }
+    std::vector<Filled> held;
+    for (const Filled& filled : filled_) {
+      if (has(filled.consumers, role)) held.push_back(filled);
+    }
+    release(what, held, 0);
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      const Outside& outside = around()[i];
+      if (outside.when != Outside::When::after || !has(outside.roles, role)) continue;
+      if (outside.mechanism == Mechanism::bulk_store) {
+        write_store(what, i);
+      } else {
+        what.after.push_back(outside_step(StepKind::compute, i));
+      }
+      release(what, held, i + 1);
+    }
+  }
+
+  /// Gives back the residents that nothing from `next` on reads.
+  void release(Role& role, std::vector<Filled>& held, std::size_t next) {
+    std::erase_if(held, [&](const Filled& filled) {
+      const BufferId buffer = around()[filled.outside].buffers.front();
+      for (std::size_t i = next; i < around().size(); ++i) {
+        const Outside& later = around()[i];
+        const auto& reads = later.reads;
+        const bool needed = later.when == Outside::When::after &&
+                            std::find(reads.begin(), reads.end(), buffer) != reads.end();
+        if (needed) return false;
+      }
+      role.after.push_back(channel_step(StepKind::release, filled.channel, By::every_warp));
+      return true;
+    });
+  }
+
+  /// The staging buffer is free when what left through it last has been read; then all warps write
+  /// it, and when all of it is there one starts the copy.
+  static void write_store(Role& role, std::size_t outside) {
+    Step drain = step_of(StepKind::drain_groups, By::one_warp);
+    drain.queue = Mechanism::bulk_store;
+    drain.reads_only = true;
+    role.after.push_back(drain);
+    if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
+    role.after.push_back(outside_step(StepKind::stage, outside));
+    role.after.push_back(step_of(StepKind::fence));
+    role.after.back().fence = Fence::proxy;
+    if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
+    role.after.push_back(outside_step(StepKind::issue, outside, By::one_warp));
+    drain.instance = {Instance::From::last, -1};
+    drain.reads_only = false;
+    if (std::find(role.tail.begin(), role.tail.end(), drain) == role.tail.end()) {
+      role.tail.push_back(drain);
+    }
+  }
+
+  Result<void> number_barriers() {
+    int next = 1;
+    for (const Channel& channel : plan_.channels) next = std::max(next, channel.named_barrier + 1);
+    for (const Role& role : plan_.roles) next = std::max(next, role.named_barrier + 1);
+    for (Role& role : plan_.roles) {
+      const bool meets = std::any_of(role.after.begin(), role.after.end(), [](const Step& step) {
+        return step.kind == StepKind::rendezvous;
+      });
+      if (meets && role.named_barrier < 0) role.named_barrier = next++;
+    }
+    if (next <= plan_.limits.named_barriers) return {};
+    return fail({}, fmt::format("the plan needs {} named barriers, but there are only {} beside 0",
+                                next - 1, plan_.limits.named_barriers - 1));
+  }
+
+  Draft& draft_;
+  Plan& plan_;
+  std::vector<Filled> filled_;
+};
+
+}  // namespace
+
+Result<void> make_tile_steps(Draft& draft) {
+  if (!draft.plan.kernel) return {};
+  return TileWriter(draft).run();
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/run.h"
+
+namespace twill::plan::proof {
+namespace {
+
+/// What is done around the loop: once per tile by each of its roles, on residents that are there,
+/// through staging buffers that are free.
+class AroundCheck {
+ public:
+  AroundCheck(const Run& run, Findings& findings)
+      : run_(run), plan_(run.plan()), around_(plan_.kernel->around), findings_(findings) {}
+
+  void check() {
+    for (std::size_t i = 0; i < around_.size(); ++i) check_done(i);
+    if (!findings_.empty()) return;
+    for (std::size_t i = 0; i < around_.size() && !findings_.full(); ++i) {
+      if (around_[i].mechanism == Mechanism::tma_load) check_resident(i);
+      if (around_[i].mechanism == Mechanism::bulk_store) check_staging(i);
+    }
+    for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
+      if (plan_.buffers[b].resident && plan_.buffers[b].staging) check_reuse(BufferId(b));
+    }
+    check_results();
+  }
+
+ private:
+  /// An execution and how to call it.
+  struct Doing {
+    const Execution* when;
+    std::string what;
+  };
+
+  Doing doing(std::size_t i, RoleId role, std::int64_t tile, bool staging = false) const {
+    const Execution& when =
+        staging ? run_.outside_staging(i, role, tile) : run_.outside(i, role, tile);
+    return {&when, fmt::format("{}{} of tile {}", staging ? "the staging of " : "",
+                               around_[i].what, tile)};
+  }
+
+  Doing doing(OpId op, std::int64_t iteration) const {
+    return {&run_.execution(op, iteration),
+            fmt::format("{} of iteration {}", plan_.problem[op].name, iteration)};
+  }
+
+  bool does(std::size_t i, RoleId role) const {
+    const auto& roles = around_[i].roles;
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+  }
+
+  void check_done(std::size_t i) {
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      const RoleId role(r);
+      const bool its = does(i, role);
+      const bool stages = its && around_[i].mechanism == Mechanism::bulk_store;
+      for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
+        const bool done = run_.outside(i, role, t).exists() == its &&
+                          run_.outside_staging(i, role, t).exists() == stages;
+        if (done) continue;
+        findings_.add("ownership",
+                      fmt::format("with {}, {} of tile {} is not done as role {} should", run_.trips(),
+                                  around_[i].what, t, plan_.roles[r].name));
+      }
+    }
+  }
+
+  /// All of `second` after all of `first`; `own`: each warp for itself.
+  bool require(const char* rule, const Doing& first, const Doing& second, bool own = false) {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      const EventId from = first.when->end[s];
+      if (from == kNone) continue;
+      for (std::size_t t = 0; t < kStrands; ++t) {
+        const EventId to = second.when->begin[t];
+        if (to == kNone || run_.before_or_same(from, to)) continue;
+        if (own && s != t && second.when->begin[s] != kNone) continue;
+        findings_.add(rule,
+                      fmt::format("with {}, {} is not ordered after {}", run_.trips(), second.what,
+                                  first.what),
+                      {run_.describe(to) + " is not ordered after", run_.describe(from)});
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Every read of a resident lies between the copy that fills it for its tile and the next one.
+  void check_resident(std::size_t fill) {
+    const BufferId buffer = around_[fill].buffers.front();
+    const RoleId loader = around_[fill].roles.front();
+    for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
+      const Doing filled = doing(fill, loader, t);
+      const bool again = t + 1 < run_.tiles();
+      if (again) require("overwrite", filled, doing(fill, loader, t + 1));
+      for (const Doing& reader : readers_of(buffer, t)) {
+        if (!require("read-before-write", filled, reader)) return;
+        if (again && !require("overwrite", reader, doing(fill, loader, t + 1))) return;
+      }
+    }
+  }
+
+  std::vector<Doing> readers_of(BufferId buffer, std::int64_t tile) const {
+    std::vector<Doing> readers;
+    for (const OpId op : plan_[buffer].readers) {
+      for (std::int64_t n = run_.first_of(tile); n < run_.first_of(tile + 1); ++n) {
+        readers.push_back(doing(op, n));
+      }
+    }
+    for (std::size_t i = 0; i < around_.size(); ++i) {
+      const auto& reads = around_[i].reads;
+      if (std::find(reads.begin(), reads.end(), buffer) == reads.end()) continue;
+      for (const RoleId role : around_[i].roles) {
+        const bool staged = around_[i].mechanism == Mechanism::bulk_store;
+        readers.push_back(doing(i, role, tile, staged));
+      }
+    }
+    return readers;
+  }
+
+  /// All rows are staged, and fenced for the async proxy, before the copy out of them begins.
+  void check_staging(std::size_t i) {
+    for (const RoleId role : around_[i].roles) {
+      for (std::int64_t t = 0; t < run_.tiles(); ++t) {
+        const Doing staged = doing(i, role, t, true);
+        const Doing sent = doing(i, role, t);
+        if (!require("read-before-write", staged, sent) || !fenced(role, staged, sent)) return;
+      }
+    }
+  }
+
+  bool fenced(RoleId role, const Doing& staged, const Doing& sent) {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      const EventId wrote = staged.when->begin[s];
+      if (wrote == kNone) continue;
+      const auto& fences = run_.fences(role, s, Fence::proxy);
+      const auto next = std::upper_bound(fences.begin(), fences.end(), wrote);
+      if (next != fences.end() && run_.before(*next, sent.when->begin[0])) continue;
+      findings_.add("fence",
+                    fmt::format("with {}, {} has no proxy fence after {}", run_.trips(), sent.what,
+                                staged.what),
+                    {run_.describe(wrote)});
+      return false;
+    }
+    return true;
+  }
+
+  /// What a staging buffer was used for last has been read when it is written again.
+  void check_reuse(BufferId buffer) {
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      std::optional<std::pair<std::size_t, std::int64_t>> last;
+      for (std::int64_t t = 0; t < run_.tiles(); ++t) {
+        for (std::size_t i = 0; i < around_.size(); ++i) {
+          if (!stages_through(i, RoleId(r), buffer)) continue;
+          if (last && !require("overwrite", doing(last->first, RoleId(r), last->second),
+                               doing(i, RoleId(r), t, true))) {
+            return;
+          }
+          last = {i, t};
+        }
+      }
+    }
+  }
+
+  bool stages_through(std::size_t i, RoleId role, BufferId buffer) const {
+    if (around_[i].mechanism != Mechanism::bulk_store) return false;
+    for (std::size_t k = 0; k < around_[i].roles.size(); ++k) {
+      if (around_[i].roles[k] == role && around_[i].buffers[k] == buffer) return true;
+    }
+    return false;
+  }
+
+  /// What a role does after the loop finds its accumulators done.
+  void check_results() {
+    for (std::size_t v = 0; v < plan_.mechanisms.size() && !findings_.full(); ++v) {
+      if (plan_.mechanisms[v] != Mechanism::wgmma) continue;
+      const RoleId role = run_.tables().role[v];
+      for (std::int64_t n = 0; n < run_.iterations(); ++n) {
+        if (!check_result(OpId(v), role, n)) return;
+      }
+    }
+  }
+
+  bool check_result(OpId op, RoleId role, std::int64_t n) {
+    for (std::size_t i = 0; i < around_.size(); ++i) {
+      if (around_[i].when != Outside::When::after || !does(i, role)) continue;
+      const bool staged = around_[i].mechanism == Mechanism::bulk_store;
+      const Doing next = doing(i, role, run_.tile_of(n), staged);
+      if (!require("read-before-write", doing(op, n), next, true)) return false;
+    }
+    return true;
+  }
+
+  const Run& run_;
+  const Plan& plan_;
+  const std::vector<Outside>& around_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_around(const Run& run, Findings& findings) {
+  if (run.plan().kernel) AroundCheck(run, findings).check();
+}
+
+}  // namespace twill::plan::proof

@@ -1,0 +1,221 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.h"
+#include "twill/plan/json.h"
+#include "twill/plan/text.h"
+
+// Protects the kernel level: what is done around the loop is planned and proven, tile after tile, and
+// no part of that can be left out unnoticed.
+namespace twill::plan::testing {
+namespace {
+
+/// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f` leaves.
+Plan kernel_plan(Tiles tiles, bool same_trips = true) {
+  const auto loop = schedule::parse_loop(kRegisters, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  Buffer resident;
+  resident.name = "Q";
+  resident.memory = "SMEM";
+  resident.size = 4;
+  resident.resident = true;
+  resident.readers = {OpId(1)};
+  setting.residents = {resident};
+  setting.reserved = {{"SMEM", 12}};
+  setting.kernel = Kernel{};
+  setting.kernel->tiles = tiles;
+  setting.kernel->same_trips = same_trips;
+  Around fill;
+  fill.what.what = "copy @ 1:1";
+  fill.what.mechanism = Mechanism::tma_load;
+  fill.resident = 0;
+  Around bias;
+  bias.what.what = "load @ 2:1";
+  bias.what.mechanism = Mechanism::scoreboard;
+  Around finish;
+  finish.what.when = Outside::When::after;
+  finish.what.what = "truncate @ 3:1";
+  finish.uses = {OpId(2)};
+  Around store = finish;
+  store.what.what = "store @ 4:1";
+  store.what.mechanism = Mechanism::bulk_store;
+  store.memory = "SMEM";
+  store.bytes = 8;
+  setting.around = {fill, bias, finish, store};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+Role& role_named(Plan& plan, const std::string& name) {
+  for (Role& role : plan.roles) {
+    if (role.name == name) return role;
+  }
+  ADD_FAILURE() << name;
+  return plan.roles.front();
+}
+
+std::string kinds(const Plan& plan, const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += to_text(plan, step) + "; ";
+  return text;
+}
+
+TEST(Around, IsDoneInStepsByThoseWhoHoldTheRows) {
+  Plan plan = kernel_plan(Tiles::persistent);
+  EXPECT_EQ(kinds(plan, role_named(plan, "L").before),
+            "acquire Q [t]; expect Q [t]; issue copy @ 1:1 [t]; ");
+  EXPECT_EQ(kinds(plan, role_named(plan, "C").before), "wait Q [t]; compute load @ 2:1 [t]; ");
+  EXPECT_EQ(kinds(plan, role_named(plan, "C").after),
+            "release Q [t]; compute truncate @ 3:1 [t]; drain bulk-store to 0 reading; rendezvous; "
+            "stage store @ 4:1 [t]; fence proxy; rendezvous; issue store @ 4:1 [t]; ");
+  EXPECT_EQ(kinds(plan, role_named(plan, "C").tail), "drain bulk-store to 0; ");
+}
+
+TEST(Around, IsProvenHoweverTilesCome) {
+  for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
+    for (const bool same : {true, false}) {
+      const Plan plan = kernel_plan(tiles, same);
+      const auto proven = prove(plan);
+      EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+      const auto read = read_plan_json(plan_json(plan), "test");
+      ASSERT_TRUE(read.has_value()) << to_string(read.error());
+      EXPECT_EQ(*read, plan);
+    }
+  }
+}
+
+/// Proves a changed plan and says by which rule it falls; "" if it holds.
+std::string rule_of(const Plan& plan) {
+  const auto proven = prove(plan);
+  return proven ? "" : proven.error().front().rule;
+}
+
+// Each step that belongs to the tile is there for a reason.
+TEST(Around, NoStepCanBeLeftOut) {
+  struct Case {
+    const char* role;
+    const char* step;  ///< as printed
+    std::vector<std::string> rules;
+  };
+  const std::vector<Case> cases = {
+      {"L", "acquire Q [t]", {"overwrite", "overrun"}},
+      {"L", "expect Q [t]", {"arrivals", "deadlock"}},
+      {"L", "issue copy @ 1:1 [t]", {"arrivals", "ownership"}},
+      {"C", "wait Q [t]", {"read-before-write", "phase"}},
+      {"C", "compute load @ 2:1 [t]", {"ownership"}},
+      {"C", "release Q [t]", {"deadlock"}},
+      {"C", "compute truncate @ 3:1 [t]", {"ownership"}},
+      {"C", "drain bulk-store to 0 reading", {"overwrite"}},
+      {"C", "stage store @ 4:1 [t]", {"ownership"}},
+      {"C", "fence proxy", {"fence"}},
+      {"C", "issue store @ 4:1 [t]", {"ownership"}},
+  };
+  for (const Case& wanted : cases) {
+    Plan plan = kernel_plan(Tiles::persistent);
+    Role& role = role_named(plan, wanted.role);
+    std::size_t dropped = 0;
+    for (std::vector<Step>* steps : {&role.before, &role.after}) {
+      dropped += std::erase_if(
+          *steps, [&](const Step& step) { return to_text(plan, step) == wanted.step; });
+    }
+    EXPECT_EQ(dropped, 1U) << wanted.step;
+    const std::string rule = rule_of(plan);
+    EXPECT_TRUE(std::find(wanted.rules.begin(), wanted.rules.end(), rule) != wanted.rules.end())
+        << "without " << wanted.step << ": '" << rule << "'";
+  }
+}
+
+// The two meetings of the warps around the staging: before it, so that the one who waited for the
+// last store speaks for all; after it, so that all rows are there.
+TEST(Around, BothMeetingsOfAStoreAreNeeded) {
+  const Plan good = kernel_plan(Tiles::persistent);
+  std::vector<std::string> rules;
+  const std::size_t steps = role_named(const_cast<Plan&>(good), "C").after.size();
+  for (std::size_t k = 0; k < steps; ++k) {
+    Plan plan = good;
+    auto& after = role_named(plan, "C").after;
+    if (after[k].kind != StepKind::rendezvous) continue;
+    after.erase(after.begin() + static_cast<std::ptrdiff_t>(k));
+    rules.push_back(rule_of(plan));
+  }
+  EXPECT_EQ(rules, (std::vector<std::string>{"overwrite", "read-before-write"}));
+}
+
+// Moving any step of a tile elsewhere, in its own list, either does not matter or is found: nothing
+// may crash, and what is accepted keeps each release behind the last read.
+TEST(Around, NeighboursThatAreSwappedAreFoundOrHarmless) {
+  const Plan good = kernel_plan(Tiles::persistent, false);
+  int found = 0;
+  for (std::size_t r = 0; r < good.roles.size(); ++r) {
+    for (const bool after : {false, true}) {
+      const std::size_t size = after ? good.roles[r].after.size() : good.roles[r].before.size();
+      for (std::size_t k = 0; k + 1 < size; ++k) {
+        Plan plan = good;
+        auto& steps = after ? plan.roles[r].after : plan.roles[r].before;
+        std::swap(steps[k], steps[k + 1]);
+        found += rule_of(plan).empty() ? 0 : 1;
+      }
+    }
+  }
+  // Harmless: expect and issue, wait and load, release and truncate, truncate and drain.
+  EXPECT_EQ(found, 6);
+}
+
+TEST(Around, ResidentsShareTheirPlaceWithNothing) {
+  const Plan good = kernel_plan(Tiles::persistent);
+  for (std::size_t b = 0; b < good.buffers.size(); ++b) {
+    if (!good.buffers[b].resident) continue;
+    for (const Amount offset : {Amount{0}, Amount{1000}}) {
+      Plan plan = good;
+      plan.buffers[b].offset = offset;
+      EXPECT_EQ(rule_of(plan), "memory") << good.buffers[b].name << " at " << offset;
+    }
+  }
+}
+
+// A resident must be given back after its last reader, wherever that is.
+TEST(Around, AResidentIsHeldWhileSomethingReadsIt) {
+  Plan plan = kernel_plan(Tiles::persistent);
+  plan.kernel->around[2].reads = {plan.kernel->around[0].buffers[0]};
+  EXPECT_EQ(rule_of(plan), "overwrite");  // released before the truncation that reads it now
+}
+
+TEST(Around, StepsOfTilesAndOfIterationsAreNotMixed) {
+  Plan plan = kernel_plan(Tiles::persistent);
+  for (Channel& channel : plan.channels) channel.counts = Channel::Counts::iterations;
+  EXPECT_EQ(rule_of(plan), "well-formed");
+  plan = kernel_plan(Tiles::persistent);
+  role_named(plan, "C").after.back().outside = 99;
+  EXPECT_EQ(rule_of(plan), "well-formed");
+  plan = kernel_plan(Tiles::persistent);
+  std::swap(role_named(plan, "C").before, role_named(plan, "C").after);
+  EXPECT_EQ(rule_of(plan), "well-formed");
+}
+
+// Where staging has no room, the plan says so and the threads store.
+TEST(Around, WithoutRoomThreadsStore) {
+  const auto loop = schedule::parse_loop(kRegisters, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  Setting setting;
+  setting.kernel = Kernel{};
+  Around store;
+  store.what.when = Outside::When::after;
+  store.what.what = "store @ 4:1";
+  store.what.mechanism = Mechanism::bulk_store;
+  store.memory = "SMEM";
+  store.bytes = 8;
+  setting.around = {store};
+  const auto plan = draft_plan(*verify::verify(loop->problem, *answer.schedule), setting);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->kernel->around[0].mechanism, Mechanism::threads);
+  EXPECT_EQ(plan->notes.size(), 1U);
+  EXPECT_TRUE(prove(*plan).has_value());
+}
+
+}  // namespace
+}  // namespace twill::plan::testing
