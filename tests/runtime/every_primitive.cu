@@ -3,6 +3,7 @@
 #include "runtime/barrier.cuh"
 #include "runtime/fragment.cuh"
 #include "runtime/role.cuh"
+#include "runtime/tile.cuh"
 #include "runtime/tma.cuh"
 #include "runtime/wgmma.cuh"
 
@@ -36,11 +37,12 @@ __global__ void __launch_bounds__(128, 1) every_major(float* out) {
   template __global__ void every_major<N + 8, T>(float*);  \
   template __global__ void every_major<N + 16, T>(float*); \
   template __global__ void every_major<N + 24, T>(float*);
-#define EVERY_WIDTH(T)                                                           \
-  FOUR_WIDTHS(8, T)                                                              \
-  FOUR_WIDTHS(40, T)                                                             \
-  FOUR_WIDTHS(72, T) FOUR_WIDTHS(104, T) FOUR_WIDTHS(136, T) FOUR_WIDTHS(168, T) \
-      FOUR_WIDTHS(200, T) FOUR_WIDTHS(232, T)
+#define EVERY_WIDTH(T)                                                            \
+  FOUR_WIDTHS(8, T)                                                               \
+  FOUR_WIDTHS(40, T)                                                              \
+  FOUR_WIDTHS(72, T)                                                              \
+  FOUR_WIDTHS(104, T) FOUR_WIDTHS(136, T) FOUR_WIDTHS(168, T) FOUR_WIDTHS(200, T) \
+      FOUR_WIDTHS(232, T)
 EVERY_WIDTH(__half)
 EVERY_WIDTH(__nv_bfloat16)
 
@@ -68,6 +70,16 @@ __global__ void __launch_bounds__(128, 1) fragments(float* out) {
   twill::store_fragment<128, 64>(reinterpret_cast<__nv_bfloat16*>(smem + 16384), d, 0, 8192);
   twill::stmatrix_x4_trans(smem + 32768 + 16 * threadIdx.x, a[0], a[1], a[2], a[3]);
   twill::fence_proxy_async();
+  __syncthreads();
+  twill::load_fragment<128>(a, smem, 0, 8192);
+  __syncthreads();
+  twill::stage(smem, a);
+  __syncthreads();
+  twill::read_staged(smem, a);
+  const __half low = twill::unpack<__half>(a[0], 0);
+  a[0] = twill::pack_bits(low, twill::unpack<__half>(a[1], 1));
+  out[twill::trip_count(0, a[0], 64)] =
+      twill::maximum(top, twill::minimum(0.0f, twill::infinity()));
 }
 
 template <class... Coordinates>

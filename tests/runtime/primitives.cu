@@ -8,6 +8,7 @@
 // (nvcc 13.0 with -arch=sm_90a also makes PTX for compute_90, which has no wgmma.)
 #include <cmath>
 
+#include "runtime/tile.cuh"
 #include "tests/runtime/products.cuh"
 
 namespace {
@@ -124,6 +125,44 @@ void check_product_of_stored() {
              check::matrix_map(b_stored.data(), 64, 128, 64, 64, 128), out.data());
   check::report(check::same(out.read(), reference(p, b, 64, 64, 128), "P * B"),
                 "store_fragment, fence_proxy_async, wgmma reads it");
+}
+
+/// Writes a fragment as a tile and reads it again, then as staged registers and reads those; counts
+/// the registers that come back as others.
+__global__ void __launch_bounds__(128, 1) reload(int* wrong) {
+  extern __shared__ __align__(1024) char smem[];
+  const int thread = twill::thread_in_warpgroup();
+  uint32_t packed[32];
+  uint32_t tile[33] = {};
+  uint32_t staged[33] = {};
+#pragma unroll
+  for (int i = 0; i < 32; ++i) {
+    const int row = twill::row_of(thread, 2 * i);
+    const int column = twill::column_of(thread, 2 * i);
+    packed[i] = twill::pack<__half>(mark(row, column), mark(row, column + 1));
+  }
+  twill::store_fragment<128>(smem, packed, 8, 9216);
+  __syncthreads();
+  twill::load_fragment<128, 1>(tile, smem, 8, 9216);
+  tile[0] = threadIdx.x;
+  __syncthreads();
+  twill::stage(smem, tile);
+  __syncthreads();
+  twill::read_staged(smem, staged);
+  int count = staged[0] == threadIdx.x ? 0 : 1;
+#pragma unroll
+  for (int i = 0; i < 32; ++i) count += staged[i + 1] == packed[i] ? 0 : 1;
+  atomicAdd(wrong, count);
+}
+
+void check_reload() {
+  const check::Buffer<int> wrong(std::vector<int>{0});
+  twill::Launch how;
+  how.threads = 128;
+  how.shared_bytes = 2 * 9216;
+  check::run("load_fragment", reload, how, wrong.data());
+  check::report(check::same(wrong.read(), {0}, "registers that differ"),
+                "store_fragment, load_fragment; stage, read_staged");
 }
 
 __global__ void transposing_store(__half* out) {
@@ -421,6 +460,7 @@ int main() {
   check_round_trips<__half>("store_fragment fp16, TMA store, clipped");
   check_round_trips<__nv_bfloat16>("store_fragment bf16, TMA store, clipped");
   check_product_of_stored();
+  check_reload();
   check_transposing_store();
   check_turns();
   check_ring_gemm<1>("mbarrier ring, producer warp, setmaxnreg, persistent");

@@ -1,0 +1,90 @@
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/input.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/plan/text.h"
+
+// Protects the way from a kernel's text to a plan of the whole kernel: who loads what before the loop,
+// who stores what after it, how the CTA comes by its tiles, and that no memory is left over.
+namespace twill::driver {
+namespace {
+
+plan::Plan plan_of(const std::string& kernel) {
+  Request request;
+  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir");
+  EXPECT_TRUE(input.has_value()) << kernel;
+  request.input = *std::move(input);
+  const auto planned = plan_loop(request);
+  EXPECT_TRUE(planned && planned->plan) << kernel;
+  if (std::getenv("TWILL_SHOW_PLANS") != nullptr) {
+    std::cout << plan::to_text(planned->plan->plan()) << planned->plan->size().events
+              << " events\n";
+  }
+  return planned->plan->plan();
+}
+
+const plan::Outside* outside(const plan::Plan& plan, const std::string& name) {
+  for (const plan::Outside& what : plan.kernel->around) {
+    if (what.what.starts_with(name)) return &what;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::RoleId>& roles) {
+  std::vector<std::string> out;
+  for (const plan::RoleId role : roles) out.push_back(plan[role].name);
+  return out;
+}
+
+TEST(PlanOfAKernel, GemmStagesItsTileAndFillsTheMemoryWithStages) {
+  const plan::Plan plan = plan_of("gemm/sm_90/tma_128x256x64");
+  EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
+  EXPECT_EQ(plan.kernel->order, plan::TileOrder::grouped);
+  EXPECT_EQ(plan.kernel->group, 16);  // 16 rows of 16 KB and 9 columns of 32 KB; 8 need 17
+  EXPECT_TRUE(plan.kernel->same_trips);
+  const plan::Outside* store = outside(plan, "tt.descriptor_store");
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(store->mechanism, plan::Mechanism::bulk_store);
+  EXPECT_EQ(names(plan, store->roles), (std::vector<std::string>{"WG0", "WG1"}));
+  for (const plan::BufferId buffer : store->buffers) EXPECT_EQ(plan[buffer].size, 64 * 256 * 2);
+  EXPECT_EQ(plan.channels[0].depth, 3);
+  EXPECT_EQ(plan_of("gemm/sm_90/tma_128x128x64").channels[0].depth, 6);
+}
+
+TEST(PlanOfAKernel, AttentionLoadsItsQueriesPerTile) {
+  const plan::Plan plan = plan_of("fa_fwd/sm_90/d128");
+  EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
+  EXPECT_EQ(plan.kernel->order, plan::TileOrder::row_major);
+  const plan::Outside* load = outside(plan, "tt.descriptor_load");
+  ASSERT_NE(load, nullptr);
+  EXPECT_EQ(load->mechanism, plan::Mechanism::tma_load);
+  EXPECT_EQ(names(plan, load->roles), (std::vector<std::string>{"LOAD"}));
+  EXPECT_EQ(outside(plan, "ttg.local_alloc"), nullptr);  // the load fills it
+  const plan::Buffer& queries = plan[load->buffers.at(0)];
+  std::vector<std::string> readers;
+  for (const plan::OpId op : queries.readers) readers.push_back(plan.problem[op].name);
+  EXPECT_EQ(readers, (std::vector<std::string>{"mma0A", "mma0B"}));
+  EXPECT_EQ(outside(plan, "tt.store")->mechanism, plan::Mechanism::threads);
+  EXPECT_EQ(outside(plan, "tt.descriptor_store")->mechanism, plan::Mechanism::bulk_store);
+}
+
+TEST(PlanOfAKernel, ALoopOverTilesOfItsOwnStays) {
+  const plan::Plan plan = plan_of("gemm_persistent/sm_90/128x128x64_nested");
+  EXPECT_EQ(plan.kernel->tiles, plan::Tiles::program_loop);
+  EXPECT_TRUE(plan.kernel->same_trips);
+  EXPECT_NE(outside(plan, "tt.descriptor_store"), nullptr);
+}
+
+// Causal attention: how many blocks of keys there are depends on the tile.
+TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
+  const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
+  EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
+  EXPECT_FALSE(plan.kernel->same_trips);
+}
+
+}  // namespace
+}  // namespace twill::driver
