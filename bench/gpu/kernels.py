@@ -164,7 +164,7 @@ class Kernel:
         wrong = [line for line in log.splitlines() if re.search(r"C75\d\d|C7602|serialized", line)]
         wrong += [line for line in log.splitlines() if re.search(r"[1-9]\d* bytes spill", line)]
         library = ctypes.CDLL(str(self.folder / "kernel.so"))
-        entry = re.search(r"launch_(\w+)\(", (self.folder / "kernel.cu").read_text()).group(0)[:-1]
+        entry = re.search(r"const char\* (launch_\w+)\(", (self.folder / "kernel.cu").read_text())[1]
         self.entry = getattr(library, entry)
         self.entry.restype = ctypes.c_char_p
         return "\n".join(wrong)

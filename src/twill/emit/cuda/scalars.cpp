@@ -64,7 +64,7 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
   if (scope == Scope::iteration) return "(" + *expression + ")";
   const std::string name = "v" + identifier(program.value(value).name);
   Text& text = scope == Scope::kernel ? kernel_scope_ : tile_scope_;
-  text.line(fmt::format("const {} {} = {};", cpp_type(type), name, *expression));
+  text.line(fmt::format("{} = {};", constant_of(cpp_type(type), name), *expression));
   known_[value] = name;
   return name;
 }

@@ -123,8 +123,8 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
   if (!expression) return view_.refuse(value, "is no operation on tiles that can be printed here");
   const auto key = std::pair{value, axes[0] == Along3::columns};
   const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
-  frame.text->line(fmt::format("const {} {} = {};",
-                               cpp_type(ir::type_of(view_.program(), value)), name, *expression));
+  const std::string type = cpp_type(ir::type_of(view_.program(), value));
+  frame.text->line(fmt::format("{} = {};", constant_of(type, name), *expression));
   frame.known[key] = name;
   return name;
 }

@@ -39,6 +39,10 @@ std::string cpp_type(ir::Type type) {
   return found == known.end() ? std::string() : found->second;
 }
 
+std::string constant_of(const std::string& type, const std::string& name) {
+  return type.back() == '*' ? type + " const " + name : "const " + type + " " + name;
+}
+
 bool is_packed(ir::Type type) {
   const ir::Type element = is_register_tile(type) ? type->element : type;
   return element->name == "f16" || element->name == "bf16";

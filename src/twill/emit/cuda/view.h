@@ -101,6 +101,9 @@ bool is_register_tile(ir::Type type);
 /// "float", "__half", "int", ... of a scalar or of a tile's elements; empty if there is none.
 std::string cpp_type(ir::Type type);
 
+/// "const int name", "float* const name".
+std::string constant_of(const std::string& type, const std::string& name);
+
 /// True for elements that are kept two to a register: f16 and bf16.
 bool is_packed(ir::Type type);
 
