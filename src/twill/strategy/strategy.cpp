@@ -219,6 +219,25 @@ Program program_of(const Terms& terms) {
           copies_reused(terms.problem, terms.depth)};
 }
 
+Result<schedule::Answer> fill_in(Terms& terms, const Choice& choice, const SubTiles& tiles,
+                                 const solve::Options& limits) {
+  if (choice.strategy == Strategy::modulo) return arrange_alike(terms, tiles, limits);
+  return run_program(terms.problem, program_of(terms), limits);
+}
+
+bool fits_without_register_limits(const Terms& terms, const Choice& choice, const SubTiles& tiles,
+                                  const solve::Options& limits) {
+  if (!terms.problem.in_force(Rule::registers)) return false;
+  Parts parts = terms.problem.parts();
+  parts.relaxed.push_back(Rule::registers);
+  std::sort(parts.relaxed.begin(), parts.relaxed.end());
+  auto relaxed = posed(std::move(parts), terms.groups, terms.streams);
+  if (!relaxed) return false;
+  relaxed->depth = terms.depth;
+  const auto answer = fill_in(*relaxed, choice, tiles, limits);
+  return answer && answer->schedule;
+}
+
 /// What there is to say about a schedule beyond what its strategy proved of itself.
 Arranged described(Terms terms, schedule::Answer found, std::string_view strategy) {
   Arranged out(std::move(terms));
@@ -276,9 +295,11 @@ Result<Arranged> arrange(const Problem& problem, const Choice& choice, std::span
                          const solve::Options& limits) {
   const SubTiles tiles = sub_tiles_of(problem, parts);
   TWILL_TRY(Terms terms, named_terms(problem, choice, tiles));
-  const bool modulo = choice.strategy == Strategy::modulo;
-  auto answer = modulo ? arrange_alike(terms, tiles, limits)
-                       : run_program(terms.problem, program_of(terms), limits);
+  auto answer = fill_in(terms, choice, tiles, limits);
+  if (answer && answer->verdict == schedule::Verdict::infeasible &&
+      fits_without_register_limits(terms, choice, tiles, limits)) {
+    answer->argument = "its groups would need more registers than they have";
+  }
   if (!answer) {
     Diagnostic why = std::move(answer).error();
     why.message = fmt::format("strategy {}: {}", name_of(choice.strategy), why.message);
