@@ -101,6 +101,37 @@ been compared with hardware.
 |---|---|---|---|---|---|
 """
 
+STRATEGIES = ["twill", "modulo", "triton", "cypress", "sequential"]
+
+STRATEGIES_HEAD = """
+## Strategies on {machine}, simulated
+
+The same loops as other compilers arrange them (`twill compare`; reference/strategies.md says what each does), through the
+same checks, plans and simulator: simulated cycles per iteration in the steady state, and in parentheses the II of the
+schedule at its slowest co-run rates (of `twill` also at the fastest). What is missing is explained below the table.
+
+| kernel | {names} |
+|---|{rule}
+"""
+
+# Strategy: the synthetic loop of its structure that was timed, its cycles.
+TIMED = {
+    "twill": ("Flash Attention 3's order, ping-pong barriers", "2422"),
+    "modulo": ("Flash Attention 3's order, no barriers", "2372 to 3121, by how far apart the groups start"),
+    "triton": ("in order, each product waited for", "3018"),
+}
+
+TIMED_HEAD = """
+### Beside loops that were timed
+
+The sub-tiled attention forward above has the shape of synthetic loops that were timed on an H200 (two warpgroups of 64 rows,
+128 keys a step, head dimension 128; [decision 0004](decisions/0004-shared-pipes.md)). Those have no loads, so this compares
+structures, not kernels.
+
+| strategy | simulated | the timed loop | measured |
+|---|---|---|---|
+"""
+
 HEAD = """# Results
 
 Made by `tools/make_results.py`, which runs `twill` on everything below; nothing here is written by hand. All but the
@@ -224,6 +255,37 @@ def simulated_rows(program, machine):
                    *(f"{account[part]:.0f}" for part in ("order", "pipes", "barriers", "loads"))])
 
 
+def compared(program, machine, path, options):
+    """The rows of `twill compare` by strategy, or the reason why there are none."""
+    done = run(program, ["compare", f"kernels/{path}.pre.ttgir", "--machine", machine, "--json", *options])
+    if not done.stdout:
+        return None, done.stderr.strip().splitlines()[0]
+    return {row["strategy"]: row for row in json.loads(done.stdout)["rows"]}, ""
+
+
+def strategy_section(program, machine):
+    """The table of all strategies, why cells are empty, and the attention loop beside timed ones."""
+    head = STRATEGIES_HEAD.format(machine=machine, names=" | ".join(STRATEGIES), rule="---|" * len(STRATEGIES))
+    table, notes, timed = "", "", ""
+    for title, path, options in KERNELS[machine]:
+        rows, reason = compared(program, machine, path, options)
+        if rows is None:
+            table += row([title, reason, *[""] * (len(STRATEGIES) - 1)])
+            continue
+        cells = []
+        for name in STRATEGIES:
+            answer = rows[name]
+            simulated = "-" if answer["simulated"] is None else f"{answer['simulated']:.0f}"
+            interval = answer["initiation_interval"]
+            cells.append(simulated if interval is None else f"{simulated} ({interval})")
+            notes += f"- {title}, {name}: {answer['note']}\n" if answer["note"] else ""
+        table += row([title, *cells])
+        if path == "fa_fwd/sm_90/d128" and not options:
+            timed = TIMED_HEAD + "".join(
+                row([name, f"{rows[name]['simulated']:.0f}", *TIMED[name]]) for name in TIMED)
+    return head + table + ("\n" + notes if notes else "") + timed
+
+
 def renamed(op, names):
     """The extracted op for "expA@1" of a published order; the stage stays."""
     name, _, stage = op.partition("@")
@@ -291,6 +353,7 @@ def main():
         about = "measured on an H200" if machine == "h200" else "public documents, nothing measured (model only)"
         text += KERNELS_HEAD.format(machine=machine, about=about) + "".join(kernel_rows(program, machine))
         text += SIMULATED_HEAD.format(machine=machine) + "".join(simulated_rows(program, machine))
+        text += strategy_section(program, machine)
     text += FORCED_HEAD + "".join(forced_rows(program))
     arguments.output.write_text(text)
     print(f"wrote {arguments.output}", file=sys.stderr)

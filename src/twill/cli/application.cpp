@@ -64,6 +64,7 @@ int run_checked(int argc, char** argv) {
   add_emit_command(app, session);
   add_plan_command(app, session);
   add_simulate_command(app, session);
+  add_compare_command(app, session);
   add_machines_command(app, session);
   try {
     app.parse(argc, argv);

@@ -1,5 +1,8 @@
 #include "twill/cli/kernel_options.h"
 
+#include <map>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 namespace twill::cli {
@@ -17,6 +20,51 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
   command.add_option("--pool", request.pool, pool_help);
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
+}
+
+namespace {
+
+std::map<std::string, strategy::Strategy> strategies_by_name() {
+  std::map<std::string, strategy::Strategy> names;
+  for (const strategy::Strategy it : strategy::all_strategies()) {
+    names.emplace(strategy::name_of(it), it);
+  }
+  return names;
+}
+
+}  // namespace
+
+void add_strategy_options(CLI::App& command, driver::Request& request) {
+  const auto names = strategies_by_name();
+  command
+      .add_option_function<std::string>(
+          "--strategy",
+          [&request, names](const std::string& name) {
+            request.strategy.strategy = names.at(name);
+          },
+          "Who arranges the loop [twill: as fast as can be]")
+      ->check(CLI::IsMember(names));
+  add_depth_option(command, request);
+}
+
+void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies) {
+  const auto names = strategies_by_name();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--strategy",
+          [&strategies, names](const std::vector<std::string>& chosen) {
+            for (const std::string& name : chosen) strategies.push_back(names.at(name));
+          },
+          "Compare this one, and others so named [all]")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names));
+}
+
+void add_depth_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--depth", request.strategy.depth,
+                  "Copies of each load's buffer, for the strategies triton and cypress")
+      ->check(CLI::Range(1, 256));
 }
 
 }  // namespace twill::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "twill/driver/driver.h"
 
@@ -14,5 +15,11 @@ namespace twill::cli {
 /// --subtile, --pool and --strict. `pool_help` says what happens without --pool. `request` must
 /// live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
+
+/// --strategy and --depth, with the same lifetimes.
+void add_strategy_options(CLI::App& command, driver::Request& request);
+/// --strategy, as often as wanted.
+void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies);
+void add_depth_option(CLI::App& command, driver::Request& request);
 
 }  // namespace twill::cli

@@ -110,6 +110,7 @@ void add_plan_command(CLI::App& app, Session& session) {
                    "TTGIR or .loop file, or with --check a plan; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(*command, request);
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to plan the best schedule known")

@@ -114,6 +114,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   CLI::Option* input =
       command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input");
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(*command, request);
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
       "Costs of a kernel: fastest, or slowest under co-run [whose order is expected to be faster]");

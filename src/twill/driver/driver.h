@@ -10,6 +10,7 @@
 #include "twill/problem/normalize.h"
 #include "twill/report/outcome.h"
 #include "twill/solve/solve.h"
+#include "twill/strategy/strategy.h"
 #include "twill/support/diagnostic.h"
 
 /// From an input text to a checked answer: every step of Twill in order, as one readable list.
@@ -42,6 +43,7 @@ struct Request {
   std::string loop;     ///< "1" (source order, from 0) or ":LINE"; default: most products
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
   std::string pool;                     ///< only this pool of the machine; default: all of them
+  strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
   bool strict = false;                  ///< refuse operations that only the default rule prices
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
@@ -65,10 +67,14 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// its slowest co-run rate for each, and the optimum is kept whose order the co-run model expects
 /// to be fastest. The bracket's lower end is proven with every op at its fastest. With `normalize`,
 /// what `pose_loop` poses is scheduled like a `.loop` text: one pool, no bracket.
+///
+/// By another strategy than `twill`: at its slowest co-run rates (or those of `rate`) for each pool
+/// for which the strategy can be had, and the pool is kept whose order the co-run model expects to
+/// be fastest. Fails with the strategy's reason if it can be had for none.
 Result<report::Outcome> schedule_loop(const Request& request);
 
 /// The same, with the files of a certificate: of each pool that was solved or ruled out, and what
-/// follows from them together.
+/// follows from them together. Only for the strategy `twill`: others claim nothing.
 struct Certified {
   report::Outcome outcome;
   certify::Files certificate;

@@ -91,6 +91,8 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   if (!checked) return Attempt{};  // the outcome's violations say it
   plan::Setting setting;
   setting.shrink = shrink;
+  setting.tokens = outcome.strategy == "twill";  // no other relies on turns at the tensor core
+  setting.ring_depth = outcome.ring_depth;
   if (outcome.machine.empty()) return attempt(*checked, setting, notes);
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   setting.machine = &kernel.machine;
@@ -140,6 +142,10 @@ std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
 
 Result<PlannedLoop> plan_loop(const Request& request) {
   TWILL_TRY(report::Outcome first, schedule_loop(request));
+  return plan_scheduled(request, std::move(first));
+}
+
+Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first) {
   if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
   TWILL_TRY(Attempt best, plan_outcome(request, first, false, {}));
   if (!best.refusal) {

@@ -22,6 +22,9 @@ struct PlannedLoop {
 /// carried out.
 Result<PlannedLoop> plan_loop(const Request& request);
 
+/// The same for what `schedule_loop` says to that request.
+Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first);
+
 /// Reads a plan back and proves it again: the plan, or what it breaks.
 struct CheckedPlan {
   plan::Plan plan;

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "twill/driver/arranged.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/ends.h"
@@ -33,14 +34,24 @@ void check(report::Outcome& outcome) {
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
 }
 
+report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
+  report::Outcome outcome =
+      described(request.input, std::move(arranged.problem), std::move(arranged.answer));
+  outcome.strategy = strategy::name_of(request.strategy.strategy);
+  outcome.ring_depth = arranged.ring_depth;
+  outcome.order_circuit = std::move(arranged.circuit);
+  outcome.notes = std::move(arranged.notes);
+  return outcome;
+}
+
 /// What stands in the input, with normalized costs.
 Result<Certified> schedule_normalized(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(PosedLoop posed, pose_loop(request, machine::Rate::slowest));
   const double read = watch.lap();
-  schedule::Answer answer = notary.solve(posed.problem, request.limits);
+  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(posed.problem), request, notary));
   const double solve = watch.lap();
-  report::Outcome outcome = described(request.input, std::move(posed.problem), std::move(answer));
+  report::Outcome outcome = outcome_of(request, std::move(arranged));
   outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
   posed.warnings.pop_back();
   outcome.warnings = std::move(posed.warnings);
@@ -53,9 +64,9 @@ Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
   const double read = watch.lap();
-  schedule::Answer answer = notary.solve(loop.problem, request.limits);
+  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(loop.problem), request, notary));
   const double solve = watch.lap();
-  report::Outcome outcome = described(request.input, std::move(loop.problem), std::move(answer));
+  report::Outcome outcome = outcome_of(request, std::move(arranged));
   check(outcome);
   outcome.timings = {read, solve, watch.lap()};
   if (!request.machine.empty() || !request.pool.empty() || request.subtile) {
@@ -68,11 +79,21 @@ Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   return Certified{std::move(outcome), notary.files()};
 }
 
+Result<ArrangedKernel> best_arrangement(const Kernel& kernel, const Request& request,
+                                        bool certifies) {
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return arrange_kernel(kernel, request);
+  }
+  TWILL_TRY(BestEnd end, solve_ends(kernel, request, certifies));
+  return ArrangedKernel{std::move(end), {}, std::nullopt};
+}
+
 Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   const double read = watch.lap();
-  TWILL_TRY(BestEnd end, solve_ends(kernel, request, notary.certifies()));
+  TWILL_TRY(ArrangedKernel arranged, best_arrangement(kernel, request, notary.certifies()));
+  BestEnd& end = arranged.end;
   const double solve = watch.lap();
   PosedPool& chosen = end.pool;
   report::Outcome outcome =
@@ -83,6 +104,9 @@ Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   outcome.pool = std::move(chosen.pool);
   outcome.pools = std::move(end.pools);
   outcome.rate = report::name_of(end.rate);
+  outcome.strategy = strategy::name_of(request.strategy.strategy);
+  outcome.ring_depth = arranged.ring_depth;
+  outcome.order_circuit = std::move(arranged.circuit);
   outcome.candidates = std::move(end.candidates);
   outcome.origins = std::move(chosen.origins);
   outcome.notes = std::move(chosen.notes);
@@ -126,6 +150,11 @@ Result<report::Outcome> schedule_loop(const Request& request) {
 }
 
 Result<Certified> certify_loop(const Request& request) {
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return fail({request.input.name}, "a certificate proves an optimum, and strategy '" +
+                                          std::string(name_of(request.strategy.strategy)) +
+                                          "' claims none");
+  }
   return schedule_by(request, Notary(true));
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "twill/driver/arranged.h"
 #include "twill/driver/input.h"
 #include "twill/plan/json.h"
 
@@ -58,6 +59,12 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
+  return simulate_planned(request, std::move(planned), wanted);
+}
+
+Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop planned,
+                                       const RunRequest& wanted) {
+  TWILL_TRY(const Form form, form_of(request.input));
   SimulatedLoop loop;
   loop.outcome = std::move(planned.outcome);
   loop.plan = std::move(planned.plan);
@@ -70,10 +77,10 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   }
   Request same = request;
   same.pool = loop.outcome->pool;
-  TWILL_TRY(const PosedLoop fastest, pose_loop(same, machine::Rate::fastest));
+  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same));
   timing.shared_pipes = true;
   simulate::Setting setting = setting_for(wanted, timing);
-  setting.costs = &fastest.problem;
+  setting.costs = &fastest;
   run_plan(loop, setting);
   return loop;
 }

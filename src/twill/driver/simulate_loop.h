@@ -33,4 +33,8 @@ struct SimulatedLoop {
 /// `request.machine` does; a `.loop` text has none.
 Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted);
 
+/// The same for a plan in hand, of that request.
+Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop planned,
+                                       const RunRequest& wanted);
+
 }  // namespace twill::driver

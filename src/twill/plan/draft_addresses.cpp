@@ -165,6 +165,15 @@ bool deepen(Space& space, const std::vector<OpId>& ring, Amount& left) {
   return true;
 }
 
+/// Gives copies to all rings in turn until they are so deep, as far as memory goes.
+void deepen_in_turn(Space& space, int until, Amount& left) {
+  for (int depth = 1; depth < until; ++depth) {
+    for (const std::vector<OpId>& ring : space.draft.rings) {
+      if (space.at(*space.draft.home(ring[0])).depth == depth) deepen(space, ring, left);
+    }
+  }
+}
+
 /// Gives what memory is left to the rings, a copy at a time, to whichever hides least of its
 /// latency; when all is hidden, to all in turn: deeper rings ride out what the model does not know.
 void deepen_rings(Space& space, Amount left) {
@@ -187,11 +196,7 @@ void deepen_rings(Space& space, Amount left) {
     const int depth = space.at(*draft.home(draft.rings[*least][0])).depth;
     full[*least] = depth >= kDeepestRing || !deepen(space, draft.rings[*least], left);
   }
-  for (int depth = 1; depth < kSpareDepth; ++depth) {
-    for (const std::vector<OpId>& ring : draft.rings) {
-      if (space.at(*draft.home(ring[0])).depth == depth) deepen(space, ring, left);
-    }
-  }
+  deepen_in_turn(space, kSpareDepth, left);
 }
 
 tl::unexpected<Diagnostic> too_much(Space& space, Amount needs) {
@@ -259,12 +264,17 @@ bool shrink(Space& space) {
   return true;
 }
 
-Result<void> fill(Space& space, bool may_shrink) {
+Result<void> fill(Space& space, const Setting& setting) {
   if (space.buffers.empty()) return {};
   for (;;) {
     const Amount needs = lay_out(space);
     if (needs <= space.capacity) {
-      deepen_rings(space, space.capacity - needs);
+      Amount left = space.capacity - needs;
+      if (setting.ring_depth) {
+        deepen_in_turn(space, *setting.ring_depth, left);
+      } else {
+        deepen_rings(space, left);
+      }
       lay_out(space);
       return {};
     }
@@ -272,7 +282,7 @@ Result<void> fill(Space& space, bool may_shrink) {
     const Amount shared = lay_out_sharing(space);
     if (shared <= space.capacity) return {};
     space.draft.aliases.resize(before);
-    if (!may_shrink || !shrink(space)) return too_much(space, shared);
+    if (!setting.shrink || !shrink(space)) return too_much(space, shared);
   }
 }
 
@@ -315,7 +325,7 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
       const Buffer& buffer = draft.plan.buffers[b];
       if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
     }
-    TWILL_TRY_VOID(fill(space, setting.shrink));
+    TWILL_TRY_VOID(fill(space, setting));
   }
   return {};
 }

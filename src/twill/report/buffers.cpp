@@ -4,9 +4,11 @@
 
 namespace twill::report {
 
-std::vector<Buffer> allocated_buffers(const problem::Problem& problem,
-                                      const schedule::Schedule& schedule) {
-  const std::vector<schedule::Ring> rings = schedule::rings_of(problem, schedule);
+std::vector<Buffer> allocated_buffers(const Outcome& outcome) {
+  const problem::Problem& problem = outcome.problem;
+  const schedule::Schedule& schedule = *outcome.answer.schedule;
+  const std::vector<schedule::Ring> rings =
+      schedule::rings_of(problem, schedule, outcome.ring_depth);
   std::vector<Buffer> buffers;
   for (const schedule::Buffer& needed : schedule::buffers_of(problem, schedule)) {
     Buffer buffer{needed.value, needed.memory, needed.amount, needed.depth, {}};

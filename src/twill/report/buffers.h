@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "twill/report/outcome.h"
 #include "twill/schedule/analysis.h"
 
 namespace twill::report {
@@ -16,8 +17,8 @@ struct Buffer {
   std::optional<schedule::Ring> ring;
 };
 
-/// The schedule's buffers, rings at the depth that hides their loads.
-std::vector<Buffer> allocated_buffers(const problem::Problem& problem,
-                                      const schedule::Schedule& schedule);
+/// The buffers of the outcome's schedule, rings at the depth that hides their loads, as far as they
+/// may be so deep.
+std::vector<Buffer> allocated_buffers(const Outcome& outcome);
 
 }  // namespace twill::report

@@ -57,6 +57,8 @@ struct Outcome {
   std::string pool;                ///< the chosen one; empty if the input brings its own groups
   std::vector<std::string> pools;  ///< over which the answer's claims hold
   std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
+  std::string strategy = "twill";  ///< who arranged it; any other claims no optimum
+  std::optional<int> ring_depth;   ///< copies of streaming values; none: as many as hide them
   std::vector<Candidate> candidates;  ///< empty for `.loop` files
   problem::Problem problem;
   std::string problem_hash;

@@ -106,11 +106,11 @@ Json groups(const problem::Problem& problem, const schedule::Schedule& found) {
   return list;
 }
 
-Json buffers(const problem::Problem& problem, const schedule::Schedule& found) {
+Json buffers(const Outcome& outcome) {
   Json list = Json::array();
-  for (const Buffer& buffer : allocated_buffers(problem, found)) {
-    const std::string& memory = problem[buffer.memory].name;
-    Json json = {{"value", problem[buffer.value].name}, {"memory", memory}};
+  for (const Buffer& buffer : allocated_buffers(outcome)) {
+    const std::string& memory = outcome.problem[buffer.memory].name;
+    Json json = {{"value", outcome.problem[buffer.value].name}, {"memory", memory}};
     json[memory == "TMEM" ? "columns" : "bytes"] = buffer.amount;
     json["depth"] = buffer.depth;
     json["hides"] = buffer.ring ? Json(buffer.ring->hides) : Json(nullptr);
@@ -165,7 +165,7 @@ void add_schedule(Json& json, const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   json["ops"] = ops(outcome, found);
   json["groups"] = groups(outcome.problem, found);
-  json["buffers"] = buffers(outcome.problem, found);
+  json["buffers"] = buffers(outcome);
   json["memories"] = memories(outcome.problem, found);
   json["loads"] = loads(outcome.problem, found);
 }
@@ -192,6 +192,7 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
   json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
   json["pool"] = outcome.pool;
   json["rate"] = outcome.rate.empty() ? Json(nullptr) : Json(outcome.rate);
+  json["strategy"] = outcome.strategy;
   json["problem"] = outcome.problem_hash;
   json["work"] = answer.work;
   json["warnings"] = Json::array();
@@ -217,6 +218,7 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
       outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
   json["pool"] = outcome.pool;
   json["rate"] = outcome.rate.empty() ? Json(nullptr) : Json(outcome.rate);
+  json["strategy"] = outcome.strategy;
   json["candidates"] = Json::array();
   for (const Candidate& it : outcome.candidates) json["candidates"].push_back(candidate(it));
   json["pools"] = outcome.pools;

@@ -49,6 +49,9 @@ std::string verdict_line(const Outcome& outcome) {
   const Cycles ii = found.initiation_interval;
   std::string text = interval_line(outcome.problem, found) + ": ";
   if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
+  if (outcome.strategy != "twill") {
+    return text + fmt::format("what strategy {} makes of it, no optimum", outcome.strategy);
+  }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
   return text + fmt::format(
                     "feasible; the work limit ended the search, and nothing below {} "
@@ -59,6 +62,9 @@ std::string verdict_line(const Outcome& outcome) {
 
 std::string limiter(const Outcome& outcome) {
   const schedule::Bound& bound = outcome.answer.lower_bound;
+  if (outcome.strategy != "twill" && !outcome.order_circuit.empty()) {
+    return fmt::format("its order: {}", fmt::join(outcome.order_circuit, "; "));
+  }
   if (bound.kind != schedule::BoundKind::search) return bound.witness;
   const schedule::Bound simple = schedule::min_ii(outcome.problem);
   return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
@@ -85,13 +91,14 @@ std::string objectives(const schedule::Answer& answer) {
   return text;
 }
 
-std::string candidates(const std::vector<Candidate>& candidates) {
+std::string candidates(const Outcome& outcome) {
   const auto number = [](std::optional<Cycles> it) { return it ? std::to_string(*it) : "-"; };
   TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
                   2);
   table.add({"pool", "rates", "II", "expected", "at slowest", ""});
   std::string notes;
-  for (const Candidate& it : candidates) {
+  const bool optima = outcome.strategy == "twill";
+  for (const Candidate& it : outcome.candidates) {
     if (!it.interval) {
       notes +=
           wrap(it.note, kWidth,
@@ -99,11 +106,12 @@ std::string candidates(const std::vector<Candidate>& candidates) {
       continue;
     }
     std::string mark = it.chosen ? "chosen" : "";
-    if (it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
+    if (optima && it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
     table.add(
         {it.pool, it.rate, number(it.interval), number(it.expected), number(it.slowest), mark});
   }
-  return "\ncandidates: the optimum of a pool with every op at one of its rates\n" +
+  return (optima ? "\ncandidates: the optimum of a pool with every op at one of its rates\n"
+                 : "\ncandidates: what strategy " + outcome.strategy + " makes of each pool\n") +
          table.to_string() + notes;
 }
 
@@ -167,7 +175,7 @@ std::string groups(const Outcome& outcome) {
 
 std::string buffers(const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
-  const std::vector<Buffer> list = allocated_buffers(outcome.problem, found);
+  const std::vector<Buffer> list = allocated_buffers(outcome);
   if (list.empty()) return "";
   TextTable table({Align::left, Align::left, Align::right, Align::left, Align::left}, 2);
   for (const Buffer& buffer : list) {
@@ -244,7 +252,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   std::string out = title(outcome);
   if (!outcome.answer.schedule) {
     out += without_schedule(outcome);
-    if (!outcome.candidates.empty()) out += candidates(outcome.candidates);
+    if (!outcome.candidates.empty()) out += candidates(outcome);
     return printing.timing ? out + timings(outcome.timings) : out;
   }
   out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
@@ -257,7 +265,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
         schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
     out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
   }
-  if (outcome.candidates.size() > 1) out += candidates(outcome.candidates);
+  if (outcome.candidates.size() > 1) out += candidates(outcome);
   out += load_table(outcome);
   out += groups(outcome);
   out += buffers(outcome);

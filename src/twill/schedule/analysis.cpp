@@ -76,11 +76,14 @@ bool has_room(const problem::Op& op, const std::vector<Amount>& room) {
                      });
 }
 
-/// The ring that hides the smallest share of its latency, of those that fall short and have room.
-Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vector<Amount>& room) {
+/// The ring that hides the smallest share of its latency, of those that fall short (of their
+/// latency, or of the depth) and have room.
+Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vector<Amount>& room,
+               std::optional<Cycles> depth) {
   Ring* chosen = nullptr;
   for (Ring& ring : rings) {
-    if (ring.hides >= ring.wants || ring.depth >= kDeepestRing) continue;
+    if (ring.depth >= depth.value_or(kDeepestRing)) continue;
+    if (!depth && ring.hides >= ring.wants) continue;
     if (!has_room(problem[ring.op], room)) continue;
     if (chosen == nullptr || ring.hides * chosen->wants < chosen->hides * ring.wants) {
       chosen = &ring;
@@ -187,7 +190,8 @@ std::vector<GroupId> used_groups(const Problem& problem, const Schedule& schedul
   return groups;
 }
 
-std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule) {
+std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule,
+                           std::optional<Cycles> depth) {
   const std::vector<Life> lives = lives_of(problem, schedule);
   const std::vector<std::optional<Cycles>> reads = first_reads(problem, schedule);
   const Cycles interval = schedule.initiation_interval;
@@ -206,7 +210,7 @@ std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule) {
     rings.push_back(ring);
   }
   std::vector<Amount> room = room_beside(problem, schedule, lives, rings);
-  while (Ring* ring = neediest(problem, rings, room)) {
+  while (Ring* ring = neediest(problem, rings, room, depth)) {
     ++ring->depth;
     ring->hides = hidden(*ring);
     for (const problem::Footprint& footprint : problem[ring->op].footprint) {

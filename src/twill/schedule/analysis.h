@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "twill/schedule/schedule.h"
@@ -60,8 +61,10 @@ inline constexpr Cycles kDeepestRing = 256;
 /// One ring per streaming op that has a reader, by OpId. Starting from the copies the schedule
 /// keeps alive, one copy at a time goes to the ring that hides the smallest share of its latency,
 /// as long as some ring falls short, is not kDeepestRing deep, and the copy fits: rings held in
-/// full at all times, next to the peak of the other values, may not exceed a capacity.
-std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule);
+/// full at all times, next to the peak of the other values, may not exceed a capacity. With a
+/// `depth`, as long as some ring is not that deep and a copy fits, whatever it hides.
+std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule,
+                           std::optional<Cycles> depth = {});
 
 /// Iterations started before the steady state is reached: stage_count - 1.
 Cycles prologue_iterations(const problem::Problem& problem, const Schedule& schedule);

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/driver/compare_loop.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::string input;
+  driver::Request request;
+  std::vector<strategy::Strategy> strategies;
+  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
+  bool json = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  twill compare kernels/fa_fwd/sm_90/d128.pre.ttgir
+  twill compare loops/fwd_h2.loop --strategy twill --strategy triton)";
+
+/// An answer if any strategy has one; else what became of the first.
+int exit_code_of(const driver::ComparedLoop& compared) {
+  if (!compared.bugs.empty()) return kUnverified;
+  const std::vector<report::Compared>& rows = compared.comparison.rows;
+  const bool any =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.interval; });
+  if (any) return kAnswer;
+  const auto verdict = rows.front().verdict;
+  if (!verdict) return kBadInput;
+  return verdict == schedule::Verdict::infeasible ? kInfeasible : kUndecided;
+}
+
+int run(Choices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  choices.request.input = *std::move(input);
+  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
+  choices.request.limits.progress = progress_line();
+  if (choices.strategies.empty()) {
+    const auto all = strategy::all_strategies();
+    choices.strategies.assign(all.begin(), all.end());
+  }
+  const auto compared = driver::compare_loop(choices.request, choices.strategies);
+  end_progress_line();
+  if (!compared) return refuse(compared.error());
+  for (const std::string& bug : compared->bugs) {
+    std::fprintf(stderr, "twill: error: this is a bug of ours, please report it: %s\n",
+                 bug.c_str());
+  }
+  const auto printed = print(choices.json ? report::comparison_json(compared->comparison)
+                                          : report::to_text(compared->comparison));
+  return printed ? exit_code_of(*compared) : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command =
+      app.add_subcommand("compare", "What other strategies make of a loop, side by side");
+  driver::Request& request = choices->request;
+  command
+      ->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+      ->required();
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategies_option(*command, choices->strategies);
+  add_depth_option(*command, request);
+  command
+      ->add_option("--work-limit", choices->work_limit,
+                   "Units of solver work per strategy after which to take the best schedule known")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  command->add_flag("--json", choices->json, "Print JSON instead of the table");
+  command->footer(kFooter);
+  command->callback([choices, &session] {
+    session.command = [choices] { return run(*choices); };
+  });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,218 @@
+#include "twill/driver/arranged.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "twill/driver/checking.h"
+#include "twill/driver/notary.h"
+#include "twill/schedule/analysis.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/corun.h"
+#include "twill/schedule/least_interval.h"
+
+namespace twill::driver {
+namespace {
+
+using machine::Rate;
+using strategy::Strategy;
+
+std::vector<int> parts_of(const PosedPool& pool) {
+  std::vector<int> parts;
+  for (const extract::OpOrigin& origin : pool.origins) parts.push_back(origin.part);
+  return parts;
+}
+
+/// The depth asked for, or the number of stages that the kernel's loop asks Triton for.
+strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
+  strategy::Choice choice = request.strategy;
+  const auto stages =
+      ir::integer_attribute(kernel.program.op(kernel.choice.loop), "tt.num_stages");
+  if (choice.strategy == Strategy::triton && !choice.depth && stages && *stages > 0) {
+    choice.depth = static_cast<int>(std::min<std::int64_t>(*stages, schedule::kDeepestRing));
+  }
+  return choice;
+}
+
+Diagnostic located(Diagnostic why, const Request& request) {
+  if (why.location.file.empty()) why.location.file = request.input.name;
+  return why;
+}
+
+const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
+  for (const PosedPool& pool : posed.pools) {
+    if (pool.pool == name) return &pool;
+  }
+  return nullptr;
+}
+
+/// One pool's arrangement and what it is worth.
+struct Tried {
+  const PosedPool* pool;
+  strategy::Arranged arranged;
+  report::Candidate candidate;
+};
+
+/// All pools of one kernel.
+class Pools {
+ public:
+  Pools(const Kernel& kernel, const Request& request, PosedKernel fastest, PosedKernel slowest)
+      : request_(request),
+        choice_(choice_for(kernel, request)),
+        fastest_(std::move(fastest)),
+        slowest_(std::move(slowest)) {}
+
+  Result<ArrangedKernel> run() {
+    for (const PosedPool& pool : posed().pools) add(pool);
+    if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < tried_.size(); ++i) {
+      if (rank(tried_[i]) < rank(tried_[best])) best = i;
+    }
+    return keep(tried_[best]);
+  }
+
+ private:
+  bool at_fastest() const { return request_.rate == Rate::fastest; }
+  const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
+
+  static std::pair<Cycles, Cycles> rank(const Tried& tried) {
+    const Cycles interval =
+        tried.candidate.interval.value_or(std::numeric_limits<Cycles>::max());
+    return {tried.candidate.expected.value_or(interval), interval};
+  }
+
+  void add(const PosedPool& pool) {
+    solve::Options limits = request_.limits;
+    limits.work_limit /= posed().pools.size();
+    auto arranged = strategy::arrange(pool.problem, choice_, parts_of(pool), limits);
+    if (arranged) {
+      report::Candidate candidate = judged(pool, *arranged);
+      tried_.push_back({&pool, *std::move(arranged), std::move(candidate)});
+      return;
+    }
+    report::Candidate refused;
+    refused.pool = pool.pool;
+    refused.note = arranged.error().message;
+    refused_.push_back(std::move(refused));
+    if (!refusal_) refusal_ = std::move(arranged).error();
+  }
+
+  report::Candidate judged(const PosedPool& pool, const strategy::Arranged& arranged) const {
+    report::Candidate out;
+    out.rate = report::name_of(at_fastest() ? Rate::fastest : Rate::slowest);
+    out.pool = pool.pool;
+    out.verdict = arranged.answer.verdict;
+    out.note = arranged.answer.argument;
+    if (!arranged.answer.schedule) return out;
+    out.interval = arranged.answer.schedule->initiation_interval;
+    const auto order = schedule::order_of(arranged.terms.problem, *arranged.answer.schedule);
+    out.expected = expected(pool.pool, order);
+    out.slowest = at_fastest() ? kept_at_slowest(pool.pool, order) : out.interval;
+    return out;
+  }
+
+  /// The loop of that pool at other costs, under the strategy's terms.
+  Result<strategy::Terms> terms_in(const PosedKernel& posed, const std::string& name) const {
+    const PosedPool* pool = pool_named(posed, name);
+    if (pool == nullptr) return fail({}, "not posed");
+    return strategy::terms_of(pool->problem, choice_, parts_of(*pool));
+  }
+
+  std::optional<Cycles> expected(const std::string& pool, const schedule::Order& order) const {
+    const auto terms = terms_in(fastest_, pool);
+    if (!terms) return std::nullopt;
+    const auto run = schedule::co_run(terms->problem, order, schedule::Turns::first_come);
+    if (!run) return std::nullopt;
+    return static_cast<Cycles>(std::llround(run->interval));
+  }
+
+  std::optional<Cycles> kept_at_slowest(const std::string& pool,
+                                        const schedule::Order& order) const {
+    const auto terms = terms_in(slowest_, pool);
+    if (!terms) return std::nullopt;
+    const auto timed = schedule::least_interval(terms->problem, order);
+    if (!timed || !violations_of(terms->problem, timed->schedule).empty()) return std::nullopt;
+    return timed->initiation_interval;
+  }
+
+  ArrangedKernel keep(Tried& best) {
+    ArrangedKernel out{BestEnd(*best.pool), std::move(best.arranged.circuit),
+                       best.arranged.terms.depth};
+    out.end.rate = at_fastest() ? Rate::fastest : Rate::slowest;
+    out.end.pool.problem = std::move(best.arranged.terms.problem);
+    for (std::string& note : best.arranged.terms.notes) {
+      out.end.pool.notes.push_back(std::move(note));
+    }
+    out.end.answer = std::move(best.arranged.answer);
+    out.end.pools = {best.pool->pool};
+    out.end.bracket = bracket(best.candidate);
+    out.end.warnings = posed().warnings;
+    best.candidate.chosen = best.candidate.interval.has_value();
+    for (Tried& it : tried_) out.end.candidates.push_back(std::move(it.candidate));
+    for (report::Candidate& it : refused_) out.end.candidates.push_back(std::move(it));
+    return out;
+  }
+
+  /// The lower end is that of all schedules for all pools.
+  std::optional<report::Bracket> bracket(const report::Candidate& chosen) const {
+    if (!chosen.interval) return std::nullopt;
+    report::Bracket out;
+    for (const PosedPool& pool : fastest_.pools) {
+      const schedule::Bound bound = schedule::min_ii(pool.problem);
+      if (out.fastest != 0 && bound.value >= out.fastest) continue;
+      out.fastest = bound.value;
+      out.fastest_limit = report::limit_of(bound);
+      out.fastest_witness = bound.witness;
+    }
+    out.slowest = chosen.slowest;
+    out.expected = chosen.expected;
+    return out;
+  }
+
+  const Request& request_;
+  strategy::Choice choice_;
+  PosedKernel fastest_;
+  PosedKernel slowest_;
+  std::vector<Tried> tried_;
+  std::vector<report::Candidate> refused_;
+  std::optional<Diagnostic> refusal_;
+};
+
+}  // namespace
+
+Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request,
+                                        Notary& notary) {
+  if (request.strategy.strategy == Strategy::twill) {
+    ArrangedProblem out(std::move(problem));
+    out.answer = notary.solve(out.problem, request.limits);
+    return out;
+  }
+  auto arranged = strategy::arrange(problem, request.strategy, {}, request.limits);
+  if (!arranged) return tl::unexpected(located(std::move(arranged).error(), request));
+  ArrangedProblem out(std::move(arranged->terms.problem));
+  out.answer = std::move(arranged->answer);
+  out.circuit = std::move(arranged->circuit);
+  out.notes = std::move(arranged->terms.notes);
+  out.ring_depth = arranged->terms.depth;
+  return out;
+}
+
+Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& request) {
+  TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
+  TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
+  return Pools(kernel, request, std::move(fastest), std::move(slowest)).run();
+}
+
+Result<problem::Problem> posed_at_fastest(const Request& request) {
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, Rate::fastest));
+  PosedPool& pool = posed.pools.front();
+  if (request.strategy.strategy == Strategy::twill) return std::move(pool.problem);
+  TWILL_TRY(strategy::Terms terms,
+            strategy::terms_of(pool.problem, choice_for(kernel, request), parts_of(pool)));
+  return std::move(terms.problem);
+}
+
+}  // namespace twill::driver

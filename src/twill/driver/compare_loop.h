@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include "twill/driver/driver.h"
+#include "twill/report/comparison.h"
+
+namespace twill::driver {
+
+struct ComparedLoop {
+  report::Comparison comparison;
+  std::vector<std::string> bugs;  ///< of ours: rules that a schedule or a plan of ours breaks
+};
+
+/// Schedules, plans and simulates the input's loop by each strategy as the commands of these names
+/// do; `request.strategy.depth` is for those that have a depth. Fails for an input that cannot be
+/// posed; that a strategy cannot be had, or its schedule not be carried out, stands in its row.
+Result<ComparedLoop> compare_loop(const Request& request,
+                                  std::span<const strategy::Strategy> strategies);
+
+}  // namespace twill::driver

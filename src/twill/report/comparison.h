@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+
+/// One loop arranged by several strategies, side by side.
+namespace twill::report {
+
+struct Compared {
+  std::string strategy;
+  std::string pool;                      ///< empty for `.loop` texts
+  std::optional<schedule::Verdict> verdict;  ///< none: the strategy cannot be had
+  // Of the schedule, if there is one.
+  std::optional<Cycles> interval;
+  std::optional<Cycles> expected;  ///< as in Bracket
+  std::optional<Cycles> stages;
+  std::optional<std::size_t> groups;  ///< that have an op
+  std::optional<Amount> registers;    ///< per thread, of the group that holds most
+  // Of the plan, if there is one.
+  std::vector<std::pair<std::string, Amount>> memory;  ///< by name: what the loop's buffers span
+  std::optional<double> simulated;  ///< cycles per iteration in the steady state
+  std::string note;                 ///< why something of the above is missing
+};
+
+struct Comparison {
+  std::string input;
+  std::string loop;     ///< as in Outcome; so are the next two
+  std::string machine;
+  bool machine_measured = true;
+  std::vector<Compared> rows;
+};
+
+/// The row's simulated cycles over those of `twill`, if both are known.
+std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row);
+
+/// A table, and a line for each note.
+std::string to_text(const Comparison& comparison);
+
+/// "version" of the JSON, which docs/reference/strategies.md describes.
+inline constexpr int kComparisonJsonVersion = 1;
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace twill::report

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "twill/schedule/schedule.h"
+#include "twill/solve/solve.h"
+#include "twill/strategy/strategy.h"
+#include "twill/strategy/sub_tiles.h"
+
+/// Internal to the room.
+namespace twill::strategy {
+
+/// Every sub-tile in the order and stages of the optimal modulo schedule of one, with the others
+/// taking their share of units, pipes and memory: first that schedule, then the least interval at
+/// which all of them run so. Writes that order to `terms.streams`. Fails if the sub-tiles are not
+/// alike, or wait for each other in a circle.
+Result<schedule::Answer> arrange_alike(Terms& terms, const SubTiles& tiles,
+                                       const solve::Options& limits);
+
+}  // namespace twill::strategy

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+#include "twill/solve/solve.h"
+#include "twill/support/diagnostic.h"
+
+/// Internal to the room: loops of which each group issues its ops in a given order.
+namespace twill::strategy {
+
+using problem::GroupId;
+using problem::OpId;
+
+/// What is fixed; when things happen is open.
+struct Program {
+  std::vector<GroupId> groups;             ///< by OpId
+  std::vector<Cycles> stages;              ///< by OpId: the round of a group that begins iteration i
+                                           ///< runs the op for iteration i - stage
+  std::vector<std::vector<OpId>> streams;  ///< each round issues these one after the other, and all
+                                           ///< of them before the next round does
+  std::vector<problem::Dependence> also;   ///< pure order, not to be kept in the Problem
+};
+
+/// The ops in the order in which they are listed, as far as dependences within an iteration allow.
+/// But an op that is the last to read a value and leaves fewer registers (a conversion) comes as
+/// soon as it can: every compiler does that much, and without it many a loop does not fit.
+/// Cost: ops times dependences.
+std::vector<OpId> source_order(const problem::Problem& problem);
+
+/// The least interval at which the program runs by all rules of the Problem, and then its
+/// objectives: solve::solve with everything pinned that the program fixes. The answer's claims are
+/// about this program. Fails if the stages do not fit the dependences.
+///
+/// The rounds of a pipelined loop are a loop themselves, with distances that count rounds: there
+/// the program is nothing but dependences. Groups are pinned by giving each a width of its own.
+Result<schedule::Answer> run_program(const problem::Problem& problem, const Program& program,
+                                     const solve::Options& limits);
+
+}  // namespace twill::strategy

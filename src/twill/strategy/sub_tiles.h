@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/support/diagnostic.h"
+
+/// Internal to the room: which ops of a loop work on the same rows.
+namespace twill::strategy {
+
+using problem::OpId;
+
+struct SubTiles {
+  std::vector<int> part;  ///< by OpId, from 0; -1: works for all of them
+  int count = 1;
+};
+
+/// As `known` has them; if that is empty or names none, the parts of the loop that hand each other
+/// no values, where loads do not count and a part has asynchronous work of its own. A loop without
+/// such a cut is one sub-tile.
+SubTiles sub_tiles_of(const problem::Problem& problem, std::span<const int> known);
+
+/// By OpId, the op of sub-tile 0 that does the same; shared ops are their own. Fails if the
+/// sub-tiles do not all do the same work in the same order.
+Result<std::vector<OpId>> counterparts(const problem::Problem& problem, const SubTiles& tiles);
+
+}  // namespace twill::strategy

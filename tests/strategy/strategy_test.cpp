@@ -1,0 +1,348 @@
+// What makes each strategy what it is: who runs what, in which order, what waits for what. The
+// solver fills in cycles, so they are compared with each other, never with numbers.
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/driver.h"
+#include "twill/schedule/analysis.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/strategy/strategy.h"
+#include "twill/verify/verify.h"
+
+namespace twill::strategy {
+namespace {
+
+using problem::Dependence;
+using problem::Rule;
+using schedule::Schedule;
+
+const std::vector<Strategy> kOthers = {Strategy::modulo, Strategy::triton, Strategy::cypress,
+                                       Strategy::sequential};
+
+std::string file_text(const std::string& path) {
+  std::ifstream in(std::string(TWILL_SOURCE_DIR) + "/" + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Problem loop(const std::string& name) {
+  auto text = schedule::parse_loop(file_text("loops/" + name + ".loop"), name);
+  if (!text) throw std::runtime_error(to_string(text.error()));
+  return std::move(text->problem);
+}
+
+Problem changed(const Problem& problem, const std::function<void(problem::Parts&)>& change) {
+  problem::Parts parts = problem.parts();
+  change(parts);
+  auto posed = problem::pose(std::move(parts));
+  if (!posed) throw std::runtime_error(to_string(posed.error()));
+  return *std::move(posed);
+}
+
+Arranged arranged(const Problem& problem, Strategy strategy, std::optional<int> depth = {}) {
+  auto made = arrange(problem, {strategy, depth}, {}, {});
+  if (!made) throw std::runtime_error(made.error().message);
+  if (!made->answer.schedule) throw std::runtime_error(made->answer.argument);
+  return *std::move(made);
+}
+
+std::string refusal(const Problem& problem, Choice choice) {
+  const auto made = arrange(problem, choice, {}, {});
+  return made ? "" : made.error().message;
+}
+
+OpId op_named(const Problem& problem, const std::string& name) {
+  for (std::size_t v = 0; v < problem.ops().size(); ++v) {
+    if (problem.ops()[v].name == name) return OpId(v);
+  }
+  throw std::runtime_error("no op " + name);
+}
+
+std::string group_of(const Arranged& made, const std::string& op) {
+  const Problem& problem = made.terms.problem;
+  return problem[made.answer.schedule->ops[op_named(problem, op).index()].group].name;
+}
+
+/// The names of a stream, from the one that holds `first` on.
+std::vector<std::string> stream_with(const Arranged& made, const std::string& first) {
+  std::vector<std::string> names;
+  for (const auto& stream : made.terms.streams) {
+    names.clear();
+    for (const OpId op : stream) names.push_back(made.terms.problem[op].name);
+    if (std::find(names.begin(), names.end(), first) != names.end()) return names;
+  }
+  return {};
+}
+
+/// Rounds of a stream that is not pipelined never overlap: each op after the one before, the first
+/// of the next round after the last.
+void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
+  const Schedule& found = *made.answer.schedule;
+  const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
+  for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
+    EXPECT_LE(issue(stream[i]), issue(stream[i + 1]))
+        << made.terms.problem[stream[i]].name << " " << made.terms.problem[stream[i + 1]].name;
+  }
+  if (stream.size() > 1) {
+    EXPECT_LE(issue(stream.back()), issue(stream.front()) + found.initiation_interval);
+  }
+}
+
+// Whatever a strategy makes obeys every rule that its terms leave in force, by the independent
+// checker, and is no faster than the bound of the loop as it was, let alone than the optimum.
+TEST(Strategies, AreRightAndNoFasterThanTheOptimum) {
+  for (const char* name :
+       {"fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1", "bwd_h2", "gemm", "meta_fwdsub"}) {
+    const Problem problem = loop(name);
+    const auto best = solve::solve(problem);
+    ASSERT_TRUE(best.schedule);
+    for (const Strategy strategy : kOthers) {
+      SCOPED_TRACE(std::string(name) + " " + std::string(name_of(strategy)));
+      const auto made = arrange(problem, {strategy, {}}, {}, {});
+      if (!made || !made->answer.schedule) continue;
+      const Schedule& found = *made->answer.schedule;
+      EXPECT_TRUE(verify::verify(made->terms.problem, found));
+      EXPECT_GE(found.initiation_interval, best.schedule->initiation_interval);
+      EXPECT_GE(found.initiation_interval, made->answer.lower_bound.value);
+      EXPECT_EQ(made->answer.verdict, schedule::Verdict::feasible);
+    }
+  }
+}
+
+// Nothing is left out of that test in silence: these loops have all four.
+TEST(Strategies, AreAllThereForAttentionOnHopper) {
+  const Problem problem = loop("fwd_h2");
+  for (const Strategy strategy : kOthers) EXPECT_NO_THROW(arranged(problem, strategy));
+}
+
+// Where the loop's rules stay in force, the schedule is one of the loop as it was.
+TEST(Strategies, SpecializedOnesKeepTheLoopsOwnRules) {
+  const Problem problem = loop("fwd_h2");
+  for (const Strategy strategy : {Strategy::modulo, Strategy::triton, Strategy::cypress}) {
+    EXPECT_TRUE(verify::verify(problem, *arranged(problem, strategy).answer.schedule));
+  }
+}
+
+TEST(Strategies, SpecializedOnesSpreadTheRows) {
+  const Problem problem = loop("bwd_h2");
+  for (const Strategy strategy : {Strategy::modulo, Strategy::triton, Strategy::cypress}) {
+    SCOPED_TRACE(name_of(strategy));
+    const Arranged made = arranged(problem, strategy);
+    EXPECT_EQ(group_of(made, "ldQ"), "VL");
+    EXPECT_EQ(group_of(made, "redA"), "W1_0");
+    EXPECT_EQ(group_of(made, "redB"), "W1_0");
+    for (const char* op : {"S", "exp", "dV", "dQ", "stdQ"}) {
+      EXPECT_EQ(group_of(made, op + std::string("A")), "WG0");
+      EXPECT_EQ(group_of(made, op + std::string("B")), "WG1");
+    }
+  }
+}
+
+// Program order: each group issues its ops as the loop lists them and finishes a round before the
+// next. Only cvt, which frees half the registers of exp, comes one place earlier.
+TEST(Triton, RunsInSourceOrder) {
+  const Arranged made = arranged(loop("fwd_h2"), Strategy::triton);
+  EXPECT_EQ(stream_with(made, "qkA"),
+            (std::vector<std::string>{"qkA", "rmaxA", "mnewA", "alphaA", "subA", "expA", "rsumA",
+                                      "cvtA", "lupdA", "rescA", "pvA"}));
+  EXPECT_EQ(stream_with(made, "ldK"), (std::vector<std::string>{"ldK", "ldV"}));
+  for (const auto& each : made.terms.streams) expect_in_order(made, each);
+}
+
+// "Dots are waited for at once": whatever a consumer issues next begins after the product is done.
+TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
+  const Arranged made = arranged(loop("bwd_h2"), Strategy::triton);
+  const Problem& problem = made.terms.problem;
+  const Schedule& found = *made.answer.schedule;
+  for (const auto& stream : made.terms.streams) {
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      const problem::Op& op = problem[stream[i]];
+      if (!op.asynchronous || op.warps != 4) continue;
+      const bool last = i + 1 == stream.size();
+      const OpId next = last ? stream.front() : stream[i + 1];
+      const Cycles from = found.ops[stream[i].index()].issue + op.ways[0].latency;
+      const Cycles to =
+          found.ops[next.index()].issue + (last ? found.initiation_interval : Cycles{0});
+      EXPECT_LE(from, to) << op.name;
+    }
+  }
+}
+
+// Cypress waits where a value is used: the next product of scores may start under the last one.
+TEST(Cypress, DoesNotWaitBeforeItMust) {
+  const Problem problem = loop("fwd_h2");
+  EXPECT_LT(arranged(problem, Strategy::cypress).answer.schedule->initiation_interval,
+            arranged(problem, Strategy::triton).answer.schedule->initiation_interval);
+}
+
+// The depth is how many copies of a load's value the schedule may count on.
+TEST(Depth, BoundsTheCopiesOfLoads) {
+  const Problem problem = loop("fwd_h2");
+  for (const int depth : {1, 2}) {
+    const Arranged made = arranged(problem, Strategy::cypress, depth);
+    EXPECT_EQ(made.terms.depth, depth);
+    const auto lives = schedule::lives_of(made.terms.problem, *made.answer.schedule);
+    for (const char* load : {"ldK", "ldV"}) {
+      EXPECT_LE(lives[op_named(problem, load).index()].copies, depth);
+    }
+    for (const schedule::Ring& ring :
+         schedule::rings_of(made.terms.problem, *made.answer.schedule, depth)) {
+      EXPECT_EQ(ring.depth, depth);
+    }
+  }
+}
+
+// Triton's default: two stages for chained products, three for one product after the other.
+TEST(Depth, FollowsTheKindOfLoop) {
+  EXPECT_EQ(arranged(loop("fwd_h2"), Strategy::triton).terms.depth, 2);
+  const Problem two_rows = changed(loop("bwd_h2"), [](problem::Parts& parts) {
+    std::erase_if(parts.dependences, [](const Dependence& it) { return it.distance == 0; });
+  });
+  const auto terms = terms_of(two_rows, {Strategy::triton, {}}, {});
+  ASSERT_TRUE(terms);
+  EXPECT_EQ(terms->depth, 3);
+}
+
+// Both sub-tiles of the modulo strategy are in the same stages and the same order, and that order
+// pipelines across iterations, which source order does not.
+TEST(Modulo, AllSubTilesRunAlike) {
+  const Arranged made = arranged(loop("fwd_h2"), Strategy::modulo);
+  const auto a = stream_with(made, "qkA");
+  const auto b = stream_with(made, "qkB");
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].substr(0, a[i].size() - 1), b[i].substr(0, b[i].size() - 1));
+  }
+  // How many iterations an op of the stream lags behind the first is the same for both.
+  const Schedule& found = *made.answer.schedule;
+  const auto lag = [&](const std::vector<std::string>& stream, std::size_t i) {
+    const auto issue = [&](std::size_t k) {
+      return found.ops[op_named(made.terms.problem, stream[k]).index()].issue;
+    };
+    const Cycles behind = issue(i) - issue(0) + 10 * found.initiation_interval;
+    return behind / found.initiation_interval - 10;
+  };
+  bool pipelined = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(lag(a, i), lag(b, i)) << a[i];
+    pipelined = pipelined || lag(a, i) != 0;
+  }
+  EXPECT_TRUE(pipelined);
+}
+
+// On Hopper one order for both warpgroups is enough (section 6.2 of the paper); on Blackwell,
+// without further specialization, it is not.
+TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
+  const auto interval = [](const char* name) {
+    return arranged(loop(name), Strategy::modulo).answer.schedule->initiation_interval;
+  };
+  EXPECT_EQ(interval("fwd_h2"), solve::solve(loop("fwd_h2")).schedule->initiation_interval);
+  EXPECT_GT(interval("fwd_b2"), solve::solve(loop("fwd_b2")).schedule->initiation_interval);
+}
+
+// One sub-tile that does something else has no schedule in common with the others.
+TEST(Modulo, RefusesSubTilesThatDiffer) {
+  const Problem uneven = changed(loop("fwd_h2"), [](problem::Parts& parts) {
+    parts.ops.back().ways[0].latency += 1;
+  });
+  EXPECT_EQ(refusal(uneven, {Strategy::modulo, {}}),
+            "strategy modulo: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
+}
+
+// No specialization: only compute groups run, everything is in source order, and what is started is
+// waited for, loads too. By the loop's own rules that is no schedule.
+TEST(Sequential, RunsEverythingInTheComputeGroups) {
+  const Problem problem = loop("bwd_h2");
+  const Arranged made = arranged(problem, Strategy::sequential);
+  for (const auto& at : made.answer.schedule->ops) EXPECT_EQ(problem[at.group].name.substr(0, 2), "WG");
+  for (const auto& each : made.terms.streams) expect_in_order(made, each);
+  EXPECT_FALSE(made.terms.problem.in_force(Rule::load_group));
+  EXPECT_FALSE(made.terms.problem.in_force(Rule::width));
+  const auto broken = verify::verify(problem, *made.answer.schedule);
+  ASSERT_FALSE(broken);
+  std::set<std::string> rules;
+  for (const verify::Violation& it : broken.error()) rules.insert(it.rule);
+  EXPECT_EQ(rules, (std::set<std::string>{"load-group", "width"}));
+}
+
+TEST(Sequential, WaitsForItsLoads) {
+  const Arranged made = arranged(loop("fwd_h2"), Strategy::sequential);
+  const Schedule& found = *made.answer.schedule;
+  Cycles latency = 0;
+  for (const problem::Op& op : made.terms.problem.ops()) {
+    if (op.variable_latency) latency += op.ways[0].latency;
+  }
+  EXPECT_GT(found.initiation_interval, latency);
+}
+
+// A loop without sub-tiles, loads or groups for a strategy is refused with the reason.
+TEST(Refusals, SayWhatIsMissing) {
+  const Problem one_tile = loop("fwd_h1");
+  EXPECT_EQ(refusal(loop("fig1"), {Strategy::cypress, {}}),
+            "strategy cypress: the loop loads nothing that a group of its own could do");
+  const Problem one_group = changed(loop("fwd_h2"), [](problem::Parts& parts) {
+    parts.groups.pop_back();
+    parts.minimum_compute_groups = 1;
+  });
+  EXPECT_EQ(refusal(one_group, {Strategy::triton, {}}),
+            "strategy triton: the pool has no two groups to compute");
+  const Problem uncut = changed(loop("fwd_h2"), [&](problem::Parts& parts) {
+    const std::vector<problem::Group> groups = parts.groups;
+    parts = one_tile.parts();
+    parts.groups = groups;
+  });
+  EXPECT_EQ(refusal(uncut, {Strategy::triton, {}}),
+            "strategy triton: the rows are not cut into sub-tiles for two consumers");
+  EXPECT_EQ(refusal(loop("fwd_h2"), {Strategy::modulo, 2}),
+            "strategy modulo: it has no depth to choose");
+}
+
+// Infeasible by a strategy is not infeasible: the answer names whose verdict it is.
+TEST(Refusals, InfeasibleNamesTheStrategy) {
+  const Problem tight = changed(loop("fwd_h2"), [](problem::Parts& parts) {
+    for (problem::Group& group : parts.groups) group.registers = std::min(group.registers, 130);
+  });
+  const auto made = arrange(tight, {Strategy::triton, {}}, {}, {});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->answer.verdict, schedule::Verdict::infeasible);
+  EXPECT_EQ(made->answer.argument,
+            "strategy triton: its groups would need more registers than they have");
+}
+
+TEST(Names, GoBothWays) {
+  for (const Strategy strategy : all_strategies()) {
+    EXPECT_EQ(strategy_named(name_of(strategy)), strategy);
+  }
+  EXPECT_FALSE(strategy_named("none"));
+}
+
+// From a kernel's text: every strategy has a checked schedule within the loop's bracket.
+TEST(Kernels, EveryStrategyOfFlashAttentionOnHopper) {
+  for (const Strategy strategy : kOthers) {
+    SCOPED_TRACE(name_of(strategy));
+    driver::Request request;
+    request.input = {"d128.ttgir", file_text("kernels/fa_fwd/sm_90/d128.pre.ttgir")};
+    request.strategy.strategy = strategy;
+    const auto outcome = driver::schedule_loop(request);
+    ASSERT_TRUE(outcome) << to_string(outcome.error());
+    EXPECT_EQ(outcome->strategy, name_of(strategy));
+    EXPECT_TRUE(outcome->violations.empty());
+    EXPECT_EQ(outcome->answer.verdict, schedule::Verdict::feasible);
+    ASSERT_TRUE(outcome->bracket);
+    EXPECT_GE(*outcome->bracket->expected, outcome->bracket->fastest);
+    EXPECT_FALSE(driver::certify_loop(request));
+  }
+}
+
+}  // namespace
+}  // namespace twill::strategy
