@@ -15,8 +15,13 @@ using Holders = std::map<RoleId, int>;
 /// The role of each part is that which holds most of its values; without parts, all that hold some.
 /// Without values: every role that can hold tiles.
 Holders holders_of(Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
+  const auto holds_tiles = [&](RoleId role) {
+    const problem::Group& group = draft.plan.problem[draft.plan[role].group];
+    return !group.loads && group.registers > 0;
+  };
   std::map<int, std::map<RoleId, int>> registers;  // by part
   for (const OpId op : uses) {
+    if (!holds_tiles(draft.role[op.index()])) continue;  // started there, and lies elsewhere
     const int part = op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
     registers[part][draft.role[op.index()]] += std::max(1, draft.op(op).registers);
   }
@@ -29,8 +34,7 @@ Holders holders_of(Draft& draft, const Setting& setting, const std::vector<OpId>
   }
   if (!holders.empty()) return holders;
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
-    const problem::Group& group = draft.plan.problem[draft.plan.roles[r].group];
-    if (!group.loads && group.registers > 0) holders[RoleId(r)] = 1;
+    if (holds_tiles(RoleId(r))) holders[RoleId(r)] = 1;
   }
   return holders;
 }
