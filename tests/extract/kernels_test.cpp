@@ -225,6 +225,9 @@ TEST(Kernels, NestedPersistentLoop) {
   const Extraction loop = kernel("gemm_persistent/sm_100/128x128x64_nested.pre.ttgir");
   EXPECT_EQ(loop.problem.ops().size(), 3U);
   EXPECT_TRUE(find_dependence(loop.problem, "mma", "mma", 1)->in_place);
+  ASSERT_EQ(loop.reserved.size(), 1U);  // the store overlaps the next tile
+  EXPECT_TRUE(loop.reserved[0].staging);
+  EXPECT_EQ(loop.reserved[0].amount, 128 * 128 * 2);
 }
 
 // fp8 products run at twice the rate of fp16 ones.

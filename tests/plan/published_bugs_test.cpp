@@ -217,6 +217,8 @@ TEST(PublishedBugs, N09WarpsWaitByParityForWorkOfTheirOwnRole) {
   const ChannelId mm = channel(plan, "mm");
   drop(plan, steps(StepKind::release, mm));
   drop(plan, steps(StepKind::acquire, mm));
+  // What keeps the phases: all warps meet before one of them starts the next.
+  drop(plan, [](const Step& step) { return step.kind == StepKind::rendezvous; });
   plan.channels[mm.index()].kind = ChannelKind::signal;
   plan.channels[mm.index()].empty_arrivals = 0;
   expect_rule(plan, "phase");

@@ -31,8 +31,8 @@ class Surroundings {
   Surroundings(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome)
       : setting_(setting), kernel_(kernel), program_(kernel.program), outcome_(outcome) {}
 
-  void run() {
-    collect();
+  Result<void> run() {
+    TWILL_TRY_VOID(collect());
     add_residents();
     plan::Kernel what;
     what.name = outcome_.problem.name();
@@ -45,10 +45,18 @@ class Surroundings {
     setting_.kernel = std::move(what);
     find_results();
     for (const auto& [op, when] : around_) add(op, when);
+    return {};
   }
 
  private:
-  bool works_on_tiles(const ir::Op& op) const {
+  /// Whether it, or something in its regions, has to do with a tile.
+  bool works_on_tiles(ir::OpId id) const {
+    const std::vector<ir::OpId> all = ir::walk(program_, id);
+    return std::any_of(all.begin(), all.end(),
+                       [&](ir::OpId op) { return touches_tiles(program_.op(op)); });
+  }
+
+  bool touches_tiles(const ir::Op& op) const {
     const auto is_tile = [&](ir::ValueId value) {
       return ir::is_tensor(ir::type_of(program_, value)) || is_memdesc(program_, value);
     };
@@ -58,19 +66,34 @@ class Surroundings {
   }
 
   /// The operations on tiles in the blocks around the loop, in the order of the text.
-  void collect() {
+  Result<void> collect() {
     ir::OpId inner = kernel_.choice.loop;
     for (;;) {
       const std::optional<ir::OpId> outer = ir::parent(program_, inner);
       if (!outer) break;
       for (const ir::OpId op : program_.block(program_.op(inner).block).ops) {
-        if (op == inner || !works_on_tiles(program_.op(op))) continue;
+        if (op == inner || !works_on_tiles(op)) continue;
+        if (in_loop_ && (inner < op || writes(op))) {
+          return fail(ir::text_location(program_, op),
+                      program_.op(op).name +
+                          " stands around the loop over tiles; plans do what is around the main "
+                          "loop once per tile");
+        }
         around_.emplace(op, op < inner ? When::before : When::after);
       }
       const OpKind kind = program_.op(*outer).kind;
       in_loop_ = in_loop_ || kind == OpKind::scf_for || kind == OpKind::scf_while;
       inner = *outer;
     }
+    return {};
+  }
+
+  bool writes(ir::OpId id) const {
+    const std::vector<ir::OpId> all = ir::walk(program_, id);
+    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+      const auto access = ir::memory_access(program_.op(op));
+      return access && access->writes && access->space == ir::AccessSpace::global;
+    });
   }
 
   /// The op a tile or memdesc comes from, through its views.
@@ -248,9 +271,9 @@ class Surroundings {
 
 }  // namespace
 
-void add_surroundings(plan::Setting& setting, const Kernel& kernel,
-                      const report::Outcome& outcome) {
-  Surroundings(setting, kernel, outcome).run();
+Result<void> add_surroundings(plan::Setting& setting, const Kernel& kernel,
+                              const report::Outcome& outcome) {
+  return Surroundings(setting, kernel, outcome).run();
 }
 
 }  // namespace twill::driver

@@ -8,7 +8,9 @@
 namespace twill::driver {
 
 /// Fills in residents, what memory is reserved, the kernel and what is done around the loop.
-/// Precondition: `outcome` is of that kernel's loop.
-void add_surroundings(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome);
+/// Fails if something has to be done once for all tiles of a loop over tiles: plans do what stands
+/// around the loop once per tile. Precondition: `outcome` is of that kernel's loop.
+Result<void> add_surroundings(plan::Setting& setting, const Kernel& kernel,
+                              const report::Outcome& outcome);
 
 }  // namespace twill::driver

@@ -98,7 +98,7 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.machine = &kernel.machine;
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
-  add_surroundings(setting, kernel, outcome);
+  TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome));
   return attempt(*checked, setting, notes);
 }
 

@@ -60,26 +60,36 @@ std::optional<Loop> as_while(const Program& program, OpId id) {
 
 }  // namespace
 
+namespace {
+
+bool is_loop(OpKind kind) { return kind == OpKind::scf_for || kind == OpKind::scf_while; }
+
+/// The loops around and inside of one.
+void place(const Program& program, Loop& loop) {
+  for (auto around = parent(program, loop.op); around; around = parent(program, *around)) {
+    if (!is_loop(program.op(*around).kind)) continue;
+    if (!loop.outer) loop.outer = *around;
+    ++loop.depth;
+  }
+  for (const OpId inner : walk(program, loop.op)) {
+    if (inner != loop.op && is_loop(program.op(inner).kind)) loop.innermost = false;
+  }
+}
+
+}  // namespace
+
 std::optional<Loop> as_loop(const Program& program, OpId op) {
   const OpKind kind = program.op(op).kind;
-  if (kind == OpKind::scf_for) return as_for(program, op);
-  return kind == OpKind::scf_while ? as_while(program, op) : std::nullopt;
+  if (!is_loop(kind)) return std::nullopt;
+  auto loop = kind == OpKind::scf_for ? as_for(program, op) : as_while(program, op);
+  if (loop) place(program, *loop);
+  return loop;
 }
 
 std::vector<Loop> loops(const Program& program, OpId op) {
   std::vector<Loop> found;
-  std::vector<std::size_t> open;  // indices into `found` of the loops around the current op
   for (const OpId inner : walk(program, op)) {
-    auto loop = as_loop(program, inner);
-    if (!loop) continue;
-    while (!open.empty() && !is_inside(program, inner, found[open.back()].op)) open.pop_back();
-    loop->depth = static_cast<int>(open.size());
-    if (!open.empty()) {
-      loop->outer = found[open.back()].op;
-      found[open.back()].innermost = false;
-    }
-    open.push_back(found.size());
-    found.push_back(std::move(*loop));
+    if (auto loop = as_loop(program, inner)) found.push_back(std::move(*loop));
   }
   return found;
 }

@@ -33,6 +33,8 @@ struct Cluster {
   OpId op;
   bool retire = false;
   Cycles time = 0;
+  bool meets =
+      false;  ///< all warps of the role meet before `main`, which one of them takes for all
   std::vector<DraftStep> before;
   std::optional<DraftStep> main;
   std::vector<DraftStep> after;
@@ -86,6 +88,15 @@ bool same_queue(const Draft& draft, OpId first, OpId second);
 
 /// The end of what an op does to its operands: of its issue if the threads do it, else its latency.
 Cycles end_of_access(const Draft& draft, OpId op);
+/// Copies of a buffer in memory that take turns: but for those that keep what is there before the
+/// loop until the first lap is over.
+int copies_in_turn(const Buffer& buffer);
+/// Whether one warp starts the op, however many its role has.
+bool starts_alone(const Draft& draft, OpId op);
+/// Whether an op tells by a barrier, and by only one, that it is done.
+bool arrives(Mechanism mechanism);
+/// Whether `op` updates in place what `value` made `distance` iterations before.
+bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// When the value of an op can be handed on.
 Cycles ready(const Draft& draft, OpId op);
 

@@ -124,7 +124,11 @@ void group_rings(Draft& draft) {
   for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
     if (!is_ring(draft, OpId(v))) continue;
     const auto key = std::make_pair(draft.role[v], readers_of(draft, OpId(v)));
-    const auto [at, fresh] = known.emplace(key, draft.rings.size());
+    auto [at, fresh] = known.emplace(key, draft.rings.size());
+    if (key.second.empty()) {  // nobody waits for it but its own next copy
+      at->second = draft.rings.size();
+      fresh = true;
+    }
     if (fresh) draft.rings.emplace_back();
     draft.rings[at->second].push_back(OpId(v));
   }

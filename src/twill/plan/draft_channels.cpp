@@ -1,6 +1,7 @@
 #include "twill/plan/draft_channels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <tuple>
 
@@ -62,6 +63,20 @@ class Synchronizer {
       return;
     }
     need(cluster, *cluster.main, {read.value, -read.distance});
+    tell_others(cluster, read.value);
+  }
+
+  /// Bulk stores are drained by the warp that started them; the others learn it when they meet.
+  void tell_others(Cluster& cluster, OpId drained) {
+    if (draft_.mechanism(drained) == Mechanism::bulk_store) gather(cluster);
+  }
+
+  void gather(Cluster& cluster) {
+    if (cluster.meets || draft_.role_at(cluster.op).warps == 1) return;
+    cluster.meets = true;
+    if (!starts_alone(draft_, cluster.op)) return;
+    ordering_.add(ordering_.exit(ordering_.issue_of(cluster.op)), ordering_.done(cluster.op), 0,
+                  window(cluster.op));
   }
 
   Cluster& cluster_at(At at) { return draft_.order[at.role.index()][at.cluster]; }
@@ -70,7 +85,7 @@ class Synchronizer {
     step.needs.push_back(what);
     const Cycles weight = window(step.time) - what.offset - window(what.op);
     ordering_.add(ordering_.done(what.op), ordering_.enter(ordering_.issue_of(cluster.op)), weight,
-                  window(what.op) + what.offset);
+                  window(what.op) + std::max(what.offset, 0), std::abs(what.offset));
   }
 
   /// Reads that no program order and no drain provides for, by who waits, when, for whom.
@@ -105,9 +120,7 @@ class Synchronizer {
     const Cycles from = commit_window(commit, value);
     const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), from,
                                          window(used) - from, read.distance);
-    const Mechanism how = draft_.mechanism(value);
-    const bool arrives = how == Mechanism::tma_load || how == Mechanism::cp_async;
-    const bool order_only = !read.carries_value && !arrives;
+    const bool order_only = !read.carries_value && !arrives(draft_.mechanism(value));
     Signal* signal = signal_of(value, order_only);
     const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
     if (waits || (known && !every_wait_)) return;
@@ -131,10 +144,13 @@ class Synchronizer {
     return speaks_for_all(commit, op) ? window(op) : window(commit.time);
   }
 
+  static bool has(const Signal& signal, OpId op) {
+    return std::find(signal.ops.begin(), signal.ops.end(), op) != signal.ops.end();
+  }
+
   Signal* signal_of(OpId value, bool order_only) {
     for (Signal& signal : signals_) {
-      const bool has = std::find(signal.ops.begin(), signal.ops.end(), value) != signal.ops.end();
-      if (has && (order_only || !signal.order_only)) return &signal;
+      if (has(signal, value) && (order_only || !signal.order_only)) return &signal;
     }
     return nullptr;
   }
@@ -177,6 +193,7 @@ class Synchronizer {
         add_overwriters(read, *home, found);
       }
     }
+    for (const Read& read : draft_.reads) add_rivals(read, found);
     for (std::size_t v = 0; v < draft_.role.size(); ++v) add_rewrites(OpId(v), found);
     for (const auto& [a, b] : draft_.aliases) {
       add_alias(a, b, found);
@@ -202,7 +219,23 @@ class Synchronizer {
       // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
       lead = ceil_div(lead, depth) * depth;
+      // Of all that an op updates it gets the last, which is not to wait for it.
+      if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
+        lead += depth;
       found.push_back({read.reader, writer, lead - read.distance, read.value});
+    }
+  }
+
+  /// Of several values that an op updates in one place, each is over before the next is written.
+  void add_rivals(const Read& read, std::vector<Hazard>& found) const {
+    if (!read.in_place || !draft_.home(read.value)) return;
+    for (const Read& other : draft_.reads) {
+      if (!other.in_place || other.reader != read.reader) continue;
+      if (draft_.home(other.value) != draft_.home(read.value)) continue;
+      const Cycles lead = read.distance - other.distance;
+      const Cycles after = draft_.issue(other.value) + lead * draft_.interval;
+      if (after <= draft_.issue(read.value)) continue;
+      found.push_back({read.value, other.value, lead, std::nullopt});
     }
   }
 
@@ -257,6 +290,7 @@ class Synchronizer {
     if (own && ends_by_drain(draft_.mechanism(hazard.first))) {
       Cluster& cluster = cluster_at(ordering_.issue_of(hazard.second));
       need(cluster, *cluster.main, {hazard.first, static_cast<int>(-hazard.lead)});
+      tell_others(cluster, hazard.first);
       return;
     }
     const Cycles lead = hazard.lead + window(cluster_at(at).time) - window(hazard.first);
@@ -279,9 +313,15 @@ class Synchronizer {
   }
 
   bool can_carry(Signal& signal, const Hazard& hazard) {
+    if (arrives(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
-    return std::find(signal.ops.begin(), signal.ops.end(), hazard.second) != signal.ops.end();
+    // The first lap waits for nobody: not for readers of what is there before the loop, unless it
+    // has a slot of its own.
+    const auto home = draft_.home(*hazard.value);
+    const bool staged = draft_.plan.values[hazard.value->index()].staged.has_value();
+    if (home && !staged && draft_.plan[*home].depth <= draft_.plan[*home].initial) return false;
+    return has(signal, hazard.second);
   }
 
   void release(Signal& signal, const Hazard& hazard) {
@@ -296,34 +336,34 @@ class Synchronizer {
   void set_acquire(Signal& signal) {
     if (signal.acquire) return;
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
-    At at = commit.staged ? commit.at : ordering_.issue_of(signal.op());
-    for (const OpId op : signal.ops) {
-      const At other = ordering_.issue_of(op);
-      if (!commit.staged && other.cluster < at.cluster) at = other;
-    }
+    // Who only says that it is done needs the slot no earlier.
+    const bool late = commit.staged || signal.order_only;
+    const At at = late ? commit.at : first_of(draft_, ordering_, signal);
     signal.acquire = at;
     signal.acquire_time = cluster_at(at).time;
   }
 
   void link_release(const Signal& signal, const Consumer& side) {
     const Cluster& acquirer = cluster_at(*signal.acquire);
-    const bool alone = acquirer.main && acquirer.main->step.by == By::one_warp;
+    const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
+    const bool alone = !commit.staged && commits_alone(draft_, acquirer) && !acquirer.meets;
     if (alone && draft_.plan[signal.acquire->role].warps > 1)
       return;  // the other warps do not wait
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
       const Cycles to = window(signal.acquire_time) + signal.depth;
       if (point.asynchronous) {
         ordering_.add(ordering_.done(cluster_at(point.at).op), ordering_.enter(*signal.acquire),
-                      to - window(point.time), window(point.time));
+                      to - window(point.time), window(point.time), signal.depth);
         continue;
       }
       if (point.by == By::every_warp || draft_.plan[side.role].warps == 1) {
         ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
-                      to - window(point.time), window(point.time));
+                      to - window(point.time), window(point.time), signal.depth);
       }
       for (const Need& what : point.needs) {  // instance n is over with what.op of n + offset
         const Cycles begin = window(what.op) + what.offset;
-        ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin);
+        ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin,
+                      std::max<Cycles>(signal.depth, what.offset));
       }
     }
   }
@@ -337,9 +377,7 @@ class Synchronizer {
     }
     if (!signal.order_only && value.home &&
         draft_.plan[*value.home].residence != Residence::registers) {
-      const Buffer& home = draft_.plan[*value.home];
-      signal.depth =
-          std::max(1, home.depth > home.initial ? home.depth - home.initial : home.depth);
+      signal.depth = copies_in_turn(draft_.plan[*value.home]);
       return;
     }
     const Cycles time = commit_of(draft_, ordering_, signal.op(), !signal.order_only).time;
@@ -357,16 +395,25 @@ class Synchronizer {
     signal.depth = depth;
   }
 
-  /// A signal that says only that `first` is done.
+  /// A signal that says that `first` is done, and, unless it is a load, nothing else.
   void order(const Hazard& hazard, At at) {
+    const bool order_only = !arrives(draft_.mechanism(hazard.first));
     Signal* signal = nullptr;
     for (Signal& known : signals_) {
-      if (known.order_only && known.op() == hazard.first) signal = &known;
+      if (known.order_only == order_only && has(known, hazard.first)) signal = &known;
     }
-    const Cycles used = cluster_at(at).time + hazard.lead * draft_.interval;
-    if (signal != nullptr && consumer(*signal, at.role) != nullptr) signal = nullptr;
-    if (signal == nullptr) signal = &new_signal(hazard.first, true);
-    signal->consumers.push_back({at.role, at, used, false});
+    Cluster& waiting = cluster_at(at);
+    if (starts_alone(draft_, waiting.op) && !waiting.retire) gather(waiting);
+    const Cycles used = waiting.time + hazard.lead * draft_.interval;
+    Consumer* side = signal != nullptr ? consumer(*signal, at.role) : nullptr;
+    if (side != nullptr && order_only) side = nullptr, signal = nullptr;
+    if (signal == nullptr) signal = &new_signal(hazard.first, order_only);
+    if (side == nullptr) {
+      signal->consumers.push_back({at.role, at, used, false});
+    } else if (std::tuple(used, at.cluster) < std::tuple(side->wait_time, side->wait.cluster)) {
+      side->wait = at;  // a load arrives at one barrier, for which a role waits once
+      side->wait_time = used;
+    }
     const CommitPoint commit = commit_of(draft_, ordering_, hazard.first, false);
     const Cycles begin = commit_window(commit, hazard.first);
     ordering_.add(commit_node(commit, hazard.first), ordering_.enter(at), window(used) - begin,
@@ -382,7 +429,8 @@ class Synchronizer {
       const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
       const Cycles lead = signal.depth + window(commit.time) - window(side.wait_time);
       const bool own = side.role == commit.at.role;
-      const bool several = draft_.plan[side.role].warps > 1;
+      const bool several = draft_.plan[side.role].warps > 1 && !cluster_at(side.wait).meets &&
+                           !cluster_at(commit.at).meets;
       const bool known = ordering_.implies(ordering_.enter(side.wait), ordering_.exit(commit.at),
                                            window(side.wait_time), lead, signal.depth);
       if (known && !(own && several)) continue;
@@ -411,6 +459,15 @@ CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, boo
     return {ordering.issue_of(op), draft.issue(op), staged, false};
   }
   return {ordering.retire_of(op), ready(draft, op), staged, false};
+}
+
+At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal) {
+  const auto order = [&](OpId op) {
+    return std::tuple(window_of(draft, draft.issue(op)), ordering.issue_of(op).cluster);
+  };
+  const auto first = std::min_element(signal.ops.begin(), signal.ops.end(),
+                                      [&](OpId a, OpId b) { return order(a) < order(b); });
+  return ordering.issue_of(*first);
 }
 
 Result<void> make_channels(Draft& draft, const Setting& setting) {

@@ -39,6 +39,11 @@ struct CommitPoint {
 };
 CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, bool value);
 
+/// Whether one warp of the role speaks for the others at a cluster where nothing is staged.
+bool commits_alone(const Draft& draft, const Cluster& cluster);
+/// Of the ops of a signal, the one that is issued first.
+At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal);
+
 /// Where a consumer's threads arrive at the empty barrier, or its tensor-core work does.
 struct ReleasePoint {
   At at;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "twill/plan/draft_sections.h"
 
@@ -70,18 +71,24 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
   cluster.after.insert(cluster.after.end(), fences.begin(), fences.end());
 }
 
+/// A fence for each moment at which steps of that kind stand there, since in the first and last
+/// windows not all of them do.
+template <class Is>
+void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
+  std::map<Cycles, By> moments;
+  for (const DraftStep& step : steps) {
+    if (!is(step)) continue;
+    const auto [at, fresh] = moments.emplace(step.time, step.step.by);
+    if (step.step.by == By::every_warp || kind == Fence::tensor_before) at->second = By::every_warp;
+  }
+  for (const auto& [time, by] : moments) steps.push_back(fence(kind, time, by));
+}
+
 /// In a role that touches tensor memory: whatever it did there comes before each of its arrivals,
 /// and whatever it does comes after each of its waits.
 void fence_tensor(Cluster& cluster) {
-  const auto wait = std::find_if(cluster.before.begin(), cluster.before.end(), is_wait);
-  if (wait != cluster.before.end()) {
-    cluster.before.push_back(fence(Fence::tensor_after, wait->time, wait->step.by));
-  }
-  const auto arrival =
-      std::find_if(cluster.after.begin(), cluster.after.end(), is_arrival_of_threads);
-  if (arrival != cluster.after.end()) {
-    cluster.after.push_back(fence(Fence::tensor_before, arrival->time, By::every_warp));
-  }
+  fence_each(cluster.before, Fence::tensor_after, is_wait);
+  fence_each(cluster.after, Fence::tensor_before, is_arrival_of_threads);
 }
 
 /// What comes first within a cluster.

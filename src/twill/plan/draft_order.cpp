@@ -19,8 +19,10 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
     if (makes && used == draft.issue(first)) return true;
     const auto home = draft.home(read.value);
     if (read.reader != first || !home || draft.home(second) != home) continue;
-    const int depth = draft.plan[*home].depth;
+    const int depth = copies_in_turn(draft.plan[*home]);
     const Cycles lead = used - draft.issue(second);
+    const Cycles behind = read.distance - lead / draft.interval;
+    if (read.in_place && updates(draft, first, second, behind)) continue;  // it gets the last
     if (second == read.value ? lead == depth * draft.interval
                              : lead == 0 || lead == depth * draft.interval) {
       return true;
@@ -51,16 +53,30 @@ void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   }
 }
 
+/// Whether the one warp that starts an op must know what the others did: they prepared what it
+/// reads, or read what it overwrites.
+bool must_meet(const Draft& draft, OpId op) {
+  if (!starts_alone(draft, op) || draft.role_at(op).warps == 1) return false;
+  const auto home = draft.home(op);
+  const bool aliased =
+      home && std::any_of(draft.aliases.begin(), draft.aliases.end(), [&](const auto& pair) {
+        return pair.first == *home || pair.second == *home;
+      });
+  return aliased || std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+           const bool before = read.reader == op;
+           const bool after =
+               home && draft.home(read.value) == home && draft.same_role(op, read.reader);
+           return before || after;
+         });
+}
+
 Cluster cluster_of(const Draft& draft, OpId op) {
-  Cluster cluster{op, false, draft.issue(op), {}, {}, {}};
+  Cluster cluster{op, false, draft.issue(op), must_meet(draft, op), {}, {}, {}};
   DraftStep step;
   step.step.kind = is_asynchronous(draft.mechanism(op)) ? StepKind::issue : StepKind::compute;
   step.step.op = op;
   step.time = cluster.time;
-  const Mechanism mechanism = draft.mechanism(op);
-  const bool alone = mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||
-                     mechanism == Mechanism::bulk_store;
-  step.step.by = alone ? By::one_warp : By::every_warp;
+  step.step.by = starts_alone(draft, op) ? By::one_warp : By::every_warp;
   cluster.main = std::move(step);
   return cluster;
 }
@@ -99,7 +115,7 @@ void make_order(Draft& draft) {
     auto& clusters = draft.order[draft.role[v].index()];
     clusters.push_back(cluster_of(draft, OpId(v)));
     if (!ends_in_role(draft.mechanism(OpId(v)))) continue;
-    clusters.push_back({OpId(v), true, ready(draft, OpId(v)), {}, {}, {}});
+    clusters.push_back({OpId(v), true, ready(draft, OpId(v)), false, {}, {}, {}});
     if (!draft.eager[draft.role[v].index()]) continue;
     DraftStep drain;  // a need, and no step of its own
     drain.step.kind = StepKind::drain_groups;

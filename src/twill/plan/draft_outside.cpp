@@ -12,25 +12,41 @@ namespace {
 /// The roles that hold rows of what leaves the loop, with the number of parts of each.
 using Holders = std::map<RoleId, int>;
 
-/// The role of each part is that which holds most of its values; without parts, all that hold some.
-/// Without values: every role that can hold tiles.
-Holders holders_of(Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
-  std::map<int, std::map<RoleId, int>> registers;  // by part
+bool can_hold_tiles(const Draft& draft, RoleId role) {
+  const problem::Group& group = draft.plan.problem[draft.plan[role].group];
+  return !group.loads && group.registers > 0;
+}
+
+int part_of(const Setting& setting, OpId op) {
+  return op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
+}
+
+/// By part: the role that holds most of its values. What is only started in a role lies elsewhere.
+std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
+                               const std::vector<OpId>& uses) {
+  std::map<int, std::map<RoleId, int>> registers;
   for (const OpId op : uses) {
-    const int part = op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
-    registers[part][draft.role[op.index()]] += std::max(1, draft.op(op).registers);
+    const RoleId role = draft.role[op.index()];
+    if (!can_hold_tiles(draft, role)) continue;
+    registers[part_of(setting, op)][role] += std::max(1, draft.op(op).registers);
   }
-  Holders holders;
+  std::map<int, RoleId> parts;
   for (const auto& [part, roles] : registers) {
     const auto most = std::max_element(roles.begin(), roles.end(), [](const auto& a, const auto& b) {
       return a.second < b.second;
     });
-    ++holders[most->first];
+    parts.emplace(part, most->first);
   }
+  return parts;
+}
+
+/// Without values: every role that can hold tiles.
+Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
+  Holders holders;
+  for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
   if (!holders.empty()) return holders;
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
-    const problem::Group& group = draft.plan.problem[draft.plan.roles[r].group];
-    if (!group.loads && group.registers > 0) holders[RoleId(r)] = 1;
+    if (can_hold_tiles(draft, RoleId(r))) holders[RoleId(r)] = 1;
   }
   return holders;
 }
@@ -39,15 +55,16 @@ Holders holders_of(Draft& draft, const Setting& setting, const std::vector<OpId>
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
   for (const Around& around : setting.around) {
-    const Holders holders = holders_of(draft, setting, around.uses);
+    const std::map<int, RoleId> parts = parts_of(draft, setting, around.uses);
     for (const OpId op : around.uses) {
-      if (!holders.contains(draft.role[op.index()])) strays.insert(draft.op(op).name);
+      const auto holder = parts.find(part_of(setting, op));
+      const bool held = holder != parts.end() && holder->second == draft.role[op.index()];
+      if (!held) strays.insert(draft.op(op).name);
     }
   }
   if (strays.empty()) return;
   draft.plan.notes.push_back(fmt::format(
-      "{} leave the loop in other roles than the rows they belong to: the plan does not hand "
-      "them over",
+      "what leaves the loop in another role than its rows, and is handed over by no step: {}",
       fmt::join(strays, ", ")));
 }
 

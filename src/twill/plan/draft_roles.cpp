@@ -88,6 +88,27 @@ bool same_queue(const Draft& draft, OpId first, OpId second) {
          (mechanism == Mechanism::wgmma || mechanism == Mechanism::tcgen05);
 }
 
+int copies_in_turn(const Buffer& buffer) {
+  const bool apart = buffer.residence != Residence::registers && buffer.depth > buffer.initial;
+  return apart ? buffer.depth - buffer.initial : buffer.depth;
+}
+
+bool starts_alone(const Draft& draft, OpId op) {
+  const Mechanism mechanism = draft.mechanism(op);
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||
+         mechanism == Mechanism::bulk_store;
+}
+
+bool arrives(Mechanism mechanism) {
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async;
+}
+
+bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    return read.in_place && read.reader == op && read.value == value && read.distance == distance;
+  });
+}
+
 Cycles end_of_access(const Draft& draft, OpId op) {
   const problem::Way& way = draft.way(op);
   const Cycles length = is_asynchronous(draft.mechanism(op)) ? way.latency : way.issue;

@@ -51,6 +51,15 @@ class Window {
     return floor_div(steps_[position]->time, draft_.interval) - first_;
   }
 
+  /// Iterations that a step's need lies back at most.
+  std::int64_t farthest_need() const {
+    int farthest = 0;
+    for (const DraftStep* step : steps_) {
+      for (const Need& need : step->needs) farthest = std::max(farthest, -need.offset);
+    }
+    return farthest;
+  }
+
   /// All steps of a run of `trips`, in order.
   std::vector<Placed> run(std::int64_t trips) const {
     std::vector<Placed> placed;
@@ -132,9 +141,9 @@ class SectionWriter {
 
   Sections write() {
     const std::int64_t spread = window_.spread();
-    // Trip counts after which the groups in flight repeat: nothing is needed from further back than
-    // a spread and a window.
-    for (std::int64_t n = spread; n <= 2 * spread + 3; ++n) window_.note_drains(n, drains_);
+    // Trip counts after which the groups in flight repeat.
+    const std::int64_t last = 2 * spread + 3 + window_.farthest_need();
+    for (std::int64_t n = spread; n <= last; ++n) window_.note_drains(n, drains_);
     Sections sections;
     sections.spread = static_cast<int>(spread);
     for (std::int64_t w = 0; w < spread; ++w)
@@ -185,13 +194,19 @@ class SectionWriter {
       Step step = window_.at(p).step;
       step.instance = *at;
       step.slot = slot(p);
-      out.push_back(std::move(step));
+      if (!repeats(out, step)) out.push_back(std::move(step));
     }
   }
 
   Cycles slot(std::size_t position) const {
     const Cycles time = window_.at(position).time;
     return time - floor_div(time, draft_.interval) * draft_.interval;
+  }
+
+  /// Whether the step before is the same fence.
+  static bool repeats(const std::vector<Step>& out, const Step& step) {
+    return step.kind == StepKind::fence && !out.empty() && out.back().kind == StepKind::fence &&
+           out.back().fence == step.fence && out.back().by == step.by;
   }
 
   /// The pin keeps math that stands above the drain above it.

@@ -30,6 +30,15 @@ Amount bytes_of(const Draft& draft, const Signal& signal) {
   return bytes;
 }
 
+}  // namespace
+
+bool commits_alone(const Draft& draft, const Cluster& cluster) {
+  return cluster.retire ? draft.mechanism(cluster.op) != Mechanism::scoreboard
+                        : starts_alone(draft, cluster.op);
+}
+
+namespace {
+
 class Writer {
  public:
   Writer(Draft& draft, const Ordering& ordering, const Signal& signal)
@@ -83,7 +92,7 @@ class Writer {
       return;
     }
     const bool one = commit_.asynchronous ||
-                     (!commit_.staged && cluster.retire && mechanism != Mechanism::scoreboard);
+                     (!commit_.staged && cluster.retire && commits_alone(draft_, cluster));
     DraftStep commit =
         step_of(StepKind::commit, id_, commit_.time, one ? By::one_warp : By::every_warp);
     if (commit_.asynchronous) commit.step.arrival = Arrival::asynchronous;
@@ -94,13 +103,8 @@ class Writer {
 
   /// The bytes are announced once the slot is free and before the first of the loads.
   void write_expect() {
-    At first = ordering_.issue_of(signal_.op());
-    for (const OpId op : signal_.ops) {
-      const At at = ordering_.issue_of(op);
-      if (at.cluster < first.cluster) first = at;
-    }
     channel_.bytes = bytes_of(draft_, signal_);
-    Cluster& cluster = cluster_at(draft_, first);
+    Cluster& cluster = cluster_at(draft_, first_of(draft_, ordering_, signal_));
     cluster.before.push_back(step_of(StepKind::expect, id_, cluster.time, By::one_warp));
   }
 
@@ -120,7 +124,7 @@ class Writer {
 
   void write_acquire() {
     Cluster& cluster = cluster_at(draft_, *signal_.acquire);
-    const bool alone = !commit_.staged && !cluster.retire && cluster.main->step.by == By::one_warp;
+    const bool alone = !commit_.staged && commits_alone(draft_, cluster);
     DraftStep acquire = step_of(StepKind::acquire, id_, signal_.acquire_time,
                                 alone ? By::one_warp : By::every_warp);
     (commit_.staged || cluster.retire ? cluster.after : cluster.before)
@@ -311,13 +315,21 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
     step.time = cluster.time;
     cluster.before.push_back(std::move(step));
   };
+  for (const auto& clusters : draft.order) {
+    for (const Cluster& cluster : clusters) {
+      if (cluster.meets) rendezvous(cluster.op);
+    }
+  }
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;
-    if (draft.plan[*home].residence != Residence::shared) continue;
-    if (!draft.same_role(read.value, read.reader)) continue;
+    const Residence where = draft.plan[*home].residence;
+    const bool apart =
+        where == Residence::registers ||  // each warp to its own part
+        (where == Residence::tensor && draft.mechanism(read.reader) == Mechanism::threads);
+    if (apart || !draft.same_role(read.value, read.reader)) continue;
     if (draft.mechanism(read.value) == Mechanism::threads) rendezvous(read.reader);
-    rendezvous(read.value);
+    if (where == Residence::shared) rendezvous(read.value);
   }
   for (const auto& [a, b] : draft.aliases) {
     if (draft.plan[a].residence != Residence::shared) continue;

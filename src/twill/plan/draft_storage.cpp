@@ -49,9 +49,25 @@ Result<const problem::Footprint*> footprint_of(const Draft& draft, OpId id) {
   return footprint.empty() ? nullptr : &footprint.front();
 }
 
+/// Whether each warp of the reader has read all of its own operand before it writes any result.
+bool reads_at_once(const Draft& draft, OpId reader, Residence where) {
+  return !draft.op(reader).asynchronous &&
+         (where != Residence::shared || draft.role_at(reader).warps == 1);
+}
+
+/// Cycles after its begin for which a read of a buffer needs its operand: at least 1 if its result
+/// goes to the same buffer but may not go to the same copy.
+Cycles hold_of(const Draft& draft, const Read& read, const std::vector<OpId>& members,
+               Residence where) {
+  const bool here = std::find(members.begin(), members.end(), read.reader) != members.end();
+  const bool free = !here || read.in_place || reads_at_once(draft, read.reader, where);
+  return std::max<Cycles>(read.hold, free ? 0 : 1);
+}
+
 /// [begin, end) of the first copy; register values are not held for readers of other roles.
 std::pair<Cycles, Cycles> alive_of(const Draft& draft, const std::vector<OpId>& members,
-                                   bool in_registers) {
+                                   Residence where) {
+  const bool in_registers = where == Residence::registers;
   std::pair<Cycles, Cycles> alive{draft.issue(members[0]), 0};
   for (const OpId member : members) {
     alive.first = std::min(alive.first, draft.issue(member));
@@ -60,7 +76,7 @@ std::pair<Cycles, Cycles> alive_of(const Draft& draft, const std::vector<OpId>& 
       const bool other = in_registers && !draft.same_role(member, read.reader);
       const Cycles end = other ? ready(draft, member)
                                : draft.issue(read.reader) + read.distance * draft.interval +
-                                     std::max(read.hold, Cycles{0});
+                                     hold_of(draft, read, members, where);
       alive.second = std::max(alive.second, end);
     }
   }
@@ -83,6 +99,15 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
     buffer.residence = memory == "TMEM" ? Residence::tensor : Residence::shared;
     buffer.size = std::max(buffer.size, footprint->amount);
   }
+  for (const OpId member : members) {
+    const bool fits = buffer.memory.empty() || !draft.op(member).footprint.empty() ||
+                      draft.op(member).registers <= buffer.size;
+    if (fits) continue;
+    return fail({}, fmt::format("{} updates in place what takes {} of {}, but its own result takes "
+                                "{} registers",
+                                draft.op(member).name, buffer.size, buffer.memory,
+                                draft.op(member).registers));
+  }
   if (!buffer.memory.empty()) return buffer;
   buffer.residence = Residence::registers;
   buffer.role = draft.role[members[0].index()];
@@ -92,39 +117,94 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
   return buffer;
 }
 
+/// Whether what a read of iteration 0's value needs is overwritten by `writer` of iteration k.
+bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles hold) {
+  if (writer == read.value && k == 0) return false;
+  const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
+  if (writer == read.reader && k == read.distance) return hold > 0 && !read.in_place;
+  const Cycles made = draft.issue(read.value);
+  const Cycles written = draft.issue(writer) + k * draft.interval;
+  if (written < made || written >= used + hold) return false;
+  // Of all that an op updates it gets the last; the others only have to be over.
+  if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
+  return written > made || !updates(draft, read.value, writer, -k);
+}
+
+/// Ops that update one place must leave each value there until its last reader has it: nothing in
+/// the rules of a schedule says so.
+Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
+                           const Buffer& buffer) {
+  if (buffer.initial > buffer.depth) {
+    return fail({}, fmt::format("{} is updated in place, but values of {} iterations are needed "
+                                "before the loop",
+                                buffer.name, buffer.initial));
+  }
+  for (const Read& read : draft.reads) {
+    const bool here = std::find(members.begin(), members.end(), read.value) != members.end();
+    const bool elsewhere =
+        buffer.residence == Residence::registers && !draft.same_role(read.value, read.reader);
+    if (!here || elsewhere || !read.carries_value) continue;
+    const Cycles hold = hold_of(draft, read, members, buffer.residence);
+    const Cycles last =
+        floor_div(draft.issue(read.reader) + hold, draft.interval) + read.distance + 1;
+    for (const OpId writer : members) {
+      const Cycles first = floor_div(draft.issue(read.value) - draft.issue(writer), draft.interval);
+      for (Cycles k = first; k <= last; ++k) {
+        if (k % buffer.depth != 0 || !spoils(draft, read, writer, k, hold)) continue;
+        return fail({}, fmt::format("{} still reads {} when {} overwrites it in place",
+                                    draft.op(read.reader).name, draft.op(read.value).name,
+                                    draft.op(writer).name));
+      }
+    }
+  }
+  return {};
+}
+
 /// The buffer of one set of ops, with the time its first copy is in use.
 Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY(Buffer buffer, place_of(draft, members));
   if (buffer.size == 0) return {};  // it only orders, or lies in global memory
   const bool in_registers = buffer.residence == Residence::registers;
-  bool carried = false;
+  int carried = 0;  // iterations after which each copy is updated again; 0: none is
   for (const Read& read : draft.reads) {
     if (!read.carries_value) continue;
     if (std::find(members.begin(), members.end(), read.value) == members.end()) continue;
     if (!in_registers || draft.same_role(read.value, read.reader)) {
       buffer.initial = std::max(buffer.initial, read.distance);
     }
-    carried = carried || (read.in_place && read.distance > 0);
+    if (read.in_place) carried = std::gcd(carried, read.distance);
   }
-  std::pair<Cycles, Cycles> alive = alive_of(draft, members, in_registers);
+  std::pair<Cycles, Cycles> alive = alive_of(draft, members, buffer.residence);
   const Cycles copies = std::max<Cycles>(1, ceil_div(alive.second - alive.first, draft.interval));
-  buffer.depth = static_cast<int>(carried ? 1 : copies);
-  if (carried) alive.second = std::max(alive.second, alive.first + draft.interval);
+  buffer.depth = carried > 0 ? carried : static_cast<int>(copies);
+  if (carried > 0) {
+    alive.second = std::max(alive.second, alive.first + buffer.depth * draft.interval);
+  }
   // What is there before the loop keeps a slot of its own until the first lap is over.
-  if (!carried && !in_registers) buffer.depth += buffer.initial;
+  if (carried == 0 && !in_registers) buffer.depth += buffer.initial;
+  if (carried == 0 && in_registers) buffer.depth = std::max(buffer.depth, buffer.initial);
+  TWILL_TRY_VOID(check_updates(draft, members, buffer));
   for (const OpId member : members) {
     draft.plan.values[member.index()].home = BufferId(draft.plan.buffers.size());
+    const bool read = std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& it) {
+      return it.value == member && it.carries_value;
+    });
+    if (!read) alive.second = std::max(alive.second, end_of_access(draft, member));
   }
   draft.plan.buffers.push_back(std::move(buffer));
   draft.alive.push_back(alive);
   return {};
 }
 
-/// Asynchronous work on a place in memory, whatever its own result would be.
+/// Asynchronous work goes by the place it writes, whatever its own result would be.
 void settle_mechanism(Draft& draft, OpId op) {
   Mechanism& mechanism = draft.plan.mechanisms[op.index()];
   const auto home = draft.home(op);
-  if (!home || draft.plan[*home].residence == Residence::registers) return;
+  if (!home) return;
+  if (draft.plan[*home].residence == Residence::registers) {
+    if (mechanism == Mechanism::tcgen05) mechanism = Mechanism::wgmma;
+    return;
+  }
   if (mechanism == Mechanism::wgmma || mechanism == Mechanism::scoreboard) {
     mechanism = Mechanism::tcgen05;
   }
@@ -171,11 +251,13 @@ void add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
   if (!home || draft.plan[*home].residence != Residence::registers) return;
   const Cycles begin = ready(draft, value);
+  Cycles first = begin;  // where nobody waits for the latency, a reader may be planned before
   Cycles end = begin;
   std::optional<StagingFormat> format;
   for (const Read& read : draft.reads) {
     if (read.value != value || !read.carries_value) continue;
     if (draft.same_role(value, read.reader)) continue;
+    first = std::min(first, draft.issue(read.reader) + read.distance * draft.interval);
     end = std::max(end, end_of_access(draft, read.reader) + read.distance * draft.interval);
     const StagingFormat wanted = format_for(draft, value, read.reader);
     format = format ? std::max(*format, wanted) : wanted;
@@ -186,7 +268,7 @@ void add_staging(Draft& draft, OpId value) {
   buffer.memory = staging_memory(draft);
   buffer.size =
       kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
-  buffer.depth = static_cast<int>(floor_div(end - begin, draft.interval) + 1);
+  buffer.depth = static_cast<int>(floor_div(end - first, draft.interval) + 1);
   buffer.staging = true;
   draft.plan.values[value.index()].staged = BufferId(draft.plan.buffers.size());
   draft.plan.values[value.index()].format = *format;

@@ -36,9 +36,10 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    // An op that one warp starts comes after what that warp did, not after what the others did.
+    // An op that one warp starts comes after what the others did only if they meet before.
     const Cluster& cluster = draft.order[issue_of(OpId(v)).role.index()][issue_of(OpId(v)).cluster];
-    const bool all = cluster.main->step.by == By::every_warp || draft.role_at(OpId(v)).warps == 1;
+    const bool all = cluster.main->step.by == By::every_warp || cluster.meets ||
+                     draft.role_at(OpId(v)).warps == 1;
     if (all) add(end, done_.back(), 0, window_of(draft, draft.issue(OpId(v))));
   }
   for (std::size_t r = 0; r < draft.order.size(); ++r) {
@@ -63,12 +64,12 @@ void Ordering::add_queue(const Draft& draft, RoleId role, Mechanism mechanism) {
 
 std::size_t Ordering::done(OpId op) const { return done_[op.index()]; }
 
-void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift) {
-  links_[from].push_back({to, weight, shift});
+void Ordering::add(std::size_t from, std::size_t to, Cycles weight, Cycles shift, Cycles span) {
+  links_[from].push_back({to, weight, shift, span});
 }
 
 void Ordering::add_order(std::size_t from, std::size_t to, Cycles weight) {
-  links_[from].push_back({to, weight, std::nullopt});
+  links_[from].push_back({to, weight, std::nullopt, 0});
 }
 
 bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles weight,
@@ -88,7 +89,7 @@ bool Ordering::implies(std::size_t from, std::size_t to, Cycles window, Cycles w
       Cycles usable = earliest[at];
       if (link.shift) {
         usable = std::max(usable, low + *link.shift);
-        if (usable - *link.shift > high) continue;
+        if (usable - *link.shift + link.span > high) continue;
       }
       const Cycles next = usable + link.weight;
       if (next >= earliest[link.to] || next > window + weight) continue;

@@ -34,8 +34,9 @@ class Ordering {
   /// Where the op no longer touches its operands: the end of its asynchronous work, or its exit.
   std::size_t done(OpId op) const;
 
-  /// An edge that is there when the step of the iteration `window of from` - `shift` is.
-  void add(std::size_t from, std::size_t to, Cycles weight, Cycles shift);
+  /// An edge that is there when the steps of the iteration n = `window of from` - `shift` and of
+  /// n + `span` are; span >= 0.
+  void add(std::size_t from, std::size_t to, Cycles weight, Cycles shift, Cycles span = 0);
   /// Whether `to` of window `window` + `weight` comes after `from` of window `window`, for what is
   /// about iterations 0 and `lead`.
   bool implies(std::size_t from, std::size_t to, Cycles window, Cycles weight, Cycles lead) const;
@@ -45,6 +46,7 @@ class Ordering {
     std::size_t to;
     Cycles weight;
     std::optional<Cycles> shift;  ///< nothing: the order of one's own steps, which is always there
+    Cycles span;
   };
   void add_order(std::size_t from, std::size_t to, Cycles weight);
   void add_queue(const Draft& draft, RoleId role, Mechanism mechanism);

@@ -81,7 +81,10 @@ void Run::measure_rings(Simulation& out) const {
   for (std::size_t c = 0; c < plan_.channels.size(); ++c) {
     const ChannelId id(c);
     const plan::Channel& channel = plan_[id];
-    if (channel.kind != plan::ChannelKind::pipeline) continue;
+    if (channel.kind != plan::ChannelKind::pipeline ||
+        channel.counts == plan::Channel::Counts::tiles) {
+      continue;
+    }
     Ring ring{id, 0, 0, 0};
     std::vector<double> released;
     for (std::size_t i = 0; i < acquired_[c].size(); ++i) {

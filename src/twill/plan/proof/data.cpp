@@ -126,11 +126,12 @@ class DataCheck {
     const Access read{d.to, i, d.from, n, &run_.execution(d.to, i), false};
     if (before_tile(d, i)) {
       if (staged || !buffer) return;  // what enters the loop, its reader knows
-      if (plan_[*buffer].initial < d.distance - run_.in_tile(i)) {
+      const Buffer& where = plan_[*buffer];
+      if (std::min(where.initial, where.depth) < d.distance - run_.in_tile(i)) {
         findings_.add("read-before-write",
                       fmt::format("{} of iteration {} reads {} of iteration {}, of which buffer {} "
                                   "has no copy before the loop",
-                                  name(d.to), i, name(d.from), n, plan_[*buffer].name));
+                                  name(d.to), i, name(d.from), n, where.name));
       }
       if (n < 0) slot_of(*buffer, n).reads.push_back(read);  // of later tiles: put there in between
       return;
@@ -143,7 +144,7 @@ class DataCheck {
       return;
     }
     if (buffer) slot_of(*buffer, n).reads.push_back(read);
-    if (d.in_place && same_queue(d.from, d.to)) {
+    if (in_place(d) && same_queue(d.from, d.to)) {
       if (!run_.before(write.when->end[0], read.when->end[0])) {
         report("read-before-write", "updates in place, but is not queued after", read, write);
       }
@@ -152,6 +153,13 @@ class DataCheck {
     if (drains_itself(read) && !crosses) return;
     const bool own = !crosses && is_private(buffer, d.from, d.to);
     if (require(write, read, "read-before-write", own)) check_fences(write, read, buffer);
+  }
+
+  /// Whether the dependence updates its value where it lies: both ends have one place, or none.
+  bool in_place(const problem::Dependence& d) const {
+    const auto home = plan_.values[d.to.index()].home;
+    return d.in_place && d.carries_value && home == plan_.values[d.from.index()].home &&
+           (!home || d.distance % plan_[*home].depth == 0);
   }
 
   /// Whether each warp sees only what it wrote itself.
@@ -301,8 +309,8 @@ class DataCheck {
   bool updates(OpId op, std::int64_t at, const Access& write) const {
     return std::any_of(plan_.problem.dependences().begin(), plan_.problem.dependences().end(),
                        [&](const problem::Dependence& d) {
-                         return d.in_place && d.carries_value && d.to == op && d.from == write.op &&
-                                at - d.distance == write.at;
+                         return d.to == op && d.from == write.op && at - d.distance == write.at &&
+                                in_place(d);
                        });
   }
 
@@ -322,7 +330,10 @@ class DataCheck {
     const auto next = write == slot.writes.end() ? slot.writes.begin() : write + 1;
     if (read.iteration >= 0 && write == slot.writes.end()) return;  // found elsewhere
     if (next == slot.writes.end()) return;
-    if (next->op == read.op && next->at == read.at && !next->staging && !read.staging) return;
+    if (next->op == read.op && next->at == read.at && !next->staging && !read.staging) {
+      check_own_result(read);
+      return;
+    }
     if (!read.staging && updates(read.op, read.at, *next)) return;
     if (may_follow(read, *next, own(read, *next))) return;
     report("overwrite",
@@ -384,6 +395,26 @@ class DataCheck {
         if (findings_.full()) return;
       }
     }
+  }
+
+  /// An op may put its result over what it reads if it updates it in place, or if each warp has
+  /// read all of its own part before it writes any.
+  void check_own_result(const Access& read) {
+    const auto& dependences = plan_.problem.dependences();
+    const bool updates =
+        std::any_of(dependences.begin(), dependences.end(), [&](const problem::Dependence& d) {
+          return d.to == read.op && d.from == read.value &&
+                 read.at - d.distance == read.iteration && in_place(d);
+        });
+    const bool at_once = mechanism(read.op) == Mechanism::threads &&
+                         (is_private(plan_.values[read.op.index()].home, read.op, read.op) ||
+                          plan_[role(read.op)].warps == 1);
+    if (updates || at_once) return;
+    findings_.add(
+        "overwrite",
+        fmt::format("with {} trips, {} of iteration {} writes its result over "
+                    "{} of iteration {} while it reads that",
+                    run_.trips(), name(read.op), read.at, name(read.value), read.iteration));
   }
 
   static Access source(const Slot& slot, const Access& read) {

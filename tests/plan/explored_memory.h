@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/plan/plan.h"
+
+/// Internal to the explorer: what lies where. A buffer is a row of cells, as many for each copy as
+/// the widest role has warps; a warp of a role of k writes every k-th of them. Each cell holds the
+/// name of whatever was last written there.
+namespace twill::plan::testing {
+
+using Cell = std::int32_t;
+
+/// Of a write that is done; a write under way leaves the negative.
+Cell tag(OpId op, std::int64_t iteration);
+
+/// Who looks: one warp, or asynchronous work, which sees all lanes.
+struct Viewer {
+  int warp = 0;
+  int warps = 1;
+  bool all = false;
+};
+
+/// Layout and rules; the cells themselves belong to the state of the exploration.
+class ExploredMemory {
+ public:
+  ExploredMemory(const Plan& plan, const std::vector<RoleId>& role);
+
+  std::vector<Cell> at_start() const;
+
+  /// Whether the dependence updates its value where it lies: both ends have one place.
+  bool in_place(const problem::Dependence& d) const;
+  /// Whether somebody brings what it reads before the loop, outside of all buffers.
+  bool is_handed_over(const problem::Dependence& d) const;
+
+  /// What is wrong with reading `value` of iteration n by `reader`; nothing if it is there.
+  std::optional<std::string> read(const std::vector<Cell>& cells, OpId value, OpId reader,
+                                  std::int64_t n, Viewer viewer) const;
+  /// The same for an op of iteration i that updates: its place holds one of the values it updates.
+  std::optional<std::string> read_updated(const std::vector<Cell>& cells, OpId op, std::int64_t i,
+                                          Viewer viewer) const;
+
+  void write(std::vector<Cell>& cells, std::optional<BufferId> buffer, std::int64_t iteration,
+             Cell value, Viewer viewer) const;
+  /// Turns what an asynchronous write has left into what it means; false if it is not there.
+  bool finish(std::vector<Cell>& cells, OpId op, std::int64_t iteration, Viewer viewer) const;
+
+ private:
+  std::size_t cell(BufferId buffer, std::int64_t iteration) const;
+  std::vector<std::size_t> lanes(BufferId buffer, std::int64_t iteration, Viewer viewer) const;
+  void spoil(std::vector<Cell>& cells, BufferId id, std::int64_t iteration, Viewer viewer) const;
+
+  const Plan& plan_;
+  const std::vector<RoleId>& role_;
+  std::size_t lanes_ = 1;
+  std::vector<std::size_t> first_;  // by BufferId
+  std::size_t cells_ = 0;
+};
+
+}  // namespace twill::plan::testing

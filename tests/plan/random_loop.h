@@ -1,0 +1,21 @@
+#pragma once
+
+#include <random>
+#include <string>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
+
+namespace twill::plan::testing {
+
+/// A small loop with a little of everything that plans are made of: loads, tensor-core work in
+/// registers and in tensor memory, stores, threads in roles of one or two warps; values in
+/// registers and in memory, updated in place, carried, handed over, or only ordered.
+problem::Problem random_loop(std::mt19937& random);
+
+/// `best`, slowed down and with ops moved as far as the rules allow: what a strategy that does not
+/// search might hand over. Obeys all rules in force.
+schedule::Schedule disturbed(std::mt19937& random, const problem::Problem& problem,
+                             const schedule::Schedule& best);
+
+}  // namespace twill::plan::testing

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "plan/explorer.h"
+#include "plan/plans.h"
+#include "plan/random_loop.h"
+#include "twill/plan/text.h"
+
+// Protects drafting and proof, of each other and of loops that nobody thought of: a schedule
+// becomes a proven plan or is refused with a reason, and what is proven runs correctly in every
+// order.
+namespace twill::plan::testing {
+namespace {
+
+constexpr std::size_t kMostStates = 10'000;
+constexpr std::int64_t kMostTrips = 4;
+
+/// As the driver does it: first with the waits that are needed, then with all of them.
+struct Attempt {
+  std::optional<ProvenPlan> plan;
+  std::string refusal;
+  std::string failure;
+};
+
+Attempt attempt(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  Attempt result;
+  const auto checked = verify::verify(problem, schedule);
+  if (!checked) {
+    result.failure = "not a schedule";
+    return result;
+  }
+  for (const bool every_wait : {false, true}) {
+    Setting setting;
+    setting.every_wait = every_wait;
+    const auto draft = draft_plan(*checked, setting);
+    if (!draft) {
+      result.failure.clear();
+      result.refusal = to_string(draft.error());
+      return result;
+    }
+    const auto proven = prove(*draft);
+    if (proven) {
+      result.failure.clear();
+      result.plan = *proven;
+      return result;
+    }
+    result.failure = text_of(proven.error()) + to_text(*draft);
+  }
+  return result;
+}
+
+struct Tally {
+  int proven = 0;
+  int refused = 0;
+  int explored = 0;  ///< in every order, for every trip count tried
+};
+
+void explore_all(const Plan& plan, unsigned seed, Tally& tally) {
+  bool all = true;
+  for (std::int64_t trips = 0; trips <= kMostTrips && all; ++trips) {
+    const Exploration run = explore(plan, trips, kMostStates);
+    all = run.end != Exploration::End::too_large;
+    if (!all || run.end == Exploration::End::fine) continue;
+    ADD_FAILURE() << "seed " << seed << ", " << trips << " trips, proven, but " << run.what << "\n"
+                  << to_text(plan);
+    return;
+  }
+  if (all) ++tally.explored;
+}
+
+void check_loops(unsigned first, unsigned count) {
+  Tally tally;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const problem::Problem loop = random_loop(random);
+    const schedule::Answer answer = solve::solve(loop, {});
+    if (!answer.schedule) continue;
+    const bool best = seed % 2 == 0;
+    const Attempt plan =
+        attempt(loop, best ? *answer.schedule : disturbed(random, loop, *answer.schedule));
+    EXPECT_EQ(plan.failure, "") << "seed " << seed;
+    if (!plan.refusal.empty()) ++tally.refused;
+    if (!plan.plan) continue;
+    ++tally.proven;
+    explore_all(plan.plan->plan(), seed, tally);
+  }
+  std::cout << "proven " << tally.proven << ", refused " << tally.refused << ", explored "
+            << tally.explored << "\n";
+  // The test means nothing if nearly everything is refused, or too large to explore.
+  EXPECT_GT(tally.proven, static_cast<int>(count) / 3);
+  EXPECT_GT(tally.explored, tally.proven / 2);
+}
+
+TEST(RandomLoops, AreRefusedOrRunCorrectly) { check_loops(0, 400); }
+
+}  // namespace
+}  // namespace twill::plan::testing
