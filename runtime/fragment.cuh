@@ -11,6 +11,14 @@
 /// thread has two rows, h = 0 and 1, and a row lies in the four lanes of a quad.
 namespace twill {
 
+/// threadIdx.x, read anew: what depends on it is computed where it is used. Otherwise the compiler
+/// computes it once, ahead of all loops, and keeps it in registers that the loops need.
+__device__ __forceinline__ int thread_here() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 /// The row (0 to 63) of value `i` of `thread` (0 to 127).
 __host__ __device__ __forceinline__ constexpr int row_of(int thread, int i) {
   return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
@@ -93,8 +101,9 @@ namespace detail {
 /// Where this lane's row of the 16 x 16 block at (16 * warp, column) begins; see store_fragment.
 __device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t panel_bytes,
                                            int column) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int row = first_row + static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane % 16;
+  const int thread = thread_here();
+  const int lane = thread % 32;
+  const int row = first_row + thread % 128 / 32 * 16 + lane % 16;
   const int chunk = column % 64 / 8 + lane / 16;
   return static_cast<char*>(panels) + static_cast<uint32_t>(column / 64) * panel_bytes + row * 128 +
          ((chunk ^ (row % 8)) * 16);

@@ -30,11 +30,20 @@ __device__ __forceinline__ int trip_count(int lower, int upper, int step) {
   return upper > lower ? (upper - lower - 1) / step + 1 : 0;
 }
 
+/// The program ids of a CTA that has one tile.
+struct BlockIds {
+  int x, y, z;
+};
+__device__ __forceinline__ BlockIds block_ids() {
+  return {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)};
+}
+
 /// Row of the first value a thread holds of a 64-row fragment, and its column; see row_of.
 __device__ __forceinline__ int fragment_row() {
-  return static_cast<int>(threadIdx.x) % 128 / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+  const int thread = thread_here();
+  return thread % 128 / 32 * 16 + thread % 32 / 4;
 }
-__device__ __forceinline__ int fragment_column() { return static_cast<int>(threadIdx.x) % 4 * 2; }
+__device__ __forceinline__ int fragment_column() { return thread_here() % 4 * 2; }
 
 /// Element 0 (low half) or 1 of a packed pair.
 template <class T>
@@ -82,7 +91,7 @@ __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const 
 template <class T, int Size>
 __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
   static_assert(sizeof(T) == 4, "32-bit values");
-  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int thread = thread_here() % 128;
   T* words = static_cast<T*>(at);
 #pragma unroll
   for (int i = 0; i < Size / 4; ++i) {
@@ -96,7 +105,7 @@ __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
 template <class T, int Size>
 __device__ __forceinline__ void read_staged(const void* at, T (&values)[Size]) {
   static_assert(sizeof(T) == 4, "32-bit values");
-  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int thread = thread_here() % 128;
   const T* words = static_cast<const T*>(at);
 #pragma unroll
   for (int i = 0; i < Size / 4; ++i) {

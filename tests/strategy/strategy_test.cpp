@@ -1,6 +1,8 @@
 // What makes each strategy what it is: who runs what, in which order, what waits for what. The
 // solver fills in cycles, so they are compared with each other, never with numbers.
 
+#include "twill/strategy/strategy.h"
+
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -17,7 +19,6 @@
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
-#include "twill/strategy/strategy.h"
 #include "twill/verify/verify.h"
 
 namespace twill::strategy {
@@ -252,9 +253,8 @@ TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
 
 // One sub-tile that does something else has no schedule in common with the others.
 TEST(Modulo, RefusesSubTilesThatDiffer) {
-  const Problem uneven = changed(loop("fwd_h2"), [](problem::Parts& parts) {
-    parts.ops.back().ways[0].latency += 1;
-  });
+  const Problem uneven =
+      changed(loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().ways[0].latency += 1; });
   EXPECT_EQ(refusal(uneven, {Strategy::modulo, {}}),
             "strategy modulo: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
 }
@@ -264,7 +264,8 @@ TEST(Modulo, RefusesSubTilesThatDiffer) {
 TEST(Sequential, RunsEverythingInTheComputeGroups) {
   const Problem problem = loop("bwd_h2");
   const Arranged made = arranged(problem, Strategy::sequential);
-  for (const auto& at : made.answer.schedule->ops) EXPECT_EQ(problem[at.group].name.substr(0, 2), "WG");
+  for (const auto& at : made.answer.schedule->ops)
+    EXPECT_EQ(problem[at.group].name.substr(0, 2), "WG");
   for (const auto& each : made.terms.streams) expect_in_order(made, each);
   EXPECT_FALSE(made.terms.problem.in_force(Rule::load_group));
   EXPECT_FALSE(made.terms.problem.in_force(Rule::width));

@@ -70,8 +70,7 @@ void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("compare", "What other strategies make of a loop, side by side");
   driver::Request& request = choices->request;
-  command
-      ->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategies_option(*command, choices->strategies);
@@ -82,9 +81,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
   command->footer(kFooter);
-  command->callback([choices, &session] {
-    session.command = [choices] { return run(*choices); };
-  });
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 
 }  // namespace twill::cli

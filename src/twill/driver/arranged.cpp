@@ -27,8 +27,7 @@ std::vector<int> parts_of(const PosedPool& pool) {
 /// The depth asked for, or the number of stages that the kernel's loop asks Triton for.
 strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   strategy::Choice choice = request.strategy;
-  const auto stages =
-      ir::integer_attribute(kernel.program.op(kernel.choice.loop), "tt.num_stages");
+  const auto stages = ir::integer_attribute(kernel.program.op(kernel.choice.loop), "tt.num_stages");
   if (choice.strategy == Strategy::triton && !choice.depth && stages && *stages > 0) {
     choice.depth = static_cast<int>(std::min<std::int64_t>(*stages, schedule::kDeepestRing));
   }
@@ -78,8 +77,7 @@ class Pools {
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
   static std::pair<Cycles, Cycles> rank(const Tried& tried) {
-    const Cycles interval =
-        tried.candidate.interval.value_or(std::numeric_limits<Cycles>::max());
+    const Cycles interval = tried.candidate.interval.value_or(std::numeric_limits<Cycles>::max());
     return {tried.candidate.expected.value_or(interval), interval};
   }
 

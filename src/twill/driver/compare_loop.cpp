@@ -109,8 +109,7 @@ class Row {
 
 }  // namespace
 
-Result<ComparedLoop> compare_loop(const Request& request,
-                                  std::span<const Strategy> strategies) {
+Result<ComparedLoop> compare_loop(const Request& request, std::span<const Strategy> strategies) {
   TWILL_TRY_VOID(pose_loop(request, machine::Rate::slowest));
   ComparedLoop out;
   out.comparison.input = request.input.name;

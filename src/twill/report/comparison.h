@@ -12,7 +12,7 @@ namespace twill::report {
 
 struct Compared {
   std::string strategy;
-  std::string pool;                      ///< empty for `.loop` texts
+  std::string pool;                          ///< empty for `.loop` texts
   std::optional<schedule::Verdict> verdict;  ///< none: the strategy cannot be had
   // Of the schedule, if there is one.
   std::optional<Cycles> interval;
@@ -22,13 +22,13 @@ struct Compared {
   std::optional<Amount> registers;    ///< per thread, of the group that holds most
   // Of the plan, if there is one.
   std::vector<std::pair<std::string, Amount>> memory;  ///< by name: what the loop's buffers span
-  std::optional<double> simulated;  ///< cycles per iteration in the steady state
-  std::string note;                 ///< why something of the above is missing
+  std::optional<double> simulated;                     ///< cycles per iteration in the steady state
+  std::string note;                                    ///< why something of the above is missing
 };
 
 struct Comparison {
   std::string input;
-  std::string loop;     ///< as in Outcome; so are the next two
+  std::string loop;  ///< as in Outcome; so are the next two
   std::string machine;
   bool machine_measured = true;
   std::vector<Compared> rows;

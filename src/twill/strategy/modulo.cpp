@@ -61,8 +61,8 @@ Result<Single> single_of(const Terms& terms, const SubTiles& tiles) {
     it.from = of[it.from.index()];
     it.to = of[it.to.index()];
     const bool own = it.from == it.to && it.distance == 0;  // one sub-tile after the other
-    const bool known =
-        std::find(parts.dependences.begin(), parts.dependences.end(), it) != parts.dependences.end();
+    const bool known = std::find(parts.dependences.begin(), parts.dependences.end(), it) !=
+                       parts.dependences.end();
     if (!own && !known) parts.dependences.push_back(it);
   }
   auto posed = problem::pose(std::move(parts));

@@ -45,8 +45,8 @@ Result<void> count_rounds(Parts& parts, const std::vector<Cycles>& stages) {
 
 /// Cycles that an op holds its group at least, where groups do one thing at a time.
 Cycles issue_of(const Parts& parts, OpId op) {
-  const bool one_by_one =
-      std::find(parts.relaxed.begin(), parts.relaxed.end(), Rule::one_stream) == parts.relaxed.end();
+  const bool one_by_one = std::find(parts.relaxed.begin(), parts.relaxed.end(), Rule::one_stream) ==
+                          parts.relaxed.end();
   if (!one_by_one) return 0;
   Cycles least = std::numeric_limits<Cycles>::max();
   for (const problem::Way& way : parts.ops[op.index()].ways) least = std::min(least, way.issue);

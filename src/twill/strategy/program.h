@@ -15,9 +15,9 @@ using problem::OpId;
 
 /// What is fixed; when things happen is open.
 struct Program {
-  std::vector<GroupId> groups;             ///< by OpId
-  std::vector<Cycles> stages;              ///< by OpId: the round of a group that begins iteration i
-                                           ///< runs the op for iteration i - stage
+  std::vector<GroupId> groups;  ///< by OpId
+  std::vector<Cycles> stages;   ///< by OpId: the round of a group that begins iteration i
+                                ///< runs the op for iteration i - stage
   std::vector<std::vector<OpId>> streams;  ///< each round issues these one after the other, and all
                                            ///< of them before the next round does
   std::vector<problem::Dependence> also;   ///< pure order, not to be kept in the Problem

@@ -124,10 +124,11 @@ Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optiona
   wait_at_once(parts, streams, compute, groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
   terms.depth = depth.value_or(chains_products(problem) ? kAttentionDepth : kProductDepth);
-  terms.notes = {fmt::format("strategy triton: loads apart, {} copies of each; sub-tiles spread "
-                             "over the consumers, which run in source order and wait for each "
-                             "product before they go on",
-                             *terms.depth)};
+  terms.notes = {
+      fmt::format("strategy triton: loads apart, {} copies of each; sub-tiles spread "
+                  "over the consumers, which run in source order and wait for each "
+                  "product before they go on",
+                  *terms.depth)};
   return terms;
 }
 
@@ -136,17 +137,19 @@ Result<Terms> cypress(const Problem& problem, const SubTiles& tiles, std::option
   std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
   TWILL_TRY(Terms terms, posed(problem.parts(), std::move(groups), std::move(streams)));
   terms.depth = depth.value_or(kCypressDepth);
-  terms.notes = {fmt::format("strategy cypress: loads apart, {} copies of each; the other groups "
-                             "run in source order and wait where a value is used",
-                             *terms.depth)};
+  terms.notes = {
+      fmt::format("strategy cypress: loads apart, {} copies of each; the other groups "
+                  "run in source order and wait where a value is used",
+                  *terms.depth)};
   return terms;
 }
 
 Result<Terms> modulo(const Problem& problem, const SubTiles& tiles) {
   TWILL_TRY(std::vector<GroupId> groups, specialized(problem, tiles));
   TWILL_TRY(Terms terms, posed(problem.parts(), std::move(groups), {}));
-  terms.notes = {"strategy modulo: loads apart; every sub-tile runs the optimal modulo schedule of "
-                 "one"};
+  terms.notes = {
+      "strategy modulo: loads apart; every sub-tile runs the optimal modulo schedule of "
+      "one"};
   return terms;
 }
 
@@ -162,9 +165,10 @@ Result<Terms> sequential(const Problem& problem, const SubTiles& tiles) {
   std::sort(parts.relaxed.begin(), parts.relaxed.end());
   wait_at_once(parts, streams, compute_groups(problem), groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
-  terms.notes = {"strategy sequential: no group is special; each runs its sub-tiles in source order "
-                 "and waits for each load and product before it goes on (rules width and load-group "
-                 "relaxed)"};
+  terms.notes = {
+      "strategy sequential: no group is special; each runs its sub-tiles in source order "
+      "and waits for each load and product before it goes on (rules width and load-group "
+      "relaxed)"};
   return terms;
 }
 

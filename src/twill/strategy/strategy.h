@@ -11,10 +11,11 @@
 #include "twill/solve/solve.h"
 #include "twill/support/diagnostic.h"
 
-/// Other answers to the question that Twill answers: how compilers and people arrange the same loop.
-/// A strategy fixes who runs what and in which order; the solver then finds the least interval that
-/// leaves. So every strategy passes through the same check, plan and simulator as the optimum, and
-/// they can be compared. What each does and where it is from: docs/reference/strategies.md.
+/// Other answers to the question that Twill answers: how compilers and people arrange the same
+/// loop. A strategy fixes who runs what and in which order; the solver then finds the least
+/// interval that leaves. So every strategy passes through the same check, plan and simulator as the
+/// optimum, and they can be compared. What each does and where it is from:
+/// docs/reference/strategies.md.
 namespace twill::strategy {
 
 using problem::GroupId;
@@ -44,12 +45,12 @@ struct Choice {
 struct Terms {
   explicit Terms(Problem what) : problem(std::move(what)) {}
 
-  Problem problem;                       ///< with the rules it relaxes and the waits it adds; the
-                                         ///< ops and groups are those of the loop
-  std::vector<GroupId> groups;           ///< by OpId: who runs it
+  Problem problem;                         ///< with the rules it relaxes and the waits it adds; the
+                                           ///< ops and groups are those of the loop
+  std::vector<GroupId> groups;             ///< by OpId: who runs it
   std::vector<std::vector<OpId>> streams;  ///< issued in this order, round after round
-  std::optional<int> depth;              ///< copies of a load's buffer; nothing: as many as hide it
-  std::vector<std::string> notes;        ///< what was decided, a sentence each
+  std::optional<int> depth;        ///< copies of a load's buffer; nothing: as many as hide it
+  std::vector<std::string> notes;  ///< what was decided, a sentence each
 };
 
 /// The terms of a strategy other than `twill`. `parts` says by OpId to which sub-tile an op belongs

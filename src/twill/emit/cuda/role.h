@@ -35,6 +35,8 @@ class RolePrinter {
 
   // sections.cpp
   Result<Text> tile();
+  Result<void> after(Text& text);
+  void ids(Text& text, const Scalars& scalars) const;
   Result<void> sections(Text& text);
   Result<void> section(Text& text, const Steps& steps, Point& point);
   Result<void> initial_values(Text& text);

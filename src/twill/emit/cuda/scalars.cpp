@@ -7,46 +7,47 @@
 namespace twill::emit::cuda {
 
 Scalars::Scope Scalars::scope_of(ir::ValueId value) const {
-  const auto& known = view_.program().value(value);
+  const auto& known = view_->program().value(value);
   const ir::OpId at = known.op ? *known.op
-                               : view_.program().region(view_.program().block(*known.block).region).op;
+                               : view_->program().region(view_->program().block(*known.block).region).op;
   const bool argument = !known.op;
   const auto within = [&](ir::OpId loop) {
-    return ir::is_inside(view_.program(), at, loop) && (argument || at != loop);
+    return ir::is_inside(view_->program(), at, loop) && (argument || at != loop);
   };
-  if (within(view_.loop().op)) return Scope::iteration;
-  if (!view_.outer() || within(view_.outer()->op)) return Scope::tile;
+  if (within(view_->loop().op)) return Scope::iteration;
+  if (!view_->outer() || within(view_->outer()->op)) return Scope::tile;
   return Scope::kernel;
 }
 
 Result<std::string> Scalars::of_argument(ir::ValueId value, const std::string& iteration) {
-  if (value == view_.loop().induction) {
-    if (iteration.empty()) return view_.refuse(value, "is read outside its loop");
-    TWILL_TRY(const std::string lower, (*this)(*view_.loop().lower, ""));
-    TWILL_TRY(const std::string step, (*this)(*view_.loop().step, ""));
+  if (value == view_->loop().induction) {
+    if (iteration.empty()) return view_->refuse(value, "is read outside its loop");
+    TWILL_TRY(const std::string lower, (*this)(*view_->loop().lower, ""));
+    TWILL_TRY(const std::string step, (*this)(*view_->loop().step, ""));
     return fmt::format("({} + ({}) * {})", lower, iteration, step);
   }
-  if (view_.outer() && value == view_.outer()->induction) return std::string("tile");
-  const auto& known = view_.program().value(value);
-  const auto arguments = ir::function_arguments(view_.program(), view_.function());
+  if (view_->outer() && value == view_->outer()->induction) return std::string("tile");
+  const auto& known = view_->program().value(value);
+  const auto arguments = ir::function_arguments(view_->program(), view_->function());
   if (known.index < arguments.size() && arguments[known.index] == value) {
     return fmt::format("args.arg{}", known.index);
   }
-  return view_.refuse(value, "is carried from iteration to iteration as a scalar");
+  return view_->refuse(value, "is carried from iteration to iteration as a scalar");
 }
 
 Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& iteration) {
-  const ir::Program& program = view_.program();
+  const ir::Program& program = view_->program();
   if (const auto found = known_.find(value); found != known_.end()) return found->second;
   if (const auto number = constant(program, value)) return *number;
   const ir::Type type = ir::type_of(program, value);
   if (is_register_tile(type) || cpp_type(type).empty()) {
-    return view_.refuse(value, "of type " + type->text + " is used as a scalar");
+    return view_->refuse(value, "of type " + type->text + " is used as a scalar");
   }
   if (!program.value(value).op) return of_argument(value, iteration);
   const ir::Op& op = program.op(*program.value(value).op);
   if (op.kind == ir::OpKind::tt_get_program_id) {
     const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+    uses_ids_ = true;
     return std::string(axis == 0 ? "pid_x" : axis == 1 ? "pid_y" : "pid_z");
   }
   if (op.kind == ir::OpKind::tt_get_num_programs) {
@@ -59,7 +60,7 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
     operands.push_back(std::move(text));
   }
   const auto expression = arithmetic(program, op, operands);
-  if (!expression) return view_.refuse(value, "is no arithmetic on scalars that we know");
+  if (!expression) return view_->refuse(value, "is no arithmetic on scalars that we know");
   const Scope scope = scope_of(value);
   if (scope == Scope::iteration) return "(" + *expression + ")";
   const std::string name = "v" + identifier(program.value(value).name);

@@ -14,11 +14,14 @@ namespace twill::emit::cuda {
 class Scalars {
  public:
   Scalars(const View& view, int kernel_depth, int tile_depth)
-      : view_(view), kernel_scope_(kernel_depth), tile_scope_(tile_depth) {}
+      : view_(&view), kernel_scope_(kernel_depth), tile_scope_(tile_depth) {}
 
   /// An expression for a scalar; `iteration` is one for the number of the iteration it is wanted
   /// for, empty outside the loop. Fails for what is no arithmetic on scalars.
   Result<std::string> operator()(ir::ValueId value, const std::string& iteration);
+
+  /// Whether anything asked for a program id.
+  bool uses_ids() const { return uses_ids_; }
 
   const Text& kernel_scope() const { return kernel_scope_; }  ///< before the tiles
   const Text& tile_scope() const { return tile_scope_; }      ///< at the beginning of a tile
@@ -28,8 +31,9 @@ class Scalars {
   Scope scope_of(ir::ValueId value) const;
   Result<std::string> of_argument(ir::ValueId value, const std::string& iteration);
 
-  const View& view_;
+  const View* view_;
   std::map<ir::ValueId, std::string> known_;
+  bool uses_ids_ = false;
   Text kernel_scope_;
   Text tile_scope_;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -164,11 +165,37 @@ std::string RolePrinter::tile_loop_head() {
   return "";
 }
 
+/// The program ids, where somebody asks for them.
+void RolePrinter::ids(Text& text, const Scalars& scalars) const {
+  if (!scalars.uses_ids()) return;
+  const bool walks = plan_.kernel->tiles == plan::Tiles::persistent;
+  text.line("[[maybe_unused]] const auto [pid_x, pid_y, pid_z] = " +
+            std::string(walks ? "args.ids_of(tile);" : "twill::block_ids();"));
+}
+
+/// What comes after the loop computes its scalars anew, so that they hold no registers in the loop.
+Result<void> RolePrinter::after(Text& text) {
+  if (role_.after.empty()) return {};
+  const Scalars in_loop = std::exchange(scalars_, Scalars(view_, 3, 3));
+  Text body(text.depth() + 1);
+  Point point = at_start();
+  TWILL_TRY_VOID(section(body, role_.after, point));
+  text.line("// after the loop");
+  text.open("");
+  ids(text, scalars_);
+  text.append(scalars_.kernel_scope());
+  text.append(scalars_.tile_scope());
+  text.append(body);
+  text.close();
+  scalars_ = in_loop;
+  return {};
+}
+
 /// One run of the loop with what surrounds it.
 Result<Text> RolePrinter::tile() {
   Text body(2);
-  Point point = at_start();
   if (!role_.before.empty()) {
+    Point point = at_start();
     body.line("// before the loop");
     body.open("");
     TWILL_TRY_VOID(section(body, role_.before, point));
@@ -176,13 +203,7 @@ Result<Text> RolePrinter::tile() {
   }
   body.line("// the loop");
   TWILL_TRY_VOID(sections(body));
-  if (!role_.after.empty()) {
-    body.line("// after the loop");
-    body.open("");
-    point = at_start();
-    TWILL_TRY_VOID(section(body, role_.after, point));
-    body.close();
-  }
+  TWILL_TRY_VOID(after(body));
   return body;
 }
 
@@ -203,9 +224,8 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
     text.line(fmt::format("const bool leader = twill::warp_index() == {} && twill::elect_one();",
                           role.first_warp));
   }
-  const bool virtual_ids = view.plan().kernel->tiles == plan::Tiles::persistent;
-  if (!virtual_ids) text.line("[[maybe_unused]] const int pid_x = blockIdx.x, pid_y = blockIdx.y, "
-                              "pid_z = blockIdx.z;");
+  const bool walks = view.plan().kernel->tiles == plan::Tiles::persistent;
+  if (!walks) printer.ids(text, printer.scalars_);
   for (const int depth : printer.depths(Counts::iterations)) {
     text.line(fmt::format("twill::Ring<{0}> ring{0};", depth));
   }
@@ -214,7 +234,7 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   }
   text.append(printer.scalars_.kernel_scope());
   text.open(head);
-  if (virtual_ids) text.line("[[maybe_unused]] const auto [pid_x, pid_y, pid_z] = args.ids_of(tile);");
+  if (walks) printer.ids(text, printer.scalars_);
   text.append(printer.scalars_.tile_scope());
   printer.registers_.declare(text);
   text.append(body);

@@ -236,9 +236,9 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   const auto access = *ir::memory_access(view_.program().op(id));
   TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
   const bool rows = shape.kind == Shape::Kind::row_vector;
-  if (rows) text.open("if (threadIdx.x % 4 == 0)");  // the lanes of a quad hold the same rows
+  if (rows) text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows
   if (shape.kind == Shape::Kind::column_vector) {
-    text.open("if (threadIdx.x % 128 < 4)");  // all rows of threads hold the same columns
+    text.open("if (twill::thread_here() % 128 < 4)");  // all rows of threads hold the same columns
   }
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
