@@ -57,7 +57,6 @@ class Explorer {
   }
 
  private:
-  // --- Layout -----------------------------------------------------------------------------------
   void lay_out_warps() {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       const Role& role = plan_.roles[r];
@@ -158,8 +157,6 @@ class Explorer {
       }
     }
   }
-
-  // --- Steps ------------------------------------------------------------------------------------
 
   /// Steps that nobody else can see or hinder: taking them first loses no behaviour.
   bool is_local(std::size_t warp, const Micro& micro) const {
@@ -286,17 +283,20 @@ class Explorer {
     if (micro.second_half) {
       return state.barriers[meeting(warp, micro)].phase > state.met[warp];
     }
-    if (step.kind == StepKind::drain_groups) {
-      const auto& queue = state.queues[warp_role_[warp].index() * 3 + queue_of(step.queue)];
-      const auto mine = std::count_if(queue.begin(), queue.end(), [&](const Flight& flight) {
-        return (flight.started >> warp_number_[warp] & 1U) != 0;
-      });
-      return mine <= step.pending;
-    }
+    if (step.kind == StepKind::drain_groups)
+      return in_flight(state, warp, step.queue) <= step.pending;
     if (step.kind == StepKind::compute && step.drains_first) {
-      return state.queues[warp_role_[warp].index() * 3].empty();
+      return in_flight(state, warp, Mechanism::wgmma) == 0;
     }
     return true;
+  }
+
+  /// Work in a queue that the warp itself has started.
+  std::ptrdiff_t in_flight(const State& state, std::size_t warp, Mechanism how) const {
+    const auto& queue = state.queues[warp_role_[warp].index() * 3 + queue_of(how)];
+    return std::count_if(queue.begin(), queue.end(), [&](const Flight& flight) {
+      return (flight.started >> warp_number_[warp] & 1U) != 0;
+    });
   }
 
   std::size_t meeting(std::size_t warp, const Micro& micro) const {
@@ -419,8 +419,6 @@ class Explorer {
     }
     state.done[run_of(flight.op, flight.iteration)] |= static_cast<std::uint8_t>(flight.started);
   }
-
-  // --- Data -------------------------------------------------------------------------------------
 
   enum class Reading { at_once, starting, ending };
 
