@@ -70,6 +70,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   driver::Request& request = choices->request;
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(*command, request);
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to plan the best schedule known")
