@@ -1,6 +1,6 @@
 """The kernels that are checked and measured on a GPU: their inputs, what they should give, and how they are called.
 
-A kernel is a folder that `twill emit cuda` wrote. Its launch function takes the arguments of the TTGIR function, a
+A kernel is a folder that `emit.py` wrote. Its launch function takes the arguments of the TTGIR function, a
 descriptor by the address of its tensor, followed by its sizes and strides.
 """
 import ctypes
@@ -13,7 +13,6 @@ import typing
 
 import torch
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-lineinfo", "-Xptxas", "-v", "-Xcompiler",
         "-fPIC", "--shared"]
 
@@ -125,18 +124,18 @@ GEMM_SIZES = [(128, 256, 64), (128, 256, 0), (256, 512, 64), (512, 512, 512), (2
 ATTENTION_SIZES = [(1, 1, 128), (1, 2, 256), (2, 3, 384), (1, 2, 512), (2, 3, 1024), (1, 1, 2048), (3, 16, 640), (2, 8, 4096)]
 BATCHED_SIZES = [(4, 512, 512, 512), (3, 200, 136, 72), (1, 128, 128, 0), (7, 256, 384, 192)]
 
-# name: TTGIR, how a problem is made, sizes it is checked at
+# name: how a problem is made, sizes it is checked at; the names are those of emit.py
 KERNELS = {
-    "gemm_128x128x64": ("gemm/sm_90/tma_128x128x64", gemm(128, 128), GEMM_SIZES),
-    "gemm_128x256x64": ("gemm/sm_90/tma_128x256x64", gemm(128, 256), GEMM_SIZES),
-    "gemm_persistent": ("gemm_persistent/sm_90/128x128x64_nested", gemm(128, 128, True), GEMM_SIZES),
-    "gemm_batched": ("gemm_batched/sm_90/128x128x64", gemm_batched, BATCHED_SIZES),
-    "dual_gemm": ("dual_gemm/sm_90/128x128x64", dual_gemm, GEMM_SIZES),
-    "gemm_rowsum": ("gemm_rowsum/sm_90/128x128x64", gemm_rowsum, GEMM_SIZES),
-    "fa_fwd_d64": ("fa_fwd/sm_90/d64", attention(128, 64), ATTENTION_SIZES),
-    "fa_fwd_d128": ("fa_fwd/sm_90/d128", attention(128, 128), ATTENTION_SIZES),
-    "fa_fwd_subtiled_d64": ("fa_fwd_subtiled/sm_90/2x64n128d64", attention(128, 64), ATTENTION_SIZES),
-    "fa_fwd_subtiled_d128": ("fa_fwd_subtiled/sm_90/2x64n128d128", attention(128, 128), ATTENTION_SIZES),
+    "gemm_128x128x64": (gemm(128, 128), GEMM_SIZES),
+    "gemm_128x256x64": (gemm(128, 256), GEMM_SIZES),
+    "gemm_persistent": (gemm(128, 128, True), GEMM_SIZES),
+    "gemm_batched": (gemm_batched, BATCHED_SIZES),
+    "dual_gemm": (dual_gemm, GEMM_SIZES),
+    "gemm_rowsum": (gemm_rowsum, GEMM_SIZES),
+    "fa_fwd_d64": (attention(128, 64), ATTENTION_SIZES),
+    "fa_fwd_d128": (attention(128, 128), ATTENTION_SIZES),
+    "fa_fwd_subtiled_d64": (attention(128, 64), ATTENTION_SIZES),
+    "fa_fwd_subtiled_d128": (attention(128, 128), ATTENTION_SIZES),
 }
 
 
@@ -147,7 +146,7 @@ class Kernel:
         self.folder = pathlib.Path(folder)
         self.name, self.strategy, *rest = self.folder.name.split(".")
         self.dtype = torch.bfloat16 if "bf16" in rest else torch.float16
-        _, self.make, self.sizes = KERNELS[self.name]
+        self.make, self.sizes = KERNELS[self.name]
         self.label = self.folder.name
         self.process = None
 

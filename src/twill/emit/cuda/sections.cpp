@@ -103,6 +103,10 @@ Result<void> RolePrinter::initial_values(Text& text) {
       if (variable == nullptr || !done.insert(variable->name).second) continue;
       Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
       TWILL_TRY_VOID(tiles.assign(text, {{variable, carried.init}}));
+      // A constant would be moved into the loop, between the products that are under way there.
+      if (variable->shape.kind == Shape::Kind::matrix && variable->type == "float") {
+        text.line(fmt::format("twill::settle({});", variable->name));
+      }
     }
   }
   return {};

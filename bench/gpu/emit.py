@@ -1,0 +1,61 @@
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX]`.
+
+Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
+prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRATEGIES = ["twill", "modulo", "triton", "cypress", "sequential"]
+SOURCES = {
+    "gemm_128x128x64": "gemm/sm_90/tma_128x128x64",
+    "gemm_128x256x64": "gemm/sm_90/tma_128x256x64",
+    "gemm_persistent": "gemm_persistent/sm_90/128x128x64_nested",
+    "gemm_batched": "gemm_batched/sm_90/128x128x64",
+    "dual_gemm": "dual_gemm/sm_90/128x128x64",
+    "gemm_rowsum": "gemm_rowsum/sm_90/128x128x64",
+    "fa_fwd_d64": "fa_fwd/sm_90/d64",
+    "fa_fwd_d128": "fa_fwd/sm_90/d128",
+    "fa_fwd_subtiled_d64": "fa_fwd_subtiled/sm_90/2x64n128d64",
+    "fa_fwd_subtiled_d128": "fa_fwd_subtiled/sm_90/2x64n128d128",
+}
+
+
+def emit(program, name, strategy, folder, bf16=False, extra=()):
+    """The finished process of `twill emit cuda`."""
+    source = ROOT / "kernels" / f"{SOURCES[name]}.pre.ttgir"
+    command = [str(program), "emit", "cuda", "--strategy", strategy, "--machine", "h200", "-o", str(folder), *extra]
+    if not bf16:
+        return subprocess.run([*command, str(source)], capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        changed = pathlib.Path(scratch) / f"{name}_bf16.ttgir"
+        changed.write_text(re.sub(r"\bf16\b|(?<=x)f16\b", "bf16", source.read_text()))
+        return subprocess.run([*command, str(changed)], capture_output=True, text=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--strategies", default=",".join(STRATEGIES))
+    parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for strategy in options.strategies.split(","):
+        for name in SOURCES:
+            label = f"{name}.{strategy}" + (".bf16" if options.bf16 else "")
+            if not re.search(options.only, label):
+                continue
+            done = emit(options.program, name, strategy, options.folder / label, options.bf16)
+            if done.returncode != 0:
+                print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
