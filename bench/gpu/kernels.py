@@ -5,13 +5,17 @@ descriptor by the address of its tensor, followed by its sizes and strides.
 """
 import ctypes
 import dataclasses
+import importlib
 import math
 import pathlib
 import re
 import subprocess
+import sys
 import typing
 
 import torch
+
+import emit
 
 NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-lineinfo", "-Xptxas", "-v", "-Xcompiler",
         "-fPIC", "--shared"]
@@ -28,6 +32,17 @@ def pointer(t):
 
 def poisoned(*shape, dtype):
     return torch.full(shape, float("nan"), device="cuda", dtype=dtype)
+
+
+def triton_source(name):
+    """The module of kernels/NAME/NAME.py, which needs kernels/common.py beside it."""
+    sys.path[:0] = [str(emit.ROOT / "kernels"), str(emit.ROOT / "kernels" / name)]
+    return importlib.import_module(name)
+
+
+def descriptor(t, block):
+    from triton.tools.tensor_descriptor import TensorDescriptor
+    return TensorDescriptor.from_tensor(t, block)
 
 
 def cdiv(a, b):
@@ -52,7 +67,13 @@ def gemm(bm, bn, loop_sizes=False):
         c = poisoned(m, n, dtype=dtype)
         last = [m, n, k] if loop_sizes else [k]
         grid = (132, 1, 1) if loop_sizes else (cdiv(m, bm), cdiv(n, bn), 1)
-        others = {"cublas": lambda: torch.matmul(a, b.T, out=c)} if peers else {}
+        others = {}
+        if peers:
+            source = triton_source("gemm")
+            blocks = [descriptor(a, [bm, 64]), descriptor(b, [bn, 64]), descriptor(c, [bm, bn])]
+            others = {"cublas": lambda: torch.matmul(a, b.T, out=c),
+                      "triton-3.6": lambda: source.gemm_tma[(cdiv(m, bm), cdiv(n, bn))](
+                          *blocks, k, BM=bm, BN=bn, BK=64, WS=False, num_warps=8 if bn == 256 else 4, num_stages=3 if bn == 256 else 4)}
         return Problem(grid, [*tensor(a), *tensor(b), *tensor(c), *map(ctypes.c_int, last)], [c],
                        lambda: [a.double() @ b.double().T], 2.0 * m * n * k, others)
     return make
@@ -78,7 +99,8 @@ def dual_gemm(size, dtype, peers=False):
 
     return Problem((cdiv(m, 128), cdiv(n, 128), 1), [*tensor(a), *tensor(b1), *tensor(b2), *tensor(c), ctypes.c_int(k)], [c],
                    lambda: [torch.nn.functional.silu(a.double() @ b1.double().T) * (a.double() @ b2.double().T)],
-                   4.0 * m * n * k, {"cublas+torch": separate} if peers else {})
+                   4.0 * m * n * k,
+                   {"cublas+torch": separate, "triton-3.6": lambda: triton_source("dual_gemm").run(torch, a, b1, b2)} if peers else {})
 
 
 def gemm_rowsum(size, dtype, peers=False):
@@ -93,7 +115,7 @@ def gemm_rowsum(size, dtype, peers=False):
 
     return Problem((cdiv(m, 128), cdiv(n, 128), 1), [*tensor(a), *tensor(b), *tensor(c), *pointer(y), ctypes.c_int(k)],
                    [c, y[:m]], lambda: [a.double() @ b.double().T, a.double().sum(1)], 2.0 * m * n * k,
-                   {"cublas+torch": separate} if peers else {})
+                   {"cublas+torch": separate, "triton-3.6": lambda: triton_source("gemm_rowsum").run(torch, a, b)} if peers else {})
 
 
 def attention(bm, d):
@@ -113,7 +135,8 @@ def attention(bm, d):
                     return torch.nn.functional.scaled_dot_product_attention(q, k, v)
             return call
 
-        others = {"cudnn": sdpa(torch.nn.attention.SDPBackend.CUDNN_ATTENTION)} if peers else {}
+        others = {"cudnn": sdpa(torch.nn.attention.SDPBackend.CUDNN_ATTENTION),
+                  "triton-3.6": lambda: triton_source("fa_fwd").run(torch, q, k, v, 128, 128, 8, 3)} if peers else {}
         return Problem((n // bm, batch * heads, 1), [*flat, *pointer(lse), ctypes.c_float(d**-0.5), ctypes.c_int(n)],
                        [o, lse], reference, 4.0 * batch * heads * n * n * d, others)
     return make

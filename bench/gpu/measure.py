@@ -1,6 +1,6 @@
 """Measures emitted kernels beside the libraries, all in one run: `measure.py FOLDER [--only REGEX] [--json FILE]`.
 
-Everybody gets the same inputs, takes turns, and is measured for a while each turn; the median over the turns counts.
+The last figure of a row is its speed over that of the library. Everybody gets the same inputs, takes turns, and is measured for a while each turn; the median over the turns counts.
 Burst: 20 ms after a second of rest. Sustained: half a second on end, after a warm-up of the whole round. Clock and power
 are sampled while that runs.
 """
@@ -93,7 +93,8 @@ def measure(name, size, group, turns):
 
 
 def show(rows):
-    peers = {(tuple(r["size"]), r["regime"]): r["tflops"] for r in rows if not r["who"].startswith("twill")}
+    libraries = [r for r in rows if r["who"].startswith(("cublas", "cudnn"))]
+    peers = {(tuple(r["size"]), r["regime"]): r["tflops"] for r in libraries}
     for row in rows:
         ratio = row["tflops"] / peers.get((tuple(row["size"]), row["regime"]), row["tflops"])
         print(f"{row['kernel']:22} {row['dtype']:9} {'x'.join(map(str, row['size'])):18} {row['regime']:9} {row['who']:16} "
