@@ -412,7 +412,7 @@ class DataCheck {
     if (updates || at_once) return;
     findings_.add(
         "overwrite",
-        fmt::format("with {} trips, {} of iteration {} writes its result over "
+        fmt::format("with {}, {} of iteration {} writes its result over "
                     "{} of iteration {} while it reads that",
                     run_.trips(), name(read.op), read.at, name(read.value), read.iteration));
   }
