@@ -210,8 +210,9 @@ class SectionWriter {
   }
 
   /// The pin keeps math that stands above the drain above it. Roles that take turns at the tensor
-  /// core need none: there it costs 1 % (measured: attention of head dimension 128 on an H200,
-  /// docs/results.md), where nothing keeps the roles apart it gains 20 %.
+  /// core need none. Measured on an H200: there it costs 1 % (attention of head dimension 128,
+  /// docs/hardware.md); where nothing keeps two roles apart it gains a fifth (loops of products and
+  /// softmax alone).
   void write_drain(std::vector<Step>& out, Mechanism queue, int pending, const Instance& at,
                    std::size_t position) {
     Step drain;
@@ -235,13 +236,12 @@ class SectionWriter {
   }
 
   bool takes_turns() const {
-    return std::any_of(draft_.plan.channels.begin(), draft_.plan.channels.end(),
-                       [&](const Channel& channel) {
-                         return channel.kind == ChannelKind::token &&
-                                (channel.producer == role_ ||
-                                 std::count(channel.consumers.begin(), channel.consumers.end(),
-                                            role_) > 0);
-                       });
+    return std::any_of(
+        draft_.plan.channels.begin(), draft_.plan.channels.end(), [&](const Channel& channel) {
+          return channel.kind == ChannelKind::token &&
+                 (channel.producer == role_ ||
+                  std::count(channel.consumers.begin(), channel.consumers.end(), role_) > 0);
+        });
   }
 
   /// Whether math stands between the last start of a group in this section and here.
@@ -366,10 +366,9 @@ Result<Plan> draft_fitting(const verify::CheckedSchedule& checked, const Setting
 
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
   Result<Plan> plan = draft_fitting(checked, setting);
-  const bool stages =
-      std::any_of(setting.around.begin(), setting.around.end(), [](const Around& around) {
-        return around.what.mechanism == Mechanism::bulk_store;
-      });
+  const bool stages = std::any_of(
+      setting.around.begin(), setting.around.end(),
+      [](const Around& around) { return around.what.mechanism == Mechanism::bulk_store; });
   if (plan || !stages) return plan;
   Result<Plan> direct = draft_fitting(checked, without_staging(setting));
   if (!direct) return plan;

@@ -19,14 +19,14 @@ using Patterns = std::map<OpKind, const char*>;
 
 const Patterns& for_all() {
   static const Patterns patterns = {
-      {OpKind::arith_addi, "{0} + {1}"},   {OpKind::arith_subi, "{0} - {1}"},
-      {OpKind::arith_muli, "{0} * {1}"},   {OpKind::arith_divsi, "{0} / {1}"},
-      {OpKind::arith_remsi, "{0} % {1}"},  {OpKind::arith_andi, "{0} & {1}"},
-      {OpKind::arith_ori, "{0} | {1}"},    {OpKind::arith_xori, "{0} ^ {1}"},
-      {OpKind::arith_shli, "{0} << {1}"},  {OpKind::arith_shrsi, "{0} >> {1}"},
-      {OpKind::arith_minsi, "min({0}, {1})"}, {OpKind::arith_maxsi, "max({0}, {1})"},
-      {OpKind::arith_addf, "{0} + {1}"},   {OpKind::arith_subf, "{0} - {1}"},
-      {OpKind::arith_mulf, "{0} * {1}"},   {OpKind::arith_negf, "-{0}"},
+      {OpKind::arith_addi, "{0} + {1}"},         {OpKind::arith_subi, "{0} - {1}"},
+      {OpKind::arith_muli, "{0} * {1}"},         {OpKind::arith_divsi, "{0} / {1}"},
+      {OpKind::arith_remsi, "{0} % {1}"},        {OpKind::arith_andi, "{0} & {1}"},
+      {OpKind::arith_ori, "{0} | {1}"},          {OpKind::arith_xori, "{0} ^ {1}"},
+      {OpKind::arith_shli, "{0} << {1}"},        {OpKind::arith_shrsi, "{0} >> {1}"},
+      {OpKind::arith_minsi, "min({0}, {1})"},    {OpKind::arith_maxsi, "max({0}, {1})"},
+      {OpKind::arith_addf, "{0} + {1}"},         {OpKind::arith_subf, "{0} - {1}"},
+      {OpKind::arith_mulf, "{0} * {1}"},         {OpKind::arith_negf, "-{0}"},
       {OpKind::arith_select, "{0} ? {1} : {2}"}, {OpKind::tt_addptr, "{0} + {1}"},
   };
   return patterns;
@@ -34,18 +34,26 @@ const Patterns& for_all() {
 
 const Patterns& for_f32() {
   static const Patterns patterns = {
-      {OpKind::arith_divf, "__fdividef({0}, {1})"}, {OpKind::arith_maxnumf, "fmaxf({0}, {1})"},
+      {OpKind::arith_divf, "__fdividef({0}, {1})"},
+      {OpKind::arith_maxnumf, "fmaxf({0}, {1})"},
       {OpKind::arith_minnumf, "fminf({0}, {1})"},
       {OpKind::arith_maximumf, "twill::maximum({0}, {1})"},
       {OpKind::arith_minimumf, "twill::minimum({0}, {1})"},
       {OpKind::tt_precise_divf, "__fdiv_rn({0}, {1})"},
-      {OpKind::math_exp2, "twill::exp2_approx({0})"}, {OpKind::math_exp, "__expf({0})"},
-      {OpKind::math_log2, "twill::log2_approx({0})"}, {OpKind::math_log, "__logf({0})"},
-      {OpKind::math_sqrt, "__fsqrt_rn({0})"}, {OpKind::tt_precise_sqrt, "__fsqrt_rn({0})"},
-      {OpKind::math_rsqrt, "rsqrtf({0})"}, {OpKind::math_absf, "fabsf({0})"},
-      {OpKind::math_tanh, "tanhf({0})"}, {OpKind::math_erf, "erff({0})"},
-      {OpKind::math_sin, "__sinf({0})"}, {OpKind::math_cos, "__cosf({0})"},
-      {OpKind::math_floor, "floorf({0})"}, {OpKind::math_ceil, "ceilf({0})"},
+      {OpKind::math_exp2, "twill::exp2_approx({0})"},
+      {OpKind::math_exp, "__expf({0})"},
+      {OpKind::math_log2, "twill::log2_approx({0})"},
+      {OpKind::math_log, "__logf({0})"},
+      {OpKind::math_sqrt, "__fsqrt_rn({0})"},
+      {OpKind::tt_precise_sqrt, "__fsqrt_rn({0})"},
+      {OpKind::math_rsqrt, "rsqrtf({0})"},
+      {OpKind::math_absf, "fabsf({0})"},
+      {OpKind::math_tanh, "tanhf({0})"},
+      {OpKind::math_erf, "erff({0})"},
+      {OpKind::math_sin, "__sinf({0})"},
+      {OpKind::math_cos, "__cosf({0})"},
+      {OpKind::math_floor, "floorf({0})"},
+      {OpKind::math_ceil, "ceilf({0})"},
       {OpKind::math_fma, "fmaf({0}, {1}, {2})"},
   };
   return patterns;
@@ -70,9 +78,9 @@ std::optional<std::string> compare_integers(const ir::Op& op, const Words& x) {
 std::optional<std::string> compare_floats(const ir::Op& op, const Words& x) {
   const auto predicate = ir::integer_attribute(op, "predicate");
   static const std::map<std::int64_t, const char*> known = {
-      {1, "{0} == {1}"},     {2, "{0} > {1}"},      {3, "{0} >= {1}"},    {4, "{0} < {1}"},
-      {5, "{0} <= {1}"},     {9, "!({0} <= {1})"},  {10, "!({0} < {1})"}, {11, "!({0} >= {1})"},
-      {12, "!({0} > {1})"},  {13, "{0} != {1}"}};
+      {1, "{0} == {1}"},    {2, "{0} > {1}"},     {3, "{0} >= {1}"},    {4, "{0} < {1}"},
+      {5, "{0} <= {1}"},    {9, "!({0} <= {1})"}, {10, "!({0} < {1})"}, {11, "!({0} >= {1})"},
+      {12, "!({0} > {1})"}, {13, "{0} != {1}"}};
   const auto found = predicate ? known.find(*predicate) : known.end();
   if (found == known.end()) return std::nullopt;
   return fill(found->second, x);
@@ -97,7 +105,8 @@ std::optional<std::string> convert(const ir::Program& program, const ir::Op& op,
 
 }  // namespace
 
-std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& op, const Words& x) {
+std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& op,
+                                      const Words& x) {
   if (op.results.size() != 1) return std::nullopt;
   const std::string type = cpp_type(ir::type_of(program, op.results[0]));
   switch (op.kind) {

@@ -57,8 +57,8 @@ void print_walk(Text& text, const plan::Kernel& kernel) {
     text.line(fmt::format("const int band = in_plane / ({} * grid_y);", kernel.group));
     text.line(fmt::format("const int in_band = in_plane % ({} * grid_y);", kernel.group));
     text.line(fmt::format("const int width = min({0}, grid_x - {0} * band);", kernel.group));
-    text.line(fmt::format("return {{{} * band + in_band % width, in_band / width, z}};",
-                          kernel.group));
+    text.line(
+        fmt::format("return {{{} * band + in_band % width, in_band / width, z}};", kernel.group));
   }
   text.close();
 }
@@ -84,10 +84,10 @@ void print_map(Text& text, const View& view, const Maps::Map& map) {
   text.line(fmt::format("const std::uint64_t strides[] = {{{}}};",
                         strides.empty() ? "0" : fmt::format("{}", fmt::join(strides, ", "))));
   text.line(fmt::format("const std::uint32_t box[] = {{{}}};", fmt::join(box, ", ")));
-  text.line(fmt::format("if (const char* wrong = twill::describe(&args.{}, twill::map_type<{}>(), {}, "
-                        "arg{}, sizes, strides, box, {})) return wrong;",
-                        Maps::name_of(map), cpp_type(descriptor->element->element), rank,
-                        map.argument, swizzle));
+  text.line(fmt::format(
+      "if (const char* wrong = twill::describe(&args.{}, twill::map_type<{}>(), {}, "
+      "arg{}, sizes, strides, box, {})) return wrong;",
+      Maps::name_of(map), cpp_type(descriptor->element->element), rank, map.argument, swizzle));
   text.close();
 }
 
@@ -97,14 +97,15 @@ Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
   text.line("/// What the kernel gets; argN is argument N of the TTGIR function.");
   text.open("struct Arguments");
   for (const Maps::Map& map : maps.all()) {
-    text.line(fmt::format("CUtensorMap {};  // of argument {}, boxes of {} rows", Maps::name_of(map),
-                          map.argument, map.rows));
+    text.line(fmt::format("CUtensorMap {};  // of argument {}, boxes of {} rows",
+                          Maps::name_of(map), map.argument, map.rows));
   }
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
     if (is_descriptor(type)) continue;
     const std::string cpp = cpp_type(type);
-    if (cpp.empty()) return view.refuse(arguments_of(view)[i], "is an argument of type " + type->text);
+    if (cpp.empty())
+      return view.refuse(arguments_of(view)[i], "is an argument of type " + type->text);
     text.line(fmt::format("{} arg{};", cpp, i));
   }
   print_walk(text, *view.plan().kernel);
@@ -129,11 +130,16 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line("#ifndef __CUDACC_RTC__");
   text.line("#include \"runtime/host.cuh\"");
   text.blank();
-  text.line("/// Launches the kernel for a grid of program ids, as Triton would: nullptr, or what is wrong.");
-  text.line("/// Parameters as those of the TTGIR function; a descriptor by the address of its tensor,");
+  text.line(
+      "/// Launches the kernel for a grid of program ids, as Triton would: nullptr, or what is "
+      "wrong.");
+  text.line(
+      "/// Parameters as those of the TTGIR function; a descriptor by the address of its tensor,");
   text.line("/// followed by its sizes and strides in elements, outermost first.");
-  text.line(fmt::format("extern \"C\" const char* launch_{}(int grid_x, int grid_y, int grid_z, "
-                        "cudaStream_t stream,", name));
+  text.line(
+      fmt::format("extern \"C\" const char* launch_{}(int grid_x, int grid_y, int grid_z, "
+                  "cudaStream_t stream,",
+                  name));
   text.open(fmt::format("    {})", fmt::join(parameters, ", ")));
   text.line("if (const char* wrong = twill::check_device()) return wrong;");
   text.line("if (grid_x < 0 || grid_y < 0 || grid_z < 0) return \"launch: the grid is negative\";");
@@ -153,12 +159,15 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
     text.line("if (tiles > 0x7fffffff) return \"launch: more than 2^31 tiles\";");
     text.line("args.tiles = static_cast<int>(tiles);");
     text.line("int resident = 0;");
-    text.line(fmt::format("if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return "
-                          "wrong;", name));
+    text.line(
+        fmt::format("if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return "
+                    "wrong;",
+                    name));
     text.line("how.grid = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));");
   } else {
-    text.line("how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "
-              "static_cast<unsigned>(grid_z));");
+    text.line(
+        "how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "
+        "static_cast<unsigned>(grid_z));");
   }
   text.line(fmt::format("return twill::launch({}, how, args);", name));
   text.close();

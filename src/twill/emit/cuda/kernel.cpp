@@ -68,8 +68,8 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
     g == 0 ? text.open(head) : text.otherwise("else " + head);
     if (group.setmaxnreg > 0) {
       const bool raises = group.setmaxnreg > plan.limits.launch_registers;
-      text.line(fmt::format("twill::registers_{}<{}>();", raises ? "raise" : "drop",
-                            group.setmaxnreg));
+      text.line(
+          fmt::format("twill::registers_{}<{}>();", raises ? "raise" : "drop", group.setmaxnreg));
     }
     for (const plan::Role& role : plan.roles) {
       if (role.warpgroup.index() != g) continue;
@@ -106,7 +106,9 @@ void print_head(Text& text, const View& view) {
   text.line("// Printed by twill from " + view.input() + " (" + plan.kernel->loop + ").");
   text.line(fmt::format("// Initiation interval of the schedule: {} cycles on {}.",
                         plan.schedule.initiation_interval, plan.limits.machine));
-  text.line("// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: docs/reference/cuda.md of twill.");
+  text.line(
+      "// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: "
+      "docs/reference/cuda.md of twill.");
   for (const std::string& note : plan.notes) text.line("// " + note + ".");
   text.blank();
   for (const char* header : {"barrier", "fragment", "role", "tile", "tma", "wgmma"}) {
@@ -125,7 +127,8 @@ void print_kernel(Text& text, const plan::Plan& plan, const Maps& maps) {
   text.line("}  // namespace");
   text.blank();
   text.line("extern \"C\" __global__ void __launch_bounds__(kThreads, 1)");
-  text.open(fmt::format("{}(const __grid_constant__ Arguments args)", identifier(plan.kernel->name)));
+  text.open(
+      fmt::format("{}(const __grid_constant__ Arguments args)", identifier(plan.kernel->name)));
   text.line("extern __shared__ __align__(1024) char smem[];");
   text.line("Barriers& barriers = *reinterpret_cast<Barriers*>(smem + kBarriersAt);");
   print_initialization(text, plan, maps);

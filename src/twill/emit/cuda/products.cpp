@@ -7,8 +7,8 @@
 namespace twill::emit::cuda {
 namespace {
 
-constexpr std::int64_t kStep = 16;         ///< of k in one wgmma of 16-bit operands
-constexpr std::int64_t kBlock = 64;        ///< rows of one wgmma
+constexpr std::int64_t kStep = 16;   ///< of k in one wgmma of 16-bit operands
+constexpr std::int64_t kBlock = 64;  ///< rows of one wgmma
 constexpr std::int64_t kMostColumns = 256;
 
 /// Bytes from the start of an operand to where step k begins, as an expression over `k`; and the
@@ -27,9 +27,9 @@ Operand operand_of(const SharedTile& tile, bool contracted_last) {
   if (contracted_last) {
     const std::int64_t in_panel = panel_elements(tile) / kStep;
     operand.major = "twill::Major::k";
-    operand.offset = in_panel == 1 ? fmt::format("k * {}", panel_bytes(tile))
-                                   : fmt::format("k / {0} * {1} + k % {0} * 32", in_panel,
-                                                 panel_bytes(tile));
+    operand.offset = in_panel == 1
+                         ? fmt::format("k * {}", panel_bytes(tile))
+                         : fmt::format("k / {0} * {1} + k % {0} * 32", in_panel, panel_bytes(tile));
     return operand;
   }
   operand.major = "twill::Major::mn";
@@ -89,17 +89,16 @@ Result<void> print_product(Text& text, const View& view, ir::OpId product, int p
     const std::string b_at = fmt::format("twill::advance(b, {})", b_operand.offset);
     const std::string slice = blocks == 1 ? "" : fmt::format(", {}", offset);
     if (from_registers) {
-      text.line(fmt::format("twill::wgmma_rs<{}, {}, {}{}>({}, {}, {}4 * k, {}, {});",
-                            shape.columns, b.type, b_operand.major, slice, places.result->name,
-                            places.a_array,
-                            block == 0 ? "" : fmt::format("{} + ", block * steps * 4), b_at,
-                            accumulate));
+      text.line(
+          fmt::format("twill::wgmma_rs<{}, {}, {}{}>({}, {}, {}4 * k, {}, {});", shape.columns,
+                      b.type, b_operand.major, slice, places.result->name, places.a_array,
+                      block == 0 ? "" : fmt::format("{} + ", block * steps * 4), b_at, accumulate));
     } else {
       const std::int64_t row = row_offset(a, first_row + block * kBlock);
-      text.line(fmt::format("twill::wgmma_ss<{}, {}, {}, {}{}>({}, twill::advance(a, {}{}), {}, {});",
-                            shape.columns, b.type, a_operand.major, b_operand.major, slice,
-                            places.result->name, row == 0 ? "" : fmt::format("{} + ", row),
-                            a_operand.offset, b_at, accumulate));
+      text.line(fmt::format(
+          "twill::wgmma_ss<{}, {}, {}, {}{}>({}, twill::advance(a, {}{}), {}, {});", shape.columns,
+          b.type, a_operand.major, b_operand.major, slice, places.result->name,
+          row == 0 ? "" : fmt::format("{} + ", row), a_operand.offset, b_at, accumulate));
     }
   }
   text.close();

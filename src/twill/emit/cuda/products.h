@@ -15,7 +15,7 @@ struct ProductPlaces {
   std::string a_array;                    ///< of a_registers
   std::string a_address;                  ///< of the tile in shared memory, bytes
   std::string b_address;
-  bool accumulates = false;               ///< adds to what the result holds
+  bool accumulates = false;  ///< adds to what the result holds
 };
 
 /// The wgmma instructions of one product and its commit. Fails for shapes and types that wgmma does

@@ -69,8 +69,12 @@ Result<Registers> Registers::of(const View& view, plan::RoleId role) {
       const std::size_t place = made.size() - 1 - i;
       TWILL_TRY(const Shape shape, view.shape_of(made[i], part));
       const ir::Type type = ir::type_of(view.program(), made[i]);
-      Variable variable{identifier(buffer.name), shape, cpp_type(type),
-                        is_packed(type) && shape.kind == Shape::Kind::matrix, buffer.depth, op};
+      Variable variable{identifier(buffer.name),
+                        shape,
+                        cpp_type(type),
+                        is_packed(type) && shape.kind == Shape::Kind::matrix,
+                        buffer.depth,
+                        op};
       if (place > 0) variable.name += fmt::format("_{}", view.program().value(made[i]).name);
       if (variable.type.empty()) return view.refuse(made[i], "has elements CUDA has no type for");
       const auto [known, fresh] =

@@ -21,8 +21,13 @@ class RolePrinter {
 
  private:
   RolePrinter(const View& view, plan::RoleId id, Maps& maps, Registers registers)
-      : view_(view), plan_(view.plan()), id_(id), role_(view.plan()[id]), maps_(maps),
-        registers_(std::move(registers)), scalars_(view, 1, 2) {}
+      : view_(view),
+        plan_(view.plan()),
+        id_(id),
+        role_(view.plan()[id]),
+        maps_(maps),
+        registers_(std::move(registers)),
+        scalars_(view, 1, 2) {}
 
   using Steps = std::vector<plan::Step>;
   /// What is known at a point of a section, relative to its window (or its first or last
@@ -42,7 +47,6 @@ class RolePrinter {
   Result<void> initial_values(Text& text);
   Point at_start() const;
   Point at_steady(const Point& entered) const;
-  Point at_drain(const Point& entered) const;
   void advance(Text& text, const std::string& by) const;
   std::set<int> depths(plan::Channel::Counts counts) const;
   std::string tile_loop_head();
@@ -51,6 +55,7 @@ class RolePrinter {
   Result<void> step(Text& text, const Steps& steps, std::size_t index, Point& point);
   Result<void> synchronize(Text& text, const plan::Step& step);
   Result<void> fence(Text& text, const Steps& steps, std::size_t index);
+  const plan::Step* held_at(const Steps& steps, std::size_t index) const;
   void drain(Text& text, const plan::Step& step, Point& point);
   std::string comment(const plan::Step& step) const;
   std::string iteration(const plan::Instance& instance) const;
@@ -66,15 +71,6 @@ class RolePrinter {
   Result<void> issue_product(Text& text, const plan::Step& step, Point& point);
   Result<void> issue_load(Text& text, const plan::Step& step);
   Result<void> stage_value(Text& text, const plan::Step& step, const Point& point);
-
-  // around.cpp
-  const plan::BufferId* staging_of(std::size_t outside) const;
-  Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
-  Result<void> issue_store(Text& text, const plan::Step& step);
-  void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
-  Result<std::vector<int>> parts_held(ir::ValueId value) const;
-  Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
-  Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
                         const std::string& full, const std::string& iteration);
 
@@ -89,6 +85,15 @@ class RolePrinter {
                                      ir::ValueId value);
   std::string address(plan::BufferId buffer, const std::string& slot) const;
   std::string slot_of(plan::BufferId buffer, const plan::Instance& instance);
+
+  // around.cpp
+  const plan::BufferId* staging_of(std::size_t outside) const;
+  Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
+  Result<void> issue_store(Text& text, const plan::Step& step);
+  void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
+  Result<std::vector<int>> parts_held(ir::ValueId value) const;
+  Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
+  Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
 
   const View& view_;
   const plan::Plan& plan_;

@@ -8,8 +8,9 @@ namespace twill::emit::cuda {
 
 Scalars::Scope Scalars::scope_of(ir::ValueId value) const {
   const auto& known = view_->program().value(value);
-  const ir::OpId at = known.op ? *known.op
-                               : view_->program().region(view_->program().block(*known.block).region).op;
+  const ir::OpId at = known.op
+                          ? *known.op
+                          : view_->program().region(view_->program().block(*known.block).region).op;
   const bool argument = !known.op;
   const auto within = [&](ir::OpId loop) {
     return ir::is_inside(view_->program(), at, loop) && (argument || at != loop);

@@ -16,8 +16,8 @@ namespace {
 void declare_positions(Text& text, const std::set<std::pair<int, int>>& positions, char ring) {
   for (const auto& [depth, offset] : positions) {
     text.line(fmt::format("const auto {0}{1}_{2}{3} = {4}{1}.at<{5}>();", ring, depth,
-                          offset < 0 ? "m" : "", std::abs(offset),
-                          ring == 't' ? "tiles" : "ring", offset));
+                          offset < 0 ? "m" : "", std::abs(offset), ring == 't' ? "tiles" : "ring",
+                          offset));
   }
 }
 
@@ -65,7 +65,8 @@ RolePrinter::Point RolePrinter::at_start() const {
   return point;
 }
 
-/// At the beginning of a window, the latest copy is of the iteration before the one it will make.
+/// At the beginning of a window, the latest copy is of the iteration before the one it will make;
+/// after the last window the same, counted from the number of iterations.
 RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   Point point = entered;
   for (const Step& step : role_.sections.steady) {
@@ -76,9 +77,6 @@ RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   }
   return point;
 }
-
-/// After the last window, the same counted from the number of iterations.
-RolePrinter::Point RolePrinter::at_drain(const Point& entered) const { return at_steady(entered); }
 
 Result<void> RolePrinter::section(Text& text, const Steps& steps, Point& point) {
   positions_.clear();
@@ -134,7 +132,7 @@ Result<void> RolePrinter::sections(Text& text) {
   text.close();
   if (sections.spread == 0) return {};
   text.line("// drain");
-  point = at_drain(point);
+  point = at_steady(point);
   text.open("");
   TWILL_TRY_VOID(section(text, sections.drain, point));
   text.close();
@@ -221,9 +219,10 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
 
   Text text(0);
   text.line(fmt::format("/// Warps {} to {}.", role.first_warp, role.first_warp + role.warps - 1));
-  text.open(fmt::format("__device__ __forceinline__ void {}(const Arguments& args, char* smem, "
-                        "Barriers& barriers)",
-                        function_name(role)));
+  text.open(
+      fmt::format("__device__ __forceinline__ void {}(const Arguments& args, char* smem, "
+                  "Barriers& barriers)",
+                  function_name(role)));
   if (!printer.alone()) {
     text.line(fmt::format("const bool leader = twill::warp_index() == {} && twill::elect_one();",
                           role.first_warp));

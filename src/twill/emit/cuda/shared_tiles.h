@@ -11,8 +11,8 @@ namespace twill::emit::cuda {
 /// dimension, one after the other, each `rows` high.
 struct SharedTile {
   plan::BufferId buffer;
-  std::optional<OpId> op;   ///< that fills it in the loop; nothing: it is there before the loop
-  std::int64_t rows = 0;    ///< of the tile as it lies in memory
+  std::optional<OpId> op;  ///< that fills it in the loop; nothing: it is there before the loop
+  std::int64_t rows = 0;   ///< of the tile as it lies in memory
   std::int64_t columns = 0;
   std::int64_t swizzle = 128;
   bool transposed = false;  ///< the reader sees rows and columns exchanged

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/role.h"
@@ -12,6 +14,31 @@ std::string function_name(const plan::Role& role) { return "role_" + identifier(
 
 std::string barrier_name(const plan::Channel& channel, bool full) {
   return identifier(channel.name) + (full ? "_full" : "_empty");
+}
+
+namespace {
+
+bool is_about(const Step& step, StepKind kind, const Step& like) {
+  return step.kind == kind && step.channel == like.channel && step.instance == like.instance;
+}
+
+}  // namespace
+
+/// The release of a slot that the role holds at `index`: its full barrier is complete, so that
+/// waiting for it again never waits, but ends the basic block, and ptxas cannot move what comes
+/// after above what stands before. Null if the role holds none that it releases in this section.
+const Step* RolePrinter::held_at(const Steps& steps, std::size_t index) const {
+  for (std::size_t i = index + 1; i < steps.size(); ++i) {
+    const Step& release = steps[i];
+    if (release.kind != StepKind::release || !release.channel) continue;
+    if (plan_[*release.channel].kind != plan::ChannelKind::pipeline) continue;
+    const auto from = steps.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto to = steps.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool waits_first = std::any_of(
+        from, to, [&](const Step& step) { return is_about(step, StepKind::wait, release); });
+    if (!waits_first) return &release;
+  }
+  return nullptr;
 }
 
 std::string RolePrinter::iteration(const Instance& instance) const {
@@ -105,10 +132,6 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
       return {};
     default:
       by(text, step, fmt::format("twill::barrier_arrive({})", at));
-      if (channel.scope == plan::Scope::cluster && step.kind == StepKind::release) {
-        by(text, step, fmt::format("twill::barrier_arrive_remote({}, twill::cluster_rank() ^ 1u)",
-                                   at));
-      }
       return {};
   }
 }
@@ -122,14 +145,10 @@ Result<void> RolePrinter::fence(Text& text, const Steps& steps, std::size_t inde
       text.line("twill::wgmma_fence();");
       return {};
     case plan::Fence::pin:
-      // A barrier that is complete and still held: never waits, but ends the basic block, so that
-      // ptxas cannot move the next wait above what stands before it.
-      for (std::size_t i = index + 1; i < steps.size(); ++i) {
-        const bool releases = steps[i].kind == StepKind::release && steps[i].channel;
-        if (!releases || plan_[*steps[i].channel].kind != plan::ChannelKind::pipeline) continue;
-        text.line(fmt::format("twill::barrier_wait({}, {});  // complete: keeps ptxas from moving code",
-                              barrier(steps[i], true), parity(steps[i], true)));
-        return {};
+      if (const Step* held = held_at(steps, index)) {
+        text.line(
+            fmt::format("twill::barrier_wait({}, {});  // complete: keeps ptxas from moving code",
+                        barrier(*held, true), parity(*held, true)));
       }
       return {};
     default:
@@ -139,8 +158,8 @@ Result<void> RolePrinter::fence(Text& text, const Steps& steps, std::size_t inde
 
 void RolePrinter::drain(Text& text, const Step& step, Point& point) {
   if (step.queue == plan::Mechanism::bulk_store) {
-    by(text, step, fmt::format("twill::bulk_wait{}<{}>()", step.reads_only ? "_read" : "",
-                               step.pending));
+    by(text, step,
+       fmt::format("twill::bulk_wait{}<{}>()", step.reads_only ? "_read" : "", step.pending));
     return;
   }
   text.line(fmt::format("twill::wgmma_wait<{}>();", step.pending));
@@ -168,9 +187,9 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
       const plan::Mechanism mechanism = plan_.mechanisms[at.op->index()];
       if (mechanism == plan::Mechanism::wgmma) return issue_product(text, at, point);
       if (mechanism == plan::Mechanism::tma_load) return issue_load(text, at);
-      return view_.refuse(view_.origin(*at.op).sources.front().op,
-                          "is done by " + std::string(plan::name_of(mechanism)) +
-                              ", which is not printed");
+      return view_.refuse(
+          view_.origin(*at.op).sources.front().op,
+          "is done by " + std::string(plan::name_of(mechanism)) + ", which is not printed");
     }
     case StepKind::stage:
       return at.outside ? stage_store(text, at, point) : stage_value(text, at, point);

@@ -52,9 +52,9 @@ std::string Tiles::column_number(const Frame& frame) const {
 Tiles::Axes Tiles::axes_of(ir::ValueId value) const {
   const auto& shape = ir::type_of(view_.program(), value)->shape;
   if (shape.size() == 1) {
-    return {view_.along(value) == Along::columns ? Along3::columns : Along3::rows};
+    return {view_.along(value) == Along::columns ? Axis::columns : Axis::rows};
   }
-  return {Along3::rows, Along3::columns};
+  return {Axis::rows, Axis::columns};
 }
 
 Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId value,
@@ -63,17 +63,17 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
   std::string index;
   switch (variable.shape.kind) {
     case Shape::Kind::matrix:
-      if (axes != Axes{Along3::rows, Along3::columns}) {
+      if (axes != Axes{Axis::rows, Axis::columns}) {
         return view_.refuse(value, "is read transposed or as part of another tile");
       }
       index = frame.index;
       break;
     case Shape::Kind::row_vector:
-      if (axes[0] != Along3::rows) return view_.refuse(value, "runs along rows and along columns");
+      if (axes[0] != Axis::rows) return view_.refuse(value, "runs along rows and along columns");
       index = row_slot(frame);
       break;
     case Shape::Kind::column_vector:
-      if (axes[0] != Along3::columns) {
+      if (axes[0] != Axis::columns) {
         return view_.refuse(value, "runs along rows and along columns");
       }
       index = column_slot(frame);
@@ -94,7 +94,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
       Axes from = axes;
       const auto& shape = ir::type_of(view_.program(), op.operands[0])->shape;
       for (std::size_t i = 0; i < from.size() && i < shape.size(); ++i) {
-        if (shape[i] == 1) from[i] = Along3::one;
+        if (shape[i] == 1) from[i] = Axis::one;
       }
       return element(frame, op.operands[0], from);
     }
@@ -107,8 +107,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
     }
     case OpKind::tt_make_range: {
       const auto start = ir::integer_attribute(op, "start").value_or(0);
-      const std::string number =
-          axes[0] == Along3::rows ? row_number(frame) : column_number(frame);
+      const std::string number = axes[0] == Axis::rows ? row_number(frame) : column_number(frame);
       return start == 0 ? number : fmt::format("({} + {})", start, number);
     }
     default:
@@ -121,7 +120,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
   }
   const auto expression = arithmetic(view_.program(), op, operands);
   if (!expression) return view_.refuse(value, "is no operation on tiles that can be printed here");
-  const auto key = std::pair{value, axes[0] == Along3::columns};
+  const auto key = std::pair{value, axes[0] == Axis::columns};
   const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
   const std::string type = cpp_type(ir::type_of(view_.program(), value));
   frame.text->line(fmt::format("{} = {};", constant_of(type, name), *expression));
@@ -133,7 +132,7 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   const ir::Type type = ir::type_of(view_.program(), value);
   if (!is_register_tile(type)) return scalars_(value, iteration_);
   if (const auto number = constant(view_.program(), value)) return *number;
-  const auto key = std::pair{value, !axes.empty() && axes[0] == Along3::columns};
+  const auto key = std::pair{value, !axes.empty() && axes[0] == Axis::columns};
   if (const auto known = frame.known.find(key); known != frame.known.end()) return known->second;
   if (const auto found = find_(value)) return stored(frame, *found, value, axes);
   const ir::Op* op = ir::defining_op(view_.program(), value);
@@ -205,7 +204,7 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id) {
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
   Frame frame{shape, "i", {}, &text};
-  TWILL_TRY(const std::string value, element(frame, source, {Along3::rows, Along3::columns}));
+  TWILL_TRY(const std::string value, element(frame, source, {Axis::rows, Axis::columns}));
   text.line(fmt::format("float& so_far = partial[{}][i % 2];", row_slot(frame)));
   const auto combined = [&](const std::string& a, const std::string& b) {
     return arithmetic(view_.program(), by, {a, b});
@@ -221,8 +220,9 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id) {
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", rows));
   text.line(fmt::format("float row = {};", *combined("partial[i][0]", "partial[i][1]")));
   for (const int lanes : {1, 2}) {  // the four lanes of a quad hold a row
-    text.line(fmt::format("{{ const float other = __shfl_xor_sync(0xffffffffu, row, {}); row = {}; }}",
-                          lanes, *combined("row", "other")));
+    text.line(
+        fmt::format("{{ const float other = __shfl_xor_sync(0xffffffffu, row, {}); row = {}; }}",
+                    lanes, *combined("row", "other")));
   }
   for (int back = array.depth - 1; back > 0; --back) {
     text.line(fmt::format("{}[i] = {}[i];", copy_name(array, back), copy_name(array, back - 1)));
@@ -236,7 +236,8 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   const auto access = *ir::memory_access(view_.program().op(id));
   TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
   const bool rows = shape.kind == Shape::Kind::row_vector;
-  if (rows) text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows
+  if (rows)
+    text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows
   if (shape.kind == Shape::Kind::column_vector) {
     text.open("if (twill::thread_here() % 128 < 4)");  // all rows of threads hold the same columns
   }

@@ -26,7 +26,10 @@ class Tiles {
   using Find = std::function<std::optional<Found>(ir::ValueId)>;
 
   Tiles(const View& view, Scalars& scalars, int part, std::string iteration, Find find)
-      : view_(view), scalars_(scalars), part_(part), iteration_(std::move(iteration)),
+      : view_(view),
+        scalars_(scalars),
+        part_(part),
+        iteration_(std::move(iteration)),
         find_(std::move(find)) {}
 
   struct Assignment {
@@ -42,12 +45,12 @@ class Tiles {
   Result<void> store(Text& text, ir::OpId store);
 
  private:
-  enum class Along3 { rows, columns, one };
-  using Axes = std::vector<Along3>;
+  enum class Axis { rows, columns, one };
+  using Axes = std::vector<Axis>;
 
   struct Frame {
     Shape shape;
-    std::string index;                                     ///< of the thread's element
+    std::string index;                                          ///< of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
   };

@@ -33,8 +33,9 @@ std::string cpp_type(ir::Type type) {
   }
   if (type->kind == ir::TypeKind::index) return "long long";
   static const std::map<std::string, std::string> known = {
-      {"f32", "float"}, {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"i1", "bool"},
-      {"i8", "signed char"}, {"i16", "short"}, {"i32", "int"}, {"i64", "long long"}};
+      {"f32", "float"}, {"f16", "__half"},     {"bf16", "__nv_bfloat16"},
+      {"i1", "bool"},   {"i8", "signed char"}, {"i16", "short"},
+      {"i32", "int"},   {"i64", "long long"}};
   const auto found = known.find(type->name);
   return found == known.end() ? std::string() : found->second;
 }
@@ -86,11 +87,7 @@ Result<View> View::of(const KernelParts& parts) {
       return view.refuse(*parent, "stands in another loop");
     }
   }
-  for (std::size_t v = 0; v < parts.origins.size(); ++v) {
-    const extract::OpOrigin& origin = parts.origins[v];
-    for (const extract::Source& source : origin.sources) {
-      view.made_from_[source.op].push_back(OpId(v));
-    }
+  for (const extract::OpOrigin& origin : parts.origins) {
     if (origin.part >= 0 && origin.row_end > 0) {
       view.parts_[origin.part] = {origin.row_begin, origin.row_end};
     }
@@ -120,17 +117,6 @@ const plan::Outside* View::outside_of(ir::OpId op) const {
   const auto found = std::find(around_.begin(), around_.end(), op);
   if (found == around_.end()) return nullptr;
   return &plan_->kernel->around[static_cast<std::size_t>(found - around_.begin())];
-}
-
-std::optional<OpId> View::maker(ir::ValueId value, int part) const {
-  const auto from = program_->value(value).op;
-  const auto found = from ? made_from_.find(*from) : made_from_.end();
-  if (found == made_from_.end()) return std::nullopt;
-  for (const OpId op : found->second) {
-    const int its = origin(op).part;
-    if (its == part || its < 0 || part < 0) return op;
-  }
-  return std::nullopt;
 }
 
 const ir::Carried* View::carried_argument(ir::ValueId value) const {

@@ -22,8 +22,8 @@ enum class Along { rows, columns };
 /// How a tile lies in the registers of a role's 128 threads.
 struct Shape {
   enum class Kind { matrix, row_vector, column_vector } kind = Kind::matrix;
-  std::int64_t rows = 64;     ///< a multiple of 64; unused for column vectors
-  std::int64_t columns = 1;   ///< a multiple of 8; unused for row vectors
+  std::int64_t rows = 64;    ///< a multiple of 64; unused for column vectors
+  std::int64_t columns = 1;  ///< a multiple of 8; unused for row vectors
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
@@ -42,10 +42,6 @@ class View {
   ir::OpId function() const { return function_; }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   const std::string& input() const { return input_; }
-
-  /// The op of the plan that makes a value of the loop for a part; for values that are not cut the
-  /// part does not matter.
-  std::optional<OpId> maker(ir::ValueId value, int part) const;
 
   /// The value the loop carries that `value` is an argument or a result of.
   const ir::Carried* carried_argument(ir::ValueId value) const;
@@ -86,7 +82,6 @@ class View {
   ir::Loop loop_;
   std::optional<ir::Loop> outer_;
   ir::OpId function_;
-  std::map<ir::OpId, std::vector<OpId>> made_from_;  ///< by IR op: the plan's ops it is part of
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::vector<ir::OpId> around_;  ///< by index into the kernel's `around`

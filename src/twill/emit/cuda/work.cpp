@@ -39,11 +39,12 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
     const ir::Type type = ir::type_of(view_.program(), value);
     if (!shape || (its.format != plan::StagingFormat::fragment &&
                    its.format != plan::StagingFormat::row_vector)) {
-      wrong_ = view_.refuse(value, "is handed to another role in a form that is not printed").value();
+      wrong_ =
+          view_.refuse(value, "is handed to another role in a form that is not printed").value();
       return std::nullopt;
     }
-    Variable variable{"from_" + identifier(plan_[*its.staged].name), *shape, cpp_type(type),
-                      is_packed(type) && shape->kind == Shape::Kind::matrix, 1, OpId(v)};
+    Variable variable{"from_" + identifier(plan_[*its.staged].name),         *shape, cpp_type(type),
+                      is_packed(type) && shape->kind == Shape::Kind::matrix, 1,      OpId(v)};
     const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
     if (fresh) {
       prelude.line(fmt::format("{} {}[{}];", variable.packed ? "uint32_t" : variable.type,
@@ -66,11 +67,13 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   const auto shape = view_.shape_of(value, part);
   if (!tile || !shape || shape->kind != Shape::Kind::matrix || tile->swizzle != 128 ||
       tile->transposed || shape->columns % 16 != 0) {
-    wrong_ = tile ? view_.refuse(value, "is read into registers in a form that is not printed").value()
-                  : tile.error();
+    wrong_ =
+        tile ? view_.refuse(value, "is read into registers in a form that is not printed").value()
+             : tile.error();
     return std::nullopt;
   }
-  Variable variable{"from_" + identifier(plan_[tile->buffer].name), *shape, tile->type, true, 1, {}};
+  Variable variable{
+      "from_" + identifier(plan_[tile->buffer].name), *shape, tile->type, true, 1, {}};
   const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
   if (fresh) {
     prelude.line(fmt::format("uint32_t {}[{}];", variable.name, array_length(variable)));
@@ -138,8 +141,8 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
     const auto from = *view_.program().value(made[i].value).op;
     Text prelude(text.depth()), body(text.depth());
     if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
-      TWILL_TRY_VOID(tiles(step, part, point, prelude, {made[i].value})
-                         .reduce(body, *made[i].variable, from));
+      TWILL_TRY_VOID(
+          tiles(step, part, point, prelude, {made[i].value}).reduce(body, *made[i].variable, from));
       point.latest[made[i].variable->name] = step.instance.offset;
       ++i;
     } else {
@@ -242,9 +245,9 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
   }
   for (std::int64_t done = 0; done < columns; done += panel) {
     const std::string column = done == 0 ? "column" : fmt::format("column + {}", done);
-    const std::string to = done == 0 ? address(buffer, slot)
-                                     : fmt::format("{} + {}", address(buffer, slot),
-                                                   done / panel * rows * *swizzle);
+    const std::string to =
+        done == 0 ? address(buffer, slot)
+                  : fmt::format("{} + {}", address(buffer, slot), done / panel * rows * *swizzle);
     text.line(fmt::format("twill::tma_load({}, &args.{}, {}, {});", to, map, full,
                           fmt::format(fmt::runtime(outer), column)));
   }
