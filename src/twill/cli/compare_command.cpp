@@ -21,7 +21,6 @@ struct Choices {
   std::string input;
   driver::Request request;
   std::vector<strategy::Strategy> strategies;
-  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   bool json = false;
 };
 
@@ -45,7 +44,6 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
-  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   if (choices.strategies.empty()) {
     const auto all = strategy::all_strategies();
@@ -75,10 +73,9 @@ void add_compare_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategies_option(*command, choices->strategies);
   add_depth_option(*command, request);
-  command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work per strategy after which to take the best schedule known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  add_work_limit_option(
+      *command, request,
+      "Units of solver work per strategy after which to take the best schedule known");
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
   command->footer(kFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });

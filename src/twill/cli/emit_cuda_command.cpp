@@ -18,7 +18,6 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
-  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   std::string output;
   bool compile = false;
 };
@@ -47,16 +46,15 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
-  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   const auto emitted = driver::emit_cuda(choices.request);
   end_progress_line();
   if (!emitted) return refuse(emitted.error());
   if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
   warn(emitted->planned.outcome.warnings);
-  const auto written = choices.output.empty() ? print(emitted->files.at("kernel.cu"))
-                                              : write_folder(choices.output, emitted->files,
-                                                             {"kernel.cu"});
+  const auto written = choices.output.empty()
+                           ? print(emitted->files.at("kernel.cu"))
+                           : write_folder(choices.output, emitted->files, {"kernel.cu"});
   if (!written) return refuse(written.error());
   return choices.compile ? judge(choices.output) : kAnswer;
 }
@@ -71,10 +69,8 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
-  command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work after which to plan the best schedule known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  add_work_limit_option(*command, request,
+                        "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =
       command->add_option("-o,--output", choices->output,
                           "Folder for kernel.cu and runtime/ [kernel.cu to standard output]");

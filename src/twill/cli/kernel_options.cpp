@@ -1,5 +1,7 @@
 #include "twill/cli/kernel_options.h"
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -65,6 +67,17 @@ void add_depth_option(CLI::App& command, driver::Request& request) {
       .add_option("--depth", request.strategy.depth,
                   "Copies of each load's buffer, for the strategies triton and cypress")
       ->check(CLI::Range(1, 256));
+}
+
+void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
+  command
+      .add_option_function<std::int64_t>(
+          "--work-limit",
+          [&request](std::int64_t units) {
+            request.limits.work_limit = static_cast<std::uint64_t>(units);
+          },
+          help)
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
 }
 
 }  // namespace twill::cli

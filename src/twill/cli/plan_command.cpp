@@ -20,7 +20,6 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
-  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   bool check = false;
   bool json = false;
   std::string output;
@@ -76,7 +75,6 @@ int run(Choices choices) {
   if (!input) return refuse(input.error());
   if (choices.check) return show_checked(*input);
   choices.request.input = *std::move(input);
-  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   const auto planned = driver::plan_loop(choices.request);
   end_progress_line();
@@ -111,10 +109,8 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
-  command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work after which to plan the best schedule known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  add_work_limit_option(*command, request,
+                        "Units of solver work after which to plan the best schedule known");
   command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again");
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");

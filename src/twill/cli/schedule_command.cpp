@@ -26,7 +26,6 @@ struct Choices {
   std::string batch;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   driver::Request request;
-  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   std::int64_t trips = 0;
   bool timing = false;
   bool json = false;
@@ -72,7 +71,6 @@ int show(const Choices& choices, const report::Outcome& outcome,
 
 int run_all(const Choices& choices) {
   Batch batch{choices.batch, choices.output, choices.jobs, choices.request, {choices.trips, false}};
-  batch.settings.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   return run_batch(batch);
 }
 
@@ -81,7 +79,6 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
-  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   if (!choices.certificate.empty()) {
     const auto certified = driver::certify_loop(choices.request);
@@ -123,10 +120,8 @@ void add_schedule_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   CLI::Option* timing =
       command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
-  command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work after which to answer with what is known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  add_work_limit_option(*command, request,
+                        "Units of solver work after which to answer with what is known");
   CLI::Option* json =
       command->add_flag("--json", choices->json, "Print JSON instead of the summary");
   command->add_option("-o,--output", choices->output,

@@ -23,7 +23,6 @@ struct Choices {
   driver::Request request;
   driver::RunRequest wanted;
   std::uint64_t seed = 0;
-  std::int64_t work_limit = static_cast<std::int64_t>(solve::Options().work_limit);
   bool json = false;
   std::string trace;
 };
@@ -86,7 +85,6 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
-  choices.request.limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   choices.request.limits.progress = progress_line();
   choices.wanted.record = !choices.trace.empty();
   const auto loop = driver::simulate_loop(choices.request, choices.wanted);
@@ -113,10 +111,8 @@ void add_simulate_command(CLI::App& app, Session& session) {
   CLI::Option* jitter = command->add_option(
       "--jitter", choices->seed,
       "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");
-  command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work after which to plan the best schedule known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  add_work_limit_option(*command, request,
+                        "Units of solver work after which to plan the best schedule known");
   command->add_option("--trace", choices->trace, "Write the timeline to this file, for Perfetto");
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);

@@ -156,17 +156,12 @@ class Pools {
   /// The lower end is that of all schedules for all pools.
   std::optional<report::Bracket> bracket(const report::Candidate& chosen) const {
     if (!chosen.interval) return std::nullopt;
-    report::Bracket out;
+    std::optional<schedule::Bound> fastest;
     for (const PosedPool& pool : fastest_.pools) {
       const schedule::Bound bound = schedule::min_ii(pool.problem);
-      if (out.fastest != 0 && bound.value >= out.fastest) continue;
-      out.fastest = bound.value;
-      out.fastest_limit = report::limit_of(bound);
-      out.fastest_witness = bound.witness;
+      if (!fastest || bound.value < fastest->value) fastest = bound;
     }
-    out.slowest = chosen.slowest;
-    out.expected = chosen.expected;
-    return out;
+    return bracket_of(*fastest, chosen);
   }
 
   const Request& request_;

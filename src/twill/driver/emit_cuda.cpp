@@ -14,7 +14,7 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "fragment", "host", "ring", "role",
+constexpr const char* kHeaders[] = {"barrier", "fragment", "host",  "ring", "role",
                                     "tile",    "tma",      "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
@@ -35,7 +35,8 @@ Result<EmittedCuda> emit_cuda(const Request& request) {
   EmittedCuda emitted{std::move(planned), {}};
   if (!emitted.planned.plan) return emitted;
   if (emitted.planned.outcome.machine.empty()) {
-    return fail({request.input.name}, "a .loop text says when, and not what: it has no kernel to print",
+    return fail({request.input.name},
+                "a .loop text says when, and not what: it has no kernel to print",
                 "give the TTGIR of the kernel");
   }
   TWILL_TRY(const Kernel kernel, read_kernel(request));
@@ -69,10 +70,10 @@ Result<GateVerdict> compile_emitted(const std::string& folder) {
             gate::disassemble(toolchain, compiled.cubin));
   for (const gate::FunctionCode& function : code) {
     for (const gate::RoleCode& role : function.roles) {
-      verdict.facts.push_back(fmt::format(
-          "{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
-          function.name, role.registers, role.highest_register, role.products, role.batches,
-          role.waits));
+      verdict.facts.push_back(
+          fmt::format("{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
+                      function.name, role.registers, role.highest_register, role.products,
+                      role.batches, role.waits));
     }
     for (std::string& refusal : gate::refusals(function)) {
       verdict.refusals.push_back(std::move(refusal));

@@ -24,8 +24,8 @@ struct GateVerdict {
   std::vector<std::string> refusals;
 };
 
-/// Compiles `folder`/kernel.cu to `folder`/kernel.cubin and judges ptxas' report and, where there is
-/// a disassembler, the machine code. Fails where there is no nvcc.
+/// Compiles `folder`/kernel.cu to `folder`/kernel.cubin and judges ptxas' report and, where there
+/// is a disassembler, the machine code. Fails where there is no nvcc.
 Result<GateVerdict> compile_emitted(const std::string& folder);
 
 }  // namespace twill::driver

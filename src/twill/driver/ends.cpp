@@ -176,7 +176,7 @@ class Ends {
                                    [&](const Slow& it) { return it.candidate == best; });
     BestEnd out = slow == slow_.end() ? keep_fastest() : keep_slowest(*slow);
     Candidate& chosen = candidates_[best];
-    if (chosen.interval) out.bracket = bracket(chosen);
+    if (chosen.interval) out.bracket = bracket_of(fast_.answer.lower_bound, chosen);
     chosen.chosen = chosen.interval.has_value();
     out.candidates = std::move(candidates_);
     std::move(ruled_out_.begin(), ruled_out_.end(), std::back_inserter(out.candidates));
@@ -226,17 +226,6 @@ class Ends {
     out.certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
   }
 
-  report::Bracket bracket(const Candidate& chosen) const {
-    const schedule::Bound& fastest = fast_.answer.lower_bound;
-    report::Bracket out;
-    out.fastest = fastest.value;
-    out.fastest_limit = report::limit_of(fastest);
-    out.fastest_witness = fastest.witness;
-    out.slowest = chosen.slowest;
-    out.expected = chosen.expected;
-    return out;
-  }
-
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
@@ -249,6 +238,16 @@ class Ends {
 };
 
 }  // namespace
+
+report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen) {
+  report::Bracket out;
+  out.fastest = fastest.value;
+  out.fastest_limit = report::limit_of(fastest);
+  out.fastest_witness = fastest.witness;
+  out.slowest = chosen.slowest;
+  out.expected = chosen.expected;
+  return out;
+}
 
 Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
