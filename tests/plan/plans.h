@@ -7,6 +7,7 @@
 
 #include "twill/plan/make.h"
 #include "twill/plan/proof.h"
+#include "twill/plan/text.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
@@ -118,6 +119,21 @@ inline bool has_rule(const std::vector<Finding>& findings, const std::string& ru
     if (finding.rule == rule) return true;
   }
   return false;
+}
+
+/// The same, proven.
+inline Plan good(const char* loop) {
+  Plan plan = plan_of(loop);
+  const auto proven = prove(plan);
+  EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
+  return plan;
+}
+
+/// The proof must refuse the plan and name the rule.
+inline void expect_rule(const Plan& plan, const std::string& rule) {
+  const auto verdict = prove(plan);
+  ASSERT_FALSE(verdict.has_value()) << "accepted:\n" << to_text(plan);
+  EXPECT_TRUE(has_rule(verdict.error(), rule)) << text_of(verdict.error());
 }
 
 }  // namespace twill::plan::testing

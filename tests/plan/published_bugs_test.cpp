@@ -136,19 +136,6 @@ Keep steps(StepKind kind, ChannelId of) {
   return [=](const Step& step) { return step.kind == kind && step.channel == of; };
 }
 
-Plan good(const char* loop) {
-  Plan plan = plan_of(loop);
-  const auto proven = prove(plan);
-  EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
-  return plan;
-}
-
-void expect_rule(const Plan& plan, const std::string& rule) {
-  const auto verdict = prove(plan);
-  ASSERT_FALSE(verdict.has_value()) << "accepted:\n" << to_text(plan);
-  EXPECT_TRUE(has_rule(verdict.error(), rule)) << text_of(verdict.error());
-}
-
 TEST(PublishedBugs, N01CommitOfTheTensorCoreAfterAPlainStore) {
   Plan plan = good(kTensor);
   each_step(plan, [&](Step& step) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "plan/plans.h"
-#include "twill/plan/text.h"
 
 // Protects the proof against plans that it once accepted and that run wrongly; random loops found
 // them (docs/decisions/0006-plan-proof.md). Each is a good plan with one place changed.
@@ -42,19 +41,6 @@ op f latency 2 issue 2 warps 2 registers 1
 a -> b delay 0 in-place
 b -> f blocking
 )";
-
-Plan good(const char* loop) {
-  Plan plan = plan_of(loop);
-  const auto proven = prove(plan);
-  EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
-  return plan;
-}
-
-void expect_rule(const Plan& plan, const std::string& rule) {
-  const auto verdict = prove(plan);
-  ASSERT_FALSE(verdict.has_value()) << "accepted:\n" << to_text(plan);
-  EXPECT_TRUE(has_rule(verdict.error(), rule)) << text_of(verdict.error());
-}
 
 std::size_t op_named(const Plan& plan, const std::string& name) {
   for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
