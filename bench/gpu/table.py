@@ -5,7 +5,7 @@ import sys
 HEAD = """# On the hardware
 
 Made by `bench/gpu/table.py` from what `bench/gpu/measure.py` measured; the sentences are part of that program. Device, date and
-toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc 13.0.88 for our kernels, driver 580.159.04.
+toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc of that CUDA for our kernels, driver 580.159.04.
 
 Everybody in a table got the same random inputs in one run and took turns; a figure is the median of the turns. *Burst* is 20 ms
 after a rest of 0.25 s; *sustained* is half a second on end on a warm card, which then runs at its power limit of 700 W, so its clock
@@ -27,7 +27,7 @@ NOTES = """
 
 | step | expected | measured |
 |---|---|---|
-| persistent tiles in an L2-aware order, ring as deep as memory allows, output through TMA; no clusters | 0.92 to 0.94 of cuBLAS | 1.00 to 1.03 from 4096 on, 0.99 in the second table |
+| persistent tiles in an L2-aware order, ring as deep as memory allows, output through TMA; no clusters | 0.92 to 0.94 of cuBLAS, the step of a public ladder of hand-written kernels | 1.00 to 1.03 from 4096 on, 0.99 in the second table |
 | 128 x 128 tiles (`gemm_batched`, `gemm_persistent`) | 0.9 | 0.99 to 0.69: 64 bytes a cycle and SM from L2 are more than it gives; a cluster that shares loads is not emitted yet |
 | dual GEMM in one kernel | more than the separate calls, by the traffic saved | 1.34 at 2048, 1.10, 1.05 at 8192. By strategy modulo: the optimum splits the two products of the same rows over two groups, and their product after the loop then has no home, so `twill` refuses it |
 | GEMM + row sum with a third group for the sums | 1.0 | 0.60 to 0.69; reading the tile again costs more shared memory port than the schedule's costs say: the bar is missed |
@@ -35,8 +35,8 @@ NOTES = """
 | the same by `modulo` | slower | 0.96: the joint optimum gains 2 % on Hopper |
 | head dimension 64, joint optimum | 1.0 | 0.87 to 0.89, and `modulo` 0.98: the model ranks them the other way round |
 | pinning waits behind the arithmetic they should overlap | -2 % where roles take turns | -1 %: plans whose roles take turns no longer pin |
-| the wait for the second product moved behind the exponentials (by hand) | 0.8 of the cycles | 1.6 % faster: the model's picture of that loop is too good (2465 cycles simulated, about 3090 measured) |
-| what comes after the loop computed anew there | no spills | 28 bytes of spills gone; no time |
+| the wait for the second product moved behind the exponentials (by hand) | 0.8 of the cycles | 1.6 % faster: the model's picture of that loop is too good (2465 cycles simulated; about 3090 follow from the sustained TFLOPS and clock of such a run) |
+| what comes after the loop computed anew there | no spills | 28 bytes of spills gone; the time moved less than it scatters |
 """
 
 
