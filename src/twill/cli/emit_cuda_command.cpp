@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,7 @@ struct Choices {
   driver::Request request;
   std::string output;
   bool compile = false;
+  emit::Stamps stamps = emit::Stamps::none;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -47,7 +49,7 @@ int run(Choices choices) {
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto emitted = driver::emit_cuda(choices.request);
+  const auto emitted = driver::emit_cuda(choices.request, choices.stamps);
   end_progress_line();
   if (!emitted) return refuse(emitted.error());
   if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
@@ -69,6 +71,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_pins_option(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =
@@ -77,6 +80,15 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command
       ->add_flag("--compile", choices->compile,
                  "Compile it with nvcc, and refuse what spills or what ptxas serializes")
+      ->needs(output);
+  const std::map<std::string, emit::Stamps> stamps = {{"sections", emit::Stamps::sections},
+                                                      {"steps", emit::Stamps::steps}};
+  command
+      ->add_option_function<std::string>(
+          "--instrument",
+          [choices, stamps](const std::string& what) { choices->stamps = stamps.at(what); },
+          "Record the clock at the beginning of every section or step; stamps.json is the legend")
+      ->check(CLI::IsMember(stamps))
       ->needs(output);
   command->footer(kFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });

@@ -69,6 +69,11 @@ void add_depth_option(CLI::App& command, driver::Request& request) {
       ->check(CLI::Range(1, 256));
 }
 
+void add_pins_option(CLI::App& command, driver::Request& request) {
+  command.add_flag("--pins", request.pins,
+                   "Keep ptxas from moving math over the waits it should overlap with");
+}
+
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
   command
       .add_option_function<std::int64_t>(

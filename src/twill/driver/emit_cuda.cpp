@@ -14,8 +14,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "fragment", "host",  "ring", "role",
-                                    "tile",    "tma",      "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier", "fragment", "host",  "ring",  "role",
+                                    "stamps",  "tile",     "tma",   "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(std::map<std::string, std::string>& files) {
@@ -30,7 +30,7 @@ Result<void> add_runtime(std::map<std::string, std::string>& files) {
 
 }  // namespace
 
-Result<EmittedCuda> emit_cuda(const Request& request) {
+Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   EmittedCuda emitted{std::move(planned), {}};
   if (!emitted.planned.plan) return emitted;
@@ -42,7 +42,10 @@ Result<EmittedCuda> emit_cuda(const Request& request) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(std::string source,
             emit::cuda_kernel({kernel.program, kernel.choice.loop, emitted.planned.outcome.origins,
-                               *emitted.planned.plan, request.input.name}));
+                               *emitted.planned.plan, request.input.name, stamps}));
+  if (stamps != emit::Stamps::none) {
+    emitted.files["stamps.json"] = emit::cuda_stamps(*emitted.planned.plan, stamps);
+  }
   emitted.files["kernel.cu"] = std::move(source);
   TWILL_TRY_VOID(add_runtime(emitted.files));
   return emitted;

@@ -109,6 +109,10 @@ Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
     text.line(fmt::format("{} arg{};", cpp, i));
   }
   print_walk(text, *view.plan().kernel);
+  if (view.stamps() != Stamps::none) {
+    text.line("twill::Stamp* stamps;  // of the roles one after the other");
+    text.line("int stamp_limit;        // for each");
+  }
   text.close(";");
   text.blank();
   return {};
@@ -126,6 +130,10 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
       parameters.push_back(fmt::format("{} arg{}", cpp_type(type), i));
     }
   }
+  if (view.stamps() != Stamps::none) {
+    parameters.emplace_back("void* stamps");
+    parameters.emplace_back("int stamp_limit");
+  }
   const bool persistent = view.plan().kernel->tiles == plan::Tiles::persistent;
   text.line("#ifndef __CUDACC_RTC__");
   text.line("#include \"runtime/host.cuh\"");
@@ -136,6 +144,11 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line(
       "/// Parameters as those of the TTGIR function; a descriptor by the address of its tensor,");
   text.line("/// followed by its sizes and strides in elements, outermost first.");
+  if (view.stamps() != Stamps::none) {
+    text.line(
+        fmt::format("/// Then zeroed device memory for {} x stamp_limit stamps of 16 bytes, by role.",
+                    view.plan().roles.size()));
+  }
   text.line(
       fmt::format("extern \"C\" const char* launch_{}(int grid_x, int grid_y, int grid_z, "
                   "cudaStream_t stream,",
@@ -148,6 +161,10 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   for (const Maps::Map& map : maps.all()) print_map(text, view, map);
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     if (!is_descriptor(type_of(view, i))) text.line(fmt::format("args.arg{0} = arg{0};", i));
+  }
+  if (view.stamps() != Stamps::none) {
+    text.line("args.stamps = static_cast<twill::Stamp*>(stamps);");
+    text.line("args.stamp_limit = stamp_limit;");
   }
   for (const char axis : {'x', 'y', 'z'}) text.line(fmt::format("args.grid_{0} = grid_{0};", axis));
   text.line("twill::Launch how;");
