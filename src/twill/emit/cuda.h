@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "twill/extract/extract.h"
 #include "twill/ir/program.h"
@@ -36,6 +37,24 @@ struct KernelParts {
 /// Fails for what it cannot express, with the line of the operation in the TTGIR. Deterministic.
 /// Cost: about linear in the length of the text.
 Result<std::string> cuda_kernel(const KernelParts& parts);
+
+/// A wait for products, and what stands between it and the one before (or the start of the loop):
+/// wgmma instructions, and exponentials of tiles, of one thread.
+struct ExpectedWait {
+  int pending = 0;  ///< batches that may be unfinished after it
+  int products = 0;
+  int exponentials = 0;
+};
+
+/// What the machine code of a role's steady state has to show for its overlaps to be there.
+struct ExpectedLoop {
+  std::string role;
+  std::vector<ExpectedWait> waits;
+  ExpectedWait after;  ///< what stands behind the last wait
+};
+
+/// Of each role that waits for products in its steady state. Fails as `cuda_kernel` does.
+Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts);
 
 /// What the numbers in the stamps of an instrumented kernel mean, as JSON: docs/reference/cuda.md.
 std::string cuda_stamps(const plan::ProvenPlan& plan, Stamps stamps);
