@@ -146,7 +146,8 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   Step step;
   TWILL_TRY(step.kind, node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect,
                                          K::commit, K::wait, K::release, K::peek, K::drain_groups,
-                                         K::pass, K::take, K::rendezvous, K::fence}));
+                                         K::pass, K::take, K::rendezvous, K::fence,
+                                         K::leave}));
   TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last, F::tile}));
   TWILL_TRY(step.instance.offset, node.small("offset"));
   if (node.has("op")) {
