@@ -1,4 +1,4 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--cluster N]`.
 
 Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
 prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.

@@ -123,8 +123,6 @@ TEST(PlanOfACluster, IsRefusedWhereItIsNotProvablyRight) {
   // How many blocks of keys there are depends on x, and everything on y.
   EXPECT_EQ(shared_in("fa_fwd_causal/sm_90/d128"),
             "no cluster: no two tiles have a load in common");
-  EXPECT_EQ(shared_in("fa_bwd/sm_90/m64n128d64_tmared"),
-            "no cluster: the loop writes global memory");
   EXPECT_EQ(shared_in("gemm_persistent/sm_90/128x128x64_nested"),
             "no cluster: the kernel does not walk the grid on its own");
 }
