@@ -490,6 +490,7 @@ class Explorer {
 }  // namespace
 
 Exploration explore(const Plan& plan, std::int64_t trips, std::size_t most_states) {
+  if (cluster_size(plan) > 1) return {Exploration::End::wrong, "clusters are not explored", 0};
   return Explorer(plan, trips).run(most_states);
 }
 
