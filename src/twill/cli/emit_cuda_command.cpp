@@ -97,14 +97,16 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_remedy_options(*command, request);
+  add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =
       command->add_option("-o,--output", choices->output,
                           "Folder for kernel.cu and runtime/ [kernel.cu to standard output]");
   command
-      ->add_flag("--compile", choices->compile,
-                 "Compile it with nvcc; emit anew where ptxas does not follow the plan, else refuse it")
+      ->add_flag(
+          "--compile", choices->compile,
+          "Compile it with nvcc; emit anew where ptxas does not follow the plan, else refuse it")
       ->needs(output);
   const std::map<std::string, emit::Stamps> stamps = {{"sections", emit::Stamps::sections},
                                                       {"steps", emit::Stamps::steps}};

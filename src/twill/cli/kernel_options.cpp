@@ -78,6 +78,13 @@ void add_remedy_options(CLI::App& command, driver::Request& request) {
                    "Keep ptxas from moving math over the waits it should overlap with");
 }
 
+void add_cluster_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--cluster", request.cluster,
+                  "Most CTAs that share loads by multicast, 1 or 2 [1]")
+      ->check(CLI::Range(1, 2));
+}
+
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
   command
       .add_option_function<std::int64_t>(

@@ -23,6 +23,8 @@ void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& s
 void add_depth_option(CLI::App& command, driver::Request& request);
 /// --spare-registers and --pins: what to do when ptxas does not follow a plan.
 void add_remedy_options(CLI::App& command, driver::Request& request);
+/// --cluster, of the plan.
+void add_cluster_option(CLI::App& command, driver::Request& request);
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help);
 

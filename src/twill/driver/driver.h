@@ -48,7 +48,8 @@ struct Request {
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
-  bool pins = false;  ///< of `plan_loop`: keep the compiler from moving math over waits
+  bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
+  int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   solve::Options limits;
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };

@@ -14,8 +14,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "fragment", "host",  "ring",  "role",
-                                    "stamps",  "tile",     "tma",   "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier", "fragment", "host", "ring",  "role",
+                                    "stamps",  "tile",     "tma",  "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(std::map<std::string, std::string>& files) {
@@ -40,9 +40,9 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
                 "give the TTGIR of the kernel");
   }
   TWILL_TRY(const Kernel kernel, read_kernel(request));
-  const emit::KernelParts parts{kernel.program,        kernel.choice.loop,
-                                emitted.planned.outcome.origins, *emitted.planned.plan,
-                                request.input.name,    stamps};
+  const emit::KernelParts parts{
+      kernel.program,        kernel.choice.loop, emitted.planned.outcome.origins,
+      *emitted.planned.plan, request.input.name, stamps};
   TWILL_TRY(std::string source, emit::cuda_kernel(parts));
   TWILL_TRY(emitted.loops, emit::expected_loops(parts));
   if (stamps != emit::Stamps::none) {
@@ -86,8 +86,8 @@ void judge_overlaps(const EmittedCuda& emitted, const gate::FunctionCode& functi
                     GateVerdict& verdict) {
   for (const emit::ExpectedLoop& loop : emitted.loops) {
     for (const std::string& reason : shortfalls_of(loop, function)) {
-      verdict.refusals.push_back(
-          fmt::format("{}: role {} does not overlap as planned: {}", function.name, loop.role, reason));
+      verdict.refusals.push_back(fmt::format("{}: role {} does not overlap as planned: {}",
+                                             function.name, loop.role, reason));
       verdict.overlaps_lost = true;
     }
   }

@@ -30,9 +30,9 @@ struct GateVerdict {
   bool overlaps_lost = false;  ///< a refusal says that the code does not overlap as planned
 };
 
-/// Compiles `folder`/kernel.cu, an emitted kernel, to `folder`/kernel.cubin and judges ptxas' report
-/// and, where there is a disassembler, the machine code: registers, local memory, and whether the
-/// waits of each role stand where the plan has them. Fails where there is no nvcc.
+/// Compiles `folder`/kernel.cu, an emitted kernel, to `folder`/kernel.cubin and judges ptxas'
+/// report and, where there is a disassembler, the machine code: registers, local memory, and
+/// whether the waits of each role stand where the plan has them. Fails where there is no nvcc.
 Result<GateVerdict> compile_emitted(const EmittedCuda& emitted, const std::string& folder);
 
 /// The next thing to try with a kernel that was refused, in the order: pins, if overlaps are lost;

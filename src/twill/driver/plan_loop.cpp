@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "twill/driver/around.h"
+#include "twill/driver/cluster.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/timing.h"
@@ -87,9 +88,9 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
   return result;
 }
 
-/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose up to
-/// 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first come,
-/// first served, its loop is simulated to be slower by more than the model errs.
+/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
+/// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
+/// come, first served, its loop is simulated to be slower by more than the model errs.
 Result<Attempt> with_turns_if_needed(const Request& request, const report::Outcome& outcome,
                                      const verify::CheckedSchedule& checked, plan::Setting setting,
                                      const std::vector<std::string>& notes) {
@@ -101,8 +102,7 @@ Result<Attempt> with_turns_if_needed(const Request& request, const report::Outco
   Attempt free = attempt(checked, setting, notes);
   TWILL_TRY(const std::optional<double> in_free, interval(free));
   const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
-  if (in_free && expected &&
-      *in_free <= schedule::kCoRunError * static_cast<double>(*expected)) {
+  if (in_free && expected && *in_free <= schedule::kCoRunError * static_cast<double>(*expected)) {
     return free;
   }
   setting.tokens = true;
@@ -128,8 +128,12 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome));
-  if (may_take_turns) return with_turns_if_needed(request, outcome, *checked, setting, notes);
-  return attempt(*checked, setting, notes);
+  std::vector<std::string> all = notes;
+  if (request.cluster > 1) {
+    if (const auto why = choose_cluster(setting, kernel, outcome)) all.push_back(*why);
+  }
+  if (may_take_turns) return with_turns_if_needed(request, outcome, *checked, setting, all);
+  return attempt(*checked, setting, all);
 }
 
 bool usable(const report::Outcome& outcome) {
