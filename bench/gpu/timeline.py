@@ -130,7 +130,9 @@ def main():
             rows = sections(legend, runs)
             for row in rows:
                 print(f"{label}: " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-            all_rows += [dict(kernel=kernel.label, size=list(size), **row) for row in rows]
+            about = kernel.folder / "model.json"
+            model = json.loads(about.read_text()) if about.exists() else {}
+            all_rows += [dict(kernel=kernel.label, size=list(size), **row, model=model) for row in rows]
             continue
         print(f"{label}\n{table(legend, runs)}\n", flush=True)
         if options.trace:

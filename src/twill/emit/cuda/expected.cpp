@@ -51,7 +51,8 @@ Result<ExpectedLoop> expected_loop(const View& view, const plan::Role& role) {
       loop.waits.push_back(std::exchange(loop.after, {}));
     }
     const bool works = step.kind == plan::StepKind::issue || step.kind == plan::StepKind::compute;
-    if (step.op && works) TWILL_TRY_VOID(count(loop.after, view, step));
+    if (!step.op || !works) continue;
+    TWILL_TRY_VOID(count(loop.after, view, step));
   }
   return loop;
 }
