@@ -88,6 +88,8 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
   return result;
 }
 
+bool no_slower(double interval, double other) { return interval <= schedule::kCoRunError * other; }
+
 /// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
 /// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
 /// come, first served, its loop is simulated to be slower by more than the model errs.
@@ -99,16 +101,16 @@ Result<Attempt> with_turns_if_needed(const Request& request, const report::Outco
     return simulated_interval(request, outcome.pool, tried.plan->plan());
   };
   setting.tokens = false;
-  Attempt free = attempt(checked, setting, notes);
+  std::vector<std::string> without = notes;
+  without.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
+  Attempt free = attempt(checked, setting, without);
   TWILL_TRY(const std::optional<double> in_free, interval(free));
   const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
-  if (in_free && expected && *in_free <= schedule::kCoRunError * static_cast<double>(*expected)) {
-    return free;
-  }
+  if (in_free && expected && no_slower(*in_free, static_cast<double>(*expected))) return free;
   setting.tokens = true;
   Attempt turns = attempt(checked, setting, notes);
   TWILL_TRY(const std::optional<double> in_turns, interval(turns));
-  const bool needed = in_turns && in_free && *in_free > schedule::kCoRunError * *in_turns;
+  const bool needed = in_turns && in_free && !no_slower(*in_free, *in_turns);
   return needed || !free.plan ? turns : free;
 }
 
