@@ -1,0 +1,400 @@
+#include "twill/execute/evaluate.h"
+
+#include <algorithm>
+#include <map>
+
+#include "twill/execute/elementwise.h"
+#include "twill/execute/rounding.h"
+#include "twill/ir/operands.h"
+
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+
+const Shape& shape_of(const ir::Program& program, ir::ValueId value) {
+  return ir::type_of(program, value)->shape;
+}
+
+bool is_number(ir::Type scalar) { return scalar->kind == ir::TypeKind::floating; }
+
+Tile zeros(Shape shape, bool floating) {
+  const auto size = static_cast<std::size_t>(size_of(shape));
+  if (floating) return {std::move(shape), Numbers(size)};
+  return {std::move(shape), Integers(size)};
+}
+
+// --- Views --------------------------------------------------------------------------------------
+
+/// Element by element: where that of the result at `at` stands in the operand. `at` and what is
+/// returned count from the beginnings of the boxes.
+template <class Place>
+Tile gathered(const Tile& from, const Box& box, Place place) {
+  Tile tile = zeros(shape_of(box), from.is_floating());
+  Shape at(box.size(), 0);
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const auto source = static_cast<std::size_t>(place(at));
+    if (from.is_floating()) {
+      tile.numbers()[i] = from.numbers()[source];
+    } else {
+      tile.integers()[i] = from.integers()[source];
+    }
+    for (std::size_t d = box.size(); d > 0 && ++at[d - 1] == box[d - 1].size(); --d) at[d - 1] = 0;
+  }
+  return tile;
+}
+
+Shape strides_of(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
+  return strides;
+}
+
+std::vector<std::size_t> order_of(const ir::Op& op, std::size_t rank) {
+  std::vector<std::size_t> order;
+  const auto written = ir::integers_attribute(op, "order");
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool good = written && d < written->size() && (*written)[d] >= 0 &&
+                      (*written)[d] < static_cast<std::int64_t>(rank);
+    order.push_back(good ? static_cast<std::size_t>((*written)[d]) : d);
+  }
+  return order;
+}
+
+Tile transposed(const ir::Op& op, const Tile& from, const Box& box) {
+  const std::vector<std::size_t> order = order_of(op, box.size());
+  const Shape strides = strides_of(from.shape);
+  return gathered(from, box, [&](const Shape& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * strides[order[d]];
+    return place;
+  });
+}
+
+Tile broadcast(const Tile& from, const Box& box) {
+  const Shape strides = strides_of(from.shape);
+  return gathered(from, box, [&](const Shape& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      place += from.shape[d] == 1 ? 0 : at[d] * strides[d];
+    return place;
+  });
+}
+
+/// A reshape keeps the order of all elements, so that a part of its result is a part of the operand
+/// only where the box is that of leading ones and the same dimensions behind them.
+bool only_ones_differ(const Shape& a, const Shape& b) {
+  const auto without = [](const Shape& shape) {
+    Shape kept;
+    std::copy_if(shape.begin(), shape.end(), std::back_inserter(kept),
+                 [](std::int64_t extent) { return extent != 1; });
+    return kept;
+  };
+  return without(a) == without(b);
+}
+
+Box reshaped_box(const Shape& from, const Shape& to, const Box& box) {
+  if (!only_ones_differ(from, to)) return whole(from);
+  Box part;
+  std::size_t d = 0;
+  for (const std::int64_t extent : from) {
+    if (extent == 1) {
+      part.push_back({0, 1});
+      continue;
+    }
+    while (d < to.size() && to[d] == 1) ++d;
+    part.push_back(box[d++]);
+  }
+  return part;
+}
+
+Tile reshaped(const Shape& from_shape, const Shape& to_shape, const Tile& from, const Box& box) {
+  Tile tile = from;
+  if (only_ones_differ(from_shape, to_shape)) {
+    tile.shape = shape_of(box);
+    return tile;
+  }
+  tile.shape = to_shape;
+  return crop(tile, box);
+}
+
+// --- Constants and ranges -----------------------------------------------------------------------
+
+std::optional<Tile> constant(ir::Attribute value, ir::Type type, const Box& box) {
+  const bool splat = value->kind == ir::AttributeKind::dense;
+  if (splat && value->elements.size() != 1) return std::nullopt;
+  const ir::Attribute scalar = splat ? value->elements[0] : value;
+  const bool known = scalar->kind == ir::AttributeKind::integer ||
+                     scalar->kind == ir::AttributeKind::boolean ||
+                     scalar->kind == ir::AttributeKind::floating;
+  if (!known) return std::nullopt;
+  const ir::Type element = scalar_of(type);
+  Tile tile = zeros(shape_of(box), is_number(element));
+  if (tile.is_floating()) {
+    const auto format = format_of(element);
+    if (!format) return std::nullopt;
+    std::fill(tile.numbers().begin(), tile.numbers().end(), round_to(*format, scalar->number));
+  } else {
+    const std::int64_t integer = wrapped(scalar->integer, element->bits);
+    std::fill(tile.integers().begin(), tile.integers().end(), integer);
+  }
+  return tile;
+}
+
+Tile range(std::int64_t start, const Box& box) {
+  Tile tile = zeros(shape_of(box), false);
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    tile.integers()[i] = start + box[0].begin + static_cast<std::int64_t>(i);
+  }
+  return tile;
+}
+
+Tile splat(const Tile& from, const Box& box) {
+  return gathered(from, box, [](const Shape&) { return 0; });
+}
+
+// --- Reductions ---------------------------------------------------------------------------------
+
+/// Runs the combining block on whole tiles: each argument one tile, every op element by element.
+Result<std::vector<TilePtr>> combine(const ir::Program& program, ir::OpId id, ir::BlockId block,
+                                     const std::vector<TilePtr>& arguments) {
+  std::map<ir::ValueId, TilePtr> known;
+  const ir::Block& body = program.block(block);
+  for (std::size_t i = 0; i < arguments.size(); ++i) known[body.arguments[i]] = arguments[i];
+  std::vector<TilePtr> operands;
+  for (const ir::OpId inner : body.ops) {
+    const ir::Op& op = program.op(inner);
+    operands.clear();
+    for (const ir::ValueId operand : op.operands) {
+      const auto found = known.find(operand);
+      if (found == known.end()) return cannot(program, id, "combines with a value from outside");
+      operands.push_back(found->second);
+    }
+    if (op.kind == OpKind::tt_reduce_return || op.kind == OpKind::tt_scan_return) return operands;
+    if (!is_elementwise(op.kind) && op.kind != OpKind::arith_constant) {
+      return cannot(program, inner, "is not known in a reduction");
+    }
+    TWILL_TRY(Tile tile, evaluate(program, inner, operands, {}));
+    known[op.results[0]] = std::make_shared<const Tile>(std::move(tile));
+  }
+  return cannot(program, id, "combines without a result");
+}
+
+/// Element by element along the axis, the first one first.
+Result<Tile> reduced(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
+                     std::size_t result) {
+  const auto reduction = ir::reduction(program, id);
+  if (!reduction || reduction->is_scan) return cannot(program, id, "is not known");
+  const auto axis = static_cast<std::size_t>(reduction->axis);
+  const std::size_t sources = operands.size();
+  const std::size_t arguments = program.block(reduction->combine).arguments.size();
+  if (sources == 0 || arguments != 2 * sources || axis >= operands[0]->shape.size()) {
+    return cannot(program, id, "has operands that do not fit");
+  }
+  const auto slice = [&](std::size_t source, std::int64_t index) {
+    Box box = whole(operands[source]->shape);
+    box[axis] = {index, index + 1};
+    Tile tile = crop(*operands[source], box);
+    tile.shape.erase(tile.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    return std::make_shared<const Tile>(std::move(tile));
+  };
+  std::vector<TilePtr> sums;
+  for (std::size_t s = 0; s < sources; ++s) sums.push_back(slice(s, 0));
+  for (std::int64_t i = 1; i < operands[0]->shape[axis]; ++i) {
+    std::vector<TilePtr> inputs = sums;
+    for (std::size_t s = 0; s < sources; ++s) inputs.push_back(slice(s, i));
+    TWILL_TRY(sums, combine(program, id, reduction->combine, inputs));
+  }
+  if (result >= sums.size()) return cannot(program, id, "has operands that do not fit");
+  return *sums[result];
+}
+
+// --- Products -----------------------------------------------------------------------------------
+
+Result<Tile> product(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands) {
+  const ir::Op& op = program.op(id);
+  if (operands.size() < 3) return cannot(program, id, "has operands that do not fit");
+  Tile sums = *operands[2];
+  TWILL_TRY_VOID(check_product(program, id, *operands[0], *operands[1], sums));
+  const bool fresh = operands.size() > 3 && operands[3]->integers()[0] == 0;
+  if (fresh) std::fill(sums.numbers().begin(), sums.numbers().end(), 0.0F);
+  multiply_add(*operands[0], *operands[1], sums);
+  return converted(program, id, std::move(sums), ir::type_of(program, op.results[0]));
+}
+
+Box product_box(const ir::Program& program, const ir::Op& op, std::size_t operand, const Box& box) {
+  const std::size_t rank = box.size();
+  if (operand == 2) return box;
+  if (operand > 2 || rank < 2) return {};
+  const Shape& shape = shape_of(program, op.operands[operand]);
+  Box part(box.begin(), box.end() - 2);
+  if (operand == 0) {
+    part.push_back(box[rank - 2]);
+    part.push_back({0, shape.back()});
+  } else {
+    part.push_back({0, shape[shape.size() - 2]});
+    part.push_back(box[rank - 1]);
+  }
+  return part;
+}
+
+bool is_renaming(OpKind kind) {
+  return kind == OpKind::ttg_convert_layout || kind == OpKind::ttng_warp_group_dot_wait;
+}
+
+bool keeps_rank(OpKind kind) {
+  return kind == OpKind::tt_broadcast || kind == OpKind::tt_trans || is_renaming(kind);
+}
+
+}  // namespace
+
+bool is_pure(OpKind kind) {
+  switch (kind) {
+    case OpKind::arith_constant:
+    case OpKind::tt_make_range:
+    case OpKind::tt_splat:
+    case OpKind::tt_unsplat:
+    case OpKind::tt_broadcast:
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+    case OpKind::tt_trans:
+    case OpKind::tt_reduce:
+    case OpKind::tt_dot:
+    case OpKind::ttng_warp_group_dot:
+    case OpKind::ub_poison:
+      return true;
+    default:
+      return is_renaming(kind) || is_elementwise(kind);
+  }
+}
+
+Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, const Box& box) {
+  const ir::Op& op = program.op(id);
+  const Shape& shape = shape_of(program, op.operands[operand]);
+  switch (op.kind) {
+    case OpKind::tt_trans: {
+      const std::vector<std::size_t> order = order_of(op, box.size());
+      Box part(box.size());
+      for (std::size_t d = 0; d < box.size(); ++d) part[order[d]] = box[d];
+      return part;
+    }
+    case OpKind::tt_broadcast: {
+      Box part = box;
+      for (std::size_t d = 0; d < part.size() && d < shape.size(); ++d) {
+        if (shape[d] == 1) part[d] = {0, 1};
+      }
+      return part;
+    }
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+      return reshaped_box(shape, shape_of(program, op.results[0]), box);
+    case OpKind::tt_reduce: {
+      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+      Box part = box;
+      const auto at = std::clamp<std::int64_t>(axis, 0, std::ssize(part));
+      if (at < std::ssize(shape))
+        part.insert(part.begin() + at, {0, shape[static_cast<std::size_t>(at)]});
+      return part;
+    }
+    case OpKind::tt_dot:
+    case OpKind::ttng_warp_group_dot:
+      return product_box(program, op, operand, box);
+    default:
+      return shape.empty() ? Box{} : shape.size() == box.size() ? box : whole(shape);
+  }
+}
+
+Result<Tile> evaluate(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
+                      const Box& box, std::size_t result) {
+  const ir::Op& op = program.op(id);
+  if (is_elementwise(op.kind)) return elementwise(program, id, operands);
+  if (op.results.size() <= result || operands.size() != op.operands.size()) {
+    return cannot(program, id, "has operands that do not fit");
+  }
+  const ir::Type type = ir::type_of(program, op.results[result]);
+  if (type->shape.size() != box.size()) return cannot(program, id, "has results that do not fit");
+  if (keeps_rank(op.kind) && operands[0]->shape.size() != box.size()) {
+    return cannot(program, id, "has operands that do not fit");
+  }
+  switch (op.kind) {
+    case OpKind::arith_constant: {
+      const ir::Attribute value = ir::attribute(op, "value");
+      auto tile = value != nullptr ? constant(value, type, box) : std::nullopt;
+      if (!tile) return cannot(program, id, "holds " + type->text + ", or a list of elements");
+      return *std::move(tile);
+    }
+    case OpKind::ub_poison:
+      return poison(shape_of(box), is_number(scalar_of(type)));
+    case OpKind::tt_make_range:
+      if (box.size() != 1) return cannot(program, id, "has results that do not fit");
+      return range(ir::integer_attribute(op, "start").value_or(0), box);
+    case OpKind::tt_splat:
+      return splat(*operands[0], box);
+    case OpKind::tt_unsplat:
+      return splat(*operands[0], {});
+    case OpKind::tt_broadcast:
+      return broadcast(*operands[0], box);
+    case OpKind::tt_trans:
+      return transposed(op, *operands[0], box);
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+      return reshaped(shape_of(program, op.operands[0]), type->shape, *operands[0], box);
+    case OpKind::tt_reduce:
+      return reduced(program, id, operands, result);
+    case OpKind::tt_dot:
+    case OpKind::ttng_warp_group_dot:
+      return product(program, id, operands);
+    case OpKind::ttg_convert_layout:
+    case OpKind::ttng_warp_group_dot_wait:
+      return *operands[result < operands.size() ? result : 0];
+    default:
+      return cannot(program, id, "is not known");
+  }
+}
+
+Result<void> check_product(const ir::Program& program, ir::OpId id, const Tile& a, const Tile& b,
+                           const Tile& sums) {
+  const std::size_t rank = a.shape.size();
+  bool fits = rank >= 2 && b.shape.size() == rank && sums.shape.size() == rank && a.is_floating() &&
+              b.is_floating() && sums.is_floating();
+  for (std::size_t d = 0; fits && d + 2 < rank; ++d) {
+    fits = a.shape[d] == b.shape[d] && a.shape[d] == sums.shape[d];
+  }
+  fits = fits && a.shape[rank - 1] == b.shape[rank - 2] &&
+         a.shape[rank - 2] == sums.shape[rank - 2] && b.shape[rank - 1] == sums.shape[rank - 1];
+  if (!fits) return cannot(program, id, "is no product of tiles of numbers that fit");
+  return {};
+}
+
+void multiply_add(const Tile& a, const Tile& b, Tile& sums) {
+  const std::size_t rank = a.shape.size();
+  const auto rows = static_cast<std::size_t>(sums.shape[rank - 2]);
+  const auto columns = static_cast<std::size_t>(sums.shape[rank - 1]);
+  const auto depth = static_cast<std::size_t>(a.shape[rank - 1]);
+  const std::size_t count = rows * columns == 0 ? 0 : sums.size() / (rows * columns);
+  for (std::size_t matrix = 0; matrix < count; ++matrix) {
+    const float* left = a.numbers().data() + matrix * rows * depth;
+    const float* right = b.numbers().data() + matrix * depth * columns;
+    float* out = sums.numbers().data() + matrix * rows * columns;
+    for (std::size_t m = 0; m < rows; ++m) {
+      for (std::size_t k = 0; k < depth; ++k) {
+        const float factor = left[m * depth + k];
+        const float* row = right + k * columns;
+        float* sum = out + m * columns;
+        for (std::size_t n = 0; n < columns; ++n) sum[n] += factor * row[n];
+      }
+    }
+  }
+}
+
+Result<Tile> converted(const ir::Program& program, ir::OpId op, Tile tile, ir::Type type) {
+  if (!conform(tile, scalar_of(type))) return cannot(program, op, "makes " + type->text);
+  return tile;
+}
+
+tl::unexpected<Diagnostic> cannot(const ir::Program& program, ir::OpId op, const std::string& why) {
+  return fail(ir::text_location(program, op),
+              "cannot be executed: " + program.op(op).name + " " + why);
+}
+
+}  // namespace twill::execute

@@ -1,0 +1,152 @@
+#include "twill/execute/integers.h"
+
+#include <algorithm>
+#include <map>
+
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+using Wide = std::int64_t;
+using Unsigned = std::uint64_t;
+
+/// Sums and products wrap, as those of unsigned integers do.
+Wide sum(Wide a, Wide b, int) {
+  return static_cast<Wide>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+}
+Wide difference(Wide a, Wide b, int) {
+  return static_cast<Wide>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b));
+}
+Wide product(Wide a, Wide b, int) {
+  return static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+}
+/// Division by -1 as well as any other; by zero is refused before.
+Wide quotient(Wide a, Wide b, int bits) { return b == -1 ? difference(0, a, bits) : a / b; }
+Wide remainder(Wide a, Wide b, int) { return b == -1 ? 0 : a % b; }
+Wide quotient_down(Wide a, Wide b, int bits) {
+  const Wide rest = remainder(a, b, bits);
+  return quotient(a, b, bits) - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+}
+Wide quotient_up(Wide a, Wide b, int bits) {
+  const Wide rest = remainder(a, b, bits);
+  return quotient(a, b, bits) + (rest != 0 && (rest < 0) == (b < 0) ? 1 : 0);
+}
+Wide shift_left(Wide a, Wide b, int bits) {
+  return b < 0 || b >= bits ? 0 : static_cast<Wide>(static_cast<Unsigned>(a) << b);
+}
+Wide shift_right(Wide a, Wide b, int bits) {
+  return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b;
+}
+
+template <class Operation>
+Wide on_unsigned(Wide a, Wide b, int bits, Operation operation) {
+  return static_cast<Wide>(operation(as_unsigned(a, bits), as_unsigned(b, bits)));
+}
+
+const std::map<OpKind, Integral>& table() {
+  static const std::map<OpKind, Integral> kTable = {
+      {OpKind::arith_addi, sum},
+      {OpKind::arith_subi, difference},
+      {OpKind::arith_muli, product},
+      {OpKind::arith_divsi, quotient},
+      {OpKind::arith_remsi, remainder},
+      {OpKind::arith_floordivsi, quotient_down},
+      {OpKind::arith_ceildivsi, quotient_up},
+      {OpKind::arith_shli, shift_left},
+      {OpKind::arith_shrsi, shift_right},
+      {OpKind::arith_andi, [](Wide a, Wide b, int) { return a & b; }},
+      {OpKind::arith_ori, [](Wide a, Wide b, int) { return a | b; }},
+      {OpKind::arith_xori, [](Wide a, Wide b, int) { return a ^ b; }},
+      {OpKind::arith_minsi, [](Wide a, Wide b, int) { return std::min(a, b); }},
+      {OpKind::arith_maxsi, [](Wide a, Wide b, int) { return std::max(a, b); }},
+      {OpKind::arith_divui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x / y; });
+       }},
+      {OpKind::arith_ceildivui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits,
+                            [](Unsigned x, Unsigned y) { return x / y + (x % y == 0 ? 0U : 1U); });
+       }},
+      {OpKind::arith_remui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x % y; });
+       }},
+      {OpKind::arith_shrui,
+       [](Wide a, Wide b, int bits) {
+         if (b < 0 || b >= bits) return Wide{0};
+         return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x >> y; });
+       }},
+      {OpKind::arith_minui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return std::min(x, y); });
+       }},
+      {OpKind::arith_maxui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return std::max(x, y); });
+       }},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+Integral integral(OpKind kind) {
+  const auto found = table().find(kind);
+  return found == table().end() ? nullptr : found->second;
+}
+
+bool divides(OpKind kind) {
+  switch (kind) {
+    case OpKind::arith_divsi:
+    case OpKind::arith_divui:
+    case OpKind::arith_remsi:
+    case OpKind::arith_remui:
+    case OpKind::arith_ceildivsi:
+    case OpKind::arith_ceildivui:
+    case OpKind::arith_floordivsi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool compares(std::int64_t predicate, std::int64_t a, std::int64_t b, int bits) {
+  const Unsigned x = as_unsigned(a, bits), y = as_unsigned(b, bits);
+  switch (predicate) {
+    case 0:
+      return a == b;
+    case 1:
+      return a != b;
+    case 2:
+      return a < b;
+    case 3:
+      return a <= b;
+    case 4:
+      return a > b;
+    case 5:
+      return a >= b;
+    case 6:
+      return x < y;
+    case 7:
+      return x <= y;
+    case 8:
+      return x > y;
+    default:
+      return x >= y;
+  }
+}
+
+std::uint64_t as_unsigned(std::int64_t value, int bits) {
+  const auto all = static_cast<Unsigned>(value);
+  return bits >= 64 ? all : all & ((Unsigned{1} << static_cast<unsigned>(bits)) - 1);
+}
+
+std::int64_t wrapped(std::int64_t value, int bits) {
+  if (bits >= 64 || bits <= 0) return value;
+  if (bits == 1) return value & 1;
+  const auto up = static_cast<unsigned>(64 - bits);
+  return static_cast<Wide>(static_cast<Unsigned>(value) << up) >> up;
+}
+
+}  // namespace twill::execute

@@ -1,0 +1,352 @@
+#include "twill/execute/interpreter.h"
+
+#include <algorithm>
+
+#include "twill/execute/elementwise.h"
+#include "twill/execute/evaluate.h"
+#include "twill/execute/rounding.h"
+#include "twill/ir/operands.h"
+
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+
+constexpr std::int64_t kMostTrips = 100'000;
+constexpr int kFarApart = 20;  ///< rows of a tensor without end lie 2^20 elements apart
+
+/// What only orders.
+bool is_synchronization(OpKind kind) {
+  switch (kind) {
+    case OpKind::gpu_barrier:
+    case OpKind::ttg_local_dealloc:
+    case OpKind::ttg_local_barrier:
+    case OpKind::ttg_async_commit_group:
+    case OpKind::ttg_async_wait:
+    case OpKind::ttng_tc_gen5_commit:
+    case OpKind::ttng_init_barrier:
+    case OpKind::ttng_inval_barrier:
+    case OpKind::ttng_barrier_expect:
+    case OpKind::ttng_wait_barrier:
+    case OpKind::ttng_arrive_barrier:
+    case OpKind::ttng_fence_async_shared:
+    case OpKind::ttng_async_tma_store_wait:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool works_in_tile_memory(OpKind kind) {
+  switch (kind) {
+    case OpKind::ttg_local_alloc:
+    case OpKind::ttg_local_load:
+    case OpKind::ttg_local_store:
+    case OpKind::ttg_memdesc_trans:
+    case OpKind::ttg_memdesc_index:
+    case OpKind::ttg_memdesc_subslice:
+    case OpKind::ttg_memdesc_reshape:
+    case OpKind::ttng_tmem_alloc:
+    case OpKind::ttng_tmem_load:
+    case OpKind::ttng_tmem_store:
+    case OpKind::ttng_tmem_subslice:
+    case OpKind::ttng_tc_gen5_mma:
+      return true;
+    default:
+      return false;
+  }
+}
+
+TilePtr scalar(ir::Type type, double value) {
+  if (type->kind == ir::TypeKind::floating) {
+    return std::make_shared<const Tile>(
+        Tile{{}, Numbers{round_to(format_of(type).value_or(Format{}), value)}});
+  }
+  return std::make_shared<const Tile>(
+      Tile{{}, Integers{wrapped(static_cast<std::int64_t>(value), type->bits)}});
+}
+
+std::optional<Value> argument(const std::string& name, ir::Type type, const Launch& launch,
+                              Memory& memory) {
+  const bool array = type->kind == ir::TypeKind::pointer || type->kind == ir::TypeKind::tensordesc;
+  if (array) {
+    const auto number = memory.add_array(name, scalar_of(type->element));
+    if (!number) return std::nullopt;
+    if (type->kind == ir::TypeKind::pointer) {
+      return std::make_shared<const Tile>(Tile{{}, Integers{packed({*number, 0})}});
+    }
+    Descriptor descriptor{{*number, 0}, {}, {}};
+    const std::size_t rank = type->element->shape.size();
+    if (rank > 2 && rank * kFarApart > 60) return std::nullopt;
+    for (std::size_t d = 0; d < rank; ++d) {
+      descriptor.strides.push_back(std::int64_t{1}
+                                   << (kFarApart * (rank - 1 - d) / (rank > 2 ? 2 : 1)));
+    }
+    return descriptor;
+  }
+  if (!ir::is_scalar(type)) return std::nullopt;
+  const bool floating = type->kind == ir::TypeKind::floating;
+  if (floating && !format_of(type)) return std::nullopt;
+  const auto given = launch.arguments.find(name);
+  const double standard = floating ? launch.scale : static_cast<double>(launch.size);
+  return scalar(type, given != launch.arguments.end() ? given->second : standard);
+}
+
+}  // namespace
+
+Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
+                                                  const Launch& launch, Memory& memory) {
+  std::map<ir::ValueId, Value> arguments;
+  std::map<std::string, double> left = launch.arguments;
+  for (const ir::ValueId value : ir::function_arguments(program, function)) {
+    const ir::Type type = ir::type_of(program, value);
+    const std::string& name = program.value(value).name;
+    auto known = argument(name, type, launch, memory);
+    if (!known) {
+      return cannot(program, function, "has the argument %" + name + " of type " + type->text);
+    }
+    arguments.emplace(value, *std::move(known));
+    if (ir::is_scalar(type)) left.erase(name);
+  }
+  if (!left.empty()) {
+    return cannot(program, function, "has no number as argument %" + left.begin()->first);
+  }
+  return arguments;
+}
+
+const Value& Interpreter::value(ir::ValueId value) const {
+  static const Value kNothing;
+  const auto found = values_.find(value);
+  return found == values_.end() ? kNothing : found->second;
+}
+
+Result<TilePtr> Interpreter::tile(ir::OpId reader, ir::ValueId id) const {
+  const Value& known = value(id);
+  if (const TilePtr* tile = std::get_if<TilePtr>(&known)) return *tile;
+  if (const View* view = std::get_if<View>(&known)) {
+    return std::make_shared<const Tile>(read(*view));
+  }
+  return cannot(program_, reader, "needs %" + program_.value(id).name + ", which is no tile");
+}
+
+Result<std::int64_t> Interpreter::integer(ir::OpId reader, ir::ValueId id) const {
+  TWILL_TRY(const TilePtr tile, this->tile(reader, id));
+  if (tile->is_floating() || tile->size() != 1) {
+    return cannot(program_, reader, "needs an integer");
+  }
+  return tile->integers()[0];
+}
+
+Result<void> Interpreter::set_tile(ir::OpId op, std::size_t result, Tile tile) {
+  const auto& results = program_.op(op).results;
+  if (result >= results.size()) return {};
+  const ir::Type type = ir::type_of(program_, results[result]);
+  if (size_of(type->shape) != size_of(tile.shape)) {
+    return cannot(program_, op, "makes a tile that does not fit");
+  }
+  tile.shape = type->shape;
+  set(results[result], std::make_shared<const Tile>(std::move(tile)));
+  return {};
+}
+
+/// Whether the op's predicate is false.
+Result<bool> Interpreter::skipped(ir::OpId id) const {
+  const auto predicate = ir::operand_in(program_.op(id), "pred");
+  if (!predicate) return false;
+  TWILL_TRY(const std::int64_t holds, integer(id, *predicate));
+  return holds == 0;
+}
+
+Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments) {
+  values_ = arguments;
+  const auto block = ir::body(program_, function);
+  if (!block) return cannot(program_, function, "has no body of one block");
+  return run_block(*block);
+}
+
+Result<void> Interpreter::run_block(ir::BlockId block) {
+  for (const ir::OpId op : program_.block(block).ops) {
+    TWILL_TRY_VOID(step(op));
+  }
+  return {};
+}
+
+Result<void> Interpreter::step(ir::OpId id) {
+  if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
+  const ir::Op& op = program_.op(id);
+  if (is_pure(op.kind)) return compute(id);
+  if (is_synchronization(op.kind)) return {};
+  if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
+  switch (op.kind) {
+    case OpKind::scf_for:
+      return run_for(id);
+    case OpKind::scf_while:
+      return run_while(id);
+    case OpKind::scf_if:
+      return run_if(id);
+    case OpKind::scf_yield:
+    case OpKind::scf_condition:
+    case OpKind::tt_return:
+      return {};
+    case OpKind::tt_get_program_id:
+    case OpKind::tt_get_num_programs: {
+      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+      if (axis < 0 || axis > 2) return cannot(program_, id, "has no such axis");
+      const auto& numbers = op.kind == OpKind::tt_get_program_id ? program_id_ : launch_.programs;
+      return set_tile(id, 0, {{}, Integers{numbers[static_cast<std::size_t>(axis)]}});
+    }
+    case OpKind::tt_make_tensor_descriptor:
+      return make_descriptor(id);
+    case OpKind::ttg_async_copy_global_to_local:
+    case OpKind::ttng_async_tma_copy_global_to_local:
+      return copy(id);
+    default:
+      return access_global(id);
+  }
+}
+
+Result<void> Interpreter::compute(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  std::vector<TilePtr> operands;
+  for (const ir::ValueId operand : op.operands) {
+    TWILL_TRY(TilePtr tile, this->tile(id, operand));
+    operands.push_back(std::move(tile));
+  }
+  for (std::size_t r = 0; r < op.results.size(); ++r) {
+    const Box box = whole(ir::type_of(program_, op.results[r])->shape);
+    TWILL_TRY(Tile tile, evaluate(program_, id, operands, box, r));
+    TWILL_TRY_VOID(set_tile(id, r, std::move(tile)));
+  }
+  return {};
+}
+
+Result<void> Interpreter::yield_to(ir::BlockId block, const std::vector<ir::ValueId>& to) {
+  const auto end = ir::terminator(program_, block);
+  if (!end) return {};
+  const auto& operands = program_.op(*end).operands;
+  std::vector<Value> values;
+  for (const ir::ValueId operand : operands) values.push_back(value(operand));
+  for (std::size_t i = 0; i < to.size() && i < values.size(); ++i) set(to[i], values[i]);
+  return {};
+}
+
+Result<void> Interpreter::run_for(ir::OpId id) {
+  const auto loop = ir::as_loop(program_, id);
+  if (!loop || !loop->induction) return cannot(program_, id, "is no counting loop");
+  if (replaced_ == id) return stand_in_(*loop);
+  TWILL_TRY(const std::int64_t lower, integer(id, *loop->lower));
+  TWILL_TRY(const std::int64_t upper, integer(id, *loop->upper));
+  TWILL_TRY(const std::int64_t step, integer(id, *loop->step));
+  if (step <= 0) return cannot(program_, id, "has no positive step");
+  if (lower < upper && (upper - lower) / step >= kMostTrips) {
+    return cannot(program_, id, "has too many trips");
+  }
+  std::vector<ir::ValueId> arguments;
+  for (const ir::Carried& carried : loop->carried) {
+    set(carried.argument, value(carried.init));
+    arguments.push_back(carried.argument);
+  }
+  const ir::Type type = ir::type_of(program_, *loop->induction);
+  for (std::int64_t i = lower; i < upper; i += step) {
+    set(*loop->induction, scalar(type, static_cast<double>(i)));
+    TWILL_TRY_VOID(run_block(loop->body));
+    TWILL_TRY_VOID(yield_to(loop->body, arguments));
+  }
+  for (const ir::Carried& carried : loop->carried) {
+    if (carried.result) set(*carried.result, value(carried.argument));
+  }
+  return {};
+}
+
+Result<void> Interpreter::run_while(ir::OpId id) {
+  const auto loop = ir::as_loop(program_, id);
+  if (!loop || !loop->before) return cannot(program_, id, "is not known");
+  if (replaced_ == id) return stand_in_(*loop);
+  std::vector<ir::ValueId> arguments;
+  for (const ir::Carried& carried : loop->carried) {
+    set(carried.argument, value(carried.init));
+    arguments.push_back(carried.argument);
+  }
+  const auto condition = ir::terminator(program_, *loop->before);
+  if (!condition || program_.op(*condition).kind != OpKind::scf_condition) {
+    return cannot(program_, id, "is not known");
+  }
+  for (std::int64_t trip = 0;; ++trip) {
+    if (trip > kMostTrips) return cannot(program_, id, "has too many trips");
+    TWILL_TRY_VOID(run_block(*loop->before));
+    TWILL_TRY(const std::int64_t goes_on, integer(id, program_.op(*condition).operands[0]));
+    for (const ir::Forwarded& forwarded : loop->forwarded) {
+      set(goes_on != 0 ? forwarded.argument : forwarded.result, value(forwarded.passed));
+    }
+    if (goes_on == 0) return {};
+    TWILL_TRY_VOID(run_block(loop->body));
+    TWILL_TRY_VOID(yield_to(loop->body, arguments));
+  }
+}
+
+Result<void> Interpreter::run_if(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(const std::int64_t holds, integer(id, op.operands[0]));
+  const auto block = ir::body(program_, id, holds != 0 ? 0 : 1);
+  if (!block) {
+    return op.results.empty() ? Result<void>() : cannot(program_, id, "has no such branch");
+  }
+  TWILL_TRY_VOID(run_block(*block));
+  return yield_to(*block, op.results);
+}
+
+Result<void> Interpreter::make_descriptor(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const auto base = ir::operand_in(op, "base");
+  if (!base) return cannot(program_, id, "has operands that do not fit");
+  TWILL_TRY(const std::int64_t address, integer(id, *base));
+  Descriptor descriptor{unpacked(address), {}, {}};
+  for (const ir::ValueId extent : ir::operands_in(op, "shape")) {
+    TWILL_TRY(const std::int64_t number, integer(id, extent));
+    descriptor.shape.push_back(number);
+  }
+  for (const ir::ValueId stride : ir::operands_in(op, "strides")) {
+    TWILL_TRY(const std::int64_t number, integer(id, stride));
+    descriptor.strides.push_back(number);
+  }
+  if (memory_.element(descriptor.base.array) == nullptr) {
+    return cannot(program_, id, "follows a wild pointer");
+  }
+  set(op.results[0], std::move(descriptor));
+  return {};
+}
+
+/// tt.load, tt.store, atomics, and the same by descriptor.
+Result<void> Interpreter::access_global(ir::OpId id) {
+  const auto access = ir::memory_access(program_.op(id));
+  if (!access || access->space != ir::AccessSpace::global) {
+    return cannot(program_, id, "is not known");
+  }
+  const auto lookup = [this, id](ir::ValueId value) { return tile(id, value); };
+  const Descriptor* descriptor = std::get_if<Descriptor>(&value(access->address));
+  if (access->by_descriptor && descriptor == nullptr) {
+    return cannot(program_, id, "needs a descriptor");
+  }
+  if (access->writes) {
+    TWILL_TRY(const TilePtr source, tile(id, *access->source));
+    TWILL_TRY(Tile before, write_global(program_, id, memory_, descriptor, *source, lookup));
+    return access->result ? set_tile(id, 0, std::move(before)) : Result<void>();
+  }
+  TWILL_TRY(Tile tile, read_global(program_, id, memory_, descriptor, lookup));
+  return set_tile(id, 0, std::move(tile));
+}
+
+/// From global to shared memory.
+Result<void> Interpreter::copy(ir::OpId id) {
+  const auto access = ir::memory_access(program_.op(id));
+  if (!access || !access->destination) return cannot(program_, id, "is not known");
+  TWILL_TRY(const bool skip, skipped(id));
+  if (skip) return {};
+  const auto lookup = [this, id](ir::ValueId value) { return tile(id, value); };
+  const Descriptor* descriptor = std::get_if<Descriptor>(&value(access->address));
+  TWILL_TRY(const View view, view_of(id, *access->destination));
+  TWILL_TRY(const Tile tile, read_global(program_, id, memory_, descriptor, lookup));
+  return write_view(id, view, tile);
+}
+
+}  // namespace twill::execute

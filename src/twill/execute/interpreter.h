@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "twill/execute/memory.h"
+#include "twill/execute/tile.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/program.h"
+
+/// A Program run on the CPU, one CTA after the other, each op when it stands in the text. Whatever
+/// is asynchronous is done at once; barriers, fences and tokens do nothing. Its arithmetic:
+/// docs/reference/simulation.md, "Numbers".
+namespace twill::execute {
+
+/// What the kernel is started with.
+struct Launch {
+  std::int64_t size = 640;                  ///< every integer argument that has no value below
+  double scale = 0.125;                     ///< every floating one
+  std::map<std::string, double> arguments;  ///< by name, as the text has it without %
+  std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
+};
+
+/// A tile in shared or tensor memory, or a view of one.
+struct View {
+  std::shared_ptr<Tile> storage;
+  std::int64_t offset = 0;
+  Shape shape;
+  Shape strides;
+};
+
+/// Nothing: a token, or what is never read.
+using Value = std::variant<std::monostate, TilePtr, Descriptor, View>;
+
+Tile read(const View& view);
+/// Precondition: as many elements, and both numbers or both integers.
+void write(const View& view, const Tile& tile);
+
+/// The arguments of a function: for each pointer and each descriptor an array of `memory`, named
+/// after it. A descriptor of an argument describes a tensor without end. Fails on a type that is
+/// not known, and on a name in `launch.arguments` that the function has not.
+Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
+                                                  const Launch& launch, Memory& memory);
+
+class Interpreter {
+ public:
+  /// `program_id` is that of the CTA. Program and memory must outlive this.
+  Interpreter(const ir::Program& program, Memory& memory, const Launch& launch,
+              std::array<std::int64_t, 3> program_id)
+      : program_(program), memory_(memory), launch_(launch), program_id_(program_id) {}
+
+  /// Does instead of a loop what that loop would: it sets the loop's results.
+  using StandIn = std::function<Result<void>(const ir::Loop&)>;
+  void stand_in_for(ir::OpId loop, StandIn stand_in) {
+    stand_in_ = std::move(stand_in);
+    replaced_ = loop;
+  }
+
+  /// Runs a function. Fails, with the op's line, at the first op that is not known, or after
+  /// kMostSteps ops.
+  Result<void> run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments);
+
+  /// What a value is at the moment; nothing before it is computed.
+  const Value& value(ir::ValueId value) const;
+  void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
+  /// The tile of a value: of a memdesc, what lies there.
+  Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;
+  Result<std::int64_t> integer(ir::OpId reader, ir::ValueId value) const;
+
+  const ir::Program& program() const { return program_; }
+  Memory& memory() { return memory_; }
+
+  /// Runs one op.
+  Result<void> step(ir::OpId op);
+
+ private:
+  Result<void> run_block(ir::BlockId block);
+  Result<void> yield_to(ir::BlockId block, const std::vector<ir::ValueId>& to);
+  Result<void> run_for(ir::OpId op);
+  Result<void> run_while(ir::OpId op);
+  Result<void> run_if(ir::OpId op);
+  Result<void> compute(ir::OpId op);
+  Result<void> access_global(ir::OpId op);
+  Result<void> copy(ir::OpId op);
+  Result<void> make_descriptor(ir::OpId op);
+  Result<void> access_tile_memory(ir::OpId op);
+  Result<void> allocate(ir::OpId op);
+  Result<void> view(ir::OpId op);
+  Result<void> multiply(ir::OpId op);
+  Result<View> view_of(ir::OpId reader, ir::ValueId value) const;
+  Result<void> set_tile(ir::OpId op, std::size_t result, Tile tile);
+  Result<void> write_view(ir::OpId op, const View& view, const Tile& tile);
+  Result<bool> skipped(ir::OpId op) const;
+
+  const ir::Program& program_;
+  Memory& memory_;
+  const Launch& launch_;
+  std::array<std::int64_t, 3> program_id_;
+  std::map<ir::ValueId, Value> values_;
+  std::optional<ir::OpId> replaced_;
+  StandIn stand_in_;
+  std::int64_t steps_ = 0;
+};
+
+inline constexpr std::int64_t kMostSteps = 2'000'000;
+
+}  // namespace twill::execute

@@ -1,0 +1,310 @@
+#include "twill/execute/memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "twill/execute/elementwise.h"
+#include "twill/execute/evaluate.h"
+#include "twill/execute/rounding.h"
+#include "twill/ir/operands.h"
+
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+
+constexpr int kIndexBits = 48;
+constexpr std::int64_t kMiddle = std::int64_t{1} << (kIndexBits - 1);  ///< index 0 of an array
+
+/// Evenly spread bits (the finalizer of splitmix64).
+std::uint64_t mixed(std::uint64_t bits) {
+  bits += 0x9e3779b97f4a7c15U;
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
+}
+
+/// What an access does with the old value and the new one.
+using Combine = double (*)(double, double);
+double take_new(double, double value) { return value; }
+double add(double old, double value) {
+  return static_cast<double>(static_cast<float>(old) + static_cast<float>(value));
+}
+double add_integers(double old, double value) { return old + value; }
+double smaller(double old, double value) { return std::fmin(old, value); }
+double larger(double old, double value) { return std::fmax(old, value); }
+
+/// By the number Triton's enumerations have for it; null: not known.
+Combine combination(const ir::Op& op) {
+  if (op.kind == OpKind::tt_atomic_rmw) {
+    constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7, kExchange = 10;
+    switch (ir::integer_attribute(op, "atomic_rmw_op").value_or(0)) {
+      case kAdd:
+        return add_integers;
+      case kAddNumbers:
+        return add;
+      case kMax:
+        return larger;
+      case kMin:
+        return smaller;
+      case kExchange:
+        return take_new;
+      default:
+        return nullptr;
+    }
+  }
+  const bool reduces =
+      op.kind == OpKind::tt_descriptor_reduce || op.kind == OpKind::ttng_async_tma_reduce;
+  if (!reduces) return take_new;
+  switch (ir::integer_attribute(op, "kind").value_or(0)) {
+    case 1:
+      return add;
+    case 2:
+      return smaller;
+    case 3:
+      return larger;
+    default:
+      return nullptr;
+  }
+}
+
+double rounded(ir::Type element, double value) {
+  if (element->kind != ir::TypeKind::floating) {
+    return static_cast<double>(wrapped(static_cast<std::int64_t>(value), element->bits));
+  }
+  return static_cast<double>(round_to(*format_of(element), value));
+}
+
+Result<Pointer> target(const ir::Program& program, ir::OpId op, const Memory& memory,
+                       std::int64_t bits) {
+  const Pointer at = unpacked(bits);
+  if (memory.element(at.array) == nullptr) return cannot(program, op, "follows a wild pointer");
+  return at;
+}
+
+double element_of(const Tile& tile, std::size_t i) {
+  const std::size_t at = tile.shape.empty() ? 0 : i;
+  return tile.is_floating() ? static_cast<double>(tile.numbers()[at])
+                            : static_cast<double>(tile.integers()[at]);
+}
+
+void set_element(Tile& tile, std::size_t i, double value) {
+  if (tile.is_floating()) {
+    tile.numbers()[i] = static_cast<float>(value);
+  } else {
+    tile.integers()[i] = static_cast<std::int64_t>(value);
+  }
+}
+
+Tile zeros_of(ir::Type element, Shape shape) {
+  const auto size = static_cast<std::size_t>(size_of(shape));
+  if (element->kind == ir::TypeKind::floating) return {std::move(shape), Numbers(size)};
+  return {std::move(shape), Integers(size)};
+}
+
+/// Calls visit(i, pointer) for each element of the block that lies in the tensor.
+template <class Visit>
+void for_each_place(const Descriptor& tensor, std::span<const std::int64_t> coordinates,
+                    const Shape& block, Visit visit) {
+  Shape at(block.size(), 0);
+  const auto count = static_cast<std::size_t>(size_of(block));
+  for (std::size_t i = 0; i < count; ++i) {
+    bool inside = true;
+    Pointer place = tensor.base;
+    for (std::size_t d = 0; d < block.size(); ++d) {
+      const std::int64_t coordinate = coordinates[d] + at[d];
+      const bool beyond = !tensor.shape.empty() && coordinate >= tensor.shape[d];
+      inside = inside && coordinate >= 0 && !beyond;
+      place.index += coordinate * tensor.strides[d];
+    }
+    if (inside) visit(i, place);
+    for (std::size_t d = block.size(); d > 0 && ++at[d - 1] == block[d - 1]; --d) at[d - 1] = 0;
+  }
+}
+
+bool fits(const Descriptor& tensor, std::span<const std::int64_t> coordinates, const Shape& block) {
+  return coordinates.size() == block.size() && tensor.strides.size() == block.size() &&
+         (tensor.shape.empty() || tensor.shape.size() == block.size());
+}
+
+}  // namespace
+
+std::int64_t packed(Pointer pointer) {
+  return ((pointer.array + 1) << kIndexBits) + kMiddle + pointer.index;
+}
+
+Pointer unpacked(std::int64_t bits) {
+  return {(bits >> kIndexBits) - 1, (bits & ((std::int64_t{1} << kIndexBits) - 1)) - kMiddle};
+}
+
+std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element) {
+  const bool floating = element->kind == ir::TypeKind::floating && format_of(element);
+  const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 32;
+  if (!floating && !integer) return std::nullopt;
+  arrays_.push_back({std::move(name), element, {}});
+  return std::ssize(arrays_) - 1;
+}
+
+ir::Type Memory::element(std::int64_t array) const {
+  if (array < 0 || array >= std::ssize(arrays_)) return nullptr;
+  return arrays_[static_cast<std::size_t>(array)].element;
+}
+
+double Memory::initial(Pointer at) const {
+  const ir::Type element = arrays_[static_cast<std::size_t>(at.array)].element;
+  const std::uint64_t bits = mixed(mixed(seed_ + static_cast<std::uint64_t>(at.array)) +
+                                   static_cast<std::uint64_t>(at.index));
+  if (element->kind != ir::TypeKind::floating) {
+    return element->bits == 1 ? static_cast<double>(bits % 2) : static_cast<double>(bits % 64);
+  }
+  constexpr unsigned kKept = 24;
+  const double even = static_cast<double>(bits >> (64U - kKept)) / (1U << kKept);
+  return rounded(element, 2 * even - 1);
+}
+
+double Memory::read(Pointer at) const {
+  const Array& array = arrays_[static_cast<std::size_t>(at.array)];
+  const std::int64_t page = at.index >= 0 ? at.index / kPage : -((kPage - 1 - at.index) / kPage);
+  const auto found = array.pages.find(page);
+  const auto offset = static_cast<std::size_t>(at.index - page * kPage);
+  if (found == array.pages.end() || !found->second.set[offset]) return initial(at);
+  return found->second.values[offset];
+}
+
+void Memory::write(Pointer at, double value) {
+  Array& array = arrays_[static_cast<std::size_t>(at.array)];
+  const std::int64_t page = at.index >= 0 ? at.index / kPage : -((kPage - 1 - at.index) / kPage);
+  Page& it = array.pages.try_emplace(page, Page{}).first->second;
+  const auto offset = static_cast<std::size_t>(at.index - page * kPage);
+  it.set[offset] = true;
+  it.values[offset] = rounded(array.element, value);
+}
+
+Memory::Written Memory::written(std::size_t array) const {
+  Written all;
+  for (const auto& [page, it] : arrays_[array].pages) {
+    for (std::int64_t i = 0; i < kPage; ++i) {
+      const auto offset = static_cast<std::size_t>(i);
+      if (it.set[offset]) all.emplace_hint(all.end(), page * kPage + i, it.values[offset]);
+    }
+  }
+  return all;
+}
+
+namespace {
+
+/// A mask or default of an access: a tile like the access, a scalar for all, or none.
+struct Optional {
+  TilePtr tile;
+  bool fits(const Tile& pointers) const {
+    return !tile || tile->shape.empty() || tile->size() == pointers.size();
+  }
+  double at(std::size_t i) const { return element_of(*tile, i); }
+};
+
+Result<Optional> optional(const ir::Op& op, std::string_view role, const Lookup& lookup) {
+  const auto value = ir::operand_in(op, role);
+  if (!value) return Optional{};
+  TWILL_TRY(TilePtr tile, lookup(*value));
+  return Optional{std::move(tile)};
+}
+
+Result<std::vector<std::int64_t>> coordinates_of(const ir::Program& program, ir::OpId id,
+                                                 const Lookup& lookup) {
+  std::vector<std::int64_t> coordinates;
+  for (const ir::ValueId value : ir::operands_in(program.op(id), "indices")) {
+    TWILL_TRY(const TilePtr tile, lookup(value));
+    if (tile->is_floating() || tile->size() != 1) {
+      return cannot(program, id, "has coordinates that do not fit");
+    }
+    coordinates.push_back(tile->integers()[0]);
+  }
+  return coordinates;
+}
+
+Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
+                  const Lookup& lookup) {
+  const ir::Op& op = program.op(id);
+  const auto access = *ir::memory_access(op);
+  TWILL_TRY(const TilePtr pointers, lookup(access.address));
+  TWILL_TRY(const Optional mask, optional(op, "mask", lookup));
+  TWILL_TRY(const Optional other, optional(op, "other", lookup));
+  if (pointers->is_floating() || !mask.fits(*pointers) || !other.fits(*pointers)) {
+    return cannot(program, id, "has operands that do not fit");
+  }
+  const ir::Type element = scalar_of(ir::type_of(program, access.address))->element;
+  if (element == nullptr) return cannot(program, id, "follows no pointer");
+  Tile tile = zeros_of(element, pointers->shape);
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    if (mask.tile && mask.at(i) == 0) {
+      if (other.tile) set_element(tile, i, other.at(i));
+      continue;
+    }
+    TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
+    set_element(tile, i, memory.read(at));
+  }
+  return tile;
+}
+
+Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, const Tile& values,
+                   const Lookup& lookup) {
+  const ir::Op& op = program.op(id);
+  const Combine combine = combination(op);
+  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  TWILL_TRY(const TilePtr pointers, lookup(ir::memory_access(op)->address));
+  TWILL_TRY(const Optional mask, optional(op, "mask", lookup));
+  if (pointers->is_floating() || pointers->size() != values.size() || !mask.fits(values)) {
+    return cannot(program, id, "has operands that do not fit");
+  }
+  Tile before = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (mask.tile && mask.at(i) == 0) continue;
+    TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
+    const double old = memory.read(at);
+    set_element(before, i, old);
+    memory.write(at, combine(old, element_of(values, i)));
+  }
+  return before;
+}
+
+}  // namespace
+
+Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& memory,
+                         const Descriptor* descriptor, const Lookup& lookup) {
+  const auto access = ir::memory_access(program.op(id));
+  const bool reads = access && access->reads && !access->writes;
+  if (!reads || access->space != ir::AccessSpace::global)
+    return cannot(program, id, "is not known");
+  if (descriptor == nullptr) return load(program, id, memory, lookup);
+  TWILL_TRY(const std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
+  const Shape& block = ir::type_of(program, access->address)->element->shape;
+  if (!fits(*descriptor, coordinates, block)) {
+    return cannot(program, id, "has coordinates that do not fit");
+  }
+  Tile tile = zeros_of(memory.element(descriptor->base.array), block);
+  for_each_place(*descriptor, coordinates, block,
+                 [&](std::size_t i, Pointer at) { set_element(tile, i, memory.read(at)); });
+  return tile;
+}
+
+Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memory,
+                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup) {
+  const auto access = ir::memory_access(program.op(id));
+  if (!access || !access->writes || access->space != ir::AccessSpace::global) {
+    return cannot(program, id, "is not known");
+  }
+  if (descriptor == nullptr) return store(program, id, memory, source, lookup);
+  const Combine combine = combination(program.op(id));
+  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  TWILL_TRY(const std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
+  const Shape& block = ir::type_of(program, access->address)->element->shape;
+  if (!fits(*descriptor, coordinates, block) || size_of(block) != size_of(source.shape)) {
+    return cannot(program, id, "has coordinates that do not fit");
+  }
+  for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
+    memory.write(at, combine(memory.read(at), element_of(source, i)));
+  });
+  return Tile{};
+}
+
+}  // namespace twill::execute

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/execute/tile.h"
+#include "twill/ir/program.h"
+
+/// Global memory as a kernel sees it: for each argument that is a pointer or a descriptor an array
+/// of its own, without end in both directions.
+namespace twill::execute {
+
+/// An element of an array: what a pointer of the Program points to. Tiles hold it packed.
+struct Pointer {
+  std::int64_t array = 0;
+  std::int64_t index = 0;
+};
+std::int64_t packed(Pointer pointer);
+Pointer unpacked(std::int64_t bits);
+
+class Memory {
+ public:
+  /// Element `index` of array `array` is, until it is written, a number in [-1, 1) that only these
+  /// two and the seed decide, rounded to the type; of integers one in [0, 64).
+  explicit Memory(std::uint64_t seed) : seed_(seed) {}
+
+  /// Returns its number. Null if the elements are of no known type.
+  std::optional<std::int64_t> add_array(std::string name, ir::Type element);
+  std::size_t array_count() const { return arrays_.size(); }
+  const std::string& name(std::size_t array) const { return arrays_[array].name; }
+  /// The type of its elements; null if there is no such array.
+  ir::Type element(std::int64_t array) const;
+
+  /// Precondition: the array exists.
+  double read(Pointer at) const;
+  void write(Pointer at, double value);
+
+  /// What was written: by index.
+  using Written = std::map<std::int64_t, double>;
+  Written written(std::size_t array) const;
+
+ private:
+  static constexpr std::int64_t kPage = 256;
+  struct Page {
+    double values[kPage];
+    bool set[kPage];
+  };
+  struct Array {
+    std::string name;
+    ir::Type element = nullptr;
+    std::map<std::int64_t, Page> pages;
+  };
+  double initial(Pointer at) const;
+
+  std::uint64_t seed_;
+  std::vector<Array> arrays_;
+};
+
+/// A tensor in global memory that is addressed by coordinates: what TMA descriptors describe.
+struct Descriptor {
+  Pointer base;
+  Shape shape;    ///< empty: without end
+  Shape strides;  ///< in elements
+};
+
+/// The tile of an operand.
+using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
+
+/// What a tt.load, descriptor load or copy brings: zero outside a descriptor's tensor, and where a
+/// mask is false unless the op says what is there. `descriptor`: that of the op, if it has one.
+/// Fails, with the op's line, where a pointer points to no array or the op is no such.
+Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
+                         const Descriptor* descriptor, const Lookup& lookup);
+
+/// Stores `source` as tt.store, an atomic or a descriptor store or reduce does, not outside the
+/// tensor and not where a mask is false. Returns what an atomic found.
+Result<Tile> write_global(const ir::Program& program, ir::OpId op, Memory& memory,
+                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup);
+
+}  // namespace twill::execute

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "twill/ir/type.h"
+
+namespace twill::execute {
+
+/// The numbers of a floating type: 1 + `mantissa` significant bits down to exponent `least`, with
+/// zeros of both signs and subnormals.
+struct Format {
+  int mantissa = 23;
+  int least = -126;      ///< exponent of the smallest normal number
+  double largest = 0;    ///< finite
+  bool infinite = true;  ///< what is too large becomes an infinity; else NaN
+};
+
+/// f32, f16, bf16, f8E4M3FN, f8E5M2; nullopt for other types (f64 among them).
+std::optional<Format> format_of(ir::Type scalar);
+
+/// `number` as the nearest of the format, ties to even: what hardware does for one operation whose
+/// exact result is `number`, and MLIR's truncf.
+float round_to(const Format& format, double number);
+
+}  // namespace twill::execute

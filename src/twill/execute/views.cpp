@@ -1,0 +1,189 @@
+#include <algorithm>
+
+#include "twill/execute/elementwise.h"
+#include "twill/execute/evaluate.h"
+#include "twill/execute/interpreter.h"
+#include "twill/ir/operands.h"
+
+/// Tiles in shared and tensor memory.
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+
+Shape strides_of(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
+  return strides;
+}
+
+View view_of_all(std::shared_ptr<Tile> storage) {
+  View view{storage, 0, storage->shape, strides_of(storage->shape)};
+  return view;
+}
+
+/// Calls visit(i, place): element i of the view lies there in its storage.
+template <class Visit>
+void for_each_place(const View& view, Visit visit) {
+  Shape at(view.shape.size(), 0);
+  const auto count = static_cast<std::size_t>(size_of(view.shape));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t place = view.offset;
+    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * view.strides[d];
+    visit(i, static_cast<std::size_t>(place));
+    for (std::size_t d = at.size(); d > 0 && ++at[d - 1] == view.shape[d - 1]; --d) at[d - 1] = 0;
+  }
+}
+
+/// Moves a view's beginning; false if what is left of it does not lie in it.
+bool narrow(View& view, std::size_t dimension, std::int64_t begin, std::int64_t size) {
+  if (begin < 0 || size < 0 || begin + size > view.shape[dimension]) return false;
+  view.offset += begin * view.strides[dimension];
+  view.shape[dimension] = size;
+  return true;
+}
+
+void drop_first(View& view) {
+  view.shape.erase(view.shape.begin());
+  view.strides.erase(view.strides.begin());
+}
+
+}  // namespace
+
+Tile read(const View& view) {
+  Tile tile = poison(view.shape, view.storage->is_floating());
+  for_each_place(view, [&](std::size_t i, std::size_t place) {
+    if (tile.is_floating()) {
+      tile.numbers()[i] = view.storage->numbers()[place];
+    } else {
+      tile.integers()[i] = view.storage->integers()[place];
+    }
+  });
+  return tile;
+}
+
+void write(const View& view, const Tile& tile) {
+  for_each_place(view, [&](std::size_t i, std::size_t place) {
+    if (tile.is_floating()) {
+      view.storage->numbers()[place] = tile.numbers()[i];
+    } else {
+      view.storage->integers()[place] = tile.integers()[i];
+    }
+  });
+}
+
+Result<View> Interpreter::view_of(ir::OpId reader, ir::ValueId value) const {
+  const View* view = std::get_if<View>(&this->value(value));
+  if (view == nullptr) return cannot(program_, reader, "needs memory that was not allocated");
+  return *view;
+}
+
+Result<void> Interpreter::write_view(ir::OpId op, const View& view, const Tile& tile) {
+  const bool fits = size_of(view.shape) == size_of(tile.shape) &&
+                    view.storage->is_floating() == tile.is_floating();
+  if (!fits) return cannot(program_, op, "writes a tile that does not fit");
+  write(view, tile);
+  return {};
+}
+
+Result<void> Interpreter::allocate(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const ir::Type type = ir::type_of(program_, op.results[0]);
+  const ir::Type element = scalar_of(type);
+  if (element_count(type) < 0) return cannot(program_, id, "has no known size");
+  const bool floating = element->kind == ir::TypeKind::floating;
+  const View view = view_of_all(std::make_shared<Tile>(poison(type->shape, floating)));
+  set(op.results[0], view);
+  const auto source = ir::operand_in(op, "source");
+  if (!source) return {};
+  TWILL_TRY(const TilePtr tile, this->tile(id, *source));
+  return write_view(id, view, *tile);
+}
+
+Result<void> Interpreter::view(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(View view, view_of(id, op.operands[0]));
+  const Shape& shape = ir::type_of(program_, op.results[0])->shape;
+  bool fits = true;
+  if (op.kind == OpKind::ttg_memdesc_trans) {
+    const auto order = ir::integers_attribute(op, "order");
+    const View from = view;
+    fits = order && order->size() == view.shape.size();
+    for (std::size_t d = 0; fits && d < order->size(); ++d) {
+      const auto source = static_cast<std::size_t>((*order)[d]);
+      fits = source < from.shape.size();
+      if (!fits) break;
+      view.shape[d] = from.shape[source];
+      view.strides[d] = from.strides[source];
+    }
+  } else if (op.kind == OpKind::ttg_memdesc_index) {
+    TWILL_TRY(const std::int64_t index, integer(id, op.operands[1]));
+    fits = !view.shape.empty() && narrow(view, 0, index, 1);
+    if (fits) drop_first(view);
+  } else if (op.kind == OpKind::ttg_memdesc_reshape) {
+    fits = view.strides == strides_of(view.shape) && size_of(view.shape) == size_of(shape);
+    view = {view.storage, view.offset, shape, strides_of(shape)};
+  } else {
+    const auto offsets = ir::integers_attribute(op, "offsets");
+    fits = op.kind == OpKind::ttg_memdesc_subslice && offsets &&
+           offsets->size() == view.shape.size() && shape.size() == view.shape.size();
+    for (std::size_t d = 0; fits && d < shape.size(); ++d) {
+      fits = narrow(view, d, (*offsets)[d], shape[d]);
+    }
+  }
+  if (!fits || view.shape != shape) return cannot(program_, id, "is a view that is not known");
+  set(op.results[0], std::move(view));
+  return {};
+}
+
+/// D += A B in tensor memory.
+Result<void> Interpreter::multiply(ir::OpId id) {
+  const auto operands = ir::mma_operands(program_.op(id));
+  if (!operands || operands->a_scale) return cannot(program_, id, "has operands that do not fit");
+  TWILL_TRY(const bool skip, skipped(id));
+  if (skip) return {};
+  TWILL_TRY(const TilePtr a, tile(id, operands->a));
+  TWILL_TRY(const TilePtr b, tile(id, operands->b));
+  TWILL_TRY(const View view, view_of(id, operands->accumulator));
+  Tile sums = read(view);
+  if (operands->use_accumulator) {
+    TWILL_TRY(const std::int64_t use, integer(id, *operands->use_accumulator));
+    if (use == 0) std::fill(sums.numbers().begin(), sums.numbers().end(), 0.0F);
+  }
+  TWILL_TRY_VOID(check_product(program_, id, *a, *b, sums));
+  multiply_add(*a, *b, sums);
+  const ir::Type type = ir::type_of(program_, operands->accumulator);
+  TWILL_TRY(const Tile result, converted(program_, id, std::move(sums), type));
+  return write_view(id, view, result);
+}
+
+Result<void> Interpreter::access_tile_memory(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  switch (op.kind) {
+    case OpKind::ttg_local_alloc:
+    case OpKind::ttng_tmem_alloc:
+      return allocate(id);
+    case OpKind::ttg_local_load:
+    case OpKind::ttng_tmem_load: {
+      TWILL_TRY(const View view, view_of(id, op.operands[0]));
+      return set_tile(id, 0, read(view));
+    }
+    case OpKind::ttg_local_store:
+    case OpKind::ttng_tmem_store: {
+      TWILL_TRY(const bool skip, skipped(id));
+      const auto source = ir::operand_in(op, "source");
+      const auto destination = ir::operand_in(op, "destination");
+      if (!source || !destination) return cannot(program_, id, "has operands that do not fit");
+      if (skip) return {};
+      TWILL_TRY(const TilePtr tile, this->tile(id, *source));
+      TWILL_TRY(const View view, view_of(id, *destination));
+      return write_view(id, view, *tile);
+    }
+    case OpKind::ttng_tc_gen5_mma:
+      return multiply(id);
+    default:
+      return view(id);
+  }
+}
+
+}  // namespace twill::execute

@@ -1,0 +1,257 @@
+#include <cmath>
+
+#include "execute/running.h"
+#include "twill/execute/rounding.h"
+
+// Each family of ops beside what plain C++ makes of the same numbers.
+namespace twill::execute {
+namespace {
+
+using testing::at;
+using testing::run;
+using testing::storing;
+
+constexpr std::int64_t kA = 0, kB = 1, kOut = 2;
+
+struct NumberCase {
+  const char* body;
+  double (*expected)(double x, double y);
+};
+
+double rounded(double number) { return static_cast<double>(static_cast<float>(number)); }
+
+// Protects: what each op of floating-point numbers computes, at f32.
+TEST(Ops, OfNumbers) {
+  const std::string t = "tensor<16xf32>";
+  const std::vector<NumberCase> cases = {
+      {"arith.addf %x, %y", [](double x, double y) { return x + y; }},
+      {"arith.subf %x, %y", [](double x, double y) { return x - y; }},
+      {"arith.mulf %x, %y", [](double x, double y) { return x * y; }},
+      {"arith.divf %x, %y", [](double x, double y) { return x / y; }},
+      {"arith.maxnumf %x, %y", [](double x, double y) { return x > y ? x : y; }},
+      {"arith.minnumf %x, %y", [](double x, double y) { return x < y ? x : y; }},
+      {"arith.maximumf %x, %y", [](double x, double y) { return x > y ? x : y; }},
+      {"arith.negf %x", [](double x, double) { return -x; }},
+      {"math.absf %x", [](double x, double) { return x < 0 ? -x : x; }},
+      {"math.exp2 %x", [](double x, double) { return std::exp2(x); }},
+      {"math.exp %x", [](double x, double) { return std::exp(x); }},
+      {"math.floor %x", [](double x, double) { return std::floor(x); }},
+      {"math.tanh %x", [](double x, double) { return std::tanh(x); }},
+  };
+  for (const NumberCase& one : cases) {
+    const auto ran = run(storing("%r = " + std::string(one.body) + " : " + t, "f32"));
+    ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+    for (int i = 0; i < 16; ++i) {
+      const double want = rounded(one.expected(at(ran.memory, kA, i), at(ran.memory, kB, i)));
+      EXPECT_NEAR(at(ran.memory, kOut, i), want, 2e-7 * std::abs(want)) << one.body;
+    }
+  }
+}
+
+struct IntegerCase {
+  const char* body;
+  std::int64_t (*expected)(std::int64_t x, std::int64_t y);
+};
+
+// Protects: integer arithmetic, with its wrapping at 32 bits and its signs. %x and %y are in
+// [0, 64); %z is negative.
+TEST(Ops, OfIntegers) {
+  const std::string before =
+      "%c40 = arith.constant dense<40> : tensor<16xi32>\n"
+      "%z = arith.subi %x, %c40 : tensor<16xi32>\n"
+      "%c7 = arith.constant dense<7> : tensor<16xi32>\n"
+      "%big = arith.constant dense<2147483647> : tensor<16xi32>\n%r = ";
+  const std::vector<IntegerCase> cases = {
+      {"arith.addi %big, %x",
+       [](auto x, auto) {
+         return static_cast<std::int64_t>(static_cast<std::int32_t>(
+             static_cast<std::uint32_t>(2147483647) + static_cast<std::uint32_t>(x)));
+       }},
+      {"arith.muli %z, %y", [](auto x, auto y) { return (x - 40) * y; }},
+      {"arith.divsi %z, %c7", [](auto x, auto) { return (x - 40) / 7; }},
+      {"arith.remsi %z, %c7", [](auto x, auto) { return (x - 40) % 7; }},
+      {"arith.ceildivsi %z, %c7",
+       [](auto x, auto) {
+         return static_cast<std::int64_t>(std::ceil(static_cast<double>(x - 40) / 7));
+       }},
+      {"arith.floordivsi %z, %c7",
+       [](auto x, auto) {
+         return static_cast<std::int64_t>(std::floor(static_cast<double>(x - 40) / 7));
+       }},
+      {"arith.divui %z, %c7",
+       [](auto x, auto) {
+         return static_cast<std::int64_t>(static_cast<std::uint32_t>(x - 40) / 7);
+       }},
+      {"arith.minsi %z, %y", [](auto x, auto y) { return std::min(x - 40, y); }},
+      {"arith.maxui %z, %y",
+       [](auto x, auto y) {
+         const auto z = static_cast<std::uint32_t>(x - 40);
+         return static_cast<std::int64_t>(
+             static_cast<std::int32_t>(std::max(z, static_cast<std::uint32_t>(y))));
+       }},
+      {"arith.andi %z, %y", [](auto x, auto y) { return (x - 40) & y; }},
+      {"arith.xori %z, %y", [](auto x, auto y) { return (x - 40) ^ y; }},
+      {"arith.shrsi %z, %c7", [](auto x, auto) { return (x - 40) >> 7; }},
+      {"arith.shli %z, %c7", [](auto x, auto) { return (x - 40) * 128; }},
+  };
+  for (const IntegerCase& one : cases) {
+    const auto ran = run(storing(before + one.body + " : tensor<16xi32>", "i32", "i32"));
+    ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+    for (int i = 0; i < 16; ++i) {
+      const auto x = static_cast<std::int64_t>(at(ran.memory, kA, i));
+      const auto y = static_cast<std::int64_t>(at(ran.memory, kB, i));
+      EXPECT_EQ(at(ran.memory, kOut, i), static_cast<double>(one.expected(x, y))) << one.body;
+    }
+  }
+}
+
+// Protects: comparisons, selection, and conversions between numbers and integers.
+TEST(Ops, ConvertAndChoose) {
+  const auto ran =
+      run(storing("%c = arith.cmpf olt, %x, %y : tensor<16xf32>\n"
+                  "%h = arith.truncf %x : tensor<16xf32> to tensor<16xf16>\n"
+                  "%w = arith.extf %h : tensor<16xf16> to tensor<16xf32>\n"
+                  "%j = arith.sitofp %i : tensor<16xi32> to tensor<16xf32>\n"
+                  "%k = arith.fptosi %j : tensor<16xf32> to tensor<16xi32>\n"
+                  "%d = arith.cmpi sge, %k, %i : tensor<16xi32>\n"
+                  "%e = arith.andi %c, %d : tensor<16xi1>\n"
+                  "%r = arith.select %e, %w, %j : tensor<16xi1>, tensor<16xf32>",
+                  "f32"));
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  ir::TypeTable types;
+  const Format half = format_of(types.scalar("f16")).value();
+  for (int i = 0; i < 16; ++i) {
+    const double x = at(ran.memory, kA, i), y = at(ran.memory, kB, i);
+    const double want = x < y ? static_cast<double>(round_to(half, x)) : i;
+    EXPECT_EQ(at(ran.memory, kOut, i), want);
+  }
+}
+
+// Protects: the shape of tiles: expand, broadcast, transpose, reshape, reduce along either axis.
+TEST(Ops, ViewsAndReductions) {
+  const auto ran = run(storing(
+      "%e = tt.expand_dims %x {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>\n"
+      "%f = tt.expand_dims %y {axis = 0 : i32} : tensor<16xf32> -> tensor<1x16xf32>\n"
+      "%g = tt.broadcast %e : tensor<16x1xf32> -> tensor<16x16xf32>\n"
+      "%h = tt.broadcast %f : tensor<1x16xf32> -> tensor<16x16xf32>\n"
+      "%p = arith.mulf %g, %h : tensor<16x16xf32>\n"
+      "%q = arith.addf %p, %g : tensor<16x16xf32>\n"
+      "%t = tt.trans %q {order = array<i32: 1, 0>} : tensor<16x16xf32> -> tensor<16x16xf32>\n"
+      "%u = tt.reshape %t : tensor<16x16xf32> -> tensor<1x16x16xf32>\n"
+      "%v = tt.reshape %u : tensor<1x16x16xf32> -> tensor<16x16xf32>\n"
+      "%r = \"tt.reduce\"(%v) <{axis = 0 : i32}> ({\n"
+      "^bb0(%l: f32, %m: f32):\n"
+      "  %z = arith.addf %l, %m : f32\n"
+      "  tt.reduce.return %z : f32\n"
+      "}) : (tensor<16x16xf32>) -> tensor<16xf32>",
+      "f32"));
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  for (int i = 0; i < 16; ++i) {
+    float sum = 0;  // over the columns of row i, in their order
+    for (int j = 0; j < 16; ++j) {
+      const auto x = static_cast<float>(at(ran.memory, kA, i));
+      const auto y = static_cast<float>(at(ran.memory, kB, j));
+      const float term = x * y + x;
+      sum = j == 0 ? term : sum + term;
+    }
+    EXPECT_EQ(at(ran.memory, kOut, i), static_cast<double>(sum));
+  }
+}
+
+// Protects: products accumulate in f32, k ascending; masks and defaults of loads; loops, branches.
+TEST(Ops, ProductsMasksAndControl) {
+  const auto ran = run(storing(
+      "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n%c3 = arith.constant 3 : i32\n"
+      "%zero = arith.constant dense<0.0> : tensor<16x16xf32>\n"
+      "%five = arith.constant dense<5.0> : tensor<16xf32>\n"
+      "%limit = arith.constant dense<12> : tensor<16xi32>\n"
+      "%mask = arith.cmpi slt, %i, %limit : tensor<16xi32>\n"
+      "%m = tt.load %ap, %mask, %five : tensor<16x!tt.ptr<f32>>\n"
+      "%e = tt.expand_dims %m {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>\n"
+      "%f = tt.expand_dims %y {axis = 0 : i32} : tensor<16xf32> -> tensor<1x16xf32>\n"
+      "%g = tt.broadcast %e : tensor<16x1xf32> -> tensor<16x16xf32>\n"
+      "%h = tt.broadcast %f : tensor<1x16xf32> -> tensor<16x16xf32>\n"
+      "%acc = scf.for %n0 = %c0 to %c3 step %c1 iter_args(%old = %zero) -> (tensor<16x16xf32>) : "
+      "i32 {\n"
+      "  %odd = arith.cmpi eq, %n0, %c1 : i32\n"
+      "  %new = scf.if %odd -> (tensor<16x16xf32>) {\n"
+      "    scf.yield %old : tensor<16x16xf32>\n"
+      "  } else {\n"
+      "    %d = tt.dot %g, %h, %old : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>\n"
+      "    scf.yield %d : tensor<16x16xf32>\n"
+      "  }\n"
+      "  scf.yield %new : tensor<16x16xf32>\n"
+      "}\n"
+      "%r = \"tt.reduce\"(%acc) <{axis = 1 : i32}> ({\n"
+      "^bb0(%l: f32, %k: f32):\n"
+      "  %z = arith.maxnumf %l, %k : f32\n"
+      "  tt.reduce.return %z : f32\n"
+      "}) : (tensor<16x16xf32>) -> tensor<16xf32>",
+      "f32"));
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  for (int i = 0; i < 16; ++i) {
+    float most = -HUGE_VALF;
+    for (int j = 0; j < 16; ++j) {
+      const float a = i < 12 ? static_cast<float>(at(ran.memory, kA, i)) : 5.0F;
+      const auto b = static_cast<float>(at(ran.memory, kB, j));
+      float sum = 0;
+      for (int k = 0; k < 2 * 16; ++k) sum += a * b;  // two of three trips
+      most = std::max(most, sum);
+    }
+    EXPECT_EQ(at(ran.memory, kOut, i), static_cast<double>(most));
+  }
+}
+
+std::string refusal(const std::string& body) {
+  const auto ran = run(storing(body, "f32"));
+  return ran.result ? "" : to_string(ran.result.error());
+}
+
+// Protects: what is not known is refused at its line; no number is made up for it.
+TEST(Ops, RefusesWhatItDoesNotKnow) {
+  EXPECT_NE(refusal("%r = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "
+                    "tensor<16xf32>")
+                .find("test.ttgir:9:6: error: cannot be executed: tt.gather is not known"),
+            std::string::npos);
+  EXPECT_NE(refusal("%c = arith.subi %i, %i : tensor<16xi32>\n"
+                    "%d = arith.divsi %i, %c : tensor<16xi32>\n"
+                    "%r = arith.negf %x : tensor<16xf32>")
+                .find("divides by zero"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("%r = \"test.mystery\"(%x) : (tensor<16xf32>) -> tensor<16xf32>").find("mystery"),
+      std::string::npos);
+  EXPECT_NE(refusal("%d = arith.extf %x : tensor<16xf32> to tensor<16xf64>\n"
+                    "%r = arith.truncf %d : tensor<16xf64> to tensor<16xf32>")
+                .find("makes f64"),
+            std::string::npos);
+  EXPECT_NE(refusal("%r = arith.addf %i, %i : tensor<16xi32>").find("do not fit"),
+            std::string::npos);
+}
+
+// Protects: arguments by name, and a name that is none.
+TEST(Ops, TakesArguments) {
+  const std::string text = storing("%r = tt.splat %s : f32 -> tensor<16xf32>", "f32");
+  Launch launch;
+  launch.arguments["s"] = 3;
+  EXPECT_EQ(at(run(text, launch).memory, kOut, 0), 3);
+  EXPECT_EQ(at(run(text).memory, kOut, 0), 0.125);
+  launch.arguments["q"] = 3;
+  EXPECT_NE(to_string(run(text, launch).result.error()).find("no number as argument %q"),
+            std::string::npos);
+}
+
+// Protects: an endless program ends.
+TEST(Ops, EndsAfterManySteps) {
+  EXPECT_NE(refusal("%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
+                    "%m = arith.constant 90000 : i32\n"
+                    "scf.for %u = %c0 to %m step %c1 : i32 {\n"
+                    "  scf.for %v = %c0 to %m step %c1 : i32 {\n"
+                    "    %w = arith.addi %u, %v : i32\n  }\n}\n"
+                    "%r = arith.negf %x : tensor<16xf32>")
+                .find("after too many others"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace twill::execute
