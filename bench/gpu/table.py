@@ -29,7 +29,7 @@ NOTES = """
 |---|---|---|
 | persistent tiles in an L2-aware order, ring as deep as memory allows, output through TMA; no clusters | 0.92 to 0.94 of cuBLAS, the step of a public ladder of hand-written kernels | 1.00 to 1.03 from 4096 on, 0.99 in the second table |
 | 128 x 128 tiles (`gemm_batched`, `gemm_persistent`) | 0.9 | 0.99 to 0.69: 64 bytes a cycle and SM from L2 are more than it gives; a cluster that shares loads is not emitted yet |
-| dual GEMM in one kernel | more than the separate calls, by the traffic saved | 1.34 at 2048, 1.10, 1.05 at 8192. By strategy modulo: the optimum splits the two products of the same rows over two groups, and their product after the loop then has no home, so `twill` refuses it |
+| dual GEMM in one kernel | more than the separate calls, by the traffic saved | 1.34 at 2048, 1.10, 1.05 at 8192. By strategy modulo: the optimum split the two products of the same rows over two groups; the rule `same-group`, which forbids it, came later |
 | GEMM + row sum with a third group for the sums | 1.0 | 0.60 to 0.69; reading the tile again costs more shared memory port than the schedule's costs say: the bar is missed |
 | attention, head dimension 128, joint optimum | 1.0 of cuDNN | 0.97 to 1.01 over two sources and five lengths; at 16384 0.98 and 0.995: the bar of 1.0 is missed by a little |
 | the same by `modulo` | slower | 0.96: the joint optimum gains 2 % on Hopper |

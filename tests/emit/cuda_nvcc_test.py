@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 sys.dont_write_bytecode = True
 import emit  # noqa: E402
 
-CASES = [(name, "twill", False) for name in emit.SOURCES if name != "dual_gemm"]
+CASES = [(name, "twill", False) for name in emit.SOURCES]
 CASES += [("dual_gemm", "modulo", False), ("gemm_rowsum", "modulo", False), ("fa_fwd_d128", "modulo", False),
           ("gemm_128x128x64", "sequential", False), ("fa_fwd_d64", "triton", False), ("gemm_128x256x64", "twill", True),
           ("fa_fwd_d128", "twill", True)]
