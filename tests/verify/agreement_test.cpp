@@ -284,6 +284,11 @@ void move_into_fitting_groups(Drawn& drawn, Schedule& schedule) {
     op.variable_latency = group.loads;
   }
   drawn.parts.minimum_compute_groups = 0;
+  std::erase_if(drawn.parts.same_group, [&](const std::vector<OpId>& ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
+      return schedule.ops[op.index()].group != schedule.ops[ops.front().index()].group;
+    });
+  });
 }
 
 std::optional<Feasible> random_feasible() {

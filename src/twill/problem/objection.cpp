@@ -330,7 +330,8 @@ Complaint check_same_group(const Parts& parts) {
     }
     for (std::size_t j = 0; j < ops.size(); ++j) {
       if (ops[j].index() >= parts.ops.size()) {
-        return Objection{Part::same_group, i, "an op that does not exist is to share a group", ""};
+        return Objection{Part::same_group, i, "an op that does not exist is to share a group",
+                         "the loop has " + std::to_string(parts.ops.size()) + " ops"};
       }
       const std::string name = in_quotes(parts.ops[ops[j].index()].name);
       if (seen[ops[j].index()]) {

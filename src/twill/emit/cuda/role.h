@@ -94,6 +94,7 @@ class RolePrinter {
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
+  Result<void> load_before(Text& text, const plan::Step& step, const Point& point);
 
   const View& view_;
   const plan::Plan& plan_;
@@ -102,10 +103,11 @@ class RolePrinter {
   Maps& maps_;
   Registers registers_;
   Scalars scalars_;
-  std::set<std::pair<int, int>> positions_;       ///< of the section: depth and offset
-  std::set<std::pair<int, int>> tile_positions_;  ///< the same, of rings that count tiles
-  std::map<std::string, Variable> imported_;      ///< arrays that hold a copy for one step
-  std::optional<Diagnostic> wrong_;               ///< found where no Result can be returned
+  std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
+  std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles
+  std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< before the loop, by part
+  std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
+  std::optional<Diagnostic> wrong_;           ///< found where no Result can be returned
 };
 
 /// "LOAD" as the name of a function.

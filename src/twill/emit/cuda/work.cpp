@@ -108,6 +108,8 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
   }
   const Variable* variable = registers_.find(base, part);
   if (variable == nullptr) {
+    const auto loaded = loaded_.find({base, part});
+    if (loaded != loaded_.end()) return Found{&loaded->second, loaded->second.name};
     if (const auto staged = import_staged(step, part, prelude, base)) return staged;
     return import_shared(step, part, prelude, base);
   }
