@@ -105,6 +105,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_cluster_option(*command, request);
   command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
