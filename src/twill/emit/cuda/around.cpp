@@ -139,8 +139,9 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   return {};
 }
 
-/// A vector that the loop reads stays in registers.
-Result<void> RolePrinter::load_before(Text& text, const Step& step, const Point& point) {
+/// A vector that cannot be loaded where it is wanted, or is wanted again and again, stays in
+/// registers.
+Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::ValueId value = *ir::memory_access(view_.program().op(id))->result;
   const ir::Type type = ir::type_of(view_.program(), value);
@@ -169,8 +170,8 @@ Result<void> RolePrinter::load_before(Text& text, const Step& step, const Point&
 Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::Op& op = view_.program().op(id);
-  if (op.kind == ir::OpKind::tt_load && id < view_.loop().op && view_.is_read_in_loop(id)) {
-    return load_before(text, step, point);
+  if (op.kind == ir::OpKind::tt_load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
+    return load_vector(text, step, point);
   }
   if (op.kind != ir::OpKind::tt_store) {
     if (op.results.empty()) return view_.refuse(id, "is not printed after a loop");

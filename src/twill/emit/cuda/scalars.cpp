@@ -57,6 +57,7 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
   }
   if (op.kind == ir::OpKind::tt_load) {
     TWILL_TRY_VOID(view_->check_load(*program.value(value).op));
+    TWILL_TRY_VOID(view_->check_fresh(*program.value(value).op));
   }
   std::vector<std::string> operands;
   for (const ir::ValueId operand : op.operands) {

@@ -18,8 +18,8 @@ struct Found {
 };
 
 /// Prints arithmetic on register tiles: a loop over what a thread holds, a statement for each
-/// operation of the TTGIR. Loads through pointers are read by the element; whoever asks sees to it
-/// that nothing was written to global memory since.
+/// operation of the TTGIR. Loads through pointers are done element by element where their values
+/// are wanted; `find` sees to it that nothing was written to global memory since.
 class Tiles {
  public:
   /// `find` says where a value lies that is there already; nothing: it is computed here from its

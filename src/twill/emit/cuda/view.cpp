@@ -272,6 +272,10 @@ Result<void> View::check_load(ir::OpId load) const {
   if (cpp_type(ir::type_of(*program_, program_->op(load).results.at(0))).empty()) {
     return refuse(load, "loads elements CUDA has no type for");
   }
+  return {};
+}
+
+Result<void> View::check_fresh(ir::OpId load) const {
   const bool in_loop = ir::is_inside(*program_, load, loop_.op);
   const std::set<ir::OpId> readers = readers_of(load);
   for (const ir::OpId write : ir::walk(*program_, function_)) {

@@ -66,9 +66,11 @@ class View {
   /// The operation that `around[index]` of the plan's kernel is.
   ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }
 
-  /// Fails if what a load through pointers reads cannot be read where its value is wanted: it may
-  /// stand in a branch, or something is written to global memory in between.
+  /// Fails if a load through pointers is not always done, or of elements CUDA has no type for.
   Result<void> check_load(ir::OpId load) const;
+  /// Fails if a load cannot be done where its value is wanted, since something is written to global
+  /// memory between the two.
+  Result<void> check_fresh(ir::OpId load) const;
   /// Whether something in the loop is computed from the results of an op outside.
   bool is_read_in_loop(ir::OpId op) const;
 
