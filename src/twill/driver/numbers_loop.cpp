@@ -9,8 +9,7 @@
 namespace twill::driver {
 
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
-                                             const plan::Plan& plan,
-                                             const NumbersRequest& wanted) {
+                                             const plan::Plan& plan, const NumbersRequest& wanted) {
   Request same = request;
   same.pool = planned.outcome.pool;
   TWILL_TRY(const Kernel kernel, read_kernel(same));
@@ -21,9 +20,11 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   timing.mbarrier_signal = kernel.machine->mbarrier_signal.value;
   timing.named_barrier_signal = kernel.machine->named_barrier_signal.value;
   timing.jitter = wanted.jitter;
+  timing.largest_jitter = kLargestDelay;
+  timing.jitter_all = true;
   numerics::Setting setting{wanted.launch, wanted.programs, {0, timing, &fastest, false, nullptr}};
-  return numerics::compare(
-      {kernel.program, kernel.choice.loop, plan, planned.outcome.origins}, setting);
+  return numerics::compare({kernel.program, kernel.choice.loop, plan, planned.outcome.origins},
+                           setting);
 }
 
 Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted) {

@@ -2,12 +2,9 @@
 #include <bit>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "twill/execute/evaluate.h"
 #include "twill/numerics/numerics.h"
 #include "twill/numerics/worker.h"
-#include "twill/support/text_table.h"
 
 namespace twill::numerics {
 namespace {
@@ -33,8 +30,9 @@ class Running {
           return run_loop(*planned, interpreter);
         });
       }
-      TWILL_TRY_VOID(interpreter.run(*function, arguments));
-      if (out_.fault) return {};
+      const auto ran = interpreter.run(*function, arguments);
+      if (out_.fault) return {};  // what stands behind the loop had nothing to go on with
+      TWILL_TRY_VOID(ran);
     }
     return {};
   }
@@ -100,30 +98,6 @@ Result<Comparison> compare(const Kernel& kernel, const Setting& setting) {
     if (tensor.written > 0) out.tensors.push_back(std::move(tensor));
   }
   return out;
-}
-
-bool agrees(const Comparison& comparison) {
-  const auto equal = [](const Tensor& tensor) { return tensor.differing == 0; };
-  return !comparison.fault && comparison.hazards.empty() && !comparison.tensors.empty() &&
-         std::all_of(comparison.tensors.begin(), comparison.tensors.end(), equal);
-}
-
-std::string to_text(const Comparison& comparison) {
-  std::string text =
-      fmt::format("numbers: {} runs of the loop, {} trips\n", comparison.runs, comparison.trips);
-  for (const Tensor& tensor : comparison.tensors) {
-    text += fmt::format("  %{}: {} elements written, ", tensor.name, tensor.written);
-    text += tensor.differing == 0
-                ? std::string("all the same\n")
-                : fmt::format("{} differ, by up to {:g}; {} of them are no numbers\n",
-                              tensor.differing, tensor.largest, tensor.missing);
-  }
-  for (const std::string& hazard : comparison.hazards) text += "  " + hazard + "\n";
-  if (comparison.fault) text += "  " + comparison.fault->message + "\n";
-  text += agrees(comparison)
-              ? "  what the plan computes is what the text computes, to the last bit\n"
-              : "  what the plan computes is not what the text computes\n";
-  return text;
 }
 
 }  // namespace twill::numerics

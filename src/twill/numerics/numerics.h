@@ -65,4 +65,8 @@ Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
 /// For people: a line per tensor, and the verdict.
 std::string to_text(const Comparison& comparison);
 
+/// "version" of the JSON, which docs/reference/simulation.md describes.
+inline constexpr int kComparisonJsonVersion = 1;
+std::string comparison_json(const Comparison& comparison);
+
 }  // namespace twill::numerics

@@ -33,9 +33,11 @@ struct Timing {
   double mbarrier_signal = 0;  ///< cycles from the arrival of threads to the end of a wait
   double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
-                                        ///< kLargestJitter times their own, evenly spread
+                                        ///< `largest_jitter` times their own, evenly spread
+  double largest_jitter = 4;
+  bool jitter_all = false;  ///< those of all asynchronous ops, so that nothing but the plan's waits
+                            ///< says who is first
 };
-inline constexpr double kLargestJitter = 4;
 
 /// Is told what happens in a run, in the order of its time.
 class Listener {
