@@ -43,6 +43,14 @@ __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t ct
       : "memory");
 }
 
+/// One arrival, by the calling thread, at that barrier of each of the `Ctas` CTAs of the cluster, as
+/// barrier_arrive_remote does.
+template <int Ctas>
+__device__ __forceinline__ void barrier_arrive_cluster(uint64_t* bar) {
+#pragma unroll
+  for (uint32_t rank = 0; rank < Ctas; ++rank) barrier_arrive_remote(bar, rank);
+}
+
 /// One arrival, by the calling thread, that also makes the current phase wait for `bytes` (below
 /// 2^20) to be written by copies that name this barrier.
 __device__ __forceinline__ void barrier_expect(uint64_t* bar, uint32_t bytes) {

@@ -1,4 +1,4 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--cluster N]`.
 
 Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
 prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.
@@ -45,14 +45,16 @@ def main():
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--cluster", type=int, choices=[1, 2], help="as `twill emit cuda` has it; stands behind the strategy in the name")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for strategy in options.strategies.split(","):
         for name in SOURCES:
-            label = f"{name}.{strategy}" + (".bf16" if options.bf16 else "")
+            cluster = ["--cluster", str(options.cluster)] if options.cluster else []
+            label = f"{name}.{strategy}" + (f"-c{options.cluster}" if cluster else "") + (".bf16" if options.bf16 else "")
             if not re.search(options.only, label):
                 continue
-            done = emit(options.program, name, strategy, options.folder / label, options.bf16)
+            done = emit(options.program, name, strategy, options.folder / label, options.bf16, cluster)
             if done.returncode != 0:
                 print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
 

@@ -13,8 +13,9 @@
 namespace twill::driver {
 namespace {
 
-plan::Plan plan_of(const std::string& kernel) {
+plan::Plan plan_of(const std::string& kernel, int cluster = 1) {
   Request request;
+  request.cluster = cluster;
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir");
   EXPECT_TRUE(input.has_value()) << kernel;
   request.input = *std::move(input);
@@ -84,6 +85,46 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
   EXPECT_FALSE(plan.kernel->same_trips);
+}
+
+/// Of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the note that
+/// says why none is shared.
+std::string shared_in(const std::string& kernel) {
+  const plan::Plan plan = plan_of(kernel, 2);
+  if (plan.kernel->cluster == 1) {
+    for (const std::string& note : plan.notes) {
+      if (note.starts_with("no cluster: ")) return note;
+    }
+    return "";
+  }
+  std::string text(plan::name_of(plan.kernel->axis));
+  for (std::size_t v = 0; v < plan.mechanisms.size(); ++v) {
+    if (plan.mechanisms[v] != plan::Mechanism::tma_multicast) continue;
+    text += (text.size() == 1 ? ": " : ", ") + plan.problem.ops()[v].name;
+  }
+  for (const plan::Channel& channel : plan.channels) {
+    EXPECT_TRUE(channel.scope == plan::Scope::cta || !channel.buffers.empty());
+  }
+  return text;
+}
+
+// Which loads two tiles have in common follows from the program ids their coordinates depend on, along
+// the axis that saves most. load0 is the left operand; its tile is 128 rows, that of the right one 256.
+TEST(PlanOfACluster, SharesWhatDoesNotDependOnTheAxis) {
+  EXPECT_EQ(shared_in("gemm/sm_90/tma_128x256x64"), "x: load1");
+  EXPECT_EQ(shared_in("gemm/sm_90/tma_128x128x64"), "x: load1");
+  EXPECT_EQ(shared_in("gemm_batched/sm_90/128x128x64"), "x: load1");  // z is the batch: shares none
+  EXPECT_EQ(shared_in("dual_gemm/sm_90/128x128x64"), "x: load1, load2");  // both right operands
+  EXPECT_EQ(shared_in("gemm_rowsum/sm_90/128x128x64"), "x: load1");
+  EXPECT_EQ(shared_in("fa_fwd/sm_90/d128"), "x: load0, load1");  // keys and values of one head
+}
+
+TEST(PlanOfACluster, IsRefusedWhereItIsNotProvablyRight) {
+  // How many blocks of keys there are depends on x, and everything on y.
+  EXPECT_EQ(shared_in("fa_fwd_causal/sm_90/d128"),
+            "no cluster: no two tiles have a load in common");
+  EXPECT_EQ(shared_in("gemm_persistent/sm_90/128x128x64_nested"),
+            "no cluster: the kernel does not walk the grid on its own");
 }
 
 }  // namespace

@@ -16,10 +16,14 @@ sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 sys.dont_write_bytecode = True
 import emit  # noqa: E402
 
+# Kernel, strategy, whether bf16, and most CTAs of a cluster.
 CASES = [(name, "twill", False) for name in emit.SOURCES if name != "dual_gemm"]
 CASES += [("dual_gemm", "modulo", False), ("gemm_rowsum", "modulo", False), ("fa_fwd_d128", "modulo", False),
           ("gemm_128x128x64", "sequential", False), ("fa_fwd_d64", "triton", False), ("gemm_128x256x64", "twill", True),
           ("fa_fwd_d128", "twill", True)]
+CASES = [(*case, 1) for case in CASES]
+CASES += [(name, "modulo", False, 2) for name in ("gemm_128x256x64", "gemm_batched", "dual_gemm")]
+CASES += [(name, "twill", False, 2) for name in ("gemm_128x128x64", "gemm_rowsum", "fa_fwd_d128")]
 
 
 def has_nvcc():
@@ -28,9 +32,9 @@ def has_nvcc():
 
 
 def complaint(case, scratch):
-    name, strategy, bf16 = case
-    folder = pathlib.Path(scratch) / f"{name}.{strategy}.{bf16}"
-    done = emit.emit(sys.argv[1], name, strategy, folder, bf16, ["--compile"])
+    name, strategy, bf16, cluster = case
+    folder = pathlib.Path(scratch) / f"{name}.{strategy}.{bf16}.{cluster}"
+    done = emit.emit(sys.argv[1], name, strategy, folder, bf16, ["--compile", "--cluster", str(cluster)])
     return "" if done.returncode == 0 else f"{folder.name}: exit {done.returncode}\n{done.stdout}{done.stderr}"
 
 

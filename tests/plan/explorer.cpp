@@ -232,14 +232,14 @@ class Explorer {
   int starters(OpId op) const {
     const Mechanism how = plan_.mechanisms[op.index()];
     const bool alone =
-        how == Mechanism::tma_load || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
+        is_bulk_load(how) || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
     return alone ? 1 : plan_[role_[op.index()]].warps;
   }
 
   /// Bytes of a bulk copy, or the threads of a warp that copy.
   void land(State& state, const Flight& load) {
     const auto home = plan_.values[load.op.index()].home;
-    const bool bulk = plan_.mechanisms[load.op.index()] == Mechanism::tma_load;
+    const bool bulk = is_bulk_load(plan_.mechanisms[load.op.index()]);
     const Amount bytes = home && bulk ? plan_[*home].size : 0;
     for (const auto& [op, channel] : landing_) {
       if (op != load.op) continue;
@@ -376,7 +376,7 @@ class Explorer {
     const Mechanism how = plan_.mechanisms[op.index()];
     begin(state, *micro.step, micro.iteration, warp);
     const Flight flight{op, micro.iteration, bit_of(warp)};
-    if (how == Mechanism::tma_load || how == Mechanism::cp_async) {
+    if (is_bulk_load(how) || how == Mechanism::cp_async) {
       if (micro.step->channel) landing_.insert({op, *micro.step->channel});
       work(state, flight);
       state.loads.push_back(flight);
@@ -490,6 +490,7 @@ class Explorer {
 }  // namespace
 
 Exploration explore(const Plan& plan, std::int64_t trips, std::size_t most_states) {
+  if (cluster_size(plan) > 1) return {Exploration::End::wrong, "clusters are not explored", 0};
   return Explorer(plan, trips).run(most_states);
 }
 

@@ -69,6 +69,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =

@@ -69,6 +69,13 @@ void add_depth_option(CLI::App& command, driver::Request& request) {
       ->check(CLI::Range(1, 256));
 }
 
+void add_cluster_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--cluster", request.cluster,
+                  "Most CTAs that share loads by multicast, 1 or 2 [1]")
+      ->check(CLI::Range(1, 2));
+}
+
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
   command
       .add_option_function<std::int64_t>(

@@ -112,6 +112,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_cluster_option(*command, request);
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
           ->capture_default_str()

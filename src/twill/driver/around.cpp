@@ -197,6 +197,7 @@ class Surroundings {
     for (const auto& [allocation, resident] : resident_of_) {
       if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
     }
+    around.what.writes = writes(id);
     decide_mechanism(id, around);
     if (when == When::after) around.uses = uses_of(op);
     setting_.around.push_back(std::move(around));

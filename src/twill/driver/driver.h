@@ -47,6 +47,7 @@ struct Request {
   bool strict = false;                  ///< refuse operations that only the default rule prices
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
+  int cluster = 1;  ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   solve::Options limits;
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };

@@ -41,11 +41,14 @@ class Slice {
       const auto axis = ir::integer_attribute(op, "axis");
       return axis && *axis >= 0 && *axis < 3 ? 1U << *axis : kAll;
     }
+    // What lies in memory may be of any tile.
+    if (const auto access = ir::memory_access(op); access && access->reads) return kAll;
     todo.insert(todo.end(), op.operands.begin(), op.operands.end());
     for (const ir::OpId inner : ir::walk(program_, id)) {
       if (inner == id) continue;
       const ir::Op& inside = program_.op(inner);
-      if (inside.kind == OpKind::tt_get_program_id) return kAll;
+      const auto access = ir::memory_access(inside);
+      if (inside.kind == OpKind::tt_get_program_id || (access && access->reads)) return kAll;
       todo.insert(todo.end(), inside.operands.begin(), inside.operands.end());
     }
     return 0;

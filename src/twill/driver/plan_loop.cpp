@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "twill/driver/around.h"
+#include "twill/driver/cluster.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/plan/json.h"
@@ -99,7 +100,10 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome));
-  return attempt(*checked, setting, notes);
+  if (request.cluster == 1) return attempt(*checked, setting, notes);
+  std::vector<std::string> all = notes;
+  if (const auto why = choose_cluster(setting, kernel, outcome)) all.push_back(*why);
+  return attempt(*checked, setting, all);
 }
 
 bool usable(const report::Outcome& outcome) {

@@ -115,7 +115,7 @@ Readers readers_of(const Draft& draft, OpId value) {
 }
 
 bool is_ring(const Draft& draft, OpId op) {
-  return draft.op(op).streaming && draft.mechanism(op) == Mechanism::tma_load && draft.home(op);
+  return draft.op(op).streaming && is_bulk_load(draft.mechanism(op)) && draft.home(op);
 }
 
 /// Loads of one role that the same ops read share a channel: they arrive and leave together.

@@ -18,7 +18,7 @@ struct Hazard {
 };
 
 bool seen_by_barrier(Mechanism mechanism) {
-  return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async ||
+  return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async ||
          mechanism == Mechanism::tcgen05;
 }
 
@@ -99,7 +99,7 @@ class Synchronizer {
           (read.in_place || !read.carries_value)) {
         continue;
       }
-      if (!own && !read.carries_value && draft_.mechanism(read.value) == Mechanism::tma_load &&
+      if (!own && !read.carries_value && is_bulk_load(draft_.mechanism(read.value)) &&
           draft_.op(read.value).streaming) {
         continue;  // the order of a load that runs ahead means nothing
       }

@@ -127,6 +127,17 @@ std::optional<std::string> bound_to_one_tile(const Plan& plan) {
   return std::nullopt;
 }
 
+/// A cluster is for loads that its CTAs share, and for CTAs that walk the tiles side by side.
+void settle_cluster(Draft& draft) {
+  Kernel& kernel = *draft.plan.kernel;
+  auto& mechanisms = draft.plan.mechanisms;
+  const bool shares =
+      std::find(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast) != mechanisms.end();
+  if (kernel.tiles == Tiles::persistent && kernel.cluster > 1 && shares) return;
+  kernel.cluster = 1;
+  std::replace(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast, Mechanism::tma_load);
+}
+
 }  // namespace
 
 Result<void> make_outside(Draft& draft, const Setting& setting) {
@@ -161,6 +172,7 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
     draft.plan.notes.push_back(fmt::format(
         "one tile per CTA: no step of the plan empties or fills {} from tile to tile", *bound));
   }
+  settle_cluster(draft);
   return {};
 }
 
@@ -214,6 +226,9 @@ class TileWriter {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       write_before(RoleId(r));
       write_after(RoleId(r));
+      if (plan_.kernel->cluster == 1) continue;
+      plan_.roles[r].tail.push_back(step_of(StepKind::leave));
+      plan_.roles[r].tail.back().instance = {Instance::From::last, -1};
     }
     return number_barriers();
   }

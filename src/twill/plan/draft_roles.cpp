@@ -95,12 +95,12 @@ int copies_in_turn(const Buffer& buffer) {
 
 bool starts_alone(const Draft& draft, OpId op) {
   const Mechanism mechanism = draft.mechanism(op);
-  return mechanism == Mechanism::tma_load || mechanism == Mechanism::tcgen05 ||
+  return is_bulk_load(mechanism) || mechanism == Mechanism::tcgen05 ||
          mechanism == Mechanism::bulk_store;
 }
 
 bool arrives(Mechanism mechanism) {
-  return mechanism == Mechanism::tma_load || mechanism == Mechanism::cp_async;
+  return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async;
 }
 
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {

@@ -57,10 +57,21 @@ class Writer {
     for (const Consumer& side : signal_.consumers) write_consumer(side);
     channel_.kind = signal_.acquire ? ChannelKind::pipeline : ChannelKind::signal;
     if (signal_.acquire) write_acquire();
+    if (signal_.acquire && is_shared()) {
+      channel_.scope = Scope::cluster;
+      channel_.empty_arrivals *= cluster_size(draft_.plan);
+    }
     draft_.plan.channels.push_back(std::move(channel_));
   }
 
  private:
+  /// Whether other CTAs write what it guards, so that they must know when it is free.
+  bool is_shared() const {
+    return std::any_of(signal_.ops.begin(), signal_.ops.end(), [&](OpId op) {
+      return draft_.mechanism(op) == Mechanism::tma_multicast;
+    });
+  }
+
   /// Channels are told apart by their names.
   std::string unique(const std::string& name) const {
     const auto taken = [&](const std::string& candidate) {
@@ -87,8 +98,8 @@ class Writer {
       for (const OpId op : signal_.ops) {
         cluster_at(draft_, ordering_.issue_of(op)).main->step.channel = id_;
       }
-      channel_.full_arrivals = mechanism == Mechanism::tma_load ? 1 : warps * kThreadsPerWarp;
-      if (mechanism == Mechanism::tma_load) write_expect();
+      channel_.full_arrivals = is_bulk_load(mechanism) ? 1 : warps * kThreadsPerWarp;
+      if (is_bulk_load(mechanism)) write_expect();
       return;
     }
     const bool one = commit_.asynchronous ||
@@ -178,7 +189,7 @@ std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& orderi
     const Cycles end = drains ? ready(draft, reader) - draft.issue(reader) + time : time;
     if (drains) {
       needs.push_back({reader, read->distance});
-    } else if (mechanism != Mechanism::tma_load) {
+    } else if (!is_bulk_load(mechanism)) {
       by = By::every_warp;
     }
     if (!threads || later(at, end, *threads)) threads = {at, end, false, By::one_warp, {}};

@@ -130,7 +130,8 @@ Json kernel_json(const Plan& plan) {
                       {"mechanism", name_of(outside.mechanism)},
                       {"roles", role_names(plan, outside.roles)},
                       {"buffers", buffer_names(plan, outside.buffers)},
-                      {"reads", buffer_names(plan, outside.reads)}});
+                      {"reads", buffer_names(plan, outside.reads)},
+                      {"writes", outside.writes}});
   }
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},
@@ -138,6 +139,7 @@ Json kernel_json(const Plan& plan) {
           {"order", name_of(plan.kernel->order)},
           {"group", plan.kernel->group},
           {"cluster", plan.kernel->cluster},
+          {"axis", name_of(plan.kernel->axis)},
           {"same_trips", plan.kernel->same_trips},
           {"around", std::move(around)}};
 }

@@ -11,6 +11,8 @@ std::string_view name_of(Mechanism mechanism) {
       return "scoreboard";
     case Mechanism::tma_load:
       return "tma-load";
+    case Mechanism::tma_multicast:
+      return "tma-multicast";
     case Mechanism::cp_async:
       return "cp-async";
     case Mechanism::wgmma:
@@ -53,6 +55,8 @@ std::string_view name_of(StepKind kind) {
       return "rendezvous";
     case StepKind::fence:
       return "fence";
+    case StepKind::leave:
+      return "leave";
   }
   TWILL_CHECK(false, "unknown step kind");
 }
@@ -153,6 +157,10 @@ std::string_view name_of(Tiles tiles) {
 
 std::string_view name_of(TileOrder order) {
   return order == TileOrder::row_major ? "row-major" : "grouped";
+}
+
+std::string_view name_of(Axis axis) {
+  return axis == Axis::x ? "x" : axis == Axis::y ? "y" : "z";
 }
 
 }  // namespace twill::plan

@@ -20,6 +20,12 @@ bool is_asynchronous(Mechanism mechanism) {
   return mechanism != Mechanism::threads && mechanism != Mechanism::scoreboard;
 }
 
+bool is_bulk_load(Mechanism mechanism) {
+  return mechanism == Mechanism::tma_load || mechanism == Mechanism::tma_multicast;
+}
+
+int cluster_size(const Plan& plan) { return plan.kernel ? plan.kernel->cluster : 1; }
+
 std::optional<RoleId> role_of(const Plan& plan, OpId op) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     for (const Step& step : plan.roles[r].sections.steady) {

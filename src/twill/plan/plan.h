@@ -37,6 +37,8 @@ enum class Mechanism {
             ///< their tcgen05.wait)
   scoreboard,  ///< a load into registers: done when a step that reads it begins
   tma_load,    ///< bulk copy into shared memory: its bytes complete a full barrier
+  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share of
+                  ///< the tile into all of them, where it counts at the full barrier of each
   cp_async,    ///< copies by threads that arrive at a full barrier when they are done
   wgmma,       ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< by one thread; `signal` steps arrive when all earlier ones of the role are done
@@ -67,19 +69,20 @@ enum class By {
 /// uses it and releases it.
 enum class StepKind {
   compute,       ///< runs `op`; it is done when the next step begins
-  issue,         ///< starts `op`. tma_load, cp_async: it completes the full barrier of `channel`
+  issue,         ///< starts `op`. Loads (tma, cp_async): it completes the full barrier of `channel`
   stage,         ///< copies the value of `op` from registers into its staging buffer
   acquire,       ///< waits until slot n of `channel` is empty: for the release of n - depth
   expect,        ///< arrives at full of n, which then also waits for the channel's bytes
   commit,        ///< arrives at full of n
   wait,          ///< waits for full of n
-  release,       ///< arrives at empty of n
+  release,       ///< arrives at empty of n, in all CTAs if the channel is of the cluster
   peek,          ///< tests for full of n, without waiting; the next `wait` for it may be shorter
   drain_groups,  ///< until at most `pending` of the role's wgmma or bulk_store ops are not done
   pass,          ///< arrives at the named barrier of the token `channel`
   take,          ///< arrives there too and waits for the phase to complete
   rendezvous,    ///< all warps of the role wait for each other (named barrier)
   fence,         ///< orders memory accesses or keeps the compiler from moving code; see Fence
+  leave,         ///< all warps of all roles of all CTAs of the cluster wait for each other
 };
 
 enum class Fence {
@@ -103,7 +106,7 @@ struct Step {
   std::optional<OpId> op;            ///< compute, issue, stage in the loop
   std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something around
                                        ///< the loop; an index into kernel->around
-  std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of tma_load, cp_async
+  std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of a load
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
   Mechanism queue = Mechanism::threads;  ///< drain_groups: wgmma or bulk_store
@@ -190,7 +193,11 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-enum class Scope { cta, cluster };
+/// Whose barriers a release arrives at.
+enum class Scope {
+  cta,
+  cluster,  ///< those of every CTA of the cluster: `acquire` waits for the consumers of all of them
+};
 
 enum class ChannelKind {
   pipeline,  ///< full and empty mbarriers, one pair per slot
@@ -237,6 +244,7 @@ struct Outside {
   std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of each
                                   ///< of `roles`, with its rows and no others. Else: none
   std::vector<BufferId> reads;    ///< residents it reads
+  bool writes = false;            ///< global memory: only for tiles that are the CTA's own
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 
@@ -253,6 +261,9 @@ enum class TileOrder {
   grouped,    ///< `group` of x, then all y of these, then the next `group` of x; z slowest
 };
 
+/// A program id.
+enum class Axis { x, y, z };
+
 /// What surrounds the loop.
 struct Kernel {
   std::string name;
@@ -260,7 +271,11 @@ struct Kernel {
   Tiles tiles = Tiles::one_per_cta;
   TileOrder order = TileOrder::row_major;  ///< persistent
   int group = 1;                           ///< grouped
-  int cluster = 1;                         ///< CTAs of a cluster, along x
+  /// CTAs of a cluster, 1 or 2; 2 only if persistent. The two take tiles that are neighbours along
+  /// `axis`, as many as each other and with as many trips. One that has no tile left, since their
+  /// number is odd, does its neighbour's once more and writes nothing.
+  int cluster = 1;
+  Axis axis = Axis::x;
   bool same_trips = false;  ///< the bounds of the loop are those of every tile
   std::vector<Outside> around;             ///< in the order of the program
   friend bool operator==(const Kernel&, const Kernel&) = default;
@@ -313,9 +328,16 @@ std::string_view name_of(Instance::From from);
 std::string_view name_of(Channel::Counts counts);
 std::string_view name_of(Tiles tiles);
 std::string_view name_of(TileOrder order);
+std::string_view name_of(Axis axis);
 
 /// Whether an op of this mechanism finishes without its issuing threads.
 bool is_asynchronous(Mechanism mechanism);
+
+/// Whether it is a bulk copy into shared memory, of one CTA or of all.
+bool is_bulk_load(Mechanism mechanism);
+
+/// CTAs of a cluster; 1 without a kernel.
+int cluster_size(const Plan& plan);
 
 /// The role that runs an op; nothing if no step of any role's steady state does.
 std::optional<RoleId> role_of(const Plan& plan, OpId op);

@@ -19,7 +19,7 @@ namespace twill::plan {
 struct Finding {
   /// "well-formed", "ownership", "launch", "registers", "memory", "named-barriers", "deadlock",
   /// "arrivals", "overrun", "phase", "read-before-write", "overwrite", "dependence", "fence",
-  /// "groups"
+  /// "groups", "exit"
   std::string rule;
   std::string message;             ///< one line: steps, barrier, iteration, trip count
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each

@@ -86,7 +86,10 @@ std::string channels_text(const Plan& plan) {
             : fmt::format("full {}", channel.full_arrivals);
     if (channel.bytes > 0) full += fmt::format(" + {} bytes", channel.bytes);
     const std::string empty =
-        channel.empty_arrivals > 0 ? fmt::format("empty {}", channel.empty_arrivals) : "";
+        channel.empty_arrivals > 0
+            ? fmt::format("empty {}{}", channel.empty_arrivals,
+                          channel.scope == Scope::cluster ? " of all CTAs" : "")
+            : "";
     table.add(
         {channel.name, std::string(name_of(channel.kind)),
          fmt::format("{} -> {}", plan[channel.producer].name, names_of(plan, channel.consumers)),
@@ -136,8 +139,13 @@ std::string tiles_text(const Kernel& kernel) {
     case Tiles::persistent:
       break;
   }
-  if (kernel.order == TileOrder::row_major) return "persistent, tiles row by row";
-  return fmt::format("persistent, tiles in groups of {}", kernel.group);
+  std::string text = kernel.order == TileOrder::row_major
+                         ? "persistent, tiles row by row"
+                         : fmt::format("persistent, tiles in groups of {}", kernel.group);
+  if (kernel.cluster > 1) {
+    text += fmt::format(", clusters of {} along {}", kernel.cluster, name_of(kernel.axis));
+  }
+  return text;
 }
 
 std::string buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
@@ -169,6 +177,7 @@ std::string to_text(const Plan& plan, const Step& step) {
       return fmt::format("drain {} to {}{}", name_of(step.queue), step.pending,
                          step.reads_only ? " reading" : "");
     case StepKind::rendezvous:
+    case StepKind::leave:
       return text;
     case StepKind::compute:
     case StepKind::issue:
@@ -178,6 +187,9 @@ std::string to_text(const Plan& plan, const Step& step) {
                                   : plan.kernel->around[*step.outside].what,
                           instance_text(step.instance));
       if (step.drains_first) text += ", which drains first if it runs";
+      if (step.op && plan.mechanisms[step.op->index()] == Mechanism::tma_multicast) {
+        text += " into all CTAs";
+      }
       return text;
     default:
       break;
@@ -185,6 +197,9 @@ std::string to_text(const Plan& plan, const Step& step) {
   text += fmt::format(" {} {}", plan[*step.channel].name, instance_text(step.instance));
   const bool arrives = step.kind == StepKind::commit || step.kind == StepKind::release;
   if (arrives && step.arrival == Arrival::asynchronous) text += " when tcgen05 is done";
+  if (step.kind == StepKind::release && plan[*step.channel].scope == Scope::cluster) {
+    text += " in all CTAs";
+  }
   return text;
 }
 

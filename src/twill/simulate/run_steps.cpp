@@ -84,6 +84,7 @@ bool Run::take(std::size_t r) {
       break;
     case StepKind::peek:
     case StepKind::fence:
+    case StepKind::leave:
       break;
   }
   finish_step(r);
@@ -268,7 +269,9 @@ void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];
   const Phase phase = phase_of(r, step.kind == StepKind::release);
-  const std::int64_t count = step.by == plan::By::one_warp ? 1 : plan_.roles[r].warps;
+  std::int64_t count = step.by == plan::By::one_warp ? 1 : plan_.roles[r].warps;
+  // The other CTAs of a cluster are taken to run in step: what they send comes with our own.
+  if (phase.empty && channel.scope == plan::Scope::cluster) count *= plan::cluster_size(plan_);
   if (step.kind == StepKind::pass) {
     arrive_from(r, phase, count, 0, now_ + model_.timing.named_barrier_signal);
     return;

@@ -88,7 +88,7 @@ void Run::land(Instance instance, double done) {
   const Task& task = model_[instance.op];
   const auto channel = landing_.find(instance.op);
   if (channel == landing_.end()) return;
-  const bool bulk = task.mechanism == plan::Mechanism::tma_load;
+  const bool bulk = plan::is_bulk_load(task.mechanism);
   const plan::Value& value = plan_.values[instance.op.index()];
   const Amount bytes = value.home && bulk ? plan_[*value.home].size : 0;
   const std::int64_t count = bulk ? 0 : std::int64_t{32} * plan_[task.role].warps;

@@ -98,6 +98,12 @@ Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point&
   return {};
 }
 
+bool RolePrinter::wants_own(const Step& step) {
+  const bool wants = plan_.kernel->cluster > 1 && plan_.kernel->around[*step.outside].writes;
+  asks_own_ = asks_own_ || wants;
+  return wants;
+}
+
 Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   const ir::OpId store = view_.op_of_outside(*step.outside);
   const auto access = *ir::memory_access(view_.program().op(store));
@@ -107,7 +113,8 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   const auto& block = ir::type_of(view_.program(), access.address)->element->shape;
   TWILL_TRY(const std::vector<int> parts, parts_held(source));
   TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
-  text.open(alone() ? "" : "if (leader)");
+  const bool own = wants_own(step);
+  text.open(alone() ? (own ? "if (own)" : "") : (own ? "if (leader && own)" : "if (leader)"));
   text.line("// " + comment(step));
   std::int64_t row = 0;
   for (const int part : parts) {
@@ -141,8 +148,9 @@ Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Po
     return {};
   }
   TWILL_TRY(const std::vector<int> parts, parts_held(*ir::memory_access(op)->source));
+  const bool own = wants_own(step);
   for (const int part : parts) {
-    text.open("");
+    text.open(own ? "if (own)" : "");
     text.line("// " + comment(step));
     imported_.clear();
     Text prelude(text.depth()), body(text.depth());

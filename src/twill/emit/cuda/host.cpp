@@ -37,9 +37,61 @@ Result<void> check_descriptor(const View& view, std::size_t argument) {
   return {};
 }
 
+/// The place of a tile in the grid, given how many there are along x and y.
+void print_order(Text& text, const plan::Kernel& kernel, const std::string& x,
+                 const std::string& y, std::string_view head, std::string_view tail) {
+  text.line(fmt::format("const int in_plane = tile % ({} * {});", x, y));
+  text.line(fmt::format("const int z = tile / ({} * {});", x, y));
+  if (kernel.order == plan::TileOrder::row_major) {
+    text.line(fmt::format("{}{{in_plane % {}, in_plane / {}, z{}}};", head, x, x, tail));
+    return;
+  }
+  const bool pairs = kernel.cluster > 1 && kernel.axis == plan::Axis::x;
+  const int group = pairs ? std::max(1, kernel.group / kernel.cluster) : kernel.group;
+  text.line(fmt::format("const int band = in_plane / ({} * {});", group, y));
+  text.line(fmt::format("const int in_band = in_plane % ({} * {});", group, y));
+  text.line(fmt::format("const int width = min({0}, {1} - {0} * band);", group, x));
+  text.line(fmt::format("{}{{{} * band + in_band % width, in_band / width, z{}}};", head, group,
+                        tail));
+}
+
+/// How many tiles, or groups of them, there are along an axis of the grid.
+std::string along(const plan::Kernel& kernel, plan::Axis axis) {
+  const std::string size = fmt::format("grid_{}", plan::name_of(axis));
+  const bool groups = kernel.cluster > 1 && kernel.axis == axis;
+  return groups ? "Arguments::groups_along(" + size + ")" : size;
+}
+
+/// Clusters walk groups of tiles that are neighbours along one axis; each of their CTAs has one.
+void print_cluster_walk(Text& text, const plan::Kernel& kernel) {
+  const std::string_view axis = plan::name_of(kernel.axis);
+  text.line("int tiles;  // groups of them, one for a cluster");
+  text.blank();
+  text.open("struct Ids");
+  text.line("int x, y, z;");
+  text.line("bool own;  // false: the tile is done by the cluster's first CTA, this one repeats it");
+  text.close(";");
+  text.open("__host__ __device__ static int groups_along(int grid)");
+  text.line("return grid / kCluster + (grid % kCluster != 0);");
+  text.close();
+  text.line("__device__ int first_tile() const { return blockIdx.x / kCluster; }");
+  text.line("__device__ int tile_step() const { return gridDim.x / kCluster; }");
+  text.line("/// The program ids that this CTA has of a group.");
+  text.open("__device__ Ids ids_of(int tile) const");
+  print_order(text, kernel, along(kernel, plan::Axis::x), along(kernel, plan::Axis::y),
+              "Ids ids = ", ", true");
+  text.line(fmt::format("ids.{} *= kCluster;", axis));
+  text.line("const int rank = static_cast<int>(twill::cluster_rank());");
+  text.line(fmt::format("ids.own = ids.{0} + rank < grid_{0};", axis));
+  text.line(fmt::format("if (ids.own) ids.{} += rank;", axis));
+  text.line("return ids;");
+  text.close();
+}
+
 void print_walk(Text& text, const plan::Kernel& kernel) {
   text.line("int grid_x, grid_y, grid_z;  // of the program ids");
   if (kernel.tiles != plan::Tiles::persistent) return;
+  if (kernel.cluster > 1) return print_cluster_walk(text, kernel);
   text.line("int tiles;");
   text.blank();
   text.open("struct Ids");
@@ -49,18 +101,28 @@ void print_walk(Text& text, const plan::Kernel& kernel) {
   text.line("__device__ int tile_step() const { return gridDim.x; }");
   text.line("/// The program ids that a tile stands for.");
   text.open("__device__ Ids ids_of(int tile) const");
-  text.line("const int in_plane = tile % (grid_x * grid_y);");
-  text.line("const int z = tile / (grid_x * grid_y);");
-  if (kernel.order == plan::TileOrder::row_major) {
-    text.line("return {in_plane % grid_x, in_plane / grid_x, z};");
-  } else {
-    text.line(fmt::format("const int band = in_plane / ({} * grid_y);", kernel.group));
-    text.line(fmt::format("const int in_band = in_plane % ({} * grid_y);", kernel.group));
-    text.line(fmt::format("const int width = min({0}, grid_x - {0} * band);", kernel.group));
-    text.line(
-        fmt::format("return {{{} * band + in_band % width, in_band / width, z}};", kernel.group));
-  }
+  print_order(text, kernel, "grid_x", "grid_y", "return ", "");
   text.close();
+}
+
+/// A persistent kernel fills the device once.
+void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::string& name) {
+  const bool cluster = kernel.cluster > 1;
+  text.line(fmt::format("const long long tiles = 1ll * {} * {} * {};",
+                        along(kernel, plan::Axis::x), along(kernel, plan::Axis::y),
+                        along(kernel, plan::Axis::z)));
+  text.line("if (tiles > 0x7fffffff) return \"launch: more than 2^31 tiles\";");
+  text.line("args.tiles = static_cast<int>(tiles);");
+  if (cluster) text.line("how.cluster = kCluster;");
+  text.line("int resident = 0;");
+  text.line(fmt::format(
+      "if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return wrong;", name));
+  if (cluster) {
+    text.line("const long long clusters = tiles < resident / kCluster ? tiles : resident / kCluster;");
+    text.line("how.grid = dim3(static_cast<unsigned>(kCluster * clusters));");
+  } else {
+    text.line("how.grid = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));");
+  }
 }
 
 void print_map(Text& text, const View& view, const Maps::Map& map) {
@@ -94,6 +156,10 @@ void print_map(Text& text, const View& view, const Maps::Map& map) {
 }  // namespace
 
 Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
+  if (const int cluster = view.plan().kernel->cluster; cluster > 1) {
+    text.line(fmt::format("constexpr int kCluster = {};  // CTAs", cluster));
+    text.blank();
+  }
   text.line("/// What the kernel gets; argN is argument N of the TTGIR function.");
   text.open("struct Arguments");
   for (const Maps::Map& map : maps.all()) {
@@ -155,15 +221,7 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line("how.shared_bytes = kSharedBytes;");
   text.line("how.stream = stream;");
   if (persistent) {
-    text.line("const long long tiles = 1ll * grid_x * grid_y * grid_z;");
-    text.line("if (tiles > 0x7fffffff) return \"launch: more than 2^31 tiles\";");
-    text.line("args.tiles = static_cast<int>(tiles);");
-    text.line("int resident = 0;");
-    text.line(
-        fmt::format("if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return "
-                    "wrong;",
-                    name));
-    text.line("how.grid = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));");
+    print_persistent_grid(text, *view.plan().kernel, name);
   } else {
     text.line(
         "how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "

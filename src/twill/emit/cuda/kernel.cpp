@@ -95,8 +95,11 @@ Result<void> check(const View& view) {
     if (buffer.residence != plan::Residence::tensor) continue;
     return fail({view.input()}, "cannot be printed as CUDA: tensor memory is not of sm_90a");
   }
-  if (view.plan().kernel->cluster != 1) {
-    return fail({view.input()}, "cannot be printed as CUDA: the plan has clusters");
+  for (const plan::Role& role : view.plan().roles) {
+    const bool leaves = !role.tail.empty() && role.tail.back().kind == plan::StepKind::leave;
+    if (leaves || view.plan().kernel->cluster == 1) continue;
+    return fail({view.input()}, "cannot be printed as CUDA: role " + role.name +
+                                    " does not leave the cluster with the others");
   }
   return {};
 }
@@ -132,8 +135,14 @@ void print_kernel(Text& text, const plan::Plan& plan, const Maps& maps) {
   text.line("extern __shared__ __align__(1024) char smem[];");
   text.line("Barriers& barriers = *reinterpret_cast<Barriers*>(smem + kBarriersAt);");
   print_initialization(text, plan, maps);
-  text.line("__syncthreads();");
+  const bool cluster = plan.kernel->cluster > 1;
+  const auto meet = [&](const char* why) {
+    text.line(fmt::format("twill::cluster_arrive();  // {}", why));
+    text.line("twill::cluster_wait();");
+  };
+  cluster ? meet("the barriers of all CTAs are there") : text.line("__syncthreads();");
   print_dispatch(text, plan);
+  if (cluster) meet("nobody leaves while others may still send to it");
   text.close();
   text.blank();
 }

@@ -72,7 +72,7 @@ class RolePrinter {
   Result<void> issue_load(Text& text, const plan::Step& step);
   Result<void> stage_value(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
-                        const std::string& full, const std::string& iteration);
+                        const std::string& full, const std::string& iteration, bool multicast);
 
   /// Tile arithmetic as a step sees it; reads of other memories go to `prelude`.
   Tiles tiles(const plan::Step& step, int part, const Point& point, Text& prelude,
@@ -94,6 +94,8 @@ class RolePrinter {
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
+  /// Whether the step is left out for tiles that are not this CTA's own.
+  bool wants_own(const plan::Step& step);
 
   const View& view_;
   const plan::Plan& plan_;
@@ -105,6 +107,8 @@ class RolePrinter {
   std::set<std::pair<int, int>> positions_;       ///< of the section: depth and offset
   std::set<std::pair<int, int>> tile_positions_;  ///< the same, of rings that count tiles
   std::map<std::string, Variable> imported_;      ///< arrays that hold a copy for one step
+  bool asks_own_ = false;                         ///< a step asks whether the tile is the CTA's own
+  bool asks_rank_ = false;                        ///< a step asks which CTA of the cluster it is
   std::optional<Diagnostic> wrong_;               ///< found where no Result can be returned
 };
 

@@ -169,16 +169,19 @@ std::string RolePrinter::tile_loop_head() {
 
 /// The program ids, where somebody asks for them.
 void RolePrinter::ids(Text& text, const Scalars& scalars) const {
-  if (!scalars.uses_ids()) return;
   const bool walks = plan_.kernel->tiles == plan::Tiles::persistent;
-  text.line("[[maybe_unused]] const auto [pid_x, pid_y, pid_z] = " +
-            std::string(walks ? "args.ids_of(tile);" : "twill::block_ids();"));
+  const bool cluster = plan_.kernel->cluster > 1;
+  if (!scalars.uses_ids() && !(cluster && asks_own_)) return;
+  text.line(fmt::format("[[maybe_unused]] const auto [pid_x, pid_y, pid_z{}] = {};",
+                        cluster ? ", own" : "",
+                        walks ? "args.ids_of(tile)" : "twill::block_ids()"));
 }
 
 /// What comes after the loop computes its scalars anew, so that they hold no registers in the loop.
 Result<void> RolePrinter::after(Text& text) {
   if (role_.after.empty()) return {};
   const Scalars in_loop = std::exchange(scalars_, Scalars(view_, 3, 3));
+  const bool asked = std::exchange(asks_own_, false);
   Text body(text.depth() + 1);
   Point point = at_start();
   TWILL_TRY_VOID(section(body, role_.after, point));
@@ -190,6 +193,7 @@ Result<void> RolePrinter::after(Text& text) {
   text.append(body);
   text.close();
   scalars_ = in_loop;
+  asks_own_ = asked;
   return {};
 }
 
@@ -226,6 +230,9 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   if (!printer.alone()) {
     text.line(fmt::format("const bool leader = twill::warp_index() == {} && twill::elect_one();",
                           role.first_warp));
+  }
+  if (printer.asks_rank_) {
+    text.line("const int rank = static_cast<int>(twill::cluster_rank());");
   }
   const bool walks = view.plan().kernel->tiles == plan::Tiles::persistent;
   if (!walks) printer.ids(text, printer.scalars_);

@@ -131,6 +131,10 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
       by(text, step, fmt::format("twill::barrier_expect({}, {})", at, channel.bytes));
       return {};
     default:
+      if (step.kind == StepKind::release && channel.scope == plan::Scope::cluster) {
+        by(text, step, fmt::format("twill::barrier_arrive_cluster<kCluster>({})", at));
+        return {};
+      }
       by(text, step, fmt::format("twill::barrier_arrive({})", at));
       return {};
   }
@@ -186,7 +190,7 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
       }
       const plan::Mechanism mechanism = plan_.mechanisms[at.op->index()];
       if (mechanism == plan::Mechanism::wgmma) return issue_product(text, at, point);
-      if (mechanism == plan::Mechanism::tma_load) return issue_load(text, at);
+      if (plan::is_bulk_load(mechanism)) return issue_load(text, at);
       return view_.refuse(
           view_.origin(*at.op).sources.front().op,
           "is done by " + std::string(plan::name_of(mechanism)) + ", which is not printed");
@@ -201,6 +205,8 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
       return {};
     case StepKind::fence:
       return fence(text, steps, index);
+    case StepKind::leave:
+      return {};  // by all warps, also those without a role: at the end of the kernel
     default:
       return synchronize(text, at);
   }

@@ -221,7 +221,7 @@ Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& poi
 
 Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buffer,
                                    const std::string& slot, const std::string& full,
-                                   const std::string& at) {
+                                   const std::string& at, bool multicast) {
   const auto access = *ir::memory_access(view_.program().op(load));
   const ir::Type block = ir::type_of(view_.program(), access.address)->element;
   const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
@@ -232,7 +232,13 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
   if (block->shape.size() > 2 && rows != block->shape[block->shape.size() - 2]) {
     return view_.refuse(load, "loads blocks of several matrices");
   }
-  TWILL_TRY(const std::string map, maps_.name(view_, access.address, rows));
+  // Of a tile for all CTAs of the cluster, each loads its rows.
+  const std::int64_t share = multicast ? rows / plan_.kernel->cluster : rows;
+  if (multicast && rows % (8 * plan_.kernel->cluster) != 0) {
+    return view_.refuse(load, "loads blocks whose rows the CTAs of a cluster cannot share");
+  }
+  asks_rank_ = asks_rank_ || multicast;
+  TWILL_TRY(const std::string map, maps_.name(view_, access.address, share));
   std::string outer;
   for (std::size_t i = access.coordinates.size(); i-- > 0;) {
     TWILL_TRY(const std::string coordinate, scalars_(access.coordinates[i], at));
@@ -240,15 +246,18 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
       outer += "{}";
       text.line(fmt::format("const int column = {};", coordinate));
     } else {
-      outer += ", " + coordinate;
+      const bool row = multicast && i + 2 == access.coordinates.size();
+      outer += ", " + coordinate + (row ? fmt::format(" + rank * {}", share) : "");
     }
   }
   for (std::int64_t done = 0; done < columns; done += panel) {
     const std::string column = done == 0 ? "column" : fmt::format("column + {}", done);
-    const std::string to =
-        done == 0 ? address(buffer, slot)
-                  : fmt::format("{} + {}", address(buffer, slot), done / panel * rows * *swizzle);
-    text.line(fmt::format("twill::tma_load({}, &args.{}, {}, {});", to, map, full,
+    std::string to = address(buffer, slot);
+    if (done > 0) to += fmt::format(" + {}", done / panel * rows * *swizzle);
+    if (multicast) to += fmt::format(" + rank * {}", share * *swizzle);
+    text.line(fmt::format("twill::tma_load{}({}, &args.{}, {}{}, {});",
+                          multicast ? "_multicast" : "", to, map, full,
+                          multicast ? ", (1 << kCluster) - 1" : "",
                           fmt::format(fmt::runtime(outer), column)));
   }
   return {};
@@ -257,6 +266,8 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
 Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
   ir::OpId load{};
   plan::BufferId buffer{};
+  const bool multicast =
+      step.op && plan_.mechanisms[step.op->index()] == plan::Mechanism::tma_multicast;
   if (step.outside) {
     load = view_.op_of_outside(*step.outside);
     buffer = plan_.kernel->around[*step.outside].buffers.at(0);
@@ -273,7 +284,7 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
   text.open(alone() ? "" : "if (leader)");
   text.line("// " + comment(step));
   TWILL_TRY_VOID(load_box(text, load, buffer, slot_of(buffer, step.instance), barrier(step, true),
-                          step.outside ? "" : iteration(step.instance)));
+                          step.outside ? "" : iteration(step.instance), multicast));
   text.close();
   return {};
 }

@@ -145,8 +145,31 @@ class BarrierCheck {
 
 void check_barriers(const Run& run, Findings& findings) {
   for (const auto& [key, barrier] : run.barriers()) {
+    if (std::get<3>(key) > 0) continue;  // like those of the first
     BarrierCheck(run, key, barrier, findings).check();
     if (findings.full()) return;
+  }
+}
+
+void check_exits(const Run& run, Findings& findings) {
+  if (cluster_size(run.plan()) == 1) return;
+  for (const auto& [key, barrier] : run.barriers()) {
+    if (std::get<3>(key) > 0) continue;
+    for (const auto& [phase, arrivals] : barrier.phases) {
+      for (const Arriving& arrival : arrivals) {
+        if (run.events()[arrival.event].cta == 0) continue;
+        const bool there = std::any_of(run.exits().begin(), run.exits().end(), [&](EventId exit) {
+          return run.before(arrival.event, exit);
+        });
+        if (there) continue;
+        findings.add("exit",
+                     fmt::format("with {}, all of a CTA may be gone when something comes to its "
+                                 "barriers of {}",
+                                 run.trips(), run.plan()[std::get<0>(key)].name),
+                     {run.describe(arrival.event)});
+        return;
+      }
+    }
   }
 }
 

@@ -32,6 +32,7 @@ std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& f
   check_barriers(run, findings);
   if (findings.empty()) check_data(run, findings);
   if (findings.empty()) check_around(run, findings);
+  if (findings.empty()) check_exits(run, findings);
   return events;
 }
 

@@ -162,6 +162,9 @@ std::string Run::describe(EventId id) const {
   }
   if (event.moment == Moment::done) what = "the end of " + what.substr(what.find(' ') + 1);
   if (event.moment == Moment::signal) what = "the arrival of " + what;
+  if (event.moment == Moment::landed) what = "the other CTA's share of " + what.substr(what.find(' ') + 1);
+  if (event.cta > 0) who = "the other CTA's " + who;
+  if (event.step->kind == StepKind::leave) return who + ": leave";
   const bool tile = event.step->instance.from == Instance::From::tile;
   return fmt::format("{}: {} of {} {} ({})", who, what, tile ? "tile" : "iteration",
                      event.iteration, event.section);

@@ -24,6 +24,7 @@ enum class Moment : std::uint8_t {
   arrived,  ///< first half of `take` and `rendezvous`
   done,     ///< an asynchronous op is done
   signal,   ///< an asynchronous arrival
+  landed,   ///< its share of a multicast copy is in the other CTA
 };
 
 struct Event {
@@ -32,6 +33,7 @@ struct Event {
   std::string_view section;
   RoleId role;
   std::uint8_t strand = 0;
+  std::uint8_t cta = 0;  ///< of the cluster: who takes the step
   Moment moment = Moment::step;
   std::int32_t track = -1;  ///< a sequence that is ordered by itself: a strand or a queue
   std::int32_t index = 0;   ///< in the track; of events without one: a number of their own
@@ -51,22 +53,25 @@ struct Wait {
   int parity = -1;         ///< it asks for; -1: it knows the phase
 };
 
-/// One barrier: of a channel, a side and a slot.
+/// One barrier: of a channel, a side, a slot and a CTA.
 struct Barrier {
   std::map<std::int64_t, std::vector<Arriving>> phases;
   std::vector<Wait> waits;
 };
 
 enum class Side : std::uint8_t { full, empty };
-using BarrierKey = std::tuple<ChannelId, Side, std::int64_t>;
+using BarrierKey = std::tuple<ChannelId, Side, std::int64_t, int>;
 
-/// One execution of an op, of what stands around the loop, or of the staging of either's value.
+/// One execution of an op, of what stands around the loop, or of the staging of either's value. The
+/// shares that other CTAs load of a multicast copy count as further strands of it.
 struct Execution {
   std::array<EventId, kStrands> begin{kNone, kNone, kNone};
   std::array<EventId, kStrands> end{kNone, kNone, kNone};
   bool exists() const { return begin[0] != kNone; }
 };
 
+/// All CTAs of a cluster run the same program, each with barriers and buffers of its own, so what
+/// holds for the first holds for the others: executions, fences and exits are those of the first.
 class Run {
  public:
   Run(const Tables& tables, TileTrips tiles, Findings& findings);
@@ -89,6 +94,8 @@ class Run {
   }
   const std::vector<Event>& events() const { return events_; }
   const std::map<BarrierKey, Barrier>& barriers() const { return barriers_; }
+  /// The last event of each strand that has one.
+  const std::vector<EventId>& exits() const { return exits_; }
 
   const Execution& execution(OpId op, std::int64_t iteration) const {
     return executions_[op.index() * width_ + static_cast<std::size_t>(iteration)];
@@ -143,6 +150,7 @@ class Run {
   std::vector<Execution> executions_, stagings_;
   std::vector<Execution> outside_, outside_stagings_;
   std::map<std::tuple<RoleId, std::size_t, Fence>, std::vector<EventId>> fences_;
+  std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
   std::size_t loose_ = 0;  // events without a track
   std::vector<std::int32_t> clocks_;
@@ -152,6 +160,8 @@ class Run {
 
 /// Rules on a settled run, one file each.
 void check_barriers(const Run& run, Findings& findings);
+/// A CTA is there as long as one of its warps is: until then whatever others send to it has come.
+void check_exits(const Run& run, Findings& findings);
 void check_data(const Run& run, Findings& findings);
 void check_around(const Run& run, Findings& findings);
 

@@ -14,12 +14,16 @@ class RunBuilder {
   void build() {
     const Plan& plan = run_.plan();
     const std::size_t size = plan.problem.ops().size() * run_.width_;
-    run_.executions_.resize(size);
-    run_.stagings_.resize(size);
+    ctas_ = static_cast<std::size_t>(cluster_size(plan));
+    run_.executions_.resize(size * ctas_);
+    run_.stagings_.resize(size * ctas_);
     const std::size_t around = plan.kernel ? plan.kernel->around.size() : 0;
-    run_.outside_.resize(around * plan.roles.size() * run_.tiles_.size());
+    run_.outside_.resize(around * plan.roles.size() * run_.tiles_.size() * ctas_);
     run_.outside_stagings_.resize(run_.outside_.size());
-    for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
+    for (cta_ = 0; cta_ < ctas_; ++cta_) {
+      for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
+    }
+    part_ways();
     check_ownership();
   }
 
@@ -51,6 +55,30 @@ class RunBuilder {
       }
       add_outside(what.after, "after");
     }
+    add_tail(what.tail);
+  }
+
+  /// Whoever does not leave with the others is waited for until it is gone.
+  void add_tail(const std::vector<Step>& steps) {
+    bool leaves = false;
+    for (const Step& step : steps) {
+      const PlacedStep placed{&step, run_.iterations(), "tail"};
+      placed_ = &placed;
+      leaves = leaves || step.kind == StepKind::leave;
+      add_step(step);
+    }
+    for (std::size_t s = 0; s < strands_; ++s) {
+      if (last_[s] == kNone) continue;
+      if (!leaves) come_.push_back(last_[s]);
+      if (cta_ == 0) run_.exits_.push_back(last_[s]);
+    }
+  }
+
+  /// All who leave have come when one of them goes on.
+  void part_ways() {
+    for (const EventId left : left_) {
+      for (const EventId come : come_) run_.edges_.emplace_back(come, left);
+    }
   }
 
   void add_outside(const std::vector<Step>& steps, std::string_view section) {
@@ -75,6 +103,7 @@ class RunBuilder {
     event.section = placed_->section;
     event.role = role_;
     event.strand = static_cast<std::uint8_t>(strand);
+    event.cta = static_cast<std::uint8_t>(cta_);
     event.moment = moment;
     const auto id = static_cast<EventId>(run_.events_.size());
     if (in_strand) {
@@ -93,7 +122,8 @@ class RunBuilder {
     const std::size_t takers = step.by == By::one_warp ? 1 : strands_;
     for (std::size_t s = 0; s < takers; ++s) {
       const EventId previous = last_[s];
-      const bool halves = step.kind == StepKind::take || step.kind == StepKind::rendezvous;
+      const bool halves = step.kind == StepKind::take || step.kind == StepKind::rendezvous ||
+                          step.kind == StepKind::leave;
       const EventId event = add_event(s, halves ? Moment::arrived : Moment::step, true);
       take_step(step, s, event, previous);
     }
@@ -107,13 +137,16 @@ class RunBuilder {
   }
 
   /// Where an execution of the step's op is noted.
-  Execution& place(const Step& step, bool staging) {
+  Execution& place(const Step& step, bool staging) { return place(step, staging, cta_); }
+  Execution& place(const Step& step, bool staging, std::size_t cta) {
     if (step.outside) {
       auto& table = staging ? run_.outside_stagings_ : run_.outside_;
-      return table[run_.outside_index(*step.outside, role_, tile_)];
+      return table[cta * (table.size() / ctas_) +
+                   run_.outside_index(*step.outside, role_, tile_)];
     }
     auto& table = staging ? run_.stagings_ : run_.executions_;
-    return table[step.op->index() * run_.width_ + static_cast<std::size_t>(placed_->iteration)];
+    return table[cta * (table.size() / ctas_) + step.op->index() * run_.width_ +
+                 static_cast<std::size_t>(placed_->iteration)];
   }
 
   void take_step(const Step& step, std::size_t s, EventId event, EventId previous) {
@@ -143,7 +176,11 @@ class RunBuilder {
         drain(step, event);
         return;
       case StepKind::fence:
-        run_.fences_[{role_, s, step.fence}].push_back(event);
+        if (cta_ == 0) run_.fences_[{role_, s, step.fence}].push_back(event);
+        return;
+      case StepKind::leave:
+        come_.push_back(event);
+        left_.push_back(add_event(s, Moment::step, true));
         return;
       case StepKind::peek:
       case StepKind::rendezvous:
@@ -193,19 +230,30 @@ class RunBuilder {
     const Channel& channel = run_.plan()[id];
     Wait wait{event, previous, lap(id), -1};
     if (step.kind == StepKind::take) {
-      run_.barriers_[{id, Side::full, slot(id)}].waits.push_back(wait);
+      run_.barriers_[key(id, Side::full, cta_)].waits.push_back(wait);
       return;
     }
     const bool full = step.kind == StepKind::wait;
     const int first = full ? channel.full_parity : channel.empty_parity;
     wait.parity = static_cast<int>((first + lap(id)) % 2);
     if (!full) --wait.phase;
-    run_.barriers_[{id, full ? Side::full : Side::empty, slot(id)}].waits.push_back(wait);
+    run_.barriers_[key(id, full ? Side::full : Side::empty, cta_)].waits.push_back(wait);
+  }
+
+  BarrierKey key(ChannelId channel, Side side, std::size_t cta) const {
+    return {channel, side, slot(channel), static_cast<int>(cta)};
   }
 
   void arrive(ChannelId channel, Side side, Arriving arrival) {
     if (!in_range()) return;
-    run_.barriers_[{channel, side, slot(channel)}].phases[lap(channel)].push_back(arrival);
+    const bool all = side == Side::empty && run_.plan()[channel].scope == Scope::cluster;
+    for (std::size_t cta = 0; cta < ctas_; ++cta) {
+      if (all || cta == cta_) arrive_in(cta, channel, side, arrival);
+    }
+  }
+
+  void arrive_in(std::size_t cta, ChannelId channel, Side side, Arriving arrival) {
+    run_.barriers_[key(channel, side, cta)].phases[lap(channel)].push_back(arrival);
   }
 
   void add_arrival(const Step& step, std::size_t s, EventId event) {
@@ -253,6 +301,7 @@ class RunBuilder {
   void finish(const Step& step, std::size_t takers) {
     if (!is_of_tile()) return;
     const Mechanism how = mechanism(step);
+    if (how == Mechanism::tma_multicast) return finish_shares(step);
     const EventId done = add_event(0, Moment::done, false);
     Execution& at = place(step, false);
     for (std::size_t s = 0; s < takers; ++s) {
@@ -278,6 +327,22 @@ class RunBuilder {
     queue.done.push_back(done);
   }
 
+  /// The share this CTA loads ends in each CTA on its own.
+  void finish_shares(const Step& step) {
+    const std::optional<BufferId> home = filled_by(step);
+    const Amount bytes = home ? run_.plan()[*home].size / static_cast<Amount>(ctas_) : 0;
+    for (std::size_t to = 0; to < ctas_; ++to) {
+      const EventId done = add_event(0, to == cta_ ? Moment::done : Moment::landed, false);
+      make_loose(done);
+      run_.edges_.emplace_back(last_[0], done);
+      Execution& at = place(step, false, to);
+      const std::size_t share = (cta_ + ctas_ - to) % ctas_;
+      at.begin[share] = last_[0];
+      at.end[share] = done;
+      if (step.channel) arrive_in(to, *step.channel, Side::full, {done, 0, bytes, 0});
+    }
+  }
+
   std::optional<BufferId> filled_by(const Step& step) const {
     if (step.op) return run_.plan().values[step.op->index()].home;
     const std::vector<BufferId>& buffers = run_.plan().kernel->around[*step.outside].buffers;
@@ -301,6 +366,8 @@ class RunBuilder {
 
   Run& run_;
   Findings& findings_;
+  std::size_t ctas_ = 1;
+  std::size_t cta_ = 0;  // whose steps are laid out
   RoleId role_;
   std::size_t strands_ = 1;
   const PlacedStep* placed_ = nullptr;
@@ -311,6 +378,7 @@ class RunBuilder {
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};
   std::map<Mechanism, Queue> queues_;
+  std::vector<EventId> come_, left_;  // of strands: come to the end, and gone on with the others
 };
 
 namespace {

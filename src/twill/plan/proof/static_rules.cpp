@@ -56,7 +56,7 @@ class StaticCheck {
       const Mechanism how = plan_.mechanisms[v];
       if (!home) continue;
       const Residence where = plan_[*home].residence;
-      const bool copies = how == Mechanism::tma_load || how == Mechanism::cp_async;
+      const bool copies = is_bulk_load(how) || how == Mechanism::cp_async;
       const bool fits = copies ? where == Residence::shared
                         : how == Mechanism::scoreboard || how == Mechanism::wgmma
                             ? where == Residence::registers
@@ -324,13 +324,13 @@ class StaticCheck {
                                              name_of(how), name_of(step.kind)));
     }
     const bool elected =
-        how == Mechanism::tma_load || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
+        is_bulk_load(how) || how == Mechanism::tcgen05 || how == Mechanism::bulk_store;
     if (role.warps > 1 && elected != (step.by == By::one_warp)) {
       findings_.add("ownership",
                     fmt::format("{} of role {} is taken by {} of its {} warps", op.name, role.name,
                                 elected ? "each" : "one", role.warps));
     }
-    const bool announced = how == Mechanism::tma_load || how == Mechanism::cp_async;
+    const bool announced = is_bulk_load(how) || how == Mechanism::cp_async;
     if (announced && !step.channel) {
       findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", op.name));
     }

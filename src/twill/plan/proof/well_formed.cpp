@@ -8,6 +8,7 @@ namespace twill::plan::proof {
 namespace {
 
 constexpr int kMostOfAnything = 4096;
+constexpr int kMostCtas = 2;  // of a cluster; a run has a strand for what each loads for a CTA
 constexpr Amount kLargestAmount = Amount{1} << 40;
 
 class Checker {
@@ -22,6 +23,7 @@ class Checker {
     for (const Channel& channel : plan_.channels) check_channel(channel);
     for (const Value& value : plan_.values) check_value(value);
     if (plan_.kernel) check_kernel(*plan_.kernel);
+    check_cluster();
     if (!findings_.empty()) return;
     for (const Role& role : plan_.roles) check_sections(role);
   }
@@ -92,7 +94,7 @@ class Checker {
 
   void check_kernel(const Kernel& kernel) {
     in_range(kernel.group, 1, 1 << 20, "the group of the tile order");
-    in_range(kernel.cluster, 1, 1, "the size of a cluster");
+    in_range(kernel.cluster, 1, kMostCtas, "the size of a cluster");
     for (const Outside& outside : kernel.around) {
       const bool roles = std::all_of(outside.roles.begin(), outside.roles.end(),
                                      [&](RoleId role) { return known(role); });
@@ -105,6 +107,40 @@ class Checker {
         continue;
       }
       check_outside(outside);
+    }
+  }
+
+  /// What is of the cluster is there if there is one. A CTA that repeats its neighbour's tile leaves
+  /// out what writes global memory, which it can around the loop only.
+  void check_cluster() {
+    const int ctas = cluster_size(plan_);
+    if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
+      wrong("the CTAs of a cluster do not walk the tiles side by side");
+    }
+    for (std::size_t v = 0; v < plan_.mechanisms.size(); ++v) {
+      const std::string& name = plan_.problem.ops()[v].name;
+      if (ctas > 1 && plan_.mechanisms[v] == Mechanism::bulk_store) {
+        wrong(name + " stores in the loop, which a CTA that repeats a tile would do again");
+      }
+      if (plan_.mechanisms[v] != Mechanism::tma_multicast) continue;
+      const auto home = plan_.values[v].home;
+      if (ctas == 1) wrong(name + " is for all CTAs of a cluster, and there is none");
+      if (home && known(*home) && plan_[*home].size % ctas != 0) {
+        wrong(fmt::format("{} has {} bytes, of which {} CTAs do not load as many each", name,
+                          plan_[*home].size, ctas));
+      }
+    }
+    for (const Channel& channel : plan_.channels) {
+      if (channel.scope == Scope::cta) continue;
+      if (ctas == 1) wrong("channel " + channel.name + " is of a cluster, and there is none");
+      if (channel.kind != ChannelKind::pipeline) {
+        wrong("channel " + channel.name + " is of the cluster, and nothing is released in it");
+      }
+    }
+    if (ctas == 1) return;
+    for (const Outside& outside : plan_.kernel->around) {
+      if (outside.mechanism != Mechanism::bulk_store || outside.writes) continue;
+      wrong(outside.what + " stores, and does not say that it writes");
     }
   }
 
@@ -182,8 +218,21 @@ class Checker {
       for (const Step& step : path) check_step(role, step, Instance::From::first);
     }
     for (const Step& step : role.tail) check_step(role, step, Instance::From::last);
+    check_leaving(role);
     check_around(role, role.before, Outside::When::before);
     check_around(role, role.after, Outside::When::after);
+  }
+
+  /// Once, at the very end, and together with somebody.
+  void check_leaving(const Role& role) {
+    const auto leaves = [](const Step& step) { return step.kind == StepKind::leave; };
+    const auto count = std::count_if(role.tail.begin(), role.tail.end(), leaves);
+    if (count == 0) return;
+    const bool alone = cluster_size(plan_) == 1;
+    if (alone || count > 1 || !leaves(role.tail.back()) || role.tail.back().by != By::every_warp) {
+      wrong(role.name + (alone ? " leaves a cluster that there is not"
+                               : " does not leave the cluster as its last step"));
+    }
   }
 
   /// Steps of a tile are of what stands there, in the order of the program; copies may run ahead.
@@ -208,6 +257,9 @@ class Checker {
     const std::string what = fmt::format("a step '{}' of {}", name_of(step.kind), role.name);
     if (step.instance.from != from) wrong(what + " counts its iteration from elsewhere");
     in_range(step.instance.offset, -kMostOfAnything, kMostOfAnything, "the iteration of " + what);
+    if (step.kind == StepKind::leave && from != Instance::From::last) {
+      wrong(what + " stands before the end");
+    }
     const bool of_op = step.kind == StepKind::compute || step.kind == StepKind::issue ||
                        step.kind == StepKind::stage;
     const bool outside = of_op && from == Instance::From::tile;
