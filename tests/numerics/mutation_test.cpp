@@ -96,7 +96,9 @@ void swap_work(const Plan& good, std::vector<Mutant>& mutants) {
       for (std::vector<Step>* all : sequences(mutant.plan.roles[r])) {
         for (std::size_t k = 0; k + 1 < all->size(); ++k) {
           const bool found = (*all)[k].op == steps[i].op && (*all)[k + 1].op == steps[i + 1].op;
-          if (found) std::swap((*all)[k++], (*all)[k]);
+          if (!found) continue;
+          std::swap((*all)[k], (*all)[k + 1]);
+          ++k;
         }
       }
       mutants.push_back(std::move(mutant));
