@@ -46,6 +46,15 @@ function(twill_configure_ TARGET)
   target_link_libraries(${TARGET} PUBLIC ${ARG_LINKS})
 endfunction()
 
+# For code that is compiled far longer than it runs: a third less to build. There GCC 12 also sees overlong copies in
+# std::string + "a".
+function(twill_hardly_optimized TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${TARGET} PRIVATE -Wno-stringop-overflow)
+  endif()
+endfunction()
+
 function(twill_room NAME)
   add_library(twill_${NAME} STATIC)
   add_library(twill::${NAME} ALIAS twill_${NAME})
@@ -68,6 +77,7 @@ function(twill_test NAME)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE TWILL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  twill_hardly_optimized(${target})
   gtest_discover_tests(${target}
     TEST_PREFIX "${NAME}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -4,6 +4,7 @@ Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with
 prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.
 """
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -38,6 +39,16 @@ def emit(program, name, strategy, folder, bf16=False, extra=()):
         return subprocess.run([*command, str(changed)], capture_output=True, text=True)
 
 
+def model(program, name, strategy):
+    """Cycles of an iteration by the bracket, the co-run model and the simulator."""
+    def ask(*words):
+        command = [str(program), *words, "--machine", "h200", "--strategy", strategy, "--json", str(ROOT / "kernels" / f"{SOURCES[name]}.pre.ttgir")]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    row, bracket = ask("compare")["rows"][0], ask("schedule").get("bracket") or {}
+    return dict(fastest=bracket.get("fastest"), slowest=bracket.get("slowest"), expected=row["expected"], simulated=row["simulated"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -45,6 +56,7 @@ def main():
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--instrument", choices=["sections", "steps"], help="with clock stamps; what the model says goes to model.json")
     parser.add_argument("--cluster", type=int, choices=[1, 2], help="as `twill emit cuda` has it; stands behind the strategy in the name")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -54,9 +66,12 @@ def main():
             label = f"{name}.{strategy}" + (f"-c{options.cluster}" if cluster else "") + (".bf16" if options.bf16 else "")
             if not re.search(options.only, label):
                 continue
-            done = emit(options.program, name, strategy, options.folder / label, options.bf16, cluster)
+            stamps = ["--instrument", options.instrument] if options.instrument else []
+            done = emit(options.program, name, strategy, options.folder / label, options.bf16, [*cluster, *stamps])
             if done.returncode != 0:
                 print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
+            elif stamps:
+                (options.folder / label / "model.json").write_text(json.dumps(model(options.program, name, strategy), indent=1))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import typing
 
 import torch
@@ -45,6 +46,48 @@ def descriptor(t, block):
     return TensorDescriptor.from_tensor(t, block)
 
 
+class BestProduct:
+    """C = A B^T by the fastest of the algorithms that cublasLt's heuristics offer (cublaslt.cu)."""
+
+    library = None
+
+    def __init__(self, a, b, c):
+        if BestProduct.library is None:
+            BestProduct.library = self.build()
+        self.tensors = (a, b, c)
+        *batch, m, k = a.shape
+        self.stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        self.handle = self.library.best_product(
+            int(a.dtype == torch.bfloat16), *map(ctypes.c_longlong, (m, b.shape[-2], k)), batch[0] if batch else 1,
+            *pointer(a), *pointer(b), *pointer(c), self.stream)
+        if not self.handle:
+            raise RuntimeError("cublasLt offers nothing for this product")
+
+    def __call__(self):
+        if self.library.run_product(ctypes.c_void_p(self.handle), self.stream) != 0:
+            raise RuntimeError("cublasLt failed")
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            self.library.free_product(ctypes.c_void_p(self.handle))
+
+    @staticmethod
+    def build():
+        """With the library that PyTorch brings, or that of the toolkit."""
+        places = [pathlib.Path(path) / "nvidia" for path in sys.path]
+        found = [path for place in places for path in place.glob("**/libcublasLt.so*")]
+        headers = [path.parent for place in places for path in place.glob("**/include/cublasLt.h")]
+        target = pathlib.Path(tempfile.mkdtemp()) / "cublaslt.so"
+        source = pathlib.Path(__file__).with_name("cublaslt.cu")
+        folder = [f"-L{found[0].parent}", "-Xlinker", f"-rpath={found[0].parent}"] if found else []
+        link = [*folder, "-Xlinker", f"-l:{found[0].name}" if found else "-lcublasLt"]
+        subprocess.run(["nvcc", "-std=c++17", "-O2", "-Xcompiler", "-fPIC", "--shared", *(f"-I{path}" for path in headers), "-o", str(target),
+                        str(source), *link], check=True)
+        library = ctypes.CDLL(str(target))
+        library.best_product.restype = ctypes.c_void_p
+        return library
+
+
 def cdiv(a, b):
     return (a + b - 1) // b
 
@@ -71,7 +114,7 @@ def gemm(bm, bn, loop_sizes=False):
         if peers:
             source = triton_source("gemm")
             blocks = [descriptor(a, [bm, 64]), descriptor(b, [bn, 64]), descriptor(c, [bm, bn])]
-            others = {"cublas": lambda: torch.matmul(a, b.T, out=c),
+            others = {"cublas": lambda: torch.matmul(a, b.T, out=c), "cublaslt-best": BestProduct(a, b, torch.empty_like(c)),
                       "triton-3.6": lambda: source.gemm_tma[(cdiv(m, bm), cdiv(n, bn))](
                           *blocks, k, BM=bm, BN=bn, BK=64, WS=False, num_warps=8 if bn == 256 else 4, num_stages=3 if bn == 256 else 4)}
         return Problem(grid, [*tensor(a), *tensor(b), *tensor(c), *map(ctypes.c_int, last)], [c],
@@ -83,7 +126,7 @@ def gemm_batched(size, dtype, peers=False):
     l, m, n, k = size
     a, b = (torch.randn(l, rows, k, device="cuda", dtype=dtype) for rows in (m, n))
     c = poisoned(l, m, n, dtype=dtype)
-    others = {"cublas": lambda: torch.bmm(a, b.transpose(1, 2), out=c)} if peers else {}
+    others = {"cublas": lambda: torch.bmm(a, b.transpose(1, 2), out=c), "cublaslt-best": BestProduct(a, b, torch.empty_like(c))} if peers else {}
     return Problem((cdiv(m, 128), cdiv(n, 128), l), [*tensor(a), *tensor(b), *tensor(c), ctypes.c_int(k)], [c],
                    lambda: [a.double() @ b.double().transpose(1, 2)], 2.0 * l * m * n * k, others)
 
@@ -191,9 +234,12 @@ class Kernel:
         self.entry.restype = ctypes.c_char_p
         return "\n".join(wrong)
 
-    def launch(self, problem):
+    def launch(self, problem, stamps=None):
+        """`stamps`: where an instrumented kernel records them, and how many a role; none if it is not given."""
+        if stamps is None and (self.folder / "stamps.json").exists():
+            stamps = (ctypes.c_void_p(0), ctypes.c_int(0))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        error = self.entry(*map(ctypes.c_int, problem.grid), stream, *problem.arguments)
+        error = self.entry(*map(ctypes.c_int, problem.grid), stream, *problem.arguments, *(stamps or ()))
         if error:
             raise RuntimeError(f"{self.label}: {error.decode()}")
 

@@ -14,6 +14,7 @@ import time
 import torch
 
 import kernels
+import peers
 
 ATTENTION = [(16, 16, 1024), (16, 16, 2048), (8, 16, 4096), (4, 16, 8192), (2, 16, 16384)]
 SQUARE = [(n, n, n) for n in (2048, 4096, 8192, 16384)]
@@ -93,10 +94,9 @@ def measure(name, size, group, turns):
 
 
 def show(rows):
-    libraries = [r for r in rows if r["who"].startswith(("cublas", "cudnn"))]
-    peers = {(tuple(r["size"]), r["regime"]): r["tflops"] for r in libraries}
+    best = peers.best_libraries(rows)
     for row in rows:
-        ratio = row["tflops"] / peers.get((tuple(row["size"]), row["regime"]), row["tflops"])
+        ratio = row["tflops"] / best.get((row["kernel"], tuple(row["size"]), row["regime"]), row["tflops"])
         print(f"{row['kernel']:22} {row['dtype']:9} {'x'.join(map(str, row['size'])):18} {row['regime']:9} {row['who']:16} "
               f"{row['us']:10.1f} us {row['tflops']:7.1f} TFLOPS {ratio:6.3f}  {row['mhz']} MHz {row['watts']} W", flush=True)
 

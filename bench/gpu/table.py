@@ -1,25 +1,57 @@
-"""Prints what measure.py wrote as a table: `table.py measured/h200-twill.json measured/h200-strategies.json > ../../docs/hardware.md`; its text stands here."""
+"""Prints docs/hardware.md from what measure.py and timeline.py wrote: `table.py measured > ../../docs/hardware.md`; its text stands here.
+
+`measured` is the folder with h200-twill.json, h200-strategies.json, h200-clusters.json (measure.py) and h200-cycles.json (timeline.py, from
+kernels of `emit.py --instrument sections`).
+"""
 import json
+import pathlib
 import sys
+
+import peers
 
 HEAD = """# On the hardware
 
-Made by `bench/gpu/table.py` from what `bench/gpu/measure.py` measured; the sentences are part of that program. Device, date and
-toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc of that CUDA for our kernels, driver 580.159.04.
+Made by `bench/gpu/table.py` from what `bench/gpu/measure.py` and `timeline.py` measured; the sentences are part of that program. Device,
+date and toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc of that CUDA for our kernels, driver 580.159.04.
+
+## Correct
+
+In the same session `check.py` compared each of 68 emitted kernels (10 kernels, five strategies, fp16; two strategies, bf16) with float64 at
+4 to 13 sizes, odd ones and empty loops among them, and 15 kernels more that run in clusters of two: the largest relative errors are
+2.9e-4 (fp16) and 2.3e-3 (bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same
+bits. The four attention kernels of strategy cypress are right, but ptxas serializes their products (C7514): `--compile` refuses them.
+
+compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
+reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
+and one lane arrives at the barrier for all, as the memory model allows. The same kernel, changed by hand so that every lane arrives for
+itself, has no such report: racecheck does not see the order that `__syncwarp` makes. Kernels in clusters have not been through it.
+
+## Cycles of an iteration
+
+By the SM's clock, stamped at the beginning and the end of the steady state of each role of CTA 0 (`--instrument sections`), mean over all
+iterations at the largest size, the slower compute role. *Fastest* is the proven bound, *slowest* what the schedule was solved for, *expected*
+and *simulated* the co-run model and `twill simulate` of the plan; the error is that of the latter.
+"""
+
+AFTER_CYCLES = """
+In cycles the joint optimum is the fastest arrangement of all attention loops but one, by 6 % over `modulo` at head dimension 128 (the
+source that is already cut in two, head dimension 64, goes to `modulo`, against the model). Every kernel lies in its bracket but one,
+`gemm_rowsum` of strategy twill. Where the model is off:
+
+- *GEMM + row sum.* A tile that crosses from the groups that multiply to the one that adds up costs a store and a load of shared memory, in both
+  groups and on the port. The Problem has it as a delay only, so the third group looks free. `modulo`, where nothing crosses, is
+  faster. Mending it means hand-offs as operations of their own.
+- *128 x 128 tiles* want 64 bytes a cycle and SM from L2, which does not always give them; nothing in the model knows of other SMs.
+
+## Speed
 
 Everybody in a table got the same random inputs in one run and took turns; a figure is the median of the turns. *Burst* is 20 ms
-after a rest of 0.25 s; *sustained* is half a second on end on a warm card, which then runs at its power limit of 700 W, so its clock
-says as much as its time. The last two columns are ours over the library: cuBLAS as `torch.matmul` calls it, cuDNN attention
-through PyTorch. The same program measured twice differs by 1 to 2 %. Who comes after a provider that leaves the card cool (a slow one)
-gains a few percent more: the second table has such neighbours, the first has not.
-
-Before that, in the same session, `check.py` compared each of 68 emitted kernels (10 kernels, five strategies, fp16; two strategies, bf16)
-with float64 at 4 to 13 sizes, odd ones and empty loops among them: the largest relative errors are 2.9e-4 (fp16) and 2.3e-3
-(bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same bits.
-compute-sanitizer (memcheck, synccheck, racecheck; five kernels, small sizes) found nothing but races that racecheck reports in
-`gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`, and
-one lane arrives at the barrier for all, as the memory model allows. The same kernel, changed by hand so that every lane arrives for
-itself, has no such report: racecheck does not see the order that `__syncwarp` makes.
+after a rest of 0.25 s; *sustained* is half a second on end on a warm card, which then runs at its power limit of 700 W: the clock
+goes down to what the power allows, so who needs less energy wins there, not only who needs fewer cycles. The MHz are samples
+every 50 ms and too coarse for cycles. The last two columns are ours over the best library call: cuBLAS as `torch.matmul` calls it or the
+fastest of the 32 algorithms that cublasLt's heuristics offer (timed before), cuDNN attention through PyTorch. The same program
+measured twice differs by 1 to 2 %. Who comes after a provider that leaves the card cool (a slow one) gains a few percent more: the second
+table has such neighbours, the first has not.
 """
 
 NOTES = """
@@ -27,39 +59,60 @@ NOTES = """
 
 | step | expected | measured |
 |---|---|---|
-| persistent tiles in an L2-aware order, ring as deep as memory allows, output through TMA; no clusters | 0.92 to 0.94 of cuBLAS, the step of a public ladder of hand-written kernels | 1.00 to 1.03 from 4096 on, 0.99 in the second table |
-| 128 x 128 tiles (`gemm_batched`, `gemm_persistent`) | 0.9 | 0.99 to 0.69: 64 bytes a cycle and SM from L2 are more than it gives; a cluster that shares loads is not emitted yet |
-| dual GEMM in one kernel | more than the separate calls, by the traffic saved | 1.34 at 2048, 1.10, 1.05 at 8192. By strategy modulo: the optimum splits the two products of the same rows over two groups, and their product after the loop then has no home, so `twill` refuses it |
-| GEMM + row sum with a third group for the sums | 1.0 | 0.60 to 0.69; reading the tile again costs more shared memory port than the schedule's costs say: the bar is missed |
-| attention, head dimension 128, joint optimum | 1.0 of cuDNN | 0.97 to 1.01 over two sources and five lengths; at 16384 0.98 and 0.995: the bar of 1.0 is missed by a little |
-| the same by `modulo` | slower | 0.96: the joint optimum gains 2 % on Hopper |
-| head dimension 64, joint optimum | 1.0 | 0.87 to 0.89, and `modulo` 0.98: the model ranks them the other way round |
-| pinning waits behind the arithmetic they should overlap | -2 % where roles take turns | -1 %: plans whose roles take turns no longer pin |
-| the wait for the second product moved behind the exponentials (by hand) | 0.8 of the cycles | 1.6 % faster: the model's picture of that loop is too good (2465 cycles simulated; about 3090 follow from the sustained TFLOPS and clock of such a run) |
+| persistent tiles in an L2-aware order, ring as deep as memory allows, output through TMA | 0.92 to 0.94 of cuBLAS, the step of a public ladder of hand-written kernels | 1.00 to 1.02 of the best of cuBLAS and cublasLt from 4096 on (0.985 in the second table), 0.87 at 2048, where 128 tiles leave no second round |
+| 128 x 128 tiles | 0.9 | 0.93 to 0.66, and yet 514 cycles an iteration of 512: they move twice the bytes a FLOP through L2 and shared memory, and the card answers with its clock |
+| clusters of two, one operand by multicast | 1.05 for 128 x 128 tiles | 0.95 to 1.01 of the same kernel without, 1.06 in two bursts: the L2 serves the pairs well enough, and waiting for two CTAs' consumers costs more than the bytes. Attention with shared K and V gains 1 to 2 % sustained and loses 1 to 2 % in bursts. So clusters are off unless asked for |
+| dual GEMM in one kernel | more than the separate calls, by the traffic saved | 1.27 at 2048, 1.10, 1.05 at 8192 |
+| GEMM + row sum | 1.0 | 0.59 to 0.69, `modulo` 0.68 to 0.80: the bar is missed, see above |
+| attention, head dimension 128 | 1.0 of cuDNN | 0.97 at 1024, 0.99 to 1.00 beyond; from the source that is cut in two 0.94, 0.98 to 1.00. At 16384 0.998, 1.002 and 0.996: the bar of 1.0 is a tie, that of 0.95 is missed by one source at 1024 |
+| the same by `modulo` | slower | 6 % more cycles, and a tie sustained: both are at the power limit |
+| head dimension 64 | 1.0 | 0.95 to 0.97 (0.87 to 0.89 with turns and pins) |
+| turns at the tensor core (ping-pong), which the order assumes | necessary: groups that start together were seen to run 30 % slower | 2647 cycles with, 2530 without at head dimension 128; 2417 and 2074 at 64; equal once. Loads set the groups apart. Plans now have turns only where the simulated loop needs them |
+| waits pinned behind the arithmetic they should overlap (a wait that is already complete ends the basic block) | ptxas keeps the overlap | 1 to 11 % slower in six of nine kernels, equal in two, 2.6 % faster in one (modulo, 64): ptxas 13.0 mixes better than the plan. Pins are only printed on request |
+| the wait for the second product as late as its registers allow (by hand) | fewer stalls | 1 % faster once, 1 to 16 % slower otherwise |
 | what comes after the loop computed anew there | no spills | 28 bytes of spills gone; the time moved less than it scatters |
+| a stamp at every step | 2 % | 10 to 25 %, and other code: stamps at the sections are what measures |
 """
+
+TITLES = {"h200-twill": "Strategy twill and what it is measured by", "h200-strategies": "All strategies at the largest size",
+          "h200-clusters": "Clusters of two (c2) beside the same kernels without (c1)"}
+
+
+def cycles_table(rows):
+    print("| kernel | strategy | measured | fastest | slowest | expected | simulated | error |\n|---|---|---|---|---|---|---|---|")
+    kernels = {}
+    for row in rows:
+        if row["role"] != "LOAD":
+            kernels.setdefault(row["kernel"], []).append(row)
+    for label, roles in kernels.items():
+        measured, model = max(row["iteration"] for row in roles), roles[0]["model"]
+        name, strategy = label.split(".")
+        print(f"| {name} | {strategy} | {measured:.0f} | {model['fastest']} | {model['slowest']} | {model['expected']} | {model['simulated']:.0f} | "
+              f"{100 * (model['simulated'] / measured - 1):+.1f} % |")
+
+
+def speed_table(title, rows):
+    print(f"### {title}\n\n| kernel | size | who | us, sustained | TFLOPS, burst | TFLOPS, sustained | MHz | over the library, burst | sustained |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    table = {}
+    for row in rows:
+        table.setdefault((row["kernel"], tuple(row["size"]), row["who"]), {})[row["regime"]] = row
+    best = peers.best_libraries(rows)
+    for (kernel, size, who), both in table.items():
+        ratio = [both[regime]["tflops"] / best[kernel, size, regime] for regime in ("burst", "sustained")]
+        print(f"| {kernel} | {' x '.join(map(str, size))} | {who} | {both['sustained']['us']:.1f} | {both['burst']['tflops']:.0f} | "
+              f"{both['sustained']['tflops']:.0f} | {both['sustained']['mhz']} | {ratio[0]:.3f} | {ratio[1]:.3f} |")
+    print()
 
 
 def main():
-    rows, about = [], None
-    for name in sys.argv[1:]:
-        with open(name) as file:
-            data = json.load(file)
-        about = about or data
-        rows.append(data["rows"])
-    print(HEAD.format(**about))
-    for title, part in zip(("Strategy twill and what it is measured by", "All strategies at the largest size"), rows):
-        print(f"## {title}\n\n| kernel | size | who | us, sustained | TFLOPS, burst | TFLOPS, sustained | MHz | over the library, burst | sustained |")
-        print("|---|---|---|---|---|---|---|---|---|")
-        table = {}
-        for row in part:
-            table.setdefault((row["kernel"], tuple(row["size"]), row["who"]), {})[row["regime"]] = row
-        best = {(kernel, size): both for (kernel, size, who), both in table.items() if who.startswith(("cublas", "cudnn"))}
-        for (kernel, size, who), both in table.items():
-            ratio = [both[r]["tflops"] / best[kernel, size][r]["tflops"] for r in ("burst", "sustained")]
-            print(f"| {kernel} | {' x '.join(map(str, size))} | {who} | {both['sustained']['us']:.1f} | {both['burst']['tflops']:.0f} | "
-                  f"{both['sustained']['tflops']:.0f} | {both['sustained']['mhz']} | {ratio[0]:.3f} | {ratio[1]:.3f} |")
-        print()
+    folder = pathlib.Path(sys.argv[1])
+    data = {name: json.loads((folder / f"{name}.json").read_text()) for name in TITLES}
+    print(HEAD.format(**data["h200-twill"]))
+    cycles_table(json.loads((folder / "h200-cycles.json").read_text()))
+    print(AFTER_CYCLES)
+    for name, title in TITLES.items():
+        speed_table(title, data[name]["rows"])
     print(NOTES.strip())
 
 

@@ -4,12 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/driver/emit_cuda.h"
 #include "twill/driver/input.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/plan/text.h"
 
-// Protects the way from a kernel's text to a plan of the whole kernel: who loads what before the loop,
-// who stores what after it, how the CTA comes by its tiles, and that no memory is left over.
+// Protects the way from a kernel's text to a plan of the whole kernel: who loads what before the
+// loop, who stores what after it, how the CTA comes by its tiles, and that no memory is left over.
 namespace twill::driver {
 namespace {
 
@@ -87,8 +88,8 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
-/// Of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the note that
-/// says why none is shared.
+/// Of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the note
+/// that says why none is shared.
 std::string shared_in(const std::string& kernel) {
   const plan::Plan plan = plan_of(kernel, 2);
   if (plan.kernel->cluster == 1) {
@@ -108,8 +109,9 @@ std::string shared_in(const std::string& kernel) {
   return text;
 }
 
-// Which loads two tiles have in common follows from the program ids their coordinates depend on, along
-// the axis that saves most. load0 is the left operand; its tile is 128 rows, that of the right one 256.
+// Which loads two tiles have in common follows from the program ids their coordinates depend on,
+// along the axis that saves most. load0 is the left operand; its tile is 128 rows, that of the
+// right one 256.
 TEST(PlanOfACluster, SharesWhatDoesNotDependOnTheAxis) {
   EXPECT_EQ(shared_in("gemm/sm_90/tma_128x256x64"), "x: load1");
   EXPECT_EQ(shared_in("gemm/sm_90/tma_128x128x64"), "x: load1");
@@ -125,6 +127,46 @@ TEST(PlanOfACluster, IsRefusedWhereItIsNotProvablyRight) {
             "no cluster: no two tiles have a load in common");
   EXPECT_EQ(shared_in("gemm_persistent/sm_90/128x128x64_nested"),
             "no cluster: the kernel does not walk the grid on its own");
+}
+
+int tokens(const plan::Plan& plan) {
+  int count = 0;
+  for (const plan::Channel& channel : plan.channels) {
+    count += channel.kind == plan::ChannelKind::token ? 1 : 0;
+  }
+  return count;
+}
+
+// Protects: turns at the tensor core cost time and are taken only where the simulated loop needs
+// them.
+TEST(PlanOfAKernel, TakesTurnsOnlyWhereTheyPay) {
+  EXPECT_EQ(tokens(plan_of("fa_fwd/sm_90/d64")), 0);
+  EXPECT_EQ(tokens(plan_of("fa_fwd_subtiled/sm_90/2x64n128d64")), 2);
+}
+
+// Protects the order of what is tried with a kernel that ptxas makes something else of, and its
+// end.
+TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
+  GateVerdict verdict{{}, {"C7514"}, true, false};
+  Request request;
+  const auto first = remedy_for(request, verdict);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(first->request.pins);
+  EXPECT_EQ(first->request.spare_registers, 8);
+  verdict.overlaps_lost = true;
+  const auto pinned = remedy_for(request, verdict);
+  ASSERT_TRUE(pinned.has_value());
+  EXPECT_TRUE(pinned->request.pins);
+  EXPECT_EQ(pinned->request.spare_registers, 0);
+  int rounds = 0;
+  for (auto next = remedy_for(request, verdict); next; next = remedy_for(next->request, verdict))
+    ++rounds;
+  EXPECT_EQ(rounds, 3);
+}
+
+TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
+  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {}, true, false}).has_value());
+  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {"error: expected a ;"}, false, false}).has_value());
 }
 
 }  // namespace

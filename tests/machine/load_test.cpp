@@ -168,5 +168,13 @@ TEST(Load, DescriptionsShowEverything) {
   }
 }
 
+// Protects: what is kept free is taken from every group, and goes no lower than nothing.
+TEST(KeepingFree, LeavesGroupsFewerRegisters) {
+  const Machine machine = keeping_free(shipped("h200"), 16);
+  EXPECT_EQ(machine->register_overhead.value, 44);
+  EXPECT_EQ(machine.pool_named("2x64")->groups[2].registers, 240 - 44);
+  EXPECT_EQ(machine.pool_named("2x64")->groups[0].registers, 0);
+}
+
 }  // namespace
 }  // namespace twill::machine

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -12,14 +13,31 @@ namespace {
 
 /// Below kernels/.
 constexpr const char* kKernels[] = {
-    "fa_fwd/sm_90/d128",          "fa_fwd_subtiled/sm_90/2x64n128d128",
-    "gemm/sm_90/tma_128x128x64",  "gemm/sm_90/tma_128x256x64",
-    "dual_gemm/sm_90/128x128x64", "gemm_rowsum/sm_90/128x128x64",
-    "fa_fwd/sm_100/d128",         "fa_fwd_subtiled/sm_100/2x64n128d128",
-    "gemm/sm_100/tma_128x128x64", "gemm/sm_100/tma_128x256x64",
+    "fa_fwd/sm_90/d128",
+    "fa_fwd_subtiled/sm_90/2x64n128d128",
+    "gemm/sm_90/tma_128x128x64",
+    "gemm/sm_90/tma_128x256x64",
+    "dual_gemm/sm_90/128x128x64",
+    "gemm_rowsum/sm_90/128x128x64",
+    "fa_fwd_subtiled/sm_90/2x64n128d64",
+    "fa_fwd/sm_100/d128",
+    "fa_fwd_subtiled/sm_100/2x64n128d128",
+    "gemm/sm_100/tma_128x128x64",
+    "gemm/sm_100/tma_128x256x64",
 };
 
+bool takes_turns(const plan::Plan& plan) {
+  return std::any_of(plan.channels.begin(), plan.channels.end(), [](const plan::Channel& channel) {
+    return channel.kind == plan::ChannelKind::token;
+  });
+}
+
+// A plan whose roles take turns keeps the schedule's interval at the schedule's costs. Others are
+// held to what is expected at the rates that shared pipes leave: whoever comes first gets the
+// tensor core, which at costs under which nothing overlaps can be another order than the
+// schedule's.
 TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
+  int with_turns = 0;
   std::printf("%-38s %6s %9s %9s %9s %9s\n", "", "II", "expected", "pipes", "barriers", "loads");
   for (const char* kernel : kKernels) {
     Request request;
@@ -34,11 +52,14 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
                 static_cast<long long>(loop->plan->plan().schedule.initiation_interval), expected,
                 account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
     EXPECT_NEAR(account.pipes.value_or(0), expected, 0.03 * expected) << kernel;
+    EXPECT_EQ(account.loads, loop->run->interval) << kernel;
+    if (!takes_turns(loop->plan->plan())) continue;
+    ++with_turns;
     EXPECT_LE(account.own.value_or(0),
               static_cast<double>(loop->plan->plan().schedule.initiation_interval) + 1e-3)
         << kernel;
-    EXPECT_EQ(account.loads, loop->run->interval) << kernel;
   }
+  EXPECT_GT(with_turns, 0);
 }
 
 }  // namespace

@@ -69,6 +69,15 @@ void add_depth_option(CLI::App& command, driver::Request& request) {
       ->check(CLI::Range(1, 256));
 }
 
+void add_remedy_options(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--spare-registers", request.spare_registers,
+                  "Registers of each thread to keep from tile data, beyond the machine's overhead")
+      ->check(CLI::Range(0, 256));
+  command.add_flag("--pins", request.pins,
+                   "Keep ptxas from moving math over the waits it should overlap with");
+}
+
 void add_cluster_option(CLI::App& command, driver::Request& request) {
   command
       .add_option("--cluster", request.cluster,

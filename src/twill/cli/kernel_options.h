@@ -21,6 +21,8 @@ void add_strategy_options(CLI::App& command, driver::Request& request);
 /// --strategy, as often as wanted.
 void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies);
 void add_depth_option(CLI::App& command, driver::Request& request);
+/// --spare-registers and --pins: what to do when ptxas does not follow a plan.
+void add_remedy_options(CLI::App& command, driver::Request& request);
 /// --cluster, of the plan.
 void add_cluster_option(CLI::App& command, driver::Request& request);
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.

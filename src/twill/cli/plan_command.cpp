@@ -109,6 +109,7 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_remedy_options(*command, request);
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");

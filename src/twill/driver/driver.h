@@ -47,7 +47,9 @@ struct Request {
   bool strict = false;                  ///< refuse operations that only the default rule prices
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
-  int cluster = 1;  ///< of `plan_loop`, most CTAs that share loads: 1 or 2
+  int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
+  bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
+  int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   solve::Options limits;
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };

@@ -14,8 +14,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "fragment", "host",  "ring", "role",
-                                    "tile",    "tma",      "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier", "fragment", "host", "ring",  "role",
+                                    "stamps",  "tile",     "tma",  "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(std::map<std::string, std::string>& files) {
@@ -30,9 +30,9 @@ Result<void> add_runtime(std::map<std::string, std::string>& files) {
 
 }  // namespace
 
-Result<EmittedCuda> emit_cuda(const Request& request) {
+Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
-  EmittedCuda emitted{std::move(planned), {}};
+  EmittedCuda emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
   if (emitted.planned.outcome.machine.empty()) {
     return fail({request.input.name},
@@ -40,21 +40,81 @@ Result<EmittedCuda> emit_cuda(const Request& request) {
                 "give the TTGIR of the kernel");
   }
   TWILL_TRY(const Kernel kernel, read_kernel(request));
-  TWILL_TRY(std::string source,
-            emit::cuda_kernel({kernel.program, kernel.choice.loop, emitted.planned.outcome.origins,
-                               *emitted.planned.plan, request.input.name}));
+  const emit::KernelParts parts{
+      kernel.program,        kernel.choice.loop, emitted.planned.outcome.origins,
+      *emitted.planned.plan, request.input.name, stamps};
+  TWILL_TRY(std::string source, emit::cuda_kernel(parts));
+  TWILL_TRY(emitted.loops, emit::expected_loops(parts));
+  if (stamps != emit::Stamps::none) {
+    emitted.files["stamps.json"] = emit::cuda_stamps(*emitted.planned.plan, stamps);
+  }
   emitted.files["kernel.cu"] = std::move(source);
   TWILL_TRY_VOID(add_runtime(emitted.files));
   return emitted;
 }
 
-Result<GateVerdict> compile_emitted(const std::string& folder) {
+namespace {
+
+constexpr int kMoreRegisters = 8;
+constexpr int kMostSpareRegisters = 16;
+
+gate::LoopCode planned_code(const emit::ExpectedLoop& loop) {
+  gate::LoopCode code;
+  for (const emit::ExpectedWait& wait : loop.waits) {
+    code.waits.push_back({wait.pending, wait.products, wait.exponentials});
+  }
+  code.products_after = loop.after.products;
+  code.exponentials_after = loop.after.exponentials;
+  return code;
+}
+
+/// How the machine code falls short of a role's steady state: by the loop that comes closest.
+std::vector<std::string> shortfalls_of(const emit::ExpectedLoop& loop,
+                                       const gate::FunctionCode& function) {
+  std::optional<std::vector<std::string>> least;
+  for (const gate::RoleCode& role : function.roles) {
+    for (const gate::LoopCode& found : role.loops) {
+      auto reasons = gate::shortfalls(planned_code(loop), found);
+      if (!least || reasons.size() < least->size()) least = std::move(reasons);
+    }
+  }
+  if (!least) return {"there is no loop of products"};
+  return *least;
+}
+
+void judge_overlaps(const EmittedCuda& emitted, const gate::FunctionCode& function,
+                    GateVerdict& verdict) {
+  for (const emit::ExpectedLoop& loop : emitted.loops) {
+    for (const std::string& reason : shortfalls_of(loop, function)) {
+      verdict.refusals.push_back(fmt::format("{}: role {} does not overlap as planned: {}",
+                                             function.name, loop.role, reason));
+      verdict.overlaps_lost = true;
+    }
+  }
+}
+
+void judge_code(const gate::FunctionCode& function, GateVerdict& verdict) {
+  for (const gate::RoleCode& role : function.roles) {
+    verdict.facts.push_back(
+        fmt::format("{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
+                    function.name, role.registers, role.highest_register, role.products,
+                    role.batches, role.waits));
+  }
+  for (std::string& refusal : gate::refusals(function)) {
+    verdict.refusals.push_back(std::move(refusal));
+  }
+}
+
+}  // namespace
+
+Result<GateVerdict> compile_emitted(const EmittedCuda& emitted, const std::string& folder) {
   const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
   const std::filesystem::path source = std::filesystem::path(folder) / "kernel.cu";
   TWILL_TRY(const gate::Compiled compiled,
             gate::compile_cuda(toolchain, source, {{std::filesystem::path(folder)}, {}}));
   GateVerdict verdict;
   verdict.refusals = compiled.refusals;
+  verdict.compiled = !compiled.report.functions.empty();
   for (const gate::FunctionReport& function : compiled.report.functions) {
     if (!function.is_kernel) continue;
     verdict.facts.push_back(fmt::format("{}: {} registers at entry, {} + {} bytes spilled",
@@ -69,17 +129,25 @@ Result<GateVerdict> compile_emitted(const std::string& folder) {
   TWILL_TRY(const std::vector<gate::FunctionCode> code,
             gate::disassemble(toolchain, compiled.cubin));
   for (const gate::FunctionCode& function : code) {
-    for (const gate::RoleCode& role : function.roles) {
-      verdict.facts.push_back(
-          fmt::format("{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
-                      function.name, role.registers, role.highest_register, role.products,
-                      role.batches, role.waits));
-    }
-    for (std::string& refusal : gate::refusals(function)) {
-      verdict.refusals.push_back(std::move(refusal));
-    }
+    judge_code(function, verdict);
+    judge_overlaps(emitted, function, verdict);
   }
   return verdict;
+}
+
+std::optional<Remedy> remedy_for(const Request& request, const GateVerdict& verdict) {
+  if (!verdict.compiled || verdict.refusals.empty()) return std::nullopt;
+  Remedy remedy{request, ""};
+  if (verdict.overlaps_lost && !request.pins) {
+    remedy.request.pins = true;
+    remedy.words = "with pins (--pins)";
+    return remedy;
+  }
+  if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
+  remedy.request.spare_registers += kMoreRegisters;
+  remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",
+                             remedy.request.spare_registers, remedy.request.spare_registers);
+  return remedy;
 }
 
 }  // namespace twill::driver

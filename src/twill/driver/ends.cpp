@@ -24,10 +24,6 @@ using machine::Rate;
 using report::Candidate;
 using schedule::Answer;
 
-/// An expected interval that is larger by no more than this factor is no worse: the co-run model's
-/// root mean square error on measured loops is 3.6 %.
-constexpr double kModelError = 1.036;
-
 const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
   const auto found = std::find_if(posed.pools.begin(), posed.pools.end(),
                                   [&](const PosedPool& pool) { return pool.pool == name; });
@@ -93,7 +89,7 @@ Cycles least_expected(const std::vector<Candidate>& candidates) {
 
 /// Whose schedule is kept. Without any, the first candidate's answer.
 std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate> wanted) {
-  const double limit = kModelError * static_cast<double>(least_expected(candidates));
+  const double limit = schedule::kCoRunError * static_cast<double>(least_expected(candidates));
   const auto rank = [&](const Candidate& it) {
     const bool close = it.slowest && static_cast<double>(or_most(it.expected)) <= limit;
     const bool unwanted = wanted && it.rate != report::name_of(*wanted);

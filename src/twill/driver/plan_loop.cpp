@@ -7,8 +7,10 @@
 #include "twill/driver/cluster.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/timing.h"
 #include "twill/plan/json.h"
 #include "twill/plan/make.h"
+#include "twill/schedule/corun.h"
 #include "twill/verify/verify.h"
 
 namespace twill::driver {
@@ -86,13 +88,41 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
   return result;
 }
 
+bool no_slower(double interval, double other) { return interval <= schedule::kCoRunError * other; }
+
+/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
+/// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
+/// come, first served, its loop is simulated to be slower by more than the model errs.
+Result<Attempt> with_turns_if_needed(const Request& request, const report::Outcome& outcome,
+                                     const verify::CheckedSchedule& checked, plan::Setting setting,
+                                     const std::vector<std::string>& notes) {
+  const auto interval = [&](const Attempt& tried) -> Result<std::optional<double>> {
+    if (!tried.plan) return std::nullopt;
+    return simulated_interval(request, outcome.pool, tried.plan->plan());
+  };
+  setting.tokens = false;
+  std::vector<std::string> without = notes;
+  without.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
+  Attempt free = attempt(checked, setting, without);
+  TWILL_TRY(const std::optional<double> in_free, interval(free));
+  const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
+  if (in_free && expected && no_slower(*in_free, static_cast<double>(*expected))) return free;
+  setting.tokens = true;
+  Attempt turns = attempt(checked, setting, notes);
+  TWILL_TRY(const std::optional<double> in_turns, interval(turns));
+  const bool needed = in_turns && in_free && !no_slower(*in_free, *in_turns);
+  return needed || !free.plan ? turns : free;
+}
+
 Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome, bool shrink,
                              const std::vector<std::string>& notes) {
   const auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
   if (!checked) return Attempt{};  // the outcome's violations say it
   plan::Setting setting;
   setting.shrink = shrink;
-  setting.tokens = outcome.strategy == "twill";  // no other relies on turns at the tensor core
+  const bool may_take_turns = outcome.strategy == "twill";  // no other relies on them
+  setting.tokens = may_take_turns;
+  setting.pins = request.pins;
   setting.ring_depth = outcome.ring_depth;
   if (outcome.machine.empty()) return attempt(*checked, setting, notes);
   TWILL_TRY(const Kernel kernel, read_kernel(request));
@@ -100,9 +130,11 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome));
-  if (request.cluster == 1) return attempt(*checked, setting, notes);
   std::vector<std::string> all = notes;
-  if (const auto why = choose_cluster(setting, kernel, outcome)) all.push_back(*why);
+  if (request.cluster > 1) {
+    if (const auto why = choose_cluster(setting, kernel, outcome)) all.push_back(*why);
+  }
+  if (may_take_turns) return with_turns_if_needed(request, outcome, *checked, setting, all);
   return attempt(*checked, setting, all);
 }
 

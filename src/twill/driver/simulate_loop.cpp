@@ -4,21 +4,11 @@
 
 #include "twill/driver/arranged.h"
 #include "twill/driver/input.h"
+#include "twill/driver/timing.h"
 #include "twill/plan/json.h"
 
 namespace twill::driver {
 namespace {
-
-/// The signals of the machine; none without one.
-Result<simulate::Timing> timing_on(const std::string& machine) {
-  simulate::Timing timing;
-  timing.load_latency = true;
-  if (machine.empty()) return timing;
-  TWILL_TRY(const machine::Machine found, find_machine(machine));
-  timing.mbarrier_signal = found->mbarrier_signal.value;
-  timing.named_barrier_signal = found->named_barrier_signal.value;
-  return timing;
-}
 
 /// Runs the plan, and again for the account of where its cycles come from.
 void run_plan(SimulatedLoop& loop, const simulate::Setting& setting) {

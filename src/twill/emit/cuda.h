@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "twill/extract/extract.h"
 #include "twill/ir/program.h"
@@ -11,6 +12,13 @@
 /// order, behind which barrier and in which buffer, all that is the plan's.
 namespace twill::emit {
 
+/// Which moments an instrumented kernel records (runtime/stamps.cuh).
+enum class Stamps {
+  none,
+  sections,  ///< the beginning of each section of each role: a few instructions a tile
+  steps,     ///< the beginning of each step, in every iteration
+};
+
 /// What a kernel is printed from. The Program says what is computed, the origins which of its
 /// operations each op of the plan stands for, and the plan everything else.
 struct KernelParts {
@@ -19,6 +27,7 @@ struct KernelParts {
   std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
   const plan::ProvenPlan& plan;
   std::string input;  ///< name of the text the Program was read from, for the head comment
+  Stamps stamps = Stamps::none;
 };
 
 /// A complete `kernel.cu`: the kernel, and a function that launches it with the arguments of the
@@ -28,5 +37,26 @@ struct KernelParts {
 /// Fails for what it cannot express, with the line of the operation in the TTGIR. Deterministic.
 /// Cost: about linear in the length of the text.
 Result<std::string> cuda_kernel(const KernelParts& parts);
+
+/// A wait for products, and what stands between it and the one before (or the start of the loop):
+/// wgmma instructions, and exponentials of tiles, of one thread.
+struct ExpectedWait {
+  int pending = 0;  ///< batches that may be unfinished after it
+  int products = 0;
+  int exponentials = 0;
+};
+
+/// What the machine code of a role's steady state has to show for its overlaps to be there.
+struct ExpectedLoop {
+  std::string role;
+  std::vector<ExpectedWait> waits;
+  ExpectedWait after;  ///< what stands behind the last wait
+};
+
+/// Of each role that waits for products in its steady state. Fails as `cuda_kernel` does.
+Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts);
+
+/// What the numbers in the stamps of an instrumented kernel mean, as JSON: docs/reference/cuda.md.
+std::string cuda_stamps(const plan::ProvenPlan& plan, Stamps stamps);
 
 }  // namespace twill::emit

@@ -172,6 +172,7 @@ class Machine {
 
  private:
   friend Result<Machine> load_machine(std::string_view text, std::string_view file);
+  friend Machine keeping_free(Machine machine, int registers);
   explicit Machine(Description description) : description_(std::move(description)) {}
   Description description_;
 };
@@ -179,6 +180,9 @@ class Machine {
 /// Reads a machine from its JSON text; `file` is for messages. A wrong one fails with the line, the
 /// column, the path of the member ("/operations/exp2/terms/0/cycles") and what is expected there.
 Result<Machine> load_machine(std::string_view text, std::string_view file);
+
+/// The machine with so many more registers of each thread kept from tile data, 0 to 4096.
+Machine keeping_free(Machine machine, int registers);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
 /// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work

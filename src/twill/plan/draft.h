@@ -115,7 +115,7 @@ void make_order(Draft& draft);
 /// Everything that waits.
 Result<void> make_channels(Draft& draft, const Setting& setting);
 /// Fences, asynchronous groups, sections.
-Result<void> make_sections(Draft& draft);
+Result<void> make_sections(Draft& draft, bool pins);
 /// What roles do before and after the loop, and the channels for that.
 Result<void> make_tile_steps(Draft& draft);
 

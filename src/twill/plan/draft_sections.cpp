@@ -134,8 +134,8 @@ class Window {
 /// Writes the sections of one role.
 class SectionWriter {
  public:
-  SectionWriter(const Draft& draft, RoleId role)
-      : draft_(draft), role_(role), window_(draft, role) {}
+  SectionWriter(const Draft& draft, RoleId role, bool pins)
+      : draft_(draft), role_(role), pins_(pins), window_(draft, role) {}
 
   std::int64_t spread() const { return window_.spread(); }
 
@@ -224,7 +224,7 @@ class SectionWriter {
     drain.reads_only =
         queue == Mechanism::bulk_store && window_.at(position).step.kind == StepKind::release;
     drain.by = queue == Mechanism::bulk_store ? By::one_warp : By::every_warp;
-    if (queue == Mechanism::wgmma && overlaps_math(out) && !takes_turns()) {
+    if (queue == Mechanism::wgmma && pins_ && overlaps_math(out)) {
       Step pin;
       pin.kind = StepKind::fence;
       pin.fence = Fence::pin;
@@ -233,15 +233,6 @@ class SectionWriter {
       out.push_back(pin);
     }
     out.push_back(drain);
-  }
-
-  bool takes_turns() const {
-    return std::any_of(
-        draft_.plan.channels.begin(), draft_.plan.channels.end(), [&](const Channel& channel) {
-          return channel.kind == ChannelKind::token &&
-                 (channel.producer == role_ ||
-                  std::count(channel.consumers.begin(), channel.consumers.end(), role_) > 0);
-        });
   }
 
   /// Whether math stands between the last start of a group in this section and here.
@@ -257,6 +248,7 @@ class SectionWriter {
 
   const Draft& draft_;
   RoleId role_;
+  bool pins_;
   Window window_;
   Drains drains_;
 };
@@ -289,10 +281,10 @@ void add_tail(Draft& draft, RoleId role) {
 
 }  // namespace
 
-Result<void> make_sections(Draft& draft) {
+Result<void> make_sections(Draft& draft, bool pins) {
   make_fences(draft);
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
-    SectionWriter writer(draft, RoleId(r));
+    SectionWriter writer(draft, RoleId(r), pins);
     if (writer.spread() > kLargestSpread) {
       return fail({},
                   fmt::format("group {} spreads an iteration over {} windows; plans go up to {}",
@@ -323,7 +315,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   TWILL_TRY_VOID(make_addresses(draft, setting));
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
-  TWILL_TRY_VOID(make_sections(draft));
+  TWILL_TRY_VOID(make_sections(draft, setting.pins));
   const std::vector<int> needed = registers_needed(draft.plan);
   for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
   TWILL_TRY_VOID(make_tile_steps(draft));

@@ -35,6 +35,7 @@ struct Setting {
   std::vector<Around> around;      ///< in the order of the program
   std::vector<int> parts;          ///< by OpId: the rows it works on, -1: all; may be empty
   bool tokens = true;       ///< keep the order of tensor-core work across roles
+  bool pins = false;        ///< keep the compiler from moving math over the waits it overlaps with
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;  ///< also the waits that others imply
   bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the

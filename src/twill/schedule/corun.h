@@ -18,6 +18,10 @@ struct CoRun {
   std::vector<double> unit_busy;  ///< by UnitId: its occupancies per interval
 };
 
+/// Root mean square error on the loops that were timed on an H200 (decision 0004): an interval that
+/// is larger by no more than this factor is no worse.
+inline constexpr double kCoRunError = 1.036;
+
 /// Who is next on a unit that several groups use.
 enum class Turns {
   enforced,    ///< the order's sequence, held by tokens or barriers between the groups
@@ -25,11 +29,11 @@ enum class Turns {
 };
 
 /// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
-/// slowing down is what is computed here. Synchronous ops hold their group until they are issued and
-/// their pipes have done the work; asynchronous ones for their issue cycles. Registers and memory are not looked at; groups
-/// run at most four rounds ahead of each other and of their units. Stages beyond 60 are not
-/// measured. Fails if the order does not fit the Problem or can never go on. Deterministic. Cost:
-/// about 100 runs through the ops.
+/// slowing down is what is computed here. Synchronous ops hold their group until they are issued
+/// and their pipes have done the work; asynchronous ones for their issue cycles. Registers and
+/// memory are not looked at; groups run at most four rounds ahead of each other and of their units.
+/// Stages beyond 60 are not measured. Fails if the order does not fit the Problem or can never go
+/// on. Deterministic. Cost: about 100 runs through the ops.
 Result<CoRun> co_run(const problem::Problem& problem, const Order& order, Turns turns);
 
 }  // namespace twill::schedule

@@ -38,8 +38,8 @@ Result<void> check_descriptor(const View& view, std::size_t argument) {
 }
 
 /// The place of a tile in the grid, given how many there are along x and y.
-void print_order(Text& text, const plan::Kernel& kernel, const std::string& x,
-                 const std::string& y, std::string_view head, std::string_view tail) {
+void print_order(Text& text, const plan::Kernel& kernel, const std::string& x, const std::string& y,
+                 std::string_view head, std::string_view tail) {
   text.line(fmt::format("const int in_plane = tile % ({} * {});", x, y));
   text.line(fmt::format("const int z = tile / ({} * {});", x, y));
   if (kernel.order == plan::TileOrder::row_major) {
@@ -51,8 +51,8 @@ void print_order(Text& text, const plan::Kernel& kernel, const std::string& x,
   text.line(fmt::format("const int band = in_plane / ({} * {});", group, y));
   text.line(fmt::format("const int in_band = in_plane % ({} * {});", group, y));
   text.line(fmt::format("const int width = min({0}, {1} - {0} * band);", group, x));
-  text.line(fmt::format("{}{{{} * band + in_band % width, in_band / width, z{}}};", head, group,
-                        tail));
+  text.line(
+      fmt::format("{}{{{} * band + in_band % width, in_band / width, z{}}};", head, group, tail));
 }
 
 /// How many tiles, or groups of them, there are along an axis of the grid.
@@ -69,7 +69,8 @@ void print_cluster_walk(Text& text, const plan::Kernel& kernel) {
   text.blank();
   text.open("struct Ids");
   text.line("int x, y, z;");
-  text.line("bool own;  // false: the tile is done by the cluster's first CTA, this one repeats it");
+  text.line(
+      "bool own;  // false: the tile is done by the cluster's first CTA, this one repeats it");
   text.close(";");
   text.open("__host__ __device__ static int groups_along(int grid)");
   text.line("return grid / kCluster + (grid % kCluster != 0);");
@@ -108,9 +109,8 @@ void print_walk(Text& text, const plan::Kernel& kernel) {
 /// A persistent kernel fills the device once.
 void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::string& name) {
   const bool cluster = kernel.cluster > 1;
-  text.line(fmt::format("const long long tiles = 1ll * {} * {} * {};",
-                        along(kernel, plan::Axis::x), along(kernel, plan::Axis::y),
-                        along(kernel, plan::Axis::z)));
+  text.line(fmt::format("const long long tiles = 1ll * {} * {} * {};", along(kernel, plan::Axis::x),
+                        along(kernel, plan::Axis::y), along(kernel, plan::Axis::z)));
   text.line("if (tiles > 0x7fffffff) return \"launch: more than 2^31 tiles\";");
   text.line("args.tiles = static_cast<int>(tiles);");
   if (cluster) text.line("how.cluster = kCluster;");
@@ -118,7 +118,8 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   text.line(fmt::format(
       "if (const char* wrong = twill::resident_ctas(&resident, {}, how)) return wrong;", name));
   if (cluster) {
-    text.line("const long long clusters = tiles < resident / kCluster ? tiles : resident / kCluster;");
+    text.line(
+        "const long long clusters = tiles < resident / kCluster ? tiles : resident / kCluster;");
     text.line("how.grid = dim3(static_cast<unsigned>(kCluster * clusters));");
   } else {
     text.line("how.grid = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));");
@@ -175,6 +176,10 @@ Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
     text.line(fmt::format("{} arg{};", cpp, i));
   }
   print_walk(text, *view.plan().kernel);
+  if (view.stamps() != Stamps::none) {
+    text.line("twill::Stamp* stamps;  // of the roles one after the other");
+    text.line("int stamp_limit;        // for each");
+  }
   text.close(";");
   text.blank();
   return {};
@@ -192,6 +197,10 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
       parameters.push_back(fmt::format("{} arg{}", cpp_type(type), i));
     }
   }
+  if (view.stamps() != Stamps::none) {
+    parameters.emplace_back("void* stamps");
+    parameters.emplace_back("int stamp_limit");
+  }
   const bool persistent = view.plan().kernel->tiles == plan::Tiles::persistent;
   text.line("#ifndef __CUDACC_RTC__");
   text.line("#include \"runtime/host.cuh\"");
@@ -202,6 +211,11 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line(
       "/// Parameters as those of the TTGIR function; a descriptor by the address of its tensor,");
   text.line("/// followed by its sizes and strides in elements, outermost first.");
+  if (view.stamps() != Stamps::none) {
+    text.line(fmt::format(
+        "/// Then zeroed device memory for {} x stamp_limit stamps of 16 bytes, by role.",
+        view.plan().roles.size()));
+  }
   text.line(
       fmt::format("extern \"C\" const char* launch_{}(int grid_x, int grid_y, int grid_z, "
                   "cudaStream_t stream,",
@@ -214,6 +228,10 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   for (const Maps::Map& map : maps.all()) print_map(text, view, map);
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     if (!is_descriptor(type_of(view, i))) text.line(fmt::format("args.arg{0} = arg{0};", i));
+  }
+  if (view.stamps() != Stamps::none) {
+    text.line("args.stamps = static_cast<twill::Stamp*>(stamps);");
+    text.line("args.stamp_limit = stamp_limit;");
   }
   for (const char axis : {'x', 'y', 'z'}) text.line(fmt::format("args.grid_{0} = grid_{0};", axis));
   text.line("twill::Launch how;");

@@ -113,8 +113,13 @@ void print_head(Text& text, const View& view) {
       "// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: "
       "docs/reference/cuda.md of twill.");
   for (const std::string& note : plan.notes) text.line("// " + note + ".");
+  if (view.stamps() != Stamps::none) {
+    text.line(
+        "// It records when its steps began: runtime/stamps.cuh, and stamps.json beside this.");
+  }
   text.blank();
-  for (const char* header : {"barrier", "fragment", "role", "tile", "tma", "wgmma"}) {
+  for (const char* header : {"barrier", "fragment", "role", "stamps", "tile", "tma", "wgmma"}) {
+    if (std::string_view(header) == "stamps" && view.stamps() == Stamps::none) continue;
     text.line(fmt::format("#include \"runtime/{}.cuh\"", header));
   }
   text.blank();

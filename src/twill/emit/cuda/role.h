@@ -50,6 +50,7 @@ class RolePrinter {
   void advance(Text& text, const std::string& by) const;
   std::set<int> depths(plan::Channel::Counts counts) const;
   std::string tile_loop_head();
+  void stamp(Text& text, const Steps& steps, std::size_t index) const;
 
   // steps.cpp
   Result<void> step(Text& text, const Steps& steps, std::size_t index, Point& point);

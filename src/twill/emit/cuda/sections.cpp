@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/stamps.h"
 
 namespace twill::emit::cuda {
 
@@ -78,11 +79,21 @@ RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   return point;
 }
 
+/// The stamp at the beginning of a step of the plan, if it is wanted; `steps` is a section of it.
+void RolePrinter::stamp(Text& text, const Steps& steps, std::size_t index) const {
+  if (view_.stamps() == Stamps::none) return;
+  if (view_.stamps() == Stamps::sections && (index > 0 || &steps == &role_.sections.steady)) return;
+  for (const StampedSection& section : stamped_sections(plan_)) {
+    if (section.steps == &steps) text.line(fmt::format("stamps.mark({});", section.first + index));
+  }
+}
+
 Result<void> RolePrinter::section(Text& text, const Steps& steps, Point& point) {
   positions_.clear();
   tile_positions_.clear();
   Text body(text.depth());
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    stamp(body, steps, i);
     TWILL_TRY_VOID(step(body, steps, i, point));
     if (wrong_) return tl::unexpected(*wrong_);
   }
@@ -123,6 +134,12 @@ Result<void> RolePrinter::sections(Text& text) {
     text.line("// prologue");
     TWILL_TRY_VOID(section(text, sections.prologue, point));
     advance(text, fmt::format("<{}>()", sections.spread));
+  }
+  if (view_.stamps() == Stamps::sections) {
+    for (const StampedSection& section : stamped_sections(plan_)) {
+      if (section.steps != &sections.steady) continue;
+      text.line(fmt::format("stamps.mark({}, trips - {});", section.first, sections.spread));
+    }
   }
   text.line("#pragma unroll 1");
   text.open(fmt::format("for (int n = {}; n < trips; ++n)", sections.spread));
@@ -231,6 +248,11 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
     text.line(fmt::format("const bool leader = twill::warp_index() == {} && twill::elect_one();",
                           role.first_warp));
   }
+  if (view.stamps() != Stamps::none) {
+    text.line(fmt::format(
+        "twill::Stamps stamps(args.stamps + {}ll * args.stamp_limit, args.stamp_limit, {});",
+        id.index(), role.first_warp));
+  }
   if (printer.asks_rank_) {
     text.line("const int rank = static_cast<int>(twill::cluster_rank());");
   }
@@ -255,6 +277,10 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   Text tail(1);
   Point point;
   TWILL_TRY_VOID(printer.section(tail, role.tail, point));
+  if (view.stamps() != Stamps::none) {
+    const StampedSection last = stamped_sections(printer.plan_).back();
+    tail.line(fmt::format("stamps.mark({});", last.first + last.steps->size()));
+  }
   text.append(tail);
   text.close();
   return text.str();

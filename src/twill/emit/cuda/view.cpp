@@ -67,6 +67,7 @@ Result<View> View::of(const KernelParts& parts) {
   view.plan_ = &parts.plan.plan();
   view.origins_ = parts.origins;
   view.input_ = parts.input;
+  view.stamps_ = parts.stamps;
   const auto loop = ir::as_loop(parts.program, parts.loop);
   if (!loop || !loop->induction) return view.refuse(parts.loop, "is no counting loop");
   view.loop_ = *loop;

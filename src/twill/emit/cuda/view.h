@@ -42,6 +42,7 @@ class View {
   ir::OpId function() const { return function_; }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   const std::string& input() const { return input_; }
+  Stamps stamps() const { return stamps_; }
 
   /// The value the loop carries that `value` is an argument or a result of.
   const ir::Carried* carried_argument(ir::ValueId value) const;
@@ -79,6 +80,7 @@ class View {
   const plan::Plan* plan_ = nullptr;
   std::span<const extract::OpOrigin> origins_;
   std::string input_;
+  Stamps stamps_ = Stamps::none;
   ir::Loop loop_;
   std::optional<ir::Loop> outer_;
   ir::OpId function_;

@@ -1,0 +1,33 @@
+#include "twill/driver/timing.h"
+
+#include "twill/driver/arranged.h"
+
+namespace twill::driver {
+namespace {
+
+constexpr std::int64_t kTrips = 200;
+
+}  // namespace
+
+Result<simulate::Timing> timing_on(const std::string& machine) {
+  simulate::Timing timing;
+  timing.load_latency = true;
+  if (machine.empty()) return timing;
+  TWILL_TRY(const auto found, find_machine(machine));
+  timing.mbarrier_signal = found->mbarrier_signal.value;
+  timing.named_barrier_signal = found->named_barrier_signal.value;
+  return timing;
+}
+
+Result<std::optional<double>> simulated_interval(const Request& request, const std::string& pool,
+                                                 const plan::Plan& plan) {
+  Request same = request;
+  same.pool = pool;
+  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same));
+  TWILL_TRY(simulate::Timing timing, timing_on(plan.limits.machine));
+  timing.shared_pipes = true;
+  const auto run = simulate::simulate(plan, {kTrips, timing, &fastest, false});
+  return run ? run->interval : std::nullopt;
+}
+
+}  // namespace twill::driver

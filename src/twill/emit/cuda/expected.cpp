@@ -1,0 +1,73 @@
+#include <utility>
+
+#include "twill/emit/cuda.h"
+#include "twill/emit/cuda/view.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit {
+namespace cuda {
+namespace {
+
+constexpr std::int64_t kStep = 16;   ///< of k in one wgmma of 16-bit operands
+constexpr std::int64_t kBlock = 64;  ///< rows of one wgmma
+
+Result<int> instructions_of(const View& view, ir::OpId product, int part) {
+  const ir::MmaOperands operands = *ir::mma_operands(view.program().op(product));
+  const ir::Type b = ir::type_of(view.program(), operands.b);
+  TWILL_TRY(const Shape shape, view.shape_of(*operands.result, part));
+  return static_cast<int>(b->shape[b->shape.size() - 2] / kStep * (shape.rows / kBlock));
+}
+
+/// Of one thread. Row vectors are few, and lie where ptxas likes.
+Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
+  const ir::Op& op = view.program().op(id);
+  if (op.kind != ir::OpKind::math_exp2 && op.kind != ir::OpKind::math_exp) return 0;
+  TWILL_TRY(const Shape shape, view.shape_of(op.results.front(), part));
+  if (shape.kind != Shape::Kind::matrix) return 0;
+  return static_cast<int>(elements_per_thread(shape));
+}
+
+Result<void> count(ExpectedWait& since, const View& view, const plan::Step& step) {
+  const extract::OpOrigin& origin = view.origin(*step.op);
+  for (const extract::Source& source : origin.sources) {
+    if (step.kind == plan::StepKind::issue) {
+      if (!ir::mma_operands(view.program().op(source.op))) continue;
+      TWILL_TRY(const int more, instructions_of(view, source.op, origin.part));
+      since.products += more;
+    } else {
+      TWILL_TRY(const int more, exponentials_of(view, source.op, origin.part));
+      since.exponentials += more;
+    }
+  }
+  return {};
+}
+
+Result<ExpectedLoop> expected_loop(const View& view, const plan::Role& role) {
+  ExpectedLoop loop;
+  loop.role = role.name;
+  for (const plan::Step& step : role.sections.steady) {
+    if (step.kind == plan::StepKind::drain_groups && step.queue == plan::Mechanism::wgmma) {
+      loop.after.pending = step.pending;
+      loop.waits.push_back(std::exchange(loop.after, {}));
+    }
+    const bool works = step.kind == plan::StepKind::issue || step.kind == plan::StepKind::compute;
+    if (!step.op || !works) continue;
+    TWILL_TRY_VOID(count(loop.after, view, step));
+  }
+  return loop;
+}
+
+}  // namespace
+}  // namespace cuda
+
+Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts) {
+  TWILL_TRY(const cuda::View view, cuda::View::of(parts));
+  std::vector<ExpectedLoop> loops;
+  for (const plan::Role& role : view.plan().roles) {
+    TWILL_TRY(ExpectedLoop loop, cuda::expected_loop(view, role));
+    if (!loop.waits.empty()) loops.push_back(std::move(loop));
+  }
+  return loops;
+}
+
+}  // namespace twill::emit
