@@ -83,7 +83,7 @@ TEST(Certificates, OfRandomProblems) {
     size.ways = 1 + (round % 4 == 0 ? 1 : 0);
     const Problem problem = solve_test::random_problem(random, size);
     solve::Options options;
-    if (round % 5 == 0) options.work_limit = 1 + static_cast<std::uint64_t>(round) * 3;
+    if (round % 5 == 0) options.work_limit = 1 + static_cast<std::uint64_t>(round);
     const auto proven = prove(problem, options);
     ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
                                     << schedule::print_loop(schedule::loop_text_of(problem));

@@ -36,6 +36,45 @@ std::size_t streaming_loads(const problem::Problem& problem) {
                                                 [](const auto& op) { return op.streaming; }));
 }
 
+using Names = std::vector<std::string>;
+
+std::vector<Names> same_groups(const problem::Problem& problem) {
+  std::vector<Names> sets;
+  for (const std::vector<problem::OpId>& ops : problem.same_group()) {
+    Names& names = sets.emplace_back();
+    for (const problem::OpId op : ops) names.push_back(problem[op].name);
+  }
+  return sets;
+}
+
+// Two products of the same rows that are multiplied behind the loop: no step hands registers over
+// there, so a group that has one and not the other cannot finish its rows.
+TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
+  const std::string path = "dual_gemm/sm_90/128x128x64.pre.ttgir";
+  EXPECT_EQ(same_groups(kernel(path).problem),
+            (std::vector<Names>{{"mma0A", "mma1A"}, {"mma0B", "mma1B"}}));
+  EXPECT_EQ(same_groups(kernel(path, without_sub_tiles()).problem),
+            (std::vector<Names>{{"mma0", "mma1"}}));
+}
+
+// The accumulator is divided by the row sum, whose logarithm is added to the row maximum.
+TEST(Kernels, AttentionKeepsRowsTogether) {
+  EXPECT_EQ(same_groups(kernel("fa_fwd/sm_90/d128.pre.ttgir", without_sub_tiles()).problem),
+            (std::vector<Names>{{"vec_scale_max", "vec_mul_add", "mma1"}}));
+}
+
+// Tensor memory is read by whoever wants it; the row vectors are in registers.
+TEST(Kernels, TensorMemoryMeetsAnywhere) {
+  EXPECT_EQ(same_groups(kernel("fa_fwd/sm_100/d128.pre.ttgir", without_sub_tiles()).problem),
+            (std::vector<Names>{{"vec_scale_max", "vec_mul_add"}}));
+  EXPECT_TRUE(same_groups(kernel("dual_gemm/sm_100/128x128x64.pre.ttgir").problem).empty());
+}
+
+// Sum and product of the row-sum kernel are stored each for itself.
+TEST(Kernels, WhatIsStoredApartNeedNotMeet) {
+  EXPECT_TRUE(same_groups(kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir").problem).empty());
+}
+
 // Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
 // words: nothing crashes, and with tensor-core work before pipelining there is always a problem.
 TEST(Kernels, AllExtract) {

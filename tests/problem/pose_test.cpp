@@ -112,6 +112,28 @@ const std::vector<Refusal> kTables = {
      1, "'b' names a memory"},
     {"op_out_of_range", [](Parts& p) { p.dependences[1].to = OpId(3); }, Part::dependence, 1,
      "dependence 1"},
+    {"one_op_alone", [](Parts& p) { p.same_group = {{OpId(1)}}; }, Part::same_group, 0,
+     "fewer than two"},
+    {"op_out_of_range_in_set",
+     [](Parts& p) {
+       p.same_group = {{OpId(0), OpId(3)}};
+     },
+     Part::same_group, 0, "does not exist"},
+    {"op_in_two_sets",
+     [](Parts& p) {
+       p.same_group = {{OpId(0), OpId(1)}, {OpId(1), OpId(2)}};
+     },
+     Part::same_group, 1, "'b' is said twice"},
+    {"op_twice_in_set",
+     [](Parts& p) {
+       p.same_group = {{OpId(1), OpId(1)}};
+     },
+     Part::same_group, 0, "'b' is said twice"},
+    {"set_out_of_order",
+     [](Parts& p) {
+       p.same_group = {{OpId(2), OpId(0)}};
+     },
+     Part::same_group, 0, "out of order"},
     {"pipe_twice", [](Parts& p) { p.ops[2].ways[0].pipes[1].pipe = PipeId(0); }, Part::op, 2,
      "twice or out of order"},
     {"memory_twice", [](Parts& p) { p.ops[1].footprint[1].memory = MemoryId(0); }, Part::op, 1,

@@ -105,6 +105,11 @@ const std::vector<Mistake> kDependences = {
     {"distance", "mma -> exp distance 1001", 8, 21, "distance is '1001', out of range"},
     {"circuit", "mma -> exp\nexp -> mma", 9, 1, "'mma' -> 'exp' -> 'mma'", "distance"},
     {"order_only_in_place", "mma -> exp order-only in-place", 8, 1, "carries no value"},
+    {"same_group_of_one", "same-group mma", 8, 12, "fewer than two ops"},
+    {"same_group_of_none", "same-group", 8, 11, "expected an op"},
+    {"same_group_unknown", "same-group mma exo", 8, 16, "no op 'exo'", "did you mean 'exp'?"},
+    {"same_group_twice", "same-group mma exp\nop x\nsame-group x exp", 10, 12,
+     "'exp' is said twice"},
     {"streaming_input", "op ld streaming\nmma -> ld", 9, 1, "which is streaming"},
 };
 

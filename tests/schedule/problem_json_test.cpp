@@ -29,6 +29,7 @@ op exp registers 5
   way poly latency 4
 mma -> exp distance 1 delay 6 blocking transfer 5
 exp -> mma read-hold 2
+same-group exp mma
 )";
 
 // Protects the format other tools read (docs/reference/problem-json.md): every key, in order.
@@ -57,7 +58,8 @@ TEST(ProblemJson, IsWhatTheReferenceDescribes) {
       {"from": "mma", "to": "exp", "distance": 1, "delay": 6, "blocking": true,
        "carries_value": true, "read_hold": null, "in_place": false, "transfer": 5},
       {"from": "exp", "to": "mma", "distance": 0, "delay": null, "blocking": false,
-       "carries_value": true, "read_hold": 2, "in_place": false, "transfer": 0}]
+       "carries_value": true, "read_hold": 2, "in_place": false, "transfer": 0}],
+    "same_group": [["mma", "exp"]]
   })");
   expected["hash"] = problem_hash(parse_loop(kText, "test.loop")->problem);
   EXPECT_EQ(json.dump(1), expected.dump(1));

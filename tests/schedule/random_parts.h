@@ -101,6 +101,9 @@ inline problem::Parts any_parts(const RandomLoop& limits = {}) {
   if (any(0, 3) == 0) parts.objectives.pop_back();
   if (any(0, 3) == 0) parts.objectives.clear();
   parts.minimum_compute_groups = any(0, 3);
+  for (std::size_t i = 0; i + 1 < parts.ops.size() && any_flag(); i += 2) {
+    parts.same_group.push_back({problem::OpId(i), problem::OpId(i + 1)});
+  }
   return parts;
 }
 

@@ -28,6 +28,7 @@ class Maker {
       if (pick(0, 5) == 0) parts_.relaxed.push_back(static_cast<Rule>(rule));
     }
     parts_.minimum_compute_groups = pick(0, 4) == 0 ? 2 : 1;
+    add_same_group();
     return parts_;
   }
 
@@ -91,6 +92,19 @@ class Maker {
     }
   }
 
+  /// Sometimes two ops share a group, sometimes two others do as well.
+  void add_same_group() {
+    if (size_.ops < 2 || pick(0, 3) > 0) return;
+    std::vector<OpId> ops;
+    for (std::size_t i = 0; i < parts_.ops.size(); ++i) ops.emplace_back(i);
+    std::shuffle(ops.begin(), ops.end(), random_);
+    for (std::size_t i = 0; i + 1 < ops.size() && i < 4; i += 2) {
+      if (i == 0 || pick(0, 1) == 0) {
+        parts_.same_group.push_back({std::min(ops[i], ops[i + 1]), std::max(ops[i], ops[i + 1])});
+      }
+    }
+  }
+
   std::mt19937& random_;
   const Size& size_;
   Parts parts_;
@@ -115,6 +129,10 @@ Problem shuffled(std::mt19937& random, const Problem& problem) {
   for (Dependence& it : parts.dependences) {
     it.from = OpId(place[it.from.index()]);
     it.to = OpId(place[it.to.index()]);
+  }
+  for (std::vector<OpId>& ops : parts.same_group) {
+    for (OpId& op : ops) op = OpId(place[op.index()]);
+    std::sort(ops.begin(), ops.end());
   }
   Result<Problem> posed = pose(std::move(parts));
   if (!posed) ADD_FAILURE() << to_string(posed.error());

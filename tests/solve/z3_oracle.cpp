@@ -56,6 +56,9 @@ class Oracle {
       }
       solver_.add(allowed);
     }
+    for (const std::vector<OpId>& ops : problem_.same_group()) {
+      for (const OpId op : ops) solver_.add(group_[op.index()] == group_[ops.front().index()]);
+    }
     z3::expr compute = number(0);
     int pool = 0;
     for (std::size_t h = 0; h < problem_.groups().size(); ++h) {

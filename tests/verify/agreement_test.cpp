@@ -84,6 +84,9 @@ Drawn random_problem(int most_ops) {
       if (chance(from < to ? 45 : 12)) add_random_edge(drawn, from, to);
     }
   }
+  if (ops > 1 && chance(30)) {
+    drawn.parts.same_group.push_back({OpId(0), OpId(static_cast<std::size_t>(ops - 1))});
+  }
   return drawn;
 }
 
@@ -228,6 +231,13 @@ class CycleByCycle {
       if (!op(i).variable_latency) ++computes;
     }
     if (demand > schedule_.initiation_interval) facts_.insert({"pipe", {}, demand});
+    for (const std::vector<OpId>& ops : problem_.same_group()) {
+      for (const OpId op : ops) {
+        if (group(op.index()) == group(ops.front().index())) continue;
+        facts_.insert({"same-group", {ops.front(), op}, 0});
+        break;
+      }
+    }
     const int wanted = std::min({problem_.minimum_compute_groups(), 2, computes});
     if (static_cast<int>(working.size()) < wanted) facts_.insert({"minimum-groups", {}, 0});
   }
@@ -274,6 +284,11 @@ void move_into_fitting_groups(Drawn& drawn, Schedule& schedule) {
     op.variable_latency = group.loads;
   }
   drawn.parts.minimum_compute_groups = 0;
+  std::erase_if(drawn.parts.same_group, [&](const std::vector<OpId>& ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
+      return schedule.ops[op.index()].group != schedule.ops[ops.front().index()].group;
+    });
+  });
 }
 
 std::optional<Feasible> random_feasible() {

@@ -412,6 +412,32 @@ TEST(MinimumGroups, AsFarAsPoolAndOpsAllow) {
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
 }
 
+// What leaves a loop for one op behind it has to be in one group's registers.
+TEST(SameGroup, OneGroupRunsAllOfASet) {
+  Drawn drawn;
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  for (const char* name : {"a", "b", "c", "d"}) drawn.op(name);
+  drawn.parts.same_group = {{OpId(0), OpId(2), OpId(3)}};
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, h}, {1, g}, {2, h}, {3, h}})), Rules{});
+  EXPECT_EQ(complaint(drawn.problem(), issued(10, {{0, g}, {1, g}, {2, g}, {3, h}})),
+            "same-group: a runs in group G, but d, which must run in the same group, in H");
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {1, h}, {2, h}, {3, h}})),
+            Rules{"same-group"});
+}
+
+// Two sets need not be together, and each that is torn apart is reported.
+TEST(SameGroup, SetsKeepToThemselves) {
+  Drawn drawn;
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  for (const char* name : {"a", "b", "c", "d"}) drawn.op(name);
+  drawn.parts.same_group = {{OpId(0), OpId(1)}, {OpId(2), OpId(3)}};
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {1, g}, {2, h}, {3, h}})), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {1, h}, {2, g}, {3, h}})),
+            (Rules{"same-group", "same-group"}));
+}
+
 TEST(WellFormed, RefusesWhatCannotBeRun) {
   Drawn drawn;
   drawn.group("G");

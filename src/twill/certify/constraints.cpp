@@ -197,7 +197,21 @@ void Constraints::add_groups() {
     }
     clause(members, {});
   }
+  share_groups();
   order_equal_groups();
+}
+
+void Constraints::share_groups() {
+  for (const std::vector<problem::OpId>& ops : problem_.same_group()) {
+    for (std::size_t i = 1; i < ops.size(); ++i) {
+      for (std::size_t group = 0; group < problem_.groups().size(); ++group) {
+        const Literal here = literal({Predicate::Kind::in, ops[i - 1].index(), group, 0});
+        const Literal next = literal({Predicate::Kind::in, ops[i].index(), group, 0});
+        clause({}, {negation(here), next});
+        clause({}, {here, negation(next)});
+      }
+    }
+  }
 }
 
 /// Of groups that differ in nothing but the name, a later one holds an op only if the one before it

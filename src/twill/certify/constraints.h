@@ -61,6 +61,7 @@ class Constraints {
   void add_edges();
   void add_units();
   void add_groups();
+  void share_groups();
   void order_equal_groups();
   void add_blocking();
   void add_one_stream();

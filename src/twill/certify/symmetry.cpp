@@ -37,6 +37,26 @@ Cycles farthest_reading(const Facts& facts, std::size_t value, std::size_t reade
   return farthest;
 }
 
+/// Of a set of ops that share a group, all move into one such set of the same size.
+std::string objection_to_sharing(const Problem& problem, const std::vector<std::size_t>& map) {
+  constexpr std::size_t kAlone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> set_of(problem.ops().size(), kAlone);
+  const auto sets = problem.same_group();
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (const problem::OpId op : sets[i]) set_of[op.index()] = i;
+  }
+  for (const std::vector<problem::OpId>& ops : sets) {
+    const std::size_t to = set_of[map[ops.front().index()]];
+    for (const problem::OpId op : ops) {
+      const bool kept = to != kAlone && set_of[map[op.index()]] == to && sets[to].size() == ops.size();
+      if (kept) continue;
+      return fmt::format("an exchange does not keep {} and {} in one group",
+                         problem[ops.front()].name, problem[op].name);
+    }
+  }
+  return {};
+}
+
 std::string objection_to_tiles(const Problem& problem, const Subject& subject) {
   const std::vector<std::size_t>& tiles = subject.tiles;
   if (tiles.empty()) return {};
@@ -94,7 +114,7 @@ std::string objection_to(const Problem& problem, const Exchange& exchange) {
   }
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
-  if (before == after) return {};
+  if (before == after) return objection_to_sharing(problem, map);
   const auto lost = std::mismatch(before.begin(), before.end(), after.begin()).first;
   return fmt::format("an exchange does not keep the dependence {} -> {}",
                      problem.ops()[std::get<0>(*lost)].name,

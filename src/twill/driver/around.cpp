@@ -5,8 +5,7 @@
 #include <set>
 
 #include "twill/driver/grid.h"
-#include "twill/extract/body.h"
-#include "twill/ir/loop.h"
+#include "twill/extract/behind.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/type.h"
 
@@ -43,7 +42,7 @@ class Surroundings {
     what.same_trips = same_trips(kernel_);
     if (what.tiles == plan::Tiles::persistent) choose_order(what, kernel_);
     setting_.kernel = std::move(what);
-    find_results();
+    TWILL_TRY_VOID(find_needs());
     for (const auto& [op, when] : around_) add(op, when);
     return {};
   }
@@ -199,7 +198,7 @@ class Surroundings {
     }
     around.what.writes = writes(id);
     decide_mechanism(id, around);
-    if (when == When::after) around.uses = uses_of(op);
+    if (when == When::after) around.uses = uses_of(id);
     setting_.around.push_back(std::move(around));
   }
 
@@ -230,33 +229,21 @@ class Surroundings {
 
   // --- What leaves the loop ---------------------------------------------------------------------
 
-  /// Ops of the Problem that make the results of the loop, by number of the result.
-  void find_results() {
+  Result<void> find_needs() {
     for (const extract::OpOrigin& origin : outcome_.origins) setting_.parts.push_back(origin.part);
-    const auto loop = ir::as_loop(program_, kernel_.choice.loop);
-    if (!loop) return;
-    for (const ir::Carried& carried : loop->carried) {
-      if (!carried.result || !ir::is_tensor(ir::type_of(program_, carried.yielded))) continue;
-      const auto from = origin_of(carried.yielded);
-      if (!from) continue;
-      std::set<problem::OpId>& ops = made_[*carried.result];
-      for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
-        for (const extract::Source& source : outcome_.origins[v].sources) {
-          if (source.op == *from) ops.insert(problem::OpId(v));
-        }
-      }
-    }
+    std::vector<std::vector<extract::Source>> sources;
+    for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
+    TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));
+    needs_ = extract::needs_behind(body, sources);
+    return {};
   }
 
-  /// What an op needs of the loop; its results need the same.
-  std::vector<problem::OpId> uses_of(const ir::Op& op) {
-    std::set<problem::OpId> needed;
-    for (const ir::ValueId operand : op.operands) {
-      const auto known = made_.find(operand);
-      if (known != made_.end()) needed.insert(known->second.begin(), known->second.end());
-    }
-    for (const ir::ValueId result : op.results) made_[result] = needed;
-    return {needed.begin(), needed.end()};
+  std::vector<problem::OpId> uses_of(ir::OpId id) const {
+    std::vector<problem::OpId> uses;
+    const auto needs = needs_.find(id);
+    if (needs == needs_.end()) return uses;
+    for (const std::size_t op : needs->second) uses.emplace_back(op);
+    return uses;
   }
 
   plan::Setting& setting_;
@@ -266,7 +253,7 @@ class Surroundings {
   std::map<ir::OpId, When> around_;
   std::map<ir::OpId, std::size_t> resident_of_;  // by its allocation: of setting.residents
   std::set<ir::OpId> filled_;                    // allocations that a copy fills
-  std::map<ir::ValueId, std::set<problem::OpId>> made_;  // by value after the loop: who made it
+  std::map<ir::OpId, extract::Makers> needs_;    // by op after the loop
   bool in_loop_ = false;
 };
 

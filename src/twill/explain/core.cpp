@@ -53,6 +53,7 @@ class Reduction {
       case Kind::minimum_groups:
       case Kind::width:
       case Kind::load_group:
+      case Kind::same_group:
       case Kind::group_count:
       case Kind::register_limit:
         return false;

@@ -422,6 +422,12 @@ void add_rule_knobs(const Problem& problem, std::vector<Knob>& out) {
     it.value = [](std::int64_t) { return std::string("relaxed"); };
     out.push_back(std::move(it));
   }
+  if (problem.same_group().empty()) return;
+  Knob it = knob(problem, "rule same-group", "", 1,
+                 [](Parts& parts, std::int64_t) { parts.same_group.clear(); });
+  it.value = [](std::int64_t) { return std::string("relaxed"); };
+  it.touches = [](const Member& m) { return m.kind == Kind::same_group; };
+  out.push_back(std::move(it));
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ void list_pool(const Problem& problem, std::vector<Member>& out) {
   if (problem.minimum_compute_groups() > 0) out.push_back({Kind::minimum_groups});
   if (problem.in_force(Rule::width)) out.push_back({Kind::width});
   if (problem.in_force(Rule::load_group)) out.push_back({Kind::load_group});
+  for (std::size_t i = 0; i < problem.same_group().size(); ++i) {
+    out.push_back({Kind::same_group, i});
+  }
   const auto classes = schedule::pool_classes(problem);
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (classes[i].ops.size() > classes[i].groups.size()) out.push_back({Kind::group_count, i});
@@ -94,7 +97,8 @@ void lift_limit(Parts& parts, const Group& like) {
   }
 }
 
-/// What one member stands for; dependences are erased by the caller, since that moves the others.
+/// What one member stands for; what is erased from a list is the caller's, since that moves the
+/// others.
 void drop(const std::vector<schedule::PoolClass>& classes, const Member& member, Parts& parts) {
   const std::size_t index = member.index;
   switch (member.kind) {
@@ -136,9 +140,23 @@ void drop(const std::vector<schedule::PoolClass>& classes, const Member& member,
     case Kind::hold:
       drop_hold(parts.ops[index]);
       break;
+    case Kind::same_group:
     case Kind::dependence:
       break;
   }
+}
+
+template <class Item>
+void erase(std::vector<Item>& items, std::span<const Member> dropped, Kind kind) {
+  std::vector<bool> gone(items.size(), false);
+  for (const Member& member : dropped) {
+    if (member.kind == kind) gone[member.index] = true;
+  }
+  std::vector<Item> left;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!gone[i]) left.push_back(std::move(items[i]));
+  }
+  items = std::move(left);
 }
 
 /// A name for a copy of a group that no group has yet.
@@ -194,22 +212,15 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
   const std::vector<schedule::PoolClass> classes = schedule::pool_classes(problem);
   Parts parts = problem.parts();
   parts.objectives.clear();
-  std::vector<bool> erased(parts.dependences.size(), false);
-  for (const Member& member : dropped) {
-    drop(classes, member, parts);
-    if (member.kind == Kind::dependence) erased[member.index] = true;
-  }
+  for (const Member& member : dropped) drop(classes, member, parts);
   for (const Member& member : dropped) {
     if (member.kind != Kind::register_limit) continue;
     for (const problem::GroupId group : classes[member.index].groups) {
       lift_limit(parts, problem[group]);
     }
   }
-  std::vector<Dependence> left;
-  for (std::size_t i = 0; i < erased.size(); ++i) {
-    if (!erased[i]) left.push_back(parts.dependences[i]);
-  }
-  parts.dependences = std::move(left);
+  erase(parts.dependences, dropped, Kind::dependence);
+  erase(parts.same_group, dropped, Kind::same_group);
   return posed(std::move(parts));
 }
 

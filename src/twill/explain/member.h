@@ -16,6 +16,7 @@ enum class Kind {
   minimum_groups,  ///< so many compute groups must have an op
   width,           ///< the rule `width`
   load_group,      ///< the rule `load-group`
+  same_group,      ///< one group runs some ops together
   group_count,     ///< a class of groups (schedule::pool_classes) has no more of them
   register_limit,  ///< the groups of a class have no more registers
   registers,       ///< the result of an op takes registers, and a group that reads it waits for it
@@ -27,11 +28,11 @@ enum class Kind {
   hold,            ///< an op holds its exclusive unit
   dependence,      ///< a dependence: its delay, and that the value lives until it is read
 };
-inline constexpr int kKindCount = 13;
+inline constexpr int kKindCount = 14;
 
 struct Member {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence or the class
+  std::size_t index = 0;  ///< the op, the dependence, the class or the set
   std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
   friend auto operator<=>(const Member&, const Member&) = default;
 };

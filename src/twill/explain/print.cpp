@@ -185,6 +185,11 @@ std::string pool(const Problem& problem, const Core& core) {
   if (!of_kind(core, Kind::load_group).empty()) {
     out += item("loads run in the load group, and nothing else does (rule load-group)");
   }
+  for (const Member& it : of_kind(core, Kind::same_group)) {
+    std::vector<std::string> names;
+    for (const problem::OpId op : problem.same_group()[it.index]) names.push_back(problem[op].name);
+    out += item(fmt::format("one group runs {} (rule same-group)", listed(names)));
+  }
   return out;
 }
 

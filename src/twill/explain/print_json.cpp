@@ -45,6 +45,8 @@ const char* name_of(Kind kind) {
       return "width";
     case Kind::load_group:
       return "load-group";
+    case Kind::same_group:
+      return "same-group";
     case Kind::group_count:
       return "group-count";
     case Kind::register_limit:
@@ -84,6 +86,12 @@ Json member_json(const Problem& problem, const Member& it) {
     case Kind::minimum_groups:
     case Kind::width:
     case Kind::load_group:
+      return json;
+    case Kind::same_group:
+      json["ops"] = Json::array();
+      for (const problem::OpId op : problem.same_group()[it.index]) {
+        json["ops"].push_back(problem[op].name);
+      }
       return json;
     case Kind::group_count:
     case Kind::register_limit:

@@ -75,6 +75,10 @@ class Assembler {
     for (const TileEdge& edge : graph_.edges) {
       TWILL_TRY_VOID(add_dependence(edge));
     }
+    for (const std::vector<TileOpId>& ops : graph_.together) {
+      std::vector<problem::OpId>& same = parts_.same_group.emplace_back();
+      for (const TileOpId op : ops) same.emplace_back(op.index());
+    }
     mark_streaming();
     set_minimum_groups();
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "twill/extract/assemble.h"
+#include "twill/extract/behind.h"
 #include "twill/extract/body.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
@@ -91,7 +92,8 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   if (!has_product(graph)) {
     return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
   }
-  TWILL_TRY(const SubTiling tiling, cut(graph, machine, options));
+  TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
+  tiling.graph.together = meetings(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool)};
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options.strict);
   if (!extraction && extraction.error().location == Location{}) {

@@ -122,6 +122,7 @@ struct TileGraph {
   std::vector<TileEdge> edges;
   std::vector<Axis> axes;
   std::vector<Resident> residents;
+  std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
   std::vector<Diagnostic> warnings;
   std::vector<std::string> notes;  ///< what was contracted and fused, for people
 };

@@ -31,6 +31,8 @@ std::string_view word_for(Part part) {
       return "op";
     case Part::dependence:
       return "dependence";
+    case Part::same_group:
+      return "same-group";
   }
   return "part";
 }
@@ -317,6 +319,34 @@ Complaint check_rules(const Parts& parts) {
                       {"minimum-compute-groups", parts.minimum_compute_groups, 0, kMostOfAKind});
 }
 
+/// Ascending and disjoint, so that there is one way to say it.
+Complaint check_same_group(const Parts& parts) {
+  std::vector<bool> seen(parts.ops.size(), false);
+  for (std::size_t i = 0; i < parts.same_group.size(); ++i) {
+    const std::vector<OpId>& ops = parts.same_group[i];
+    if (ops.size() < 2) {
+      return Objection{Part::same_group, i, "fewer than two ops are to share a group",
+                       "name at least two"};
+    }
+    for (std::size_t j = 0; j < ops.size(); ++j) {
+      if (ops[j].index() >= parts.ops.size()) {
+        return Objection{Part::same_group, i, "an op that does not exist is to share a group",
+                         "the loop has " + std::to_string(parts.ops.size()) + " ops"};
+      }
+      const std::string name = in_quotes(parts.ops[ops[j].index()].name);
+      if (seen[ops[j].index()]) {
+        return Objection{Part::same_group, i, name + " is said twice to share a group",
+                         "name all ops of one group together, each once"};
+      }
+      seen[ops[j].index()] = true;
+      if (j == 0 || ops[j - 1] < ops[j]) continue;
+      return Objection{Part::same_group, i, name + " shares a group with ops out of order",
+                       "list them in the order of the ops"};
+    }
+  }
+  return {};
+}
+
 Complaint check_circuits(const Parts& parts) {
   const std::vector<DependenceId> circuit = circuit_of_distance_zero(parts);
   if (circuit.empty()) return {};
@@ -350,6 +380,7 @@ std::optional<Objection> objection_to(const Parts& parts) {
   if (Complaint bad = check_ops(parts)) return bad;
   if (Complaint bad = check_dependences(parts)) return bad;
   if (Complaint bad = check_rules(parts)) return bad;
+  if (Complaint bad = check_same_group(parts)) return bad;
   if (Complaint bad = check_total(parts)) return bad;
   return check_circuits(parts);
 }

@@ -9,7 +9,7 @@
 namespace twill::problem {
 
 /// The table of Parts that an objection is about; `loop` means the Parts as a whole.
-enum class Part { loop, unit, pipe, memory, group, op, dependence };
+enum class Part { loop, unit, pipe, memory, group, op, dependence, same_group };
 
 /// Why Parts are not a Problem, and which element of which table is to blame: a reader turns that
 /// into a line of its text.

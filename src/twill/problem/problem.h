@@ -155,6 +155,8 @@ struct Parts {
   std::vector<Objective> objectives = {Objective::groups, Objective::crossings, Objective::length};
   int minimum_compute_groups = 1;       ///< groups without `loads` that must have an op, as far as
                                         ///< the pool and the ops allow
+  std::vector<std::vector<OpId>> same_group;  ///< ops that one group must run (rule `same-group`):
+                                              ///< each set ascending, of two or more; disjoint
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
@@ -173,6 +175,7 @@ class Problem {
   std::span<const Rule> relaxed() const { return parts_.relaxed; }
   std::span<const Objective> objectives() const { return parts_.objectives; }
   int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
+  std::span<const std::vector<OpId>> same_group() const { return parts_.same_group; }
   const Parts& parts() const { return parts_; }
 
   const Unit& operator[](UnitId id) const { return parts_.units[id.index()]; }

@@ -100,7 +100,10 @@ std::string problem_json(const Problem& problem) {
                           })},
       {"ops", array_of(problem.ops(), [&](const Op& op) { return json_of(problem, op); })},
       {"dependences", array_of(problem.dependences(),
-                               [&](const Dependence& it) { return json_of(problem, it); })}};
+                               [&](const Dependence& it) { return json_of(problem, it); })},
+      {"same_group", array_of(problem.same_group(), [&](const std::vector<problem::OpId>& ops) {
+         return array_of(ops, [&](problem::OpId op) -> Json { return problem[op].name; });
+       })}};
   // Source texts may hold any bytes; what is not UTF-8 becomes U+FFFD.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -183,8 +183,23 @@ void Encoding::add_groups() {
     }
     add_clause(members, {});
   }
+  share_groups();
   order_identical_groups();
   require_groups();
+}
+
+void Encoding::share_groups() {
+  for (const std::vector<problem::OpId>& ops : instance_.problem->same_group()) {
+    const auto& first = in_group_[ops.front().index()];
+    for (const problem::OpId op : ops) {
+      if (op == ops.front()) continue;
+      const auto& other = in_group_[op.index()];
+      for (std::size_t group = 0; group < first.size(); ++group) {
+        add_clause({}, {~first[group], other[group]});
+        add_clause({}, {first[group], ~other[group]});
+      }
+    }
+  }
 }
 
 /// Of groups that differ in nothing but the name, op number i may open the next one only if an op

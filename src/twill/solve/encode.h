@@ -82,6 +82,7 @@ class Encoding {
   void add_precedences();
   void add_units();
   void add_groups();
+  void share_groups();
   void order_identical_groups();
   void require_groups();
   Literal same_group(std::size_t a, std::size_t b);

@@ -28,6 +28,15 @@ bool keeps_precedences(const Instance& instance, const Schedule& schedule) {
       });
 }
 
+bool keeps_same_group(const Instance& instance, const Schedule& schedule) {
+  const auto sets = instance.problem->same_group();
+  return std::all_of(sets.begin(), sets.end(), [&](const std::vector<problem::OpId>& ops) {
+    return std::all_of(ops.begin(), ops.end(), [&](problem::OpId op) {
+      return share_group(schedule, ops.front().index(), op.index());
+    });
+  });
+}
+
 /// Of two different ops, `a` does not hold what `b` needs when `b` is issued; `b` may be `waiting`.
 bool keeps_pair(const Instance& instance, const Schedule& schedule, std::size_t a, std::size_t b,
                 bool waits) {
@@ -80,6 +89,7 @@ std::vector<std::uint8_t> waiting_in(const Instance& instance, const Schedule& s
 bool keeps_order(const Instance& instance, const Schedule& schedule) {
   if (schedule.initiation_interval < load_bound(instance)) return false;
   if (!keeps_precedences(instance, schedule)) return false;
+  if (!keeps_same_group(instance, schedule)) return false;
   const std::vector<std::uint8_t> waiting = waiting_in(instance, schedule);
   for (std::size_t a = 0; a < instance.op_count(); ++a) {
     const auto& allowed = instance.tasks[a].groups;

@@ -124,6 +124,20 @@ std::optional<Exchange> complete(const Problem& problem,
   return to;
 }
 
+/// Whether ops that share a group still do, each set by its smallest op.
+bool keeps_same_group(const Problem& problem, const Exchange& exchange) {
+  std::vector<std::vector<problem::OpId>> before(problem.same_group().begin(),
+                                                 problem.same_group().end());
+  std::vector<std::vector<problem::OpId>> after = before;
+  for (std::vector<problem::OpId>& ops : after) {
+    for (problem::OpId& op : ops) op = problem::OpId(exchange[op.index()]);
+    std::sort(ops.begin(), ops.end());
+  }
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  return before == after;
+}
+
 Cycles longest_hold(const Op& op) {
   Cycles longest = 0;
   for (const problem::Way& way : op.ways) longest = std::max(longest, way.occupancy);
@@ -148,7 +162,7 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
   }
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
-  return before == after;
+  return before == after && keeps_same_group(problem, exchange);
 }
 
 SubTiles find_sub_tiles(const Problem& problem) {

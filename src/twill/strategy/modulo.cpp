@@ -65,6 +65,7 @@ Result<Single> single_of(const Terms& terms, const SubTiles& tiles) {
                        parts.dependences.end();
     if (!own && !known) parts.dependences.push_back(it);
   }
+  parts.same_group.clear();  // groups are given
   auto posed = problem::pose(std::move(parts));
   if (!posed) {
     return fail({}, "the sub-tiles wait for each other: " + posed.error().message);

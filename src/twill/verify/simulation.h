@@ -59,6 +59,7 @@ void check_memories(const Subject& subject, Findings& findings);
 void check_registers(const Subject& subject, Findings& findings);
 void check_widths(const Subject& subject, Findings& findings);
 void check_load_groups(const Subject& subject, Findings& findings);
+void check_same_groups(const Subject& subject, Findings& findings);
 void check_blocking(const Subject& subject, Findings& findings);
 void check_one_stream(const Subject& subject, Findings& findings);
 void check_minimum_groups(const Subject& subject, Findings& findings);

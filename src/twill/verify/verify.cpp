@@ -114,6 +114,7 @@ tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& prob
     if (problem.in_force(rule.rule)) rule.check(subject, findings);
   }
   check_minimum_groups(subject, findings);
+  check_same_groups(subject, findings);
   std::vector<Violation> violations = std::move(findings).take();
   if (!violations.empty()) return tl::unexpected(std::move(violations));
   return CheckedSchedule(problem, schedule);

@@ -126,6 +126,10 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
     default:
       break;
   }
+  if (op.kind == OpKind::tt_load && x.size() == 1) return fmt::format("*({})", x[0]);
+  if (op.kind == OpKind::tt_load && x.size() == 2)
+    return fmt::format("{1} ? *({0}) : {2}{{}}", x[0], x[1], type);
+  if (op.kind == OpKind::tt_load && x.size() == 3) return fill("{1} ? *({0}) : {2}", x);
   const auto common = for_all().find(op.kind);
   if (common != for_all().end()) return fill(common->second, x);
   if (type != "float") return std::nullopt;

@@ -139,10 +139,40 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   return {};
 }
 
+/// A vector that cannot be loaded where it is wanted, or is wanted again and again, stays in
+/// registers.
+Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point& point) {
+  const ir::OpId id = view_.op_of_outside(*step.outside);
+  const ir::ValueId value = *ir::memory_access(view_.program().op(id))->result;
+  const ir::Type type = ir::type_of(view_.program(), value);
+  if (!is_register_tile(type) || type->shape.size() != 1) return {};
+  for (const int part : registers_.parts()) {
+    TWILL_TRY(const Shape shape, view_.shape_of(value, part));
+    const std::string name = fmt::format("v{}{}", identifier(view_.program().value(value).name),
+                                         part < 0 ? "" : fmt::format("_of_{}", part));
+    const Variable variable{name, shape, cpp_type(type), false, 1, std::nullopt};
+    if (variable.type.empty()) return view_.refuse(id, "loads elements CUDA has no type for");
+    text.line(fmt::format("{} {}[{}];", variable.type, name, array_length(variable)));
+    text.open("");
+    text.line("// " + comment(step));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {value}).assign(body, {{&variable, value}}));
+    text.append(prelude);
+    text.append(body);
+    text.close();
+    loaded_.emplace(std::pair{value, part}, variable);
+  }
+  return {};
+}
+
 /// Only what leaves the registers is printed: what it is computed from is computed there.
 Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::Op& op = view_.program().op(id);
+  if (op.kind == ir::OpKind::tt_load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
+    return load_vector(text, step, point);
+  }
   if (op.kind != ir::OpKind::tt_store) {
     if (op.results.empty()) return view_.refuse(id, "is not printed after a loop");
     return {};

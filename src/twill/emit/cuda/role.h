@@ -95,6 +95,7 @@ class RolePrinter {
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
+  Result<void> load_vector(Text& text, const plan::Step& step, const Point& point);
   /// Whether the step is left out for tiles that are not this CTA's own.
   bool wants_own(const plan::Step& step);
 
@@ -105,12 +106,13 @@ class RolePrinter {
   Maps& maps_;
   Registers registers_;
   Scalars scalars_;
-  std::set<std::pair<int, int>> positions_;       ///< of the section: depth and offset
-  std::set<std::pair<int, int>> tile_positions_;  ///< the same, of rings that count tiles
-  std::map<std::string, Variable> imported_;      ///< arrays that hold a copy for one step
-  bool asks_own_ = false;                         ///< a step asks whether the tile is the CTA's own
-  bool asks_rank_ = false;                        ///< a step asks which CTA of the cluster it is
-  std::optional<Diagnostic> wrong_;               ///< found where no Result can be returned
+  std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
+  std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles
+  std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< vectors, by part
+  std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
+  bool asks_own_ = false;                     ///< a step asks whether the tile is the CTA's own
+  bool asks_rank_ = false;                    ///< a step asks which CTA of the cluster it is
+  std::optional<Diagnostic> wrong_;           ///< found where no Result can be returned
 };
 
 /// "LOAD" as the name of a function.

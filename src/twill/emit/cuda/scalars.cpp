@@ -55,6 +55,10 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
     const auto axis = ir::integer_attribute(op, "axis").value_or(0);
     return std::string(axis == 0 ? "args.grid_x" : axis == 1 ? "args.grid_y" : "args.grid_z");
   }
+  if (op.kind == ir::OpKind::tt_load) {
+    TWILL_TRY_VOID(view_->check_load(*program.value(value).op));
+    TWILL_TRY_VOID(view_->check_fresh(*program.value(value).op));
+  }
   std::vector<std::string> operands;
   for (const ir::ValueId operand : op.operands) {
     TWILL_TRY(std::string text, (*this)(operand, iteration));

@@ -220,9 +220,7 @@ Result<Text> RolePrinter::tile() {
   if (!role_.before.empty()) {
     Point point = at_start();
     body.line("// before the loop");
-    body.open("");
     TWILL_TRY_VOID(section(body, role_.before, point));
-    body.close();
   }
   body.line("// the loop");
   TWILL_TRY_VOID(sections(body));

@@ -110,6 +110,8 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
       const std::string number = axes[0] == Axis::rows ? row_number(frame) : column_number(frame);
       return start == 0 ? number : fmt::format("({} + {})", start, number);
     }
+    case OpKind::tt_load:
+      return loaded(frame, *view_.program().value(value).op, axes);
     default:
       break;
   }
@@ -120,12 +122,33 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
   }
   const auto expression = arithmetic(view_.program(), op, operands);
   if (!expression) return view_.refuse(value, "is no operation on tiles that can be printed here");
-  const auto key = std::pair{value, axes[0] == Axis::columns};
+  return named(frame, value, axes, *expression);
+}
+
+/// A constant of the value's type, which stands for it from here on.
+std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
+                         const std::string& text) const {
   const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
   const std::string type = cpp_type(ir::type_of(view_.program(), value));
-  frame.text->line(fmt::format("{} = {};", constant_of(type, name), *expression));
-  frame.known[key] = name;
+  frame.text->line(fmt::format("{} = {};", constant_of(type, name), text));
+  frame.known[{value, axes[0] == Axis::columns}] = name;
   return name;
+}
+
+Result<std::string> Tiles::loaded(Frame& frame, ir::OpId load, const Axes& axes) {
+  TWILL_TRY_VOID(view_.check_load(load));
+  const auto access = *ir::memory_access(view_.program().op(load));
+  if (!iteration_.empty() && !ir::is_inside(view_.program(), load, view_.loop().op)) {
+    return view_.refuse(load, "loads a tile before the loop, which is read in it");
+  }
+  std::vector<std::string> operands;
+  for (const ir::ValueId operand : view_.program().op(load).operands) {
+    TWILL_TRY(std::string text, element(frame, operand, axes));
+    operands.push_back(std::move(text));
+  }
+  const auto text = arithmetic(view_.program(), view_.program().op(load), operands);
+  if (!text) return view_.refuse(load, "has operands that are not known");
+  return named(frame, *access.result, axes, *text);
 }
 
 Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& axes) {

@@ -18,7 +18,8 @@ struct Found {
 };
 
 /// Prints arithmetic on register tiles: a loop over what a thread holds, a statement for each
-/// operation of the TTGIR.
+/// operation of the TTGIR. Loads through pointers are done element by element where their values
+/// are wanted; `find` sees to it that nothing was written to global memory since.
 class Tiles {
  public:
   /// `find` says where a value lies that is there already; nothing: it is computed here from its
@@ -59,6 +60,9 @@ class Tiles {
   Axes axes_of(ir::ValueId value) const;
   Result<std::string> element(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> computed(Frame& frame, const ir::Op& op, ir::ValueId value, const Axes& axes);
+  Result<std::string> loaded(Frame& frame, ir::OpId load, const Axes& axes);
+  std::string named(Frame& frame, ir::ValueId value, const Axes& axes,
+                    const std::string& text) const;
   Result<std::string> stored(Frame& frame, const Found& found, ir::ValueId value, const Axes& axes);
   std::string row_slot(const Frame& frame) const;
   std::string column_slot(const Frame& frame) const;

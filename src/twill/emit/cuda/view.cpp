@@ -223,11 +223,11 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   const ir::Type type = ir::type_of(*program_, value);
   if (!is_register_tile(type)) return refuse(value, "is no tile of registers");
   if (type->shape.size() > 2) return refuse(value, "has more than two dimensions");
+  const bool columns = type->shape.size() == 1 && along(value) == Along::columns;
   const auto [begin, end] = rows_of(part, type->shape[0]);
-  const bool whole = end > type->shape[0];
-  if (whole) return refuse(value, "is cut at rows it does not have");
+  if (!columns && end > type->shape[0]) return refuse(value, "is cut at rows it does not have");
   Shape shape;
-  if (type->shape.size() == 1 && along(value) == Along::columns) {
+  if (columns) {
     shape = {Shape::Kind::column_vector, 0, type->shape[0]};
   } else if (type->shape.size() == 1) {
     shape = {Shape::Kind::row_vector, end - begin, 1};
@@ -241,6 +241,55 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
     return refuse(value, "has columns that are no multiple of 8");
   }
   return shape;
+}
+
+/// What is computed from the results of an op, by any way.
+std::set<ir::OpId> View::readers_of(ir::OpId op) const {
+  std::set<ir::OpId> readers;
+  std::vector<ir::OpId> open = {op};
+  while (!open.empty()) {
+    const ir::OpId id = open.back();
+    open.pop_back();
+    for (const ir::ValueId result : program_->op(id).results) {
+      for (const ir::Use& use : program_->value(result).uses) {
+        if (readers.insert(use.op).second) open.push_back(use.op);
+      }
+    }
+  }
+  return readers;
+}
+
+bool View::is_read_in_loop(ir::OpId op) const {
+  const std::set<ir::OpId> readers = readers_of(op);
+  return std::any_of(readers.begin(), readers.end(), [&](ir::OpId reader) {
+    return reader != loop_.op && ir::is_inside(*program_, reader, loop_.op);
+  });
+}
+
+Result<void> View::check_load(ir::OpId load) const {
+  const auto parent = ir::parent(*program_, load);
+  const bool always = parent == function_ || parent == loop_.op || (outer_ && parent == outer_->op);
+  if (!always) return refuse(load, "stands in a branch");
+  if (cpp_type(ir::type_of(*program_, program_->op(load).results.at(0))).empty()) {
+    return refuse(load, "loads elements CUDA has no type for");
+  }
+  return {};
+}
+
+Result<void> View::check_fresh(ir::OpId load) const {
+  const bool in_loop = ir::is_inside(*program_, load, loop_.op);
+  const std::set<ir::OpId> readers = readers_of(load);
+  for (const ir::OpId write : ir::walk(*program_, function_)) {
+    const auto access = ir::memory_access(program_->op(write));
+    if (!access || !access->writes || access->space != ir::AccessSpace::global) continue;
+    const bool written_in_loop = ir::is_inside(*program_, write, loop_.op);
+    const bool between =
+        load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());
+    if (between) {
+      return refuse(load, "is read after " + words(write) + ", which may have written there");
+    }
+  }
+  return {};
 }
 
 std::string View::words(ir::OpId op) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,14 @@ class View {
   /// The operation that `around[index]` of the plan's kernel is.
   ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }
 
+  /// Fails if a load through pointers is not always done, or of elements CUDA has no type for.
+  Result<void> check_load(ir::OpId load) const;
+  /// Fails if a load cannot be done where its value is wanted, since something is written to global
+  /// memory between the two.
+  Result<void> check_fresh(ir::OpId load) const;
+  /// Whether something in the loop is computed from the results of an op outside.
+  bool is_read_in_loop(ir::OpId op) const;
+
   /// A complaint about an operation of the TTGIR.
   tl::unexpected<Diagnostic> refuse(ir::OpId op, const std::string& why) const;
   tl::unexpected<Diagnostic> refuse(ir::ValueId value, const std::string& why) const;
@@ -75,6 +84,7 @@ class View {
  private:
   Result<void> find_around();
   void orient();
+  std::set<ir::OpId> readers_of(ir::OpId op) const;
 
   const ir::Program* program_ = nullptr;
   const plan::Plan* plan_ = nullptr;

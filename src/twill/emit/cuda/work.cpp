@@ -108,6 +108,13 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
   }
   const Variable* variable = registers_.find(base, part);
   if (variable == nullptr) {
+    const auto loaded = loaded_.find({base, part});
+    if (loaded != loaded_.end()) return Found{&loaded->second, loaded->second.name};
+    const ir::Op* from = ir::defining_op(view_.program(), base);
+    if (from != nullptr && from->kind == ir::OpKind::tt_load) {
+      const auto fresh = view_.check_fresh(*view_.program().value(base).op);
+      if (!fresh) wrong_ = fresh.error();
+    }
     if (const auto staged = import_staged(step, part, prelude, base)) return staged;
     return import_shared(step, part, prelude, base);
   }
@@ -255,10 +262,9 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
     std::string to = address(buffer, slot);
     if (done > 0) to += fmt::format(" + {}", done / panel * rows * *swizzle);
     if (multicast) to += fmt::format(" + rank * {}", share * *swizzle);
-    text.line(fmt::format("twill::tma_load{}({}, &args.{}, {}{}, {});",
-                          multicast ? "_multicast" : "", to, map, full,
-                          multicast ? ", (1 << kCluster) - 1" : "",
-                          fmt::format(fmt::runtime(outer), column)));
+    text.line(fmt::format(
+        "twill::tma_load{}({}, &args.{}, {}{}, {});", multicast ? "_multicast" : "", to, map, full,
+        multicast ? ", (1 << kCluster) - 1" : "", fmt::format(fmt::runtime(outer), column)));
   }
   return {};
 }

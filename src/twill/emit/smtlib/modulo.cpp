@@ -37,6 +37,7 @@ class Modulo {
     if (problem_.in_force(Rule::memory)) memories();
     if (problem_.in_force(Rule::registers)) registers();
     minimum_groups();
+    share_groups();
     return std::move(script_).finish();
   }
 
@@ -306,6 +307,14 @@ class Modulo {
     const Cycles wanted = std::min({static_cast<Cycles>(problem_.minimum_compute_groups()),
                                     static_cast<Cycles>(used.size()), Cycles{computes}});
     if (wanted > 0) script_.claim(at_least(sum_of(used), number(wanted)));
+  }
+
+  void share_groups() {
+    for (const std::vector<problem::OpId>& ops : problem_.same_group()) {
+      for (std::size_t i = 1; i < ops.size(); ++i) {
+        script_.claim(same_group(ops[0].index(), ops[i].index()));
+      }
+    }
   }
 
   const Problem& problem_;

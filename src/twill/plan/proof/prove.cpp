@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,6 +84,25 @@ TileTrips all_sequences(std::int64_t letters, std::size_t length) {
   return tiles;
 }
 
+/// The same sequences in several runs, so that none is long: each begins with the last `length` - 1
+/// tiles of the one before.
+void append_pieces(const TileTrips& tiles, std::size_t length, std::vector<TileTrips>& out) {
+  constexpr std::int64_t kMostIterations = 400;
+  TileTrips piece;
+  std::int64_t iterations = 0;
+  for (const std::int64_t trips : tiles) {
+    if (piece.size() >= length && iterations + trips > kMostIterations) {
+      const auto overlap = static_cast<std::ptrdiff_t>(length - 1);
+      TileTrips next(piece.end() - overlap, piece.end());
+      out.push_back(std::exchange(piece, std::move(next)));
+      iterations = std::accumulate(piece.begin(), piece.end(), std::int64_t{0});
+    }
+    piece.push_back(trips);
+    iterations += trips;
+  }
+  out.push_back(std::move(piece));
+}
+
 /// What a kernel of many tiles per CTA is laid out for beside single tiles, with trip counts up to
 /// `most`.
 std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
@@ -94,8 +115,8 @@ std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
     all.emplace_back(static_cast<std::size_t>(tiles), trips);
   }
   if (tables.plan.kernel->same_trips) return all;
-  all.push_back(all_sequences(most + 1, 2));
-  all.push_back(all_sequences(kShort, 4));
+  append_pieces(all_sequences(most + 1, 2), 2, all);
+  append_pieces(all_sequences(kShort, 4), 4, all);
   return all;
 }
 
@@ -117,7 +138,8 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   ProofSize size{last, 0};
   std::vector<proof::TileTrips> runs;
   for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
-  for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends)) runs.push_back(std::move(tiles));
+  for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends))
+    runs.push_back(std::move(tiles));
   for (const proof::TileTrips& tiles : runs) {
     size.events += proof::check_run(tables, tiles, findings);
     if (!findings.empty()) return refuse();

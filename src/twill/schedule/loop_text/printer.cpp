@@ -156,6 +156,12 @@ void add_dependence(const Problem& problem, std::size_t index, std::vector<State
   out.push_back({{Section::dependence, index}, std::move(words).text()});
 }
 
+void add_same_group(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
+  Words words("same-group");
+  for (const OpId op : problem.same_group()[index]) words << problem[op].name;
+  out.push_back({{Section::same_group, index}, std::move(words).text()});
+}
+
 void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<Statement>& out) {
   out.push_back({{Section::schedule, 0},
                  "schedule interval " + std::to_string(schedule.initiation_interval)});
@@ -207,6 +213,7 @@ std::vector<Statement> statements_of(const LoopText& loop) {
   add_resources(problem, out);
   for (std::size_t i = 0; i < problem.ops().size(); ++i) add_op(problem, i, out);
   for (std::size_t i = 0; i < problem.dependences().size(); ++i) add_dependence(problem, i, out);
+  for (std::size_t i = 0; i < problem.same_group().size(); ++i) add_same_group(problem, i, out);
   if (loop.schedule) add_schedule(problem, *loop.schedule, out);
   if (loop.order) add_order(problem, *loop.order, out);
   return out;

@@ -65,18 +65,18 @@ Result<Position> LoopProblemReader::read(LoopLine& line) {
 
 Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   using Reader = Result<Position> (LoopProblemReader::*)(LoopLine&);
-  static constexpr std::array<std::string_view, 13> kWords = {
+  static constexpr std::array<std::string_view, 14> kWords = {
       "loop", "relax",  "minimize", "minimum-compute-groups",
       "unit", "pipe",   "memory",   "group",
-      "op",   "source", "way",      "schedule",
-      "order"};
-  static constexpr std::array<Reader, 11> kReaders = {
+      "op",   "source", "way",      "same-group",
+      "schedule", "order"};
+  static constexpr std::array<Reader, 12> kReaders = {
       &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
       &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
       &LoopProblemReader::read_unit,     &LoopProblemReader::read_pipe,
       &LoopProblemReader::read_memory,   &LoopProblemReader::read_group,
       &LoopProblemReader::read_op,       &LoopProblemReader::read_source,
-      &LoopProblemReader::read_way};
+      &LoopProblemReader::read_way,      &LoopProblemReader::read_same_group};
   const Token first = line.peek();
   if (ops_.contains(first.spelling)) {
     const bool is_word = std::find(kWords.begin(), kWords.end(), first.spelling) != kWords.end();
@@ -313,6 +313,19 @@ Result<Position> LoopProblemReader::read_way(LoopLine& line) {
   return Position{Section::op, drafts_.size() - 1, draft.op.source.size() + draft.ways.size()};
 }
 
+Result<Position> LoopProblemReader::read_same_group(LoopLine& line) {
+  std::vector<OpId> ops;
+  const int column = line.peek().column;
+  do {
+    TWILL_TRY(const std::size_t op, ops_.read(line));
+    ops.emplace_back(op);
+  } while (!line.at_end());
+  std::sort(ops.begin(), ops.end());
+  parts_.same_group.push_back(std::move(ops));
+  same_group_.push_back({file_, line.number(), column});
+  return Position{Section::same_group, parts_.same_group.size() - 1};
+}
+
 Result<Position> LoopProblemReader::read_dependence(LoopLine& line) {
   problem::Dependence it;
   const int column = line.peek().column;
@@ -402,6 +415,8 @@ Location LoopProblemReader::location_of(const problem::Objection& objection) con
       return declared(ops_);
     case problem::Part::dependence:
       return dependences_[objection.index];
+    case problem::Part::same_group:
+      return same_group_[objection.index];
   }
   return declared(loops_);
 }

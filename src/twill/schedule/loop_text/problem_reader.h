@@ -50,6 +50,7 @@ class LoopProblemReader {
   Result<Position> read_relax(LoopLine& line);
   Result<Position> read_minimize(LoopLine& line);
   Result<Position> read_minimum_compute_groups(LoopLine& line);
+  Result<Position> read_same_group(LoopLine& line);
   Result<Position> read_unit(LoopLine& line);
   Result<Position> read_pipe(LoopLine& line);
   Result<Position> read_memory(LoopLine& line);
@@ -79,6 +80,7 @@ class LoopProblemReader {
   LoopNames groups_{"group"};
   LoopNames ops_{"op"};
   std::vector<Location> dependences_;
+  std::vector<Location> same_group_;
   std::vector<Section> headers_;  ///< header statements read so far, each allowed once
 };
 

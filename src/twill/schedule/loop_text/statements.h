@@ -23,6 +23,7 @@ enum class Section {
   group,
   op,
   dependence,
+  same_group,
   schedule,  ///< element 0 is the header, 1 + op the placement of that op
   order,     ///< element 0 is the header, then the sequences of groups, then those of units
 };

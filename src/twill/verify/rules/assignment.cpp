@@ -1,4 +1,4 @@
-// `width`, `load-group` and `minimum-groups`: which group runs what.
+// `width`, `load-group`, `minimum-groups` and `same-group`: which group runs what.
 
 #include <algorithm>
 
@@ -67,6 +67,27 @@ void check_minimum_groups(const Subject& subject, Findings& findings) {
        used,
        least,
        fmt::format("minimum-groups: {} compute groups have ops, at least {} must", used, least)});
+}
+
+void check_same_groups(const Subject& subject, Findings& findings) {
+  const auto group_of = [&](OpId op) { return subject.at(op).group; };
+  for (const std::vector<OpId>& ops : subject.problem.same_group()) {
+    const auto other = std::find_if(ops.begin(), ops.end(), [&](OpId op) {
+      return group_of(op) != group_of(ops.front());
+    });
+    if (other == ops.end()) continue;
+    const bool more = findings.add(
+        {"same-group",
+         {ops.front(), *other},
+         0,
+         static_cast<std::int64_t>(group_of(*other).index()),
+         static_cast<std::int64_t>(group_of(ops.front()).index()),
+         fmt::format("same-group: {} runs in group {}, but {}, which must run in the same group, in {}",
+                     subject.problem[ops.front()].name,
+                     subject.problem[group_of(ops.front())].name, subject.problem[*other].name,
+                     subject.problem[group_of(*other)].name)});
+    if (!more) return;
+  }
 }
 
 }  // namespace twill::verify
