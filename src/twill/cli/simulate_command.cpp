@@ -8,6 +8,7 @@
 
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
+#include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/simulate_loop.h"
@@ -24,13 +25,16 @@ struct Choices {
   driver::RunRequest wanted;
   std::uint64_t seed = 0;
   bool json = false;
+  bool numbers = false;
+  NumberOptions with;
   std::string trace;
 };
 
 constexpr const char* kFooter = R"(Examples:
   twill simulate kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill simulate loops/gemm.loop --trips 16 --trace gemm.json    open it at ui.perfetto.dev
-  twill simulate plan.json --jitter 7)";
+  twill simulate plan.json --jitter 7
+  twill simulate kernels/fa_bwd/sm_100/m64n128d128_tmared.pre.ttgir --numbers)";
 
 int show_findings(const std::string& message, const std::vector<std::string>& lines, int code) {
   std::fprintf(stderr, "%s\n", message.c_str());
@@ -86,6 +90,9 @@ int run(Choices choices) {
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
+  if (choices.numbers) {
+    return run_numbers(choices.request, choices.with, choices.wanted.jitter, choices.json);
+  }
   choices.wanted.record = !choices.trace.empty();
   const auto loop = driver::simulate_loop(choices.request, choices.wanted);
   end_progress_line();
@@ -106,15 +113,23 @@ void add_simulate_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_cluster_option(*command, request);
-  command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
+  CLI::Option* trips =
+      command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
+          ->capture_default_str()
+          ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
   CLI::Option* jitter = command->add_option(
       "--jitter", choices->seed,
       "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
-  command->add_option("--trace", choices->trace, "Write the timeline to this file, for Perfetto");
+  CLI::Option* trace = command->add_option("--trace", choices->trace,
+                                           "Write the timeline to this file, for Perfetto");
+  command
+      ->add_flag("--numbers", choices->numbers,
+                 "Run the plan with real numbers and compare them with those of the kernel's text")
+      ->excludes(trips)
+      ->excludes(trace);
+  add_number_options(*command, choices->with);
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
   command->callback([choices, jitter, &session] {

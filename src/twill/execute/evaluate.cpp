@@ -243,7 +243,8 @@ bool is_renaming(OpKind kind) {
 }
 
 bool keeps_rank(OpKind kind) {
-  return kind == OpKind::tt_broadcast || kind == OpKind::tt_trans || is_renaming(kind);
+  return kind == OpKind::tt_broadcast || kind == OpKind::tt_trans ||
+         kind == OpKind::ttg_memdesc_trans || is_renaming(kind);
 }
 
 }  // namespace
@@ -272,7 +273,8 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
   const ir::Op& op = program.op(id);
   const Shape& shape = shape_of(program, op.operands[operand]);
   switch (op.kind) {
-    case OpKind::tt_trans: {
+    case OpKind::tt_trans:
+    case OpKind::ttg_memdesc_trans: {
       const std::vector<std::size_t> order = order_of(op, box.size());
       Box part(box.size());
       for (std::size_t d = 0; d < box.size(); ++d) part[order[d]] = box[d];
@@ -287,6 +289,7 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
     }
     case OpKind::tt_expand_dims:
     case OpKind::tt_reshape:
+    case OpKind::ttg_memdesc_reshape:
       return reshaped_box(shape, shape_of(program, op.results[0]), box);
     case OpKind::tt_reduce: {
       const auto axis = ir::integer_attribute(op, "axis").value_or(0);
@@ -335,9 +338,11 @@ Result<Tile> evaluate(const ir::Program& program, ir::OpId id, std::span<const T
     case OpKind::tt_broadcast:
       return broadcast(*operands[0], box);
     case OpKind::tt_trans:
+    case OpKind::ttg_memdesc_trans:
       return transposed(op, *operands[0], box);
     case OpKind::tt_expand_dims:
     case OpKind::tt_reshape:
+    case OpKind::ttg_memdesc_reshape:
       return reshaped(shape_of(program, op.operands[0]), type->shape, *operands[0], box);
     case OpKind::tt_reduce:
       return reduced(program, id, operands, result);

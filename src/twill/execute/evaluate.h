@@ -15,7 +15,7 @@ namespace twill::execute {
 bool is_pure(ir::OpKind kind);
 
 /// The part of operand `operand` from which the part `box` of the op's results is computed.
-/// Precondition: is_pure(op.kind).
+/// Precondition: is_pure(op.kind), or a transposition or reshape of memory: what lies there counts.
 Box operand_box(const ir::Program& program, ir::OpId op, std::size_t operand, const Box& box);
 
 /// The part `box` of result `result`, from the parts of the operands that `operand_box` names.

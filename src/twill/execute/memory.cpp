@@ -288,7 +288,8 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
 }
 
 Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memory,
-                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup) {
+                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup,
+                          const Box& part) {
   const auto access = ir::memory_access(program.op(id));
   if (!access || !access->writes || access->space != ir::AccessSpace::global) {
     return cannot(program, id, "is not known");
@@ -296,8 +297,13 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   if (descriptor == nullptr) return store(program, id, memory, source, lookup);
   const Combine combine = combination(program.op(id));
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
-  TWILL_TRY(const std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
-  const Shape& block = ir::type_of(program, access->address)->element->shape;
+  TWILL_TRY(std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
+  Shape block = ir::type_of(program, access->address)->element->shape;
+  const bool cut = !part.empty() && part != whole(block);
+  for (std::size_t d = 0; cut && part.size() == block.size() && d < block.size(); ++d) {
+    if (d < coordinates.size()) coordinates[d] += part[d].begin;
+    block[d] = part[d].size();
+  }
   if (!fits(*descriptor, coordinates, block) || size_of(block) != size_of(source.shape)) {
     return cannot(program, id, "has coordinates that do not fit");
   }

@@ -79,7 +79,10 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& 
 
 /// Stores `source` as tt.store, an atomic or a descriptor store or reduce does, not outside the
 /// tensor and not where a mask is false. Returns what an atomic found.
+/// `part`: which part of what the op stores `source` is, and `lookup` gives that of pointers and
+/// masks; empty: all of it.
 Result<Tile> write_global(const ir::Program& program, ir::OpId op, Memory& memory,
-                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup);
+                          const Descriptor* descriptor, const Tile& source, const Lookup& lookup,
+                          const Box& part = {});
 
 }  // namespace twill::execute

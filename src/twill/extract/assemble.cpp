@@ -87,7 +87,7 @@ class Assembler {
                           std::move(warnings_), tiling_.parts,
                           tiling_.rows,         pool_.name};
     for (const TileOp& op : graph_.ops) {
-      extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end});
+      extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end, op.forwards});
     }
     return extraction;
   }

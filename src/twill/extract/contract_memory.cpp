@@ -106,6 +106,7 @@ std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAcce
     staging.result_bits = bits;
     staging.pieces = {{"smem_store", bits, 1, "", 0}};
     staging.home = Home::shared;
+    staging.forwards = true;
     staging.words = {"stage"};
     staging.sources = {source_of(id)};
     stage = TileOpId(graph_.ops.size());
@@ -267,6 +268,7 @@ TileOpId Contractor::in_registers(TileOpId op, ir::OpId id, bool transposed) {
   load.pieces = {{"smem_load", made.result_bits, 1, "", 0}};
   load.home = Home::registers;
   load.words = {"smem_load"};
+  load.forwards = true;
   load.sources = {source_of(id)};
   const TileOpId loaded(graph_.ops.size());
   graph_.ops.push_back(std::move(load));

@@ -110,6 +110,7 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
       shuffle.space = shuffle.result = made.result;
       shuffle.result_bits = bits;
       shuffle.home = Home::registers;
+      shuffle.forwards = true;
       shuffle.words = {"shuffle"};
       shuffle.sources = made.sources;
       const TileOpId moved(graph_.ops.size());
@@ -166,6 +167,7 @@ TileOpId Contractor::through_shared(TileOpId from, ir::OpId id, bool load_back) 
     store.result_bits = graph_.ops[from.index()].result_bits;
     store.pieces = {{"smem_store", store.result_bits, 1, "", 0}};
     store.home = Home::shared;
+    store.forwards = true;
     store.words = {"smem_store"};
     store.sources = {source_of(id)};
     stored = TileOpId(graph_.ops.size());

@@ -27,6 +27,8 @@ struct OpOrigin {
   int part = -1;                ///< sub-tile; -1: shared by all, or nothing is cut
   std::int64_t row_begin = 0;   ///< of the cut axis; both 0 if the op is not cut
   std::int64_t row_end = 0;
+  bool forwards = false;  ///< moves what the ops it reads made to another place; `sources` says for
+                          ///< whom
 };
 
 /// Memory or registers that are taken for the whole loop, so the Problem does not get them.

@@ -10,18 +10,6 @@ constexpr std::size_t kProductRows = 0;  // space of a product: m, n, k
 constexpr std::size_t kContracted = 2;
 constexpr std::int64_t kMostParts = 64;
 
-/// The axis with the most products' work on it as rows; the first one of equals.
-std::optional<AxisId> rows_of_products(const TileGraph& graph) {
-  std::vector<std::int64_t> work(graph.axes.size(), 0);
-  for (const TileOp& op : graph.ops) {
-    if (op.action != Action::product) continue;
-    work[op.space[kProductRows].axis.index()] += elements_of(op.space);
-  }
-  const auto most = std::max_element(work.begin(), work.end());
-  if (most == work.end() || *most == 0) return std::nullopt;
-  return AxisId(static_cast<std::size_t>(most - work.begin()));
-}
-
 enum class Fate { whole, repeated, shared_product, partial_sums };
 
 bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
@@ -211,6 +199,17 @@ class Cutter {
 };
 
 }  // namespace
+
+std::optional<AxisId> rows_of_products(const TileGraph& graph) {
+  std::vector<std::int64_t> work(graph.axes.size(), 0);
+  for (const TileOp& op : graph.ops) {
+    if (op.action != Action::product) continue;
+    work[op.space[kProductRows].axis.index()] += elements_of(op.space);
+  }
+  const auto most = std::max_element(work.begin(), work.end());
+  if (most == work.end() || *most == 0) return std::nullopt;
+  return AxisId(static_cast<std::size_t>(most - work.begin()));
+}
 
 Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows) {
   const SubTiling whole{graph, 1, 0};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "twill/extract/tile_graph.h"
 
@@ -12,6 +13,10 @@ struct SubTiling {
   int parts = 1;
   std::int64_t rows = 0;  ///< of one part along the cut axis; 0 if nothing is cut
 };
+
+/// The axis with the most products' work on it as rows, the first one of equals: what is cut, if
+/// anything is. Nothing if there is no product.
+std::optional<AxisId> rows_of_products(const TileGraph& graph);
 
 /// Cuts the axis that most tensor-core work has as its rows (M of the products) into parts of
 /// `rows`. Ops that work on the axis are repeated per part; copies into shared memory stay whole

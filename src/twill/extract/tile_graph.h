@@ -77,7 +77,9 @@ struct TileOp {
   int result_bits = 0;
   Home home = Home::none;
   bool holds_memory = true;  ///< false: the buffer is accounted for by another op
-  bool one_warp = false;     ///< issued by one thread whatever the tile
+  bool forwards = false;  ///< the values of the one op it reads, unchanged, at another place; then
+                          ///< `sources` only says for whom
+  bool one_warp = false;  ///< issued by one thread whatever the tile
   std::vector<Source> sources;
   std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
   std::int64_t row_end = 0;
@@ -104,7 +106,7 @@ struct Resident {
   Home home = Home::shared;
   Space space;
   int bits = 16;
-  std::string why;  ///< "loaded before the loop", "staging of a store in the outer loop"
+  std::string why;             ///< "loaded before the loop", "staging of a store in the outer loop"
   std::optional<ir::OpId> op;  ///< that makes it: an allocation, or arithmetic before the loop
   bool staging = false;        ///< of a store after the loop
 };

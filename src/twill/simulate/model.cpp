@@ -90,11 +90,12 @@ void Model::add_dependence(const problem::Dependence& d) {
 
 double Model::latency(OpId op, std::int64_t iteration) const {
   const Task& task = tasks[op.index()];
-  if (!timing.jitter || !task.variable) return task.latency;
+  const bool varies = task.variable || (timing.jitter_all && task.asynchronous);
+  if (!timing.jitter || !varies) return task.latency;
   const std::uint64_t bits =
       mixed(*timing.jitter, op.index(), static_cast<std::uint64_t>(iteration));
   const double even = static_cast<double>(bits >> 11U) / static_cast<double>(1ULL << 53U);
-  return task.latency * (1 + even * (kLargestJitter - 1));
+  return task.latency * (1 + even * (timing.largest_jitter - 1));
 }
 
 }  // namespace twill::simulate

@@ -52,7 +52,9 @@ void Run::enter_section(RoleState& role) const {
 bool Run::take(std::size_t r) {
   const Step& step = roles_[r].program.step();
   if (step.outside) {  // costs nothing here; a copy that fills a resident is there at once
-    if (step.channel) arrive(phase_of(r, false), {0, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
+    if (setting_.listener != nullptr) setting_.listener->around(step, now_);
+    if (step.channel)
+      arrive(phase_of(r, false), {0, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
     finish_step(r);
     return true;
   }
@@ -117,6 +119,7 @@ bool Run::wait_until(std::size_t r, double time, Cause cause) {
 double Run::ready_at(Instance instance, Cause& cause) const {
   double ready = 0;
   for (const Operand& operand : model_[instance.op].operands) {
+    if (setting_.listener != nullptr && !operand.own) continue;
     const std::int64_t producing = instance.iteration - operand.distance;
     if (producing < 0) continue;
     const Times& from = times({operand.from, producing});
@@ -227,6 +230,9 @@ void Run::stage(std::size_t r) {
   const OpId op = *role.program.step().op;
   const Task& task = model_[op];
   const double done = std::max(now_, times({op, role.program.iteration()}).done);
+  if (setting_.listener != nullptr) {
+    setting_.listener->stages(op, role.program.iteration(), now_, done + task.staging);
+  }
   for (const RoleId reader : task.staged_readers) {
     double& told = role.told[reader.index()];
     told = std::max(told, done + task.staging);

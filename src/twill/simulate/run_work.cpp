@@ -19,6 +19,9 @@ void Run::begin(Instance instance, bool on_unit) {
   const Task& task = model_[instance.op];
   Times& at = times(instance);
   at.start = now_;
+  if (setting_.listener != nullptr) {
+    setting_.listener->begins(instance.op, instance.iteration, now_);
+  }
   if (on_unit) units_[*task.unit].free_at = kNever;
   if (!task.asynchronous) {
     if (on_unit) finish_step(task.role.index());
@@ -49,6 +52,13 @@ void Run::end_held(Instance instance, bool on_unit) {
   const bool slowed = model_.timing.shared_pipes;
   if (!task.at_once) finish(instance, slowed ? at.end + rest : at.start + latency);
   if (!task.asynchronous) free_role(instance);
+  if (setting_.listener != nullptr) {
+    const bool stores = task.mechanism == plan::Mechanism::bulk_store;
+    const double read = !task.asynchronous ? roles_[task.role.index()].free_at
+                        : stores           ? at.end
+                                           : at.done;
+    setting_.listener->ends(instance.op, instance.iteration, read, at.done);
+  }
 }
 
 /// A synchronous op holds its role for its issue cycles, and for its work if pipes are shared.

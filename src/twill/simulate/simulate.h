@@ -33,9 +33,26 @@ struct Timing {
   double mbarrier_signal = 0;  ///< cycles from the arrival of threads to the end of a wait
   double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
-                                        ///< kLargestJitter times their own, evenly spread
+                                        ///< `largest_jitter` times their own, evenly spread
+  double largest_jitter = 4;
+  bool jitter_all = false;  ///< those of all asynchronous ops, so that nothing but the plan's waits
+                            ///< says who is first
 };
-inline constexpr double kLargestJitter = 4;
+
+/// Is told what happens in a run, in the order of its time.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// The op begins to read its operands.
+  virtual void begins(OpId op, std::int64_t iteration, double now) = 0;
+  /// It ends: it reads nothing any more from `read` on, which may lie ahead, and its result is
+  /// there at `done`, which may too.
+  virtual void ends(OpId op, std::int64_t iteration, double read, double done) = 0;
+  /// Its value is copied to its staging buffer, and is there at `done`.
+  virtual void stages(OpId op, std::int64_t iteration, double now, double done) = 0;
+  /// A role takes a step of something around the loop.
+  virtual void around(const plan::Step& step, double now) = 0;
+};
 
 struct Setting {
   std::int64_t trips = 0;  ///< 0 to kMostTrips
@@ -43,6 +60,8 @@ struct Setting {
   const problem::Problem* costs = nullptr;  ///< the plan's Problem with other ways (another rate);
                                             ///< null: the plan's own
   bool record = false;                      ///< keep the timeline
+  Listener* listener = nullptr;  ///< with one, no op waits for operands that others or asynchronous
+                                 ///< work make, but where a step of the plan does
 };
 inline constexpr std::int64_t kMostTrips = 100'000;
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/driver/numbers_loop.h"
+
+namespace CLI {
+class App;
+}
+
+namespace twill::cli {
+
+/// What `twill simulate --numbers` runs the kernel with.
+struct NumberOptions {
+  driver::NumbersRequest wanted;
+  std::vector<std::string> arguments;  ///< "NAME=VALUE"
+};
+
+/// --size and --arg. `options` must live as long as the command.
+void add_number_options(CLI::App& command, NumberOptions& options);
+
+/// Plans the loop, runs it with numbers, prints the comparison, and returns the exit code: 6 if the
+/// numbers differ.
+int run_numbers(const driver::Request& request, NumberOptions options,
+                std::optional<std::uint64_t> jitter, bool json);
+
+}  // namespace twill::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/driver/plan_loop.h"
+#include "twill/numerics/numerics.h"
+
+namespace twill::driver {
+
+/// What a kernel is run with.
+struct NumbersRequest {
+  execute::Launch launch;
+  /// Of the CTAs that are run. The default: the first of the grid, and one whose place shows.
+  std::vector<std::array<std::int64_t, 3>> programs = {{0, 0, 0}, {3, 1, 0}};
+  /// Seed: every asynchronous op takes 1 to kLargestDelay times its latency, evenly spread.
+  std::optional<std::uint64_t> jitter;
+};
+
+inline constexpr double kLargestDelay = 32;
+
+struct NumberedLoop {
+  PlannedLoop planned;
+  std::optional<numerics::Comparison> comparison;  ///< nothing without a plan
+};
+
+/// Plans the kernel as `plan_loop` does, runs its text and its plan with numbers, and compares.
+/// Fails for a `.loop` text or a plan's JSON, which do not say what is computed, and as
+/// `numerics::compare` does.
+Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted);
+
+/// The same for any plan of a loop that is planned. Precondition: `plan` has the Problem of
+/// `planned` and is well-formed (`plan::prove` finds nothing under that name).
+Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
+                                             const plan::Plan& plan, const NumbersRequest& wanted);
+
+}  // namespace twill::driver

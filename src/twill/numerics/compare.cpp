@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "twill/execute/evaluate.h"
+#include "twill/numerics/numerics.h"
+#include "twill/numerics/worker.h"
+
+namespace twill::numerics {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+/// The kernel, CTA after CTA; with `planned` the loop runs as the plan has it.
+class Running {
+ public:
+  Running(const Kernel& kernel, const Setting& setting, Comparison& out)
+      : kernel_(kernel), setting_(setting), out_(out), memory_(kSeed) {}
+
+  Result<void> run(const Meaning* planned) {
+    const ir::Program& program = kernel_.program;
+    const auto function = ir::enclosing(program, kernel_.loop, ir::OpKind::tt_func);
+    if (!function) return execute::cannot(program, kernel_.loop, "stands in no function");
+    TWILL_TRY(const auto arguments,
+              execute::arguments_of(program, *function, setting_.launch, memory_));
+    for (const auto& id : setting_.programs) {
+      execute::Interpreter interpreter(program, memory_, setting_.launch, id);
+      if (planned != nullptr) {
+        interpreter.stand_in_for(kernel_.loop, [&](const ir::Loop&) -> Result<void> {
+          return run_loop(*planned, interpreter);
+        });
+      }
+      const auto ran = interpreter.run(*function, arguments);
+      if (out_.fault) return {};  // what stands behind the loop had nothing to go on with
+      TWILL_TRY_VOID(ran);
+    }
+    return {};
+  }
+
+  const execute::Memory& memory() const { return memory_; }
+
+ private:
+  Result<void> run_loop(const Meaning& meaning, execute::Interpreter& interpreter) {
+    Surroundings around(meaning, kernel_.plan, interpreter);
+    TWILL_TRY_VOID(around.start());
+    Worker worker(around, out_.hazards);
+    simulate::Setting setting = setting_.run;
+    setting.trips = around.trips();
+    setting.listener = &worker;
+    ++out_.runs;
+    out_.trips += setting.trips;
+    const auto ran = simulate::simulate(kernel_.plan, setting);
+    if (ran) return worker.leave();
+    out_.fault = ran.error();
+    return {};
+  }
+
+  const Kernel& kernel_;
+  const Setting& setting_;
+  Comparison& out_;
+  execute::Memory memory_;
+};
+
+bool same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+Tensor compared(const execute::Memory& text, const execute::Memory& plan, std::size_t array) {
+  Tensor tensor;
+  tensor.name = text.name(array);
+  auto expected = text.written(array), found = plan.written(array);
+  for (const auto& [index, value] : found) expected.try_emplace(index, std::nan(""));
+  for (const auto& [index, value] : expected) {
+    const auto other = found.find(index);
+    ++tensor.written;
+    const bool missing = other == found.end() || std::isnan(value) || std::isnan(other->second);
+    if (missing) {
+      ++tensor.missing;
+      ++tensor.differing;
+    } else if (!same(value, other->second)) {
+      ++tensor.differing;
+      tensor.largest = std::max(tensor.largest, std::abs(value - other->second));
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Result<Comparison> compare(const Kernel& kernel, const Setting& setting) {
+  Comparison out;
+  TWILL_TRY(const Meaning meaning, Meaning::of(kernel));
+  Running text(kernel, setting, out), plan(kernel, setting, out);
+  TWILL_TRY_VOID(text.run(nullptr));
+  TWILL_TRY_VOID(plan.run(&meaning));
+  for (std::size_t array = 0; array < text.memory().array_count(); ++array) {
+    Tensor tensor = compared(text.memory(), plan.memory(), array);
+    if (tensor.written > 0) out.tensors.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+}  // namespace twill::numerics

@@ -1,0 +1,211 @@
+#include "twill/numerics/meaning.h"
+
+#include <algorithm>
+
+#include "twill/execute/evaluate.h"
+#include "twill/extract/body.h"
+#include "twill/extract/cut.h"
+#include "twill/ir/operands.h"
+
+namespace twill::numerics {
+
+using ir::OpKind;
+
+namespace {
+
+tl::unexpected<Diagnostic> refuse(const ir::Program& program, ir::OpId op, const std::string& why) {
+  return fail(ir::text_location(program, op),
+              "cannot be run with numbers in the plan's order: " + program.op(op).name + " " + why);
+}
+
+/// The memory whose content an op of the loop replaces or adds to.
+std::optional<ir::ValueId> written_memory(const ir::Op& op) {
+  if (op.kind == OpKind::ttng_tc_gen5_mma) return ir::mma_operands(op)->accumulator;
+  const auto access = ir::memory_access(op);
+  if (!access || !access->writes || access->space == ir::AccessSpace::global) return std::nullopt;
+  return access->address;
+}
+
+bool is_branch(OpKind kind) { return kind == OpKind::scf_if || kind == OpKind::scf_while; }
+
+}  // namespace
+
+Result<Meaning> Meaning::of(const Kernel& kernel) {
+  Meaning meaning;
+  meaning.program_ = &kernel.program;
+  meaning.origins_ = kernel.origins;
+  TWILL_TRY_VOID(meaning.find_loop(kernel));
+  const problem::Problem& problem = kernel.plan.problem;
+  if (kernel.origins.size() != problem.ops().size()) {
+    return fail({kernel.program.file()}, "the plan is not one of this kernel's");
+  }
+  meaning.inputs_.resize(problem.ops().size());
+  for (const problem::Dependence& d : problem.dependences()) {
+    if (!d.carries_value) continue;
+    meaning.inputs_[d.to.index()].push_back({d.from, d.distance, d.in_place});
+  }
+  TWILL_TRY(meaning.cut_, extract::cut_dimensions(kernel.program, kernel.loop));
+  meaning.find_impure();
+  TWILL_TRY_VOID(meaning.find_things());
+  return meaning;
+}
+
+/// Loops whose bodies are a straight line.
+Result<void> Meaning::find_loop(const Kernel& kernel) {
+  const auto loop = ir::as_loop(*program_, kernel.loop);
+  if (!loop || !loop->induction) return refuse(*program_, kernel.loop, "is no counting loop");
+  loop_ = *loop;
+  for (const ir::OpId id : program_->block(loop_.body).ops) {
+    const ir::Op& op = program_->op(id);
+    const bool waits = op.kind == OpKind::ttng_wait_barrier || op.kind == OpKind::ttg_async_wait;
+    if (waits) return refuse(*program_, id, "is of a loop that is pipelined already");
+    if (is_branch(op.kind)) return refuse(*program_, id, "is not always taken");
+    if (const auto memory = written_memory(op)) written_.insert(root(*memory));
+  }
+  return {};
+}
+
+void Meaning::find_impure() {
+  const auto spoil = [&](ir::ValueId value) { return impure_.insert(value).second; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::OpId id : program_->block(loop_.body).ops) {
+      const ir::Op& op = program_->op(id);
+      bool pure = execute::is_pure(op.kind);
+      for (const ir::ValueId operand : op.operands) {
+        const bool memory = ir::type_of(*program_, operand)->kind == ir::TypeKind::memdesc;
+        pure = pure && !memory && is_pure(operand);
+      }
+      if (pure) continue;
+      for (const ir::ValueId result : op.results) changed = spoil(result) || changed;
+    }
+    for (const ir::Carried& carried : loop_.carried) {
+      if (!is_pure(carried.yielded)) changed = spoil(carried.argument) || changed;
+    }
+  }
+}
+
+Result<void> Meaning::find_things() {
+  std::map<std::pair<ir::OpId, int>, OpId> products;
+  for (std::size_t v = 0; v < origins_.size(); ++v) {
+    made_.emplace_back();
+    things_.emplace_back();
+    const extract::OpOrigin& origin = origins_[v];
+    if (origin.forwards) continue;
+    for (const extract::Source& source : origin.sources) made_[v].insert(source.op);
+    for (const ir::OpId made : made_[v]) {
+      if (is_branch(program_->op(made).kind)) return refuse(*program_, made, "is not always taken");
+      if (!ir::mma_operands(program_->op(made))) continue;
+      if (!products.emplace(std::pair(made, origin.part), OpId(v)).second) {
+        return refuse(*program_, made, "adds up its sums in another op");
+      }
+    }
+  }
+  for (std::size_t v = 0; v < origins_.size(); ++v) {
+    for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
+    // What everybody can compute is kept only where nothing else is.
+    const auto real = [&](Thing thing) { return !is_pure(thing); };
+    if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
+      std::erase_if(things_[v], [&](Thing thing) { return is_pure(thing); });
+    }
+    if (!origins_[v].forwards) continue;
+    for (const Input& input : inputs_[v]) {  // ops stand in an order of what they read
+      for (const Thing thing : things_[input.from.index()]) {
+        if (!has(OpId(v), thing)) things_[v].push_back(thing);
+      }
+    }
+  }
+  return {};
+}
+
+void Meaning::add_things(OpId op, ir::OpId made) {
+  const ir::Op& it = program_->op(made);
+  if (const auto memory = written_memory(it)) things_[op.index()].push_back(root(*memory));
+  for (const ir::ValueId result : it.results) {
+    if (ir::is_tensor(ir::type_of(*program_, result))) things_[op.index()].push_back(result);
+  }
+}
+
+std::optional<ir::OpId> Meaning::product(OpId op) const {
+  for (const ir::OpId made : made_[op.index()]) {
+    if (ir::mma_operands(program_->op(made))) return made;
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::OpId> Meaning::store(OpId op) const {
+  for (const ir::OpId made : made_[op.index()]) {
+    const auto access = ir::memory_access(program_->op(made));
+    if (access && access->writes && access->space == ir::AccessSpace::global) return made;
+  }
+  return std::nullopt;
+}
+
+bool Meaning::has(OpId op, Thing thing) const {
+  const auto& things = things_[op.index()];
+  return std::find(things.begin(), things.end(), thing) != things.end();
+}
+
+execute::Range Meaning::rows(OpId op, ir::ValueId value, std::size_t dimension) const {
+  const extract::OpOrigin& origin = origins_[op.index()];
+  const auto cut = cut_.find(value);
+  const bool part = origin.row_end > 0 && cut != cut_.end() && cut->second == dimension;
+  if (part) return {origin.row_begin, origin.row_end};
+  return {0, ir::type_of(*program_, value)->shape[dimension]};
+}
+
+Box Meaning::box(OpId op, Thing thing) const {
+  Box box;
+  for (std::size_t d = 0; d < ir::type_of(*program_, thing)->shape.size(); ++d) {
+    box.push_back(rows(op, thing, d));
+  }
+  return box;
+}
+
+ir::ValueId Meaning::root(ir::ValueId memdesc) const {
+  const ir::Op* op = ir::defining_op(*program_, memdesc);
+  while (op != nullptr && extract::is_view(op->kind) && !op->operands.empty()) {
+    memdesc = op->operands[0];
+    op = ir::defining_op(*program_, memdesc);
+  }
+  return memdesc;
+}
+
+bool Meaning::is_left(ir::ValueId root) const {
+  if (!is_outside(root) || !is_written(root)) return false;
+  const auto& uses = program_->value(root).uses;
+  return std::any_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
+    return loop_.op < use.op && !ir::is_inside(*program_, use.op, loop_.op);
+  });
+}
+
+bool Meaning::is_outside(ir::ValueId value) const {
+  return ir::is_invariant(*program_, loop_, value);
+}
+
+const ir::Carried* Meaning::carried(ir::ValueId argument) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (carried.argument == argument) return &carried;
+  }
+  return nullptr;
+}
+
+ir::ValueId Meaning::behind_renaming(ir::ValueId value) const {
+  const ir::Op* op = ir::defining_op(*program_, value);
+  while (op != nullptr &&
+         (op->kind == OpKind::ttg_convert_layout || op->kind == OpKind::ttng_warp_group_dot_wait)) {
+    const std::size_t index = program_->value(value).index;
+    value = op->operands[std::min(index, op->operands.size() - 1)];
+    op = ir::defining_op(*program_, value);
+  }
+  return value;
+}
+
+const ir::Carried* Meaning::yielded_as(Thing thing) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (behind_renaming(carried.yielded) == thing) return &carried;
+  }
+  return nullptr;
+}
+
+}  // namespace twill::numerics

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "twill/execute/tile.h"
+#include "twill/ir/loop.h"
+#include "twill/numerics/numerics.h"
+
+/// Internal to the room: what the ops of the Problem stand for in the Program.
+namespace twill::numerics {
+
+using execute::Box;
+using problem::OpId;
+
+/// What an op leaves where the plan says: the register tile of that value or, of a memdesc, what
+/// lies in the allocation that it is.
+using Thing = ir::ValueId;
+
+/// A dependence that brings values.
+struct Input {
+  OpId from;
+  int distance = 0;
+  bool in_place = false;
+};
+
+class Meaning {
+ public:
+  static Result<Meaning> of(const Kernel& kernel);
+
+  const ir::Program& program() const { return *program_; }
+  const ir::Loop& loop() const { return loop_; }
+
+  /// Whether the op computes what that op of the Program makes. One that forwards makes nothing.
+  bool makes(OpId op, ir::OpId made) const { return made_[op.index()].contains(made); }
+  bool forwards(OpId op) const { return origins_[op.index()].forwards; }
+  /// What it stands for, in the order of the text; none if it forwards.
+  const std::set<ir::OpId>& made(OpId op) const { return made_[op.index()]; }
+  /// The product that it is, if it is one.
+  std::optional<ir::OpId> product(OpId op) const;
+  /// The access to global memory that it is for, if it stores.
+  std::optional<ir::OpId> store(OpId op) const;
+
+  const std::vector<Thing>& things(OpId op) const { return things_[op.index()]; }
+  bool has(OpId op, Thing thing) const;
+  /// The part of the thing that the op makes.
+  Box box(OpId op, Thing thing) const;
+  /// The rows of `dimension` of a value that the op works on.
+  execute::Range rows(OpId op, ir::ValueId value, std::size_t dimension) const;
+
+  const std::vector<Input>& inputs(OpId op) const { return inputs_[op.index()]; }
+
+  /// The allocation that a memdesc is a view of.
+  ir::ValueId root(ir::ValueId memdesc) const;
+  /// Whether an op of the loop writes what lies in it.
+  bool is_written(ir::ValueId root) const { return written_.contains(root); }
+
+  /// Whether the loop writes what lies in it, and something behind the loop reads that.
+  bool is_left(ir::ValueId root) const;
+
+  /// Computed from arguments, ranges and constants alone: known without the plan's ops.
+  bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
+  bool is_outside(ir::ValueId value) const;
+  const ir::Carried* carried(ir::ValueId argument) const;
+  /// The carried value of which this is what the last iteration left; null if it is none. Views
+  /// that keep the shape are looked through.
+  const ir::Carried* yielded_as(Thing thing) const;
+
+ private:
+  Result<void> find_loop(const Kernel& kernel);
+  void find_impure();
+  Result<void> find_things();
+  void add_things(OpId op, ir::OpId made);
+  ir::ValueId behind_renaming(ir::ValueId value) const;
+
+  const ir::Program* program_ = nullptr;
+  ir::Loop loop_;
+  std::span<const extract::OpOrigin> origins_;
+  std::vector<std::set<ir::OpId>> made_;
+  std::vector<std::vector<Thing>> things_;
+  std::vector<std::vector<Input>> inputs_;
+  std::set<ir::ValueId> impure_;
+  std::set<ir::ValueId> written_;
+  std::map<ir::ValueId, std::size_t> cut_;  ///< dimension along which parts are cut
+};
+
+}  // namespace twill::numerics

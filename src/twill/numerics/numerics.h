@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/execute/interpreter.h"
+#include "twill/extract/extract.h"
+#include "twill/ir/program.h"
+#include "twill/plan/plan.h"
+#include "twill/simulate/simulate.h"
+
+/// A plan run with real numbers: the kernel's ops are executed when the simulated machine would, on
+/// values that lie where the plan puts them, and what comes out is compared with the kernel run op
+/// by op in the order of its text. A wait that is missing, a slot that is overwritten too early or
+/// a value that is read at the wrong place shows up as wrong numbers. Knows neither the proof nor
+/// the solver. What exactly is done: docs/reference/simulation.md, "Numbers".
+namespace twill::numerics {
+
+/// A kernel, the loop that was planned, and its plan. Nothing is owned.
+struct Kernel {
+  const ir::Program& program;
+  ir::OpId loop;
+  const plan::Plan& plan;
+  std::span<const extract::OpOrigin> origins;  ///< of the plan's Problem
+};
+
+struct Setting {
+  execute::Launch launch;
+  std::vector<std::array<std::int64_t, 3>> programs;  ///< ids of the CTAs that are run, in turn
+  simulate::Setting run;  ///< of each run of the loop; trips are the program's, no listener
+};
+
+/// An array in global memory, after the kernel in the order of the text and in that of the plan.
+struct Tensor {
+  std::string name;          ///< of the argument
+  std::int64_t written = 0;  ///< elements that either of them wrote
+  std::int64_t differing = 0;
+  std::int64_t missing = 0;  ///< of these: not numbers, or written by one of them only
+  double largest = 0;        ///< absolute difference of two numbers
+};
+
+struct Comparison {
+  std::vector<Tensor> tensors;       ///< that were written
+  std::int64_t runs = 0;             ///< of the loop
+  std::int64_t trips = 0;            ///< of all of them
+  std::vector<std::string> hazards;  ///< accesses to what was not there, or changed meanwhile: the
+                                     ///< first kMostHazards
+  std::optional<simulate::Fault> fault;  ///< the simulated machine got stuck; then nothing is equal
+};
+inline constexpr std::size_t kMostHazards = 10;
+
+/// Whether every element is the same to the last bit, and nothing went wrong on the way.
+bool agrees(const Comparison& comparison);
+
+/// Fails, at the op's line, if the kernel has an op that is not known, or if the loop's ops cannot
+/// be told apart as the plan has them (a branch that the plan takes as always taken, fp8 sums that
+/// are promoted): nothing is compared then.
+/// Cost: twice the arithmetic of the kernel on one core, in f32.
+Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
+
+/// For people: a line per tensor, and the verdict.
+std::string to_text(const Comparison& comparison);
+
+/// "version" of the JSON, which docs/reference/simulation.md describes.
+inline constexpr int kComparisonJsonVersion = 1;
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace twill::numerics

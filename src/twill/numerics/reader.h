@@ -1,0 +1,112 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "twill/execute/interpreter.h"
+#include "twill/numerics/slots.h"
+
+/// Internal to the room: where an op that runs finds what it reads.
+namespace twill::numerics {
+
+using execute::TilePtr;
+
+/// One run of the loop: what is around it, and what of it needs no op of the plan.
+class Surroundings {
+ public:
+  /// `outside` has been run up to the loop.
+  Surroundings(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
+  /// Fails if a bound of the loop is not known.
+  Result<void> start();
+
+  std::int64_t trips() const { return trips_; }
+  const Meaning& meaning() const { return meaning_; }
+  const plan::Plan& plan() const { return plan_; }
+  execute::Interpreter& outside() { return outside_; }
+
+  /// A value, or what lies in an allocation, from before the loop.
+  Result<TilePtr> before(ir::ValueId value, const Box& box);
+  /// A pure value in an iteration.
+  Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
+  /// The thing as the first iteration finds it; null if nothing was there.
+  Result<TilePtr> initial(Thing thing, const Box& box);
+  /// Where `reader` finds values of `made`, or where they lie if nobody reads them in the loop.
+  std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
+  /// The buffer that an allocation before the loop is, if the plan has one for it.
+  std::optional<BufferId> resident(ir::ValueId root) const;
+  /// The copy that fills a resident is step `outside` of the kernel: its allocation.
+  std::optional<ir::ValueId> filled_by(std::size_t outside) const;
+
+ private:
+  void find_residents();
+
+  const Meaning& meaning_;
+  const plan::Plan& plan_;
+  execute::Interpreter& outside_;
+  std::int64_t lower_ = 0;
+  std::int64_t step_ = 1;
+  std::int64_t trips_ = 0;
+  std::map<std::pair<ir::ValueId, std::int64_t>, TilePtr> known_;
+  std::map<std::pair<OpId, OpId>, std::optional<BufferId>> buffers_;
+  std::map<ir::ValueId, BufferId> residents_;
+  std::map<std::size_t, ir::ValueId> filled_;
+};
+
+/// A slot that was read, and what had been done to it until then.
+struct Reading {
+  std::size_t slot = 0;
+  std::int64_t changes = 0;
+};
+
+/// What one execution of an op reads; without an op, what is read after the last iteration.
+class Reader {
+ public:
+  Reader(Surroundings& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
+         Queue queue)
+      : around_(around),
+        slots_(slots),
+        meaning_(around.meaning()),
+        op_(op),
+        iteration_(iteration),
+        queue_(queue) {}
+
+  /// The part of a value of the iteration `distance` before. Poison, and an entry in `missing`,
+  /// where the plan's buffers do not hold it. Fails if the op has no way to it.
+  Result<TilePtr> value(ir::ValueId value, int distance, const Box& box);
+  /// The same of what lies in a memdesc.
+  Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
+  /// Either, by its type.
+  Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
+  /// What these ops made of a thing.
+  Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
+  /// Inputs that hold the thing: those of that distance, or the nearest ones.
+  std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
+  /// What an op of the text reads from global memory.
+  Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
+  Result<std::int64_t> integer(ir::ValueId value);
+
+  const std::vector<Reading>& readings() const { return readings_; }
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  Result<TilePtr> find(ir::ValueId value, int distance, const Box& box);
+  Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
+  Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
+  Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
+  std::vector<Input> makers(Thing thing) const;
+  tl::unexpected<Diagnostic> lost(ir::ValueId value) const;
+
+  Surroundings& around_;
+  const Slots& slots_;
+  const Meaning& meaning_;
+  std::optional<OpId> op_;
+  std::int64_t iteration_ = 0;
+  Queue queue_ = 0;
+  std::map<std::pair<ir::ValueId, int>, std::vector<Piece>> known_;
+  std::vector<Reading> readings_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace twill::numerics

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "twill/numerics/meaning.h"
+#include "twill/plan/plan.h"
+
+/// Internal to the room: the buffers of a plan while it runs. Every copy of every buffer is a slot
+/// that holds what was put there last; what lies at the same addresses is destroyed by it.
+namespace twill::numerics {
+
+using plan::BufferId;
+
+/// A part of a thing.
+struct Piece {
+  Box box;
+  execute::TilePtr tile;
+};
+using Content = std::map<Thing, Piece>;
+
+/// Asynchronous work of one role and mechanism: it runs in order, so what it does to a slot one
+/// after the other is no conflict. 0: none.
+using Queue = std::size_t;
+
+class Slots {
+ public:
+  explicit Slots(const plan::Plan& plan);
+
+  std::size_t of(BufferId buffer, std::int64_t iteration) const;
+
+  /// All of it at once. What else lies there is gone.
+  void put(std::size_t slot, Content content);
+  /// Adds to what is there.
+  void add(std::size_t slot, Thing thing, Piece piece);
+
+  /// From now on until `end_write` the slot is being written: nobody finds anything in it but work
+  /// of the same queue. `keeps`: what is there is not destroyed, but added to.
+  void begin_write(std::size_t slot, Queue queue, bool keeps);
+  void end_write(std::size_t slot, Content content, Queue queue);
+
+  /// What is there of the thing; null if it is not, or being written by others.
+  const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
+  /// Counts what others than `queue` did to the slot.
+  std::int64_t changes(std::size_t slot, Queue queue) const;
+  /// What is there is lost.
+  void destroy(std::size_t slot);
+
+  /// "load0, slot 1"
+  std::string name(std::size_t slot) const;
+
+ private:
+  struct Slot {
+    BufferId buffer;
+    int copy = 0;
+    Content content;
+    int writers = 0;
+    Queue writer = 0;  ///< of those under way
+    std::int64_t changes = 0;
+    std::map<Queue, std::int64_t> own;  ///< of these
+    std::vector<std::size_t> beside;    ///< slots with addresses in common
+  };
+  void touch(std::size_t slot, Queue queue);
+  bool overlap(const Slot& a, const Slot& b) const;
+
+  const plan::Plan& plan_;
+  std::vector<std::size_t> first_;  ///< by BufferId
+  std::vector<Slot> slots_;
+};
+
+}  // namespace twill::numerics

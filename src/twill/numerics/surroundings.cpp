@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+#include "twill/numerics/reader.h"
+
+namespace twill::numerics {
+
+using execute::Tile;
+
+namespace {
+
+constexpr std::int64_t kMostTrips = 10'000;
+
+TilePtr share(Tile tile) { return std::make_shared<const Tile>(std::move(tile)); }
+
+}  // namespace
+
+Surroundings::Surroundings(const Meaning& meaning, const plan::Plan& plan,
+                           execute::Interpreter& outside)
+    : meaning_(meaning), plan_(plan), outside_(outside) {
+  find_residents();
+}
+
+Result<void> Surroundings::start() {
+  const ir::Loop& loop = meaning_.loop();
+  TWILL_TRY(lower_, outside_.integer(loop.op, *loop.lower));
+  TWILL_TRY(const std::int64_t upper, outside_.integer(loop.op, *loop.upper));
+  TWILL_TRY(step_, outside_.integer(loop.op, *loop.step));
+  if (step_ <= 0) return execute::cannot(meaning_.program(), loop.op, "has no positive step");
+  trips_ = upper <= lower_ ? 0 : (upper - lower_ + step_ - 1) / step_;
+  if (trips_ > kMostTrips) {
+    return execute::cannot(meaning_.program(), loop.op, "has too many trips");
+  }
+  return {};
+}
+
+Result<TilePtr> Surroundings::before(ir::ValueId value, const Box& box) {
+  TWILL_TRY(const TilePtr tile, outside_.tile(meaning_.loop().op, value));
+  if (tile->shape.size() != box.size()) return tile;
+  return share(execute::crop(*tile, box));
+}
+
+Result<TilePtr> Surroundings::pure(ir::ValueId value, std::int64_t iteration) {
+  const ir::Program& program = meaning_.program();
+  const Box box = execute::whole(ir::type_of(program, value)->shape);
+  if (meaning_.is_outside(value)) return before(value, box);
+  if (value == *meaning_.loop().induction) {
+    return share({{}, execute::Integers{lower_ + iteration * step_}});
+  }
+  const auto known = known_.find({value, iteration});
+  if (known != known_.end()) return known->second;
+  TilePtr found;
+  if (const ir::Carried* carried = meaning_.carried(value)) {
+    TWILL_TRY(found,
+              iteration == 0 ? before(carried->init, box) : pure(carried->yielded, iteration - 1));
+  } else {
+    const auto op = program.value(value).op;
+    std::vector<TilePtr> operands;
+    for (const ir::ValueId operand : program.op(*op).operands) {
+      TWILL_TRY(TilePtr tile, pure(operand, iteration));
+      operands.push_back(std::move(tile));
+    }
+    TWILL_TRY(Tile tile,
+              execute::evaluate(program, *op, operands, box, program.value(value).index));
+    found = share(std::move(tile));
+  }
+  known_.emplace(std::pair(value, iteration), found);
+  return found;
+}
+
+Result<TilePtr> Surroundings::initial(Thing thing, const Box& box) {
+  if (ir::type_of(meaning_.program(), thing)->kind == ir::TypeKind::memdesc) {
+    if (!meaning_.is_outside(thing)) return TilePtr();
+    return before(thing, box);
+  }
+  const ir::Carried* carried = meaning_.yielded_as(thing);
+  if (carried == nullptr) return TilePtr();
+  return before(carried->init, box);
+}
+
+std::optional<BufferId> Surroundings::buffer(OpId made, std::optional<OpId> reader) {
+  if (!reader) return plan_.values[made.index()].home;
+  const auto [place, fresh] = buffers_.try_emplace({made, *reader}, std::nullopt);
+  if (fresh) place->second = plan::read_from(plan_, made, *reader);
+  return place->second;
+}
+
+/// Residents are named after the allocation, and steps that fill one after the copy.
+void Surroundings::find_residents() {
+  const ir::Program& program = meaning_.program();
+  std::map<std::pair<int, int>, ir::OpId> by_place;
+  const auto function = ir::enclosing(program, meaning_.loop().op, ir::OpKind::tt_func);
+  for (const ir::OpId op : ir::walk(program, function.value_or(program.module()))) {
+    const Location where = ir::text_location(program, op);
+    by_place.try_emplace({where.line, where.column}, op);
+    if (program.op(op).results.empty()) continue;
+    const std::string name = program.op(op).name + " @ " + std::to_string(where.line) + ":" +
+                             std::to_string(where.column);
+    for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+      const plan::Buffer& buffer = plan_.buffers[b];
+      if (!buffer.resident || buffer.staging || buffer.name != name) continue;
+      residents_.emplace(program.op(op).results[0], BufferId(b));
+    }
+  }
+  if (!plan_.kernel) return;
+  for (std::size_t i = 0; i < plan_.kernel->around.size(); ++i) {
+    const plan::Outside& outside = plan_.kernel->around[i];
+    if (!plan::is_bulk_load(outside.mechanism) || outside.buffers.empty()) continue;
+    for (const auto& [root, buffer] : residents_) {
+      if (buffer == outside.buffers.front()) filled_.emplace(i, root);
+    }
+  }
+}
+
+std::optional<BufferId> Surroundings::resident(ir::ValueId root) const {
+  const auto found = residents_.find(root);
+  return found == residents_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ir::ValueId> Surroundings::filled_by(std::size_t outside) const {
+  const auto found = filled_.find(outside);
+  return found == filled_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace twill::numerics

@@ -1,0 +1,439 @@
+#include "twill/numerics/worker.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+
+namespace twill::numerics {
+
+using execute::Tile;
+using ir::OpKind;
+
+namespace {
+
+constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's own, and rounding
+
+TilePtr share(Tile tile) { return std::make_shared<const Tile>(std::move(tile)); }
+
+Tile spoilt(const Tile& tile) { return execute::poison(tile.shape, tile.is_floating()); }
+
+}  // namespace
+
+Worker::Worker(Surroundings& around, std::vector<std::string>& hazards)
+    : around_(around),
+      meaning_(around.meaning()),
+      plan_(around.plan()),
+      slots_(around.plan()),
+      hazards_(hazards) {
+  std::map<std::pair<std::size_t, plan::Mechanism>, Queue> numbers;
+  for (std::size_t v = 0; v < plan_.problem.ops().size(); ++v) {
+    const plan::Mechanism how = plan_.mechanisms[v];
+    const auto role = plan::role_of(plan_, OpId(v));
+    if (!plan::is_asynchronous(how) || !role) {
+      queues_.push_back(0);
+      continue;
+    }
+    const Queue fresh = numbers.size() + 1;
+    queues_.push_back(numbers.try_emplace({role->index(), how}, fresh).first->second);
+  }
+  keep(fill_before());
+}
+
+void Worker::keep(const Result<void>& result) {
+  if (!result && !wrong_) wrong_ = result.error();
+}
+
+/// Residents that no step fills, and the copies that are there before the loop.
+Result<void> Worker::fill_before() {
+  const ir::Program& program = meaning_.program();
+  std::set<ir::ValueId> filled;
+  const std::size_t outsides = plan_.kernel ? plan_.kernel->around.size() : 0;
+  for (std::size_t i = 0; i < outsides; ++i) {
+    if (const auto root = around_.filled_by(i)) filled.insert(*root);
+  }
+  for (std::size_t i = 0; i < program.value_count(); ++i) {
+    const ir::ValueId root(i);
+    const auto buffer = around_.resident(root);
+    if (!buffer || filled.contains(root)) continue;
+    const Box box = execute::whole(ir::type_of(program, root)->shape);
+    TWILL_TRY(TilePtr tile, around_.before(root, box));
+    slots_.add(slots_.of(*buffer, 0), root, {box, std::move(tile)});
+  }
+  for (const problem::Dependence& d : plan_.problem.dependences()) {
+    const auto home = plan_.values[d.from.index()].home;
+    if (!d.carries_value || d.distance == 0 || !home || plan_[*home].initial < 1) continue;
+    for (const Thing thing : meaning_.things(d.from)) {
+      const Box box = meaning_.box(d.from, thing);
+      TWILL_TRY(TilePtr tile, around_.initial(thing, box));
+      if (tile) slots_.add(slots_.of(*home, -1), thing, {box, std::move(tile)});
+    }
+  }
+  return {};
+}
+
+std::string Worker::name(const Work& work) const {
+  return fmt::format("{} [{}]", plan_.problem[work.op].name, work.iteration);
+}
+
+void Worker::note(const Work& work, const std::string& what) {
+  if (hazards_.size() < kMostHazards) hazards_.push_back(name(work) + " " + what);
+}
+
+void Worker::note_missing(const Work& work, const Reader& reader) {
+  for (const std::string& what : reader.missing()) note(work, "does not find " + what);
+}
+
+void Worker::push(Event::Kind kind, double time, std::size_t work) {
+  events_.push({kind, time, events_so_far_++, work});
+}
+
+// --- Events -------------------------------------------------------------------------------------
+
+void Worker::advance(double now) {
+  while (!events_.empty() && events_.top().time <= now + kSlack) {
+    const Event event = events_.top();
+    events_.pop();
+    if (!wrong_) happen(event);
+  }
+}
+
+void Worker::happen(const Event& event) {
+  Work& work = works_[event.work];
+  switch (event.kind) {
+    case Event::Kind::read:
+      return check(work);
+    case Event::Kind::done:
+      return keep(finish(work));
+    case Event::Kind::staged:
+      slots_.end_write(*work.home, std::move(work.content), 0);
+      return;
+  }
+}
+
+void Worker::begins(OpId op, std::int64_t iteration, double now) {
+  advance(now);
+  if (wrong_) return;
+  Work work;
+  work.op = op;
+  work.iteration = iteration;
+  work.queue = queues_[op.index()];
+  const auto home = plan_.values[op.index()].home;
+  if (home) work.home = slots_.of(*home, iteration);
+  keep(begin(work));
+  under_way_[{op, iteration}] = works_.size();
+  works_.push_back(std::move(work));
+}
+
+void Worker::ends(OpId op, std::int64_t iteration, double read, double done) {
+  const auto found = under_way_.find({op, iteration});
+  if (wrong_ || found == under_way_.end()) return;
+  const Queue queue = queues_[op.index()];
+  const bool in_order = plan_.mechanisms[op.index()] == plan::Mechanism::wgmma ||
+                        plan_.mechanisms[op.index()] == plan::Mechanism::tcgen05;
+  if (in_order) {
+    double& last = last_done_[queue];
+    done = last = std::max(last, done);
+  }
+  push(Event::Kind::read, std::min(read, done), found->second);
+  push(Event::Kind::done, done, found->second);
+  under_way_.erase(found);
+}
+
+void Worker::stages(OpId op, std::int64_t iteration, double now, double done) {
+  advance(now);
+  const plan::Value& value = plan_.values[op.index()];
+  if (wrong_ || !value.home || !value.staged) return;
+  Work work;
+  work.op = op;
+  work.iteration = iteration;
+  work.home = slots_.of(*value.staged, iteration);
+  for (const Thing thing : meaning_.things(op)) {
+    const std::size_t from = slots_.of(*value.home, iteration);
+    const Piece* piece = slots_.find(from, thing, 0);
+    if (piece == nullptr) {
+      note(work, "does not find its own value to stage in " + slots_.name(from));
+    } else {
+      work.content.emplace(thing, *piece);
+    }
+  }
+  slots_.begin_write(*work.home, 0, false);
+  push(Event::Kind::staged, done, works_.size());
+  works_.push_back(std::move(work));
+}
+
+void Worker::around(const plan::Step& step, double now) {
+  advance(now);
+  const auto root = around_.filled_by(*step.outside);
+  if (wrong_ || !root || step.kind != plan::StepKind::issue) return;
+  const Box box = execute::whole(ir::type_of(meaning_.program(), *root)->shape);
+  const auto tile = around_.before(*root, box);
+  if (!tile) return keep(tl::unexpected(tile.error()));
+  slots_.put(slots_.of(*around_.resident(*root), 0), {{*root, {box, *tile}}});
+}
+
+// --- Begin --------------------------------------------------------------------------------------
+
+Result<void> Worker::begin(Work& work) {
+  Reader reader(around_, slots_, work.op, work.iteration, work.queue);
+  Result<void> result;
+  if (const auto product = meaning_.product(work.op)) {
+    result = begin_product(work, reader, *product);
+  } else if (const auto store = meaning_.store(work.op)) {
+    result = begin_store(work, reader, *store);
+  } else {
+    result = compute(work, reader);
+  }
+  note_missing(work, reader);
+  work.readings.insert(work.readings.end(), reader.readings().begin(), reader.readings().end());
+  return result;
+}
+
+/// What threads make in registers is there at once: whoever reads it stands behind them.
+Result<void> Worker::compute(Work& work, Reader& reader) {
+  for (const Thing thing : meaning_.things(work.op)) {
+    const Box box = meaning_.box(work.op, thing);
+    TWILL_TRY(TilePtr tile, make(work, reader, thing, box));
+    work.content.emplace(thing, Piece{box, std::move(tile)});
+  }
+  if (!work.home) return {};
+  const plan::BufferId home = *plan_.values[work.op.index()].home;
+  if (work.queue == 0 && plan_[home].residence == plan::Residence::registers) {
+    slots_.put(*work.home, std::move(work.content));
+    return {};
+  }
+  slots_.begin_write(*work.home, work.queue, false);
+  work.writing = true;
+  return {};
+}
+
+Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, const Box& box) {
+  const ir::Program& program = meaning_.program();
+  if (meaning_.forwards(work.op)) {
+    return reader.gather(thing, reader.holders(thing, std::nullopt), box);
+  }
+  if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
+    return reader.value(thing, 0, box);
+  }
+  // Memory that it writes: the last op of the text that does.
+  std::optional<ir::ValueId> source;
+  for (const ir::OpId made : meaning_.made(work.op)) {
+    const auto access = ir::memory_access(program.op(made));
+    const bool writes = access && access->writes && access->source &&
+                        access->space != ir::AccessSpace::global &&
+                        meaning_.root(access->address) == thing;
+    if (writes && access->predicate) {
+      TWILL_TRY(const std::int64_t holds, reader.integer(*access->predicate));
+      if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
+    }
+    if (writes) source = access->source;
+  }
+  if (!source) return reader.content(thing, 0, box);
+  return reader.value(*source, 0, box);
+}
+
+Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
+  const ir::Program& program = meaning_.program();
+  const ir::MmaOperands operands = *ir::mma_operands(program.op(made));
+  if (operands.a_scale) return execute::cannot(program, made, "has scales, which are not known");
+  const Thing thing = operands.result ? *operands.result : meaning_.root(operands.accumulator);
+  Product product;
+  product.made = made;
+  product.thing = thing;
+  product.box = meaning_.box(work.op, thing);
+  const std::size_t rank = product.box.size();
+  if (rank < 2 || !work.home) return execute::cannot(program, made, "has no place for its result");
+  // The contracted dimension is whole, or the op's share of the rows.
+  const execute::Range depth = meaning_.rows(work.op, operands.a, rank - 1);
+  Box a(product.box.begin(), product.box.end() - 2), b = a;
+  a.insert(a.end(), {product.box[rank - 2], depth});
+  b.insert(b.end(), {depth, product.box[rank - 1]});
+  TWILL_TRY(product.a, reader.operand(operands.a, 0, a));
+  TWILL_TRY(product.b, reader.operand(operands.b, 0, b));
+  if (operands.predicate) {
+    TWILL_TRY(const std::int64_t holds, reader.integer(*operands.predicate));
+    if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
+  }
+  TWILL_TRY_VOID(begin_sums(work, reader, product));
+  slots_.begin_write(*work.home, work.queue, product.in_slot == work.home);
+  if (product.in_slot) product.changes = slots_.changes(*product.in_slot, work.queue);
+  work.writing = true;
+  work.product = std::move(product);
+  return {};
+}
+
+/// What the product adds to: zero, what lies at the place of its result when it is done, or a tile
+/// that it reads when it begins.
+Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
+  const ir::Program& program = meaning_.program();
+  const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
+  const auto zero = ir::constant_number(program, operands.accumulator);
+  bool fresh = zero && *zero == 0;
+  const std::vector<Input>& inputs = meaning_.inputs(work.op);
+  std::optional<Input> before;  // the nearest one
+  for (const Input& input : inputs) {
+    const bool nearer = !before || input.distance < before->distance ||
+                        (input.distance == before->distance && before->from < input.from);
+    if (input.in_place && nearer) before = input;
+  }
+  // A later part of a sum begins where the one before it ends.
+  const bool chained =
+      before && before->distance == 0 && meaning_.makes(before->from, product.made);
+  if (operands.use_accumulator && !chained) {
+    TWILL_TRY(const std::int64_t use, reader.integer(*operands.use_accumulator));
+    fresh = fresh || use == 0;
+  }
+  if (fresh && !chained) {
+    Tile sums = execute::poison(execute::shape_of(product.box), true);
+    std::fill(sums.numbers().begin(), sums.numbers().end(), 0.0F);
+    product.sums = std::move(sums);
+    return {};
+  }
+  if (!before) {
+    TWILL_TRY(const TilePtr sums, reader.operand(operands.accumulator, 0, product.box));
+    product.sums = *sums;
+    return {};
+  }
+  const auto& things = meaning_.things(before->from);
+  Thing thing = product.thing;
+  if (!meaning_.has(before->from, thing) && !things.empty()) thing = things.front();
+  const std::int64_t iteration = work.iteration - before->distance;
+  const auto buffer = around_.buffer(before->from, work.op);
+  if (buffer && buffer == plan_.values[work.op.index()].home &&
+      (iteration >= 0 || plan_[*buffer].initial >= -iteration)) {
+    product.in_slot = slots_.of(*buffer, iteration);
+    product.in_thing = thing;
+    return {};
+  }
+  TWILL_TRY(const TilePtr sums, reader.gather(thing, {*before}, product.box));
+  product.sums = *sums;
+  return {};
+}
+
+Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
+  const ir::Program& program = meaning_.program();
+  const ir::MemoryAccess access = *ir::memory_access(program.op(made));
+  if (!access.source) return execute::cannot(program, made, "stores no tile");
+  Store store;
+  store.made = made;
+  store.source = *access.source;
+  store.box = meaning_.box(work.op, store.source);
+  TWILL_TRY(store.tile, reader.operand(store.source, 0, store.box));
+  for (const ir::ValueId value : program.op(made).operands) {
+    const ir::Type type = ir::type_of(program, value);
+    const bool needed = value != store.source && type->kind != ir::TypeKind::tensordesc &&
+                        type->kind != ir::TypeKind::token;
+    if (!needed) continue;
+    TWILL_TRY(store.operands[value],
+              reader.value(value, 0, type->shape.empty() ? Box() : store.box));
+  }
+  if (access.result && !program.value(*access.result).uses.empty()) {
+    return execute::cannot(program, made, "returns what was there before, which is not known here");
+  }
+  work.store = std::move(store);
+  return {};
+}
+
+// --- End ----------------------------------------------------------------------------------------
+
+/// Whether what it read stayed there until it had read it.
+void Worker::check(Work& work) {
+  for (const Reading& reading : work.readings) {
+    if (slots_.changes(reading.slot, work.queue) == reading.changes) continue;
+    note(work, "reads " + slots_.name(reading.slot) + " while others write it");
+    work.spoiled = true;
+  }
+  if (work.spoiled && work.home && !work.writing) slots_.destroy(*work.home);
+}
+
+Result<void> Worker::finish(Work& work) {
+  if (work.product) return finish_product(work);
+  if (work.store) return finish_store(work);
+  if (!work.writing) return {};
+  if (work.spoiled) {
+    for (auto& [thing, piece] : work.content) piece.tile = share(spoilt(*piece.tile));
+  }
+  slots_.end_write(*work.home, std::move(work.content), work.queue);
+  return {};
+}
+
+Result<void> Worker::finish_product(Work& work) {
+  const ir::Program& program = meaning_.program();
+  Product& product = *work.product;
+  if (product.in_slot) {
+    const Piece* piece = slots_.find(*product.in_slot, product.in_thing, work.queue);
+    const bool same = slots_.changes(*product.in_slot, work.queue) == product.changes;
+    if (piece == nullptr) note(work, "does not find its sums in " + slots_.name(*product.in_slot));
+    if (!same) note(work, "adds to " + slots_.name(*product.in_slot) + " while others write it");
+    work.spoiled = work.spoiled || !same || piece == nullptr;
+    product.sums =
+        piece == nullptr ? execute::poison(execute::shape_of(product.box), true) : *piece->tile;
+  }
+  Tile sums = *std::move(product.sums);
+  TWILL_TRY_VOID(execute::check_product(program, product.made, *product.a, *product.b, sums));
+  execute::multiply_add(*product.a, *product.b, sums);
+  if (work.spoiled) sums = spoilt(sums);
+  TWILL_TRY(Tile result, execute::converted(program, product.made, std::move(sums),
+                                            ir::type_of(program, product.thing)));
+  Content content;
+  content.emplace(product.thing, Piece{product.box, share(std::move(result))});
+  slots_.end_write(*work.home, std::move(content), work.queue);
+  product = Product{};
+  return {};
+}
+
+Result<void> Worker::finish_store(Work& work) {
+  const ir::Program& program = meaning_.program();
+  Store& store = *work.store;
+  const ir::MemoryAccess access = *ir::memory_access(program.op(store.made));
+  execute::Interpreter& outside = around_.outside();
+  const execute::Value& address = outside.value(access.address);
+  const auto* descriptor = std::get_if<execute::Descriptor>(&address);
+  if (access.by_descriptor && descriptor == nullptr) {
+    return execute::cannot(program, store.made, "needs a descriptor from before the loop");
+  }
+  const auto lookup = [&](ir::ValueId value) -> Result<TilePtr> {
+    return store.operands.at(value);
+  };
+  const Tile tile = work.spoiled ? spoilt(*store.tile) : *store.tile;
+  TWILL_TRY(const Tile before, execute::write_global(program, store.made, outside.memory(),
+                                                     descriptor, tile, lookup, store.box));
+  store = Store{};
+  return {};
+}
+
+Result<void> Worker::leave() {
+  advance(std::numeric_limits<double>::infinity());
+  if (wrong_) return tl::unexpected(*wrong_);
+  const ir::Program& program = meaning_.program();
+  execute::Interpreter& outside = around_.outside();
+  Reader reader(around_, slots_, std::nullopt, around_.trips() - 1, 0);
+  std::vector<std::pair<ir::ValueId, TilePtr>> results;
+  for (const ir::Carried& carried : meaning_.loop().carried) {
+    if (!carried.result) continue;
+    const ir::Type type = ir::type_of(program, *carried.result);
+    if (type->kind == ir::TypeKind::token || program.value(*carried.result).uses.empty()) continue;
+    const Box box = execute::whole(type->shape);
+    TWILL_TRY(TilePtr tile, around_.trips() == 0 ? around_.before(carried.init, box)
+                                                 : reader.value(carried.yielded, 0, box));
+    results.emplace_back(*carried.result, std::move(tile));
+  }
+  for (std::size_t i = 0; around_.trips() > 0 && i < program.value_count(); ++i) {
+    const ir::ValueId root(i);
+    const auto* view = std::get_if<execute::View>(&outside.value(root));
+    if (view == nullptr || !meaning_.is_left(root)) continue;
+    TWILL_TRY(const TilePtr tile,
+              reader.content(root, 0, execute::whole(ir::type_of(program, root)->shape)));
+    execute::write(*view, *tile);
+  }
+  for (auto& [value, tile] : results) outside.set(value, std::move(tile));
+  for (const std::string& what : reader.missing()) {
+    if (hazards_.size() < kMostHazards) hazards_.push_back("after the loop there is no " + what);
+  }
+  return {};
+}
+
+}  // namespace twill::numerics

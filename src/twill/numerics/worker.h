@@ -1,0 +1,102 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "twill/numerics/reader.h"
+#include "twill/simulate/simulate.h"
+
+/// Internal to the room: does the work of a run of the loop while the machine is simulated.
+namespace twill::numerics {
+
+class Worker final : public simulate::Listener {
+ public:
+  Worker(Surroundings& around, std::vector<std::string>& hazards);
+
+  void begins(OpId op, std::int64_t iteration, double now) override;
+  void ends(OpId op, std::int64_t iteration, double read, double done) override;
+  void stages(OpId op, std::int64_t iteration, double now, double done) override;
+  void around(const plan::Step& step, double now) override;
+
+  /// What the loop leaves goes to where the text after it finds it. Call it once the run is over.
+  Result<void> leave();
+
+ private:
+  /// A product under way: what it adds, and to what.
+  struct Product {
+    ir::OpId made;
+    Thing thing;
+    Box box;
+    TilePtr a, b;
+    std::optional<execute::Tile> sums;   ///< to which it adds; else
+    std::optional<std::size_t> in_slot;  ///< what lies there when it is done
+    Thing in_thing;
+    std::int64_t changes = 0;  ///< of that slot when it began
+  };
+  /// A store: everything that it reads.
+  struct Store {
+    ir::OpId made;
+    ir::ValueId source;
+    TilePtr tile;
+    Box box;
+    std::map<ir::ValueId, TilePtr> operands;
+  };
+  struct Work {
+    OpId op;
+    std::int64_t iteration = 0;
+    Queue queue = 0;
+    std::optional<std::size_t> home;
+    bool writing = false;  ///< the home is being written
+    Content content;
+    std::optional<Product> product;
+    std::optional<Store> store;
+    std::vector<Reading> readings;
+    bool spoiled = false;  ///< it read what changed meanwhile
+  };
+  struct Event {
+    enum class Kind { read, done, staged } kind = Kind::read;
+    double time = 0;
+    std::size_t number = 0;
+    std::size_t work = 0;
+    friend bool operator>(const Event& a, const Event& b) {
+      return a.time != b.time ? a.time > b.time : a.number > b.number;
+    }
+  };
+
+  Result<void> fill_before();
+  Result<void> begin(Work& work);
+  Result<void> begin_product(Work& work, Reader& reader, ir::OpId made);
+  Result<void> begin_sums(Work& work, Reader& reader, Product& product);
+  Result<void> begin_store(Work& work, Reader& reader, ir::OpId made);
+  Result<void> compute(Work& work, Reader& reader);
+  Result<TilePtr> make(const Work& work, Reader& reader, Thing thing, const Box& box);
+  void advance(double now);
+  void happen(const Event& event);
+  void check(Work& work);
+  Result<void> finish(Work& work);
+  Result<void> finish_product(Work& work);
+  Result<void> finish_store(Work& work);
+  void note(const Work& work, const std::string& what);
+  void note_missing(const Work& work, const Reader& reader);
+  void push(Event::Kind kind, double time, std::size_t work);
+  Queue queue_of(OpId op);
+  void keep(const Result<void>& result);
+  std::string name(const Work& work) const;
+
+  Surroundings& around_;
+  const Meaning& meaning_;
+  const plan::Plan& plan_;
+  Slots slots_;
+  std::vector<std::string>& hazards_;
+  std::vector<Work> works_;
+  std::map<std::pair<OpId, std::int64_t>, std::size_t> under_way_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Queue> queues_;  ///< by OpId
+  std::map<Queue, double> last_done_;
+  std::size_t events_so_far_ = 0;
+  std::optional<Diagnostic> wrong_;
+};
+
+}  // namespace twill::numerics

@@ -1,0 +1,113 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/numbers_loop.h"
+
+// Whole kernels, by every strategy that has a plan, on both architectures: what the plan computes
+// in the order of the simulated machine is what the text computes, to the last bit.
+namespace twill::driver {
+namespace {
+
+using strategy::Strategy;
+
+Request request_for(const std::string& kernel, Strategy by = Strategy::twill) {
+  Request request;
+  request.input =
+      read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir").value();
+  request.strategy.strategy = by;
+  request.limits.work_limit = 20'000'000;  // any schedule will do
+  return request;
+}
+
+/// Three trips of attention, five of GEMM: rings go round, and the last round is not full.
+NumbersRequest numbers(std::int64_t size = 320) {
+  NumbersRequest wanted;
+  wanted.launch.size = size;
+  return wanted;
+}
+
+class Kernels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Kernels, ComputeWhatTheirTextDoes) {
+  int plans = 0;
+  for (const Strategy by : {Strategy::twill, Strategy::modulo, Strategy::triton, Strategy::cypress,
+                            Strategy::sequential}) {
+    const Request request = request_for(GetParam(), by);
+    const std::string who = GetParam() + " by " + std::string(strategy::name_of(by));
+    NumbersRequest wanted = numbers();
+    const auto loop = compare_numbers(request, wanted);
+    if (!loop) {  // not every loop can be arranged by every strategy, or with this memory
+      EXPECT_NE(by, Strategy::twill) << to_string(loop.error());
+      EXPECT_EQ(loop.error().message.find("numbers"), std::string::npos) << loop.error().message;
+      continue;
+    }
+    if (!loop->comparison) continue;
+    ++plans;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << who << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+    EXPECT_GT(loop->comparison->trips, 2) << who;
+    // And with whoever is not waited for being late.
+    wanted.jitter = 7;
+    wanted.programs = {{3, 1, 0}};
+    const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);
+    ASSERT_TRUE(late.has_value()) << who << "\n" << to_string(late.error());
+    EXPECT_TRUE(numerics::agrees(*late)) << who << "\n" << numerics::to_text(*late);
+  }
+  EXPECT_GE(plans, 4) << GetParam();
+}
+
+std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '/' ? '_' : c;
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, Kernels,
+    ::testing::Values("gemm/sm_90/tma_128x128x64", "gemm/sm_100/tma_128x128x64",
+                      "gemm/sm_90/ptr_128x128x64", "gemm/sm_100/ptr_128x128x64",
+                      "dual_gemm/sm_90/128x128x64", "dual_gemm/sm_100/128x128x64",
+                      "gemm_rowsum/sm_90/128x128x64", "gemm_rowsum/sm_100/128x128x64",
+                      "fa_fwd/sm_90/d128", "fa_fwd/sm_100/d128",
+                      "fa_fwd_subtiled/sm_90/2x64n128d128", "fa_fwd_subtiled/sm_100/2x64n128d128",
+                      "fa_fwd_causal/sm_90/d128", "fa_fwd_causal/sm_100/d128",
+                      "fa_bwd/sm_90/m64n128d128_tmared", "fa_bwd/sm_100/m64n128d128_tmared",
+                      "gemm_persistent/sm_90/128x128x64_nested"),
+    name_of);
+
+// Protects: every path for trip counts too short for the pipeline, none at all included.
+TEST(Trips, AnyNumberOfThem) {
+  for (const std::string kernel : {"gemm/sm_90/tma_128x128x64", "gemm/sm_100/tma_128x128x64"}) {
+    const Request request = request_for(kernel);
+    const auto planned = plan_loop(request);
+    ASSERT_TRUE(planned.has_value() && planned->plan);
+    for (int trips = 0; trips < 8; ++trips) {
+      NumbersRequest wanted = numbers(64 * std::max(1, trips));
+      wanted.programs = {{0, 0, 0}};
+      if (trips == 0) wanted.launch.arguments["arg15"] = 0;  // its last one: K
+      const auto found = compare_numbers(request, *planned, planned->plan->plan(), wanted);
+      ASSERT_TRUE(found.has_value()) << to_string(found.error());
+      EXPECT_TRUE(numerics::agrees(*found)) << kernel << "\n" << numerics::to_text(*found);
+      EXPECT_EQ(found->trips, trips);
+    }
+  }
+}
+
+// Protects: what cannot be told apart is refused with its line, and nothing is compared.
+TEST(Refusals, SayWhy) {
+  const auto branch =
+      compare_numbers(request_for("gemm_persistent/sm_90/128x256x64_flat"), numbers());
+  ASSERT_FALSE(branch.has_value());
+  EXPECT_NE(branch.error().message.find("scf.if is not always taken"), std::string::npos);
+  EXPECT_GT(branch.error().location.line, 0);
+  Request request;
+  request.input = read_input(std::string(TWILL_SOURCE_DIR) + "/loops/gemm.loop").value();
+  const auto loop = compare_numbers(request, numbers());
+  ASSERT_FALSE(loop.has_value());
+  EXPECT_NE(loop.error().message.find("says when, and not what"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace twill::driver
