@@ -17,8 +17,7 @@ sys.dont_write_bytecode = True
 import emit  # noqa: E402
 
 # Printed and compiled, but not measured.
-emit.SOURCES.update({"gemm_bias": "gemm_bias/sm_90/nn_128x128x64", "gemm_bias_tt": "gemm_bias/sm_90/tt_256x128x32",
-                     "fa_bwd_dq": "fa_bwd_dq/sm_90/m128n64d128"})
+emit.SOURCES.update({"gemm_bias": "gemm_bias/sm_90/nn_128x128x64", "fa_bwd_dq": "fa_bwd_dq/sm_90/m128n64d128"})
 
 # Kernel, strategy, whether bf16, and most CTAs of a cluster.
 CASES = [(name, "twill", False) for name in emit.SOURCES]
