@@ -20,11 +20,15 @@ SOURCES = {
     "gemm_batched": "gemm_batched/sm_90/128x128x64",
     "dual_gemm": "dual_gemm/sm_90/128x128x64",
     "gemm_rowsum": "gemm_rowsum/sm_90/128x128x64",
+    "gemm_bias_nn": "gemm_bias/sm_90/nn_128x128x64",
+    "gemm_bias_tt": "gemm_bias/sm_90/tt_256x128x32",
+    "fa_bwd_dq": "fa_bwd_dq/sm_90/m128n64d128",
     "fa_fwd_d64": "fa_fwd/sm_90/d64",
     "fa_fwd_d128": "fa_fwd/sm_90/d128",
     "fa_fwd_subtiled_d64": "fa_fwd_subtiled/sm_90/2x64n128d64",
     "fa_fwd_subtiled_d128": "fa_fwd_subtiled/sm_90/2x64n128d128",
 }
+BF16_ONLY = {"gemm_bias_nn", "gemm_bias_tt", "fa_bwd_dq"}  # what their sources are written for
 
 
 def emit(program, name, strategy, folder, bf16=False, extra=()):
@@ -64,7 +68,7 @@ def main():
         for name in SOURCES:
             cluster = ["--cluster", str(options.cluster)] if options.cluster else []
             label = f"{name}.{strategy}" + (f"-c{options.cluster}" if cluster else "") + (".bf16" if options.bf16 else "")
-            if not re.search(options.only, label):
+            if not re.search(options.only, label) or (name in BF16_ONLY and not options.bf16):
                 continue
             stamps = ["--instrument", options.instrument] if options.instrument else []
             done = emit(options.program, name, strategy, options.folder / label, options.bf16, [*cluster, *stamps])

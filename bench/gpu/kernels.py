@@ -101,6 +101,7 @@ class Problem:
     reference: typing.Callable  # float64 results, in the order of `outputs`
     flops: float
     peers: dict                 # name -> callable
+    kept: tuple = ()            # tensors that only `arguments` points into
 
 
 def gemm(bm, bn, loop_sizes=False):
@@ -161,6 +162,37 @@ def gemm_rowsum(size, dtype, peers=False):
                    {"cublas+torch": separate, "triton-3.6": lambda: triton_source("gemm_rowsum").run(torch, a, b)} if peers else {})
 
 
+def gemm_bias(bm, bn, transposed, act):
+    """Sizes are multiples of 8 and the bias ends with the last full tile, since the source reads it without a mask."""
+    def make(size, dtype, peers=False):
+        m, n, k = size
+        a, b = torch.randn(m, k, device="cuda", dtype=dtype), torch.randn(k, n, device="cuda", dtype=dtype)
+        bias, c = torch.randn(cdiv(n, bn) * bn, device="cuda", dtype=dtype), poisoned(m, n, dtype=dtype)
+        operands = [t.T.contiguous() if transposed else t for t in (a, b)]
+        return Problem((cdiv(m, bm), cdiv(n, bn), 1), [*tensor(operands[0]), *tensor(operands[1]), *tensor(c), *pointer(bias), ctypes.c_int(k)], [c],
+                       lambda: [act(a.double() @ b.double() + bias[:n].double())], 2.0 * m * n * k,
+                       {"cublas+torch": lambda: act(torch.addmm(bias[:n], a, b))} if peers else {}, tuple(operands))
+    return make
+
+
+def attention_dq(size, dtype, peers=False):
+    batch, heads, n = size
+    d, log2e = 128, 1.4426950408889634
+    scale = log2e * d**-0.5
+    q, k, v, do = (torch.randn(batch * heads, n, d, device="cuda", dtype=dtype) * 0.5 for _ in range(4))
+    dq = poisoned(batch * heads, n, d, dtype=dtype)
+    s = q.double() @ k.double().transpose(1, 2) * scale
+    lse = torch.logsumexp(s / log2e, -1) * log2e
+    p = torch.exp2(s - lse[..., None])
+    dp = do.double() @ v.double().transpose(1, 2)
+    delta = (p * dp).sum(-1)
+    reference = (p * (dp - delta[..., None])) @ k.double()
+    flat = [x for t in (q, k, v, do, dq) for x in tensor(t.view(-1, d))]
+    vectors = [t.float().flatten() for t in (lse, delta)]
+    return Problem((n // 128, batch * heads, 1), [*flat, *pointer(vectors[0]), *pointer(vectors[1]), ctypes.c_float(scale), ctypes.c_int(n)],
+                   [dq], lambda: [reference], 6.0 * batch * heads * n * n * d, {}, (q, k, v, do, *vectors))
+
+
 def attention(bm, d):
     def make(size, dtype, peers=False):
         batch, heads, n = size
@@ -198,6 +230,9 @@ KERNELS = {
     "gemm_batched": (gemm_batched, BATCHED_SIZES),
     "dual_gemm": (dual_gemm, GEMM_SIZES),
     "gemm_rowsum": (gemm_rowsum, GEMM_SIZES),
+    "gemm_bias_nn": (gemm_bias(128, 128, False, torch.relu), GEMM_SIZES),
+    "gemm_bias_tt": (gemm_bias(256, 128, True, torch.nn.functional.silu), [(m, n, k) for m, n, k in GEMM_SIZES if m % 8 == 0]),
+    "fa_bwd_dq": (attention_dq, [size for size in ATTENTION_SIZES if size[0] * size[1] * size[2] ** 2 < 1 << 28]),
     "fa_fwd_d64": (attention(128, 64), ATTENTION_SIZES),
     "fa_fwd_d128": (attention(128, 128), ATTENTION_SIZES),
     "fa_fwd_subtiled_d64": (attention(128, 64), ATTENTION_SIZES),

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/driver/emit_cuda.h"
 #include "twill/driver/input.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/plan/text.h"
@@ -142,31 +141,6 @@ int tokens(const plan::Plan& plan) {
 TEST(PlanOfAKernel, TakesTurnsOnlyWhereTheyPay) {
   EXPECT_EQ(tokens(plan_of("fa_fwd/sm_90/d64")), 0);
   EXPECT_EQ(tokens(plan_of("fa_fwd_subtiled/sm_90/2x64n128d64")), 2);
-}
-
-// Protects the order of what is tried with a kernel that ptxas makes something else of, and its
-// end.
-TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
-  GateVerdict verdict{{}, {"C7514"}, true, false};
-  Request request;
-  const auto first = remedy_for(request, verdict);
-  ASSERT_TRUE(first.has_value());
-  EXPECT_FALSE(first->request.pins);
-  EXPECT_EQ(first->request.spare_registers, 8);
-  verdict.overlaps_lost = true;
-  const auto pinned = remedy_for(request, verdict);
-  ASSERT_TRUE(pinned.has_value());
-  EXPECT_TRUE(pinned->request.pins);
-  EXPECT_EQ(pinned->request.spare_registers, 0);
-  int rounds = 0;
-  for (auto next = remedy_for(request, verdict); next; next = remedy_for(next->request, verdict))
-    ++rounds;
-  EXPECT_EQ(rounds, 3);
-}
-
-TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
-  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {}, true, false}).has_value());
-  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {"error: expected a ;"}, false, false}).has_value());
 }
 
 }  // namespace

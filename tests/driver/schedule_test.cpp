@@ -36,7 +36,8 @@ TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
   for (const char* kernel : {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d64", "fa_fwd/sm_100/d128",
                              "gemm/sm_90/tma_128x128x64", "fa_bwd/sm_100/m64n128d64_tmared"}) {
     SCOPED_TRACE(kernel);
-    const auto outcome = schedule_loop(request_for(std::string("kernels/") + kernel + ".pre.ttgir"));
+    const auto outcome =
+        schedule_loop(request_for(std::string("kernels/") + kernel + ".pre.ttgir"));
     ASSERT_TRUE(outcome) << to_string(outcome.error());
     const report::Candidate* chosen = nullptr;
     for (const report::Candidate& it : outcome->candidates) {

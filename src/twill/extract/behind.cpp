@@ -92,9 +92,14 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   for (std::size_t op = 0; op < graph.ops.size(); ++op) {
     members[sets.find(op)].emplace_back(op);
   }
+  // Row vectors are where their product is in every optimum seen; demanding that as well leaves the
+  // search with refutations of three equal groups that it cannot turn into a certificate.
   std::vector<std::vector<TileOpId>> together;
   for (auto& [root, ops] : members) {
-    if (ops.size() > 1) together.push_back(std::move(ops));
+    const auto products = std::count_if(ops.begin(), ops.end(), [&](TileOpId op) {
+      return graph.ops[op.index()].action == Action::product;
+    });
+    if (products > 1) together.push_back(std::move(ops));
   }
   return together;
 }

@@ -1,0 +1,100 @@
+#include "twill/driver/emit_cuda.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/gate/toolchain.h"
+
+// Protects the loop between a printed kernel and what ptxas makes of it: what the machine code
+// should show, that it is missed where it is not there, and what is tried then.
+namespace twill::driver {
+namespace {
+
+EmittedCuda attention() {
+  Request request;
+  request.input =
+      read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d128.pre.ttgir").value();
+  auto emitted = emit_cuda(request);
+  EXPECT_TRUE(emitted.has_value());
+  return *std::move(emitted);
+}
+
+// 64 rows a role: 8 steps of k in each of two products, and 64 x 128 exponentials of 128 threads.
+TEST(ExpectedCode, CountsTheProductsAndExponentialsOfAnIteration) {
+  const EmittedCuda emitted = attention();
+  ASSERT_EQ(emitted.loops.size(), 2U);
+  for (const emit::ExpectedLoop& loop : emitted.loops) {
+    int products = loop.after.products;
+    int exponentials = loop.after.exponentials;
+    for (const emit::ExpectedWait& wait : loop.waits) {
+      products += wait.products;
+      exponentials += wait.exponentials;
+      EXPECT_LE(wait.pending, 1);
+    }
+    EXPECT_EQ(loop.waits.size(), 2U);
+    EXPECT_EQ(products, 16);
+    EXPECT_EQ(exponentials, 64);
+  }
+}
+
+// The same kernel with its waits made stricter: it computes the same, and overlaps less.
+TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
+  const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
+  if (!toolchain.nvcc || !toolchain.nvdisasm) GTEST_SKIP() << "no nvcc, or no nvdisasm";
+  EmittedCuda emitted = attention();
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "twill_expected_code";
+  std::filesystem::create_directories(folder / "runtime");
+  const auto write = [&] {
+    for (const auto& [name, text] : emitted.files) std::ofstream(folder / name) << text;
+  };
+  write();
+  const auto good = compile_emitted(emitted, folder.string());
+  ASSERT_TRUE(good.has_value());
+  EXPECT_TRUE(good->compiled);
+  EXPECT_TRUE(good->refusals.empty());
+  std::string& source = emitted.files.at("kernel.cu");
+  const std::string loose = "twill::wgmma_wait<1>()";
+  ASSERT_NE(source.find(loose), std::string::npos);
+  for (std::size_t at = 0; (at = source.find(loose)) != std::string::npos;) {
+    source.replace(at, loose.size(), "twill::wgmma_wait<0>()");
+  }
+  write();
+  const auto bad = compile_emitted(emitted, folder.string());
+  ASSERT_TRUE(bad.has_value());
+  EXPECT_TRUE(bad->overlaps_lost);
+  ASSERT_FALSE(bad->refusals.empty());
+  EXPECT_NE(bad->refusals.front().find("does not overlap as planned"), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+// Protects the order of what is tried with a kernel that ptxas makes something else of, and its
+// end.
+TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
+  GateVerdict verdict{{}, {"C7514"}, true, false};
+  Request request;
+  const auto first = remedy_for(request, verdict);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(first->request.pins);
+  EXPECT_EQ(first->request.spare_registers, 8);
+  verdict.overlaps_lost = true;
+  const auto pinned = remedy_for(request, verdict);
+  ASSERT_TRUE(pinned.has_value());
+  EXPECT_TRUE(pinned->request.pins);
+  EXPECT_EQ(pinned->request.spare_registers, 0);
+  int rounds = 0;
+  for (auto next = remedy_for(request, verdict); next; next = remedy_for(next->request, verdict))
+    ++rounds;
+  EXPECT_EQ(rounds, 3);
+}
+
+TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
+  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {}, true, false}).has_value());
+  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {"error: expected a ;"}, false, false}).has_value());
+}
+
+}  // namespace
+}  // namespace twill::driver
