@@ -1,5 +1,6 @@
 #include "twill/solve/engine.h"
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 
@@ -196,6 +197,10 @@ struct Loaded {
       for (const auto& lit : clause) literals.push_back(literal(lit));
       engine.add_clause(literals);
     }
+    add_sums(system);
+  }
+
+  void add_sums(const RandomSystem& system) {
     for (const auto& [bound, terms] : system.sums) {
       std::vector<Term> weighted;
       for (const auto& [weight, lit] : terms) weighted.push_back({weight, literal(lit)});
@@ -267,6 +272,36 @@ TEST(Engine, AssumptionsLeaveNothingBehind) {
     std::istringstream lines(text.str());
     ASSERT_EQ(checker.check(lines), "") << "round " << round;
   }
+}
+
+// Protects: constraints that come between searches, also after one that was stopped: what that one
+// implied last must not be taken for a consequence of the constraint that is added next.
+TEST(Engine, ConstraintsMayComeBetweenSearches) {
+  std::mt19937 random(13);
+  int stopped = 0;
+  int refuted = 0;
+  for (int round = 0; round < 1000; ++round) {
+    RandomSystem all(random);
+    std::ostringstream text;
+    TextProof proof(text);
+    Loaded kept(all, &proof);
+    Budget budget = unlimited();
+    for (int part = 0; part < 4; ++part) {
+      const RandomSystem more(random);
+      stopped += kept.engine.solve(kTrue, budget, 1) == Outcome::stopped ? 1 : 0;
+      all.sums.insert(all.sums.end(), more.sums.begin(), more.sums.end());
+      kept.add_sums(more);
+    }
+    const Outcome outcome = kept.engine.solve(kTrue, budget);
+    ASSERT_EQ(outcome == Outcome::satisfied, all.satisfiable()) << "round " << round;
+    refuted += outcome == Outcome::refuted ? 1 : 0;
+    solve_test::ProofChecker checker;
+    std::istringstream lines(text.str());
+    ASSERT_EQ(checker.check(lines), "") << "round " << round;
+  }
+  EXPECT_GT(stopped, 300);
+  EXPECT_GT(refuted, 200);
+  EXPECT_LT(refuted, 900);
 }
 
 // Protects: the checker itself, which must refuse a proof that skips a step.

@@ -35,7 +35,8 @@ bool AtMostStore::assign(Literal literal) {
   }
   work_ += occurrences_[literal.code()].size();
   if (!fine) return false;
-  for (const Occurrence& occurrence : occurrences_[literal.code()]) check(occurrence.constraint);
+  for (const Occurrence& occurrence : occurrences_[literal.code()])
+    propagate(occurrence.constraint);
   return true;
 }
 
@@ -47,6 +48,11 @@ void AtMostStore::unassign(Literal literal) {
 }
 
 bool AtMostStore::check(std::uint32_t index) {
+  implied_.clear();
+  return propagate(index);
+}
+
+bool AtMostStore::propagate(std::uint32_t index) {
   const Constraint& constraint = constraints_[index];
   const std::int64_t room = constraint.bound - constraint.sum;
   if (room < 0) {

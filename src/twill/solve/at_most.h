@@ -32,7 +32,7 @@ class AtMostStore {
     Literal literal;  ///< must be true: the negation of a term that does not fit any more
     std::uint32_t constraint;
   };
-  /// Fills `implied()` with what one constraint rules out now; false if it is violated.
+  /// Fills `implied()` anew with what one constraint rules out now; false if it is violated.
   bool check(std::uint32_t constraint);
   const std::vector<Implied>& implied() const { return implied_; }
   std::uint32_t violated() const { return violated_; }
@@ -56,6 +56,9 @@ class AtMostStore {
     std::uint32_t constraint;
     std::int64_t coefficient;
   };
+
+  /// Appends to `implied()` what one constraint rules out; false if it is violated.
+  bool propagate(std::uint32_t constraint);
 
   const std::vector<std::int8_t>& values_;
   const std::vector<std::uint32_t>& positions_;
