@@ -15,28 +15,6 @@ using ir::OpKind;
 constexpr std::int64_t kMostTrips = 100'000;
 constexpr int kFarApart = 20;  ///< rows of a tensor without end lie 2^20 elements apart
 
-/// What only orders.
-bool is_synchronization(OpKind kind) {
-  switch (kind) {
-    case OpKind::gpu_barrier:
-    case OpKind::ttg_local_dealloc:
-    case OpKind::ttg_local_barrier:
-    case OpKind::ttg_async_commit_group:
-    case OpKind::ttg_async_wait:
-    case OpKind::ttng_tc_gen5_commit:
-    case OpKind::ttng_init_barrier:
-    case OpKind::ttng_inval_barrier:
-    case OpKind::ttng_barrier_expect:
-    case OpKind::ttng_wait_barrier:
-    case OpKind::ttng_arrive_barrier:
-    case OpKind::ttng_fence_async_shared:
-    case OpKind::ttng_async_tma_store_wait:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool works_in_tile_memory(OpKind kind) {
   switch (kind) {
     case OpKind::ttg_local_alloc:
@@ -175,7 +153,7 @@ Result<void> Interpreter::step(ir::OpId id) {
   if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
   const ir::Op& op = program_.op(id);
   if (is_pure(op.kind)) return compute(id);
-  if (is_synchronization(op.kind)) return {};
+  if (ir::is_synchronization(op.kind)) return {};
   if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
   switch (op.kind) {
     case OpKind::scf_for:

@@ -9,28 +9,9 @@ namespace {
 
 using ir::OpKind;
 
-/// Barriers, fences, tokens: they only order, and the schedule brings its own.
-bool is_synchronization(OpKind kind) {
-  switch (kind) {
-    case OpKind::gpu_barrier:
-    case OpKind::ttg_local_dealloc:
-    case OpKind::ttg_local_barrier:
-    case OpKind::ttg_async_commit_group:
-    case OpKind::ttg_async_wait:
-    case OpKind::ttng_tc_gen5_commit:
-    case OpKind::ttng_init_barrier:
-    case OpKind::ttng_inval_barrier:
-    case OpKind::ttng_barrier_expect:
-    case OpKind::ttng_wait_barrier:
-    case OpKind::ttng_arrive_barrier:
-    case OpKind::ttng_fence_async_shared:
-    case OpKind::ttng_async_tma_store_wait:
-    case OpKind::tt_assert:
-    case OpKind::tt_print:
-      return true;
-    default:
-      return false;
-  }
+/// Barriers, fences, tokens: the schedule brings its own. And what only people read.
+bool is_left_out(OpKind kind) {
+  return ir::is_synchronization(kind) || kind == OpKind::tt_assert || kind == OpKind::tt_print;
 }
 
 /// What only stands in loops that a pipeliner has been through.
@@ -85,7 +66,7 @@ bool Contractor::is_root(ir::OpId id) const {
   if (const auto access = ir::memory_access(op)) {
     return access->writes || access->destination.has_value();
   }
-  if (is_synchronization(op.kind) || is_view(op.kind) || is_free(op.kind)) return false;
+  if (is_left_out(op.kind) || is_view(op.kind) || is_free(op.kind)) return false;
   return op.kind == OpKind::other && works_on_tiles(program(), op);
 }
 
@@ -96,7 +77,7 @@ std::optional<TileOpId> Contractor::make(ir::OpId id) {
   const ir::Op& op = program().op(id);
   if (ir::mma_operands(op)) return make_product(id);
   if (const auto access = ir::memory_access(op)) return make_access(id, *access);
-  if (!works_on_tiles(program(), op) || is_synchronization(op.kind)) return std::nullopt;
+  if (!works_on_tiles(program(), op) || is_left_out(op.kind)) return std::nullopt;
   if (op.kind == OpKind::tt_reduce || op.kind == OpKind::tt_scan) return make_reduction(id);
   if (const auto work = elementwise(program(), op)) return make_elementwise(id, *work);
   if (is_register_shuffle(op.kind)) {

@@ -66,6 +66,27 @@ OpKind op_kind(std::string_view name) {
 
 std::string_view spelling(OpKind kind) { return kSpellings[static_cast<std::size_t>(kind)]; }
 
+bool is_synchronization(OpKind kind) {
+  switch (kind) {
+    case OpKind::gpu_barrier:
+    case OpKind::ttg_local_dealloc:
+    case OpKind::ttg_local_barrier:
+    case OpKind::ttg_async_commit_group:
+    case OpKind::ttg_async_wait:
+    case OpKind::ttng_tc_gen5_commit:
+    case OpKind::ttng_init_barrier:
+    case OpKind::ttng_inval_barrier:
+    case OpKind::ttng_barrier_expect:
+    case OpKind::ttng_wait_barrier:
+    case OpKind::ttng_arrive_barrier:
+    case OpKind::ttng_fence_async_shared:
+    case OpKind::ttng_async_tma_store_wait:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view dialect_of(std::string_view name) { return name.substr(0, name.find('.')); }
 
 }  // namespace twill::ir

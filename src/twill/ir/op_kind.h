@@ -113,6 +113,9 @@ OpKind op_kind(std::string_view name);
 /// Today's spelling of a kind; "?" for OpKind::other.
 std::string_view spelling(OpKind kind);
 
+/// Barriers, fences, tokens and the end of buffers: ops that order others and do nothing else.
+bool is_synchronization(OpKind kind);
+
 /// The part of an op name before the first dot: "arith".
 std::string_view dialect_of(std::string_view name);
 
