@@ -49,27 +49,27 @@ def descriptor(t, block):
 class BestProduct:
     """C = A B^T by the fastest of the algorithms that cublasLt's heuristics offer (cublaslt.cu)."""
 
-    library = None
+    loaded = None
 
     def __init__(self, a, b, c):
-        if BestProduct.library is None:
-            BestProduct.library = self.build()
+        if BestProduct.loaded is None:
+            BestProduct.loaded = self.build()
         self.tensors = (a, b, c)
         *batch, m, k = a.shape
         self.stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        self.handle = self.library.best_product(
+        self.handle = self.loaded.best_product(
             int(a.dtype == torch.bfloat16), *map(ctypes.c_longlong, (m, b.shape[-2], k)), batch[0] if batch else 1,
             *pointer(a), *pointer(b), *pointer(c), self.stream)
         if not self.handle:
             raise RuntimeError("cublasLt offers nothing for this product")
 
     def __call__(self):
-        if self.library.run_product(ctypes.c_void_p(self.handle), self.stream) != 0:
+        if self.loaded.run_product(ctypes.c_void_p(self.handle), self.stream) != 0:
             raise RuntimeError("cublasLt failed")
 
     def __del__(self):
         if getattr(self, "handle", None):
-            self.library.free_product(ctypes.c_void_p(self.handle))
+            self.loaded.free_product(ctypes.c_void_p(self.handle))
 
     @staticmethod
     def build():
