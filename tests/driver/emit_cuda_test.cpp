@@ -27,14 +27,14 @@ TEST(ExpectedCode, CountsTheProductsAndExponentialsOfAnIteration) {
   const EmittedCuda emitted = attention();
   ASSERT_EQ(emitted.loops.size(), 2U);
   for (const emit::ExpectedLoop& loop : emitted.loops) {
-    int products = loop.after.products;
-    int exponentials = loop.after.exponentials;
-    for (const emit::ExpectedWait& wait : loop.waits) {
+    int products = loop.code.products_after;
+    int exponentials = loop.code.exponentials_after;
+    for (const gate::Wait& wait : loop.code.waits) {
       products += wait.products;
       exponentials += wait.exponentials;
       EXPECT_LE(wait.pending, 1);
     }
-    EXPECT_EQ(loop.waits.size(), 2U);
+    EXPECT_EQ(loop.code.waits.size(), 2U);
     EXPECT_EQ(products, 16);
     EXPECT_EQ(exponentials, 64);
   }

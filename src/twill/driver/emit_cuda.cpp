@@ -58,23 +58,13 @@ namespace {
 constexpr int kMoreRegisters = 8;
 constexpr int kMostSpareRegisters = 16;
 
-gate::LoopCode planned_code(const emit::ExpectedLoop& loop) {
-  gate::LoopCode code;
-  for (const emit::ExpectedWait& wait : loop.waits) {
-    code.waits.push_back({wait.pending, wait.products, wait.exponentials});
-  }
-  code.products_after = loop.after.products;
-  code.exponentials_after = loop.after.exponentials;
-  return code;
-}
-
 /// How the machine code falls short of a role's steady state: by the loop that comes closest.
 std::vector<std::string> shortfalls_of(const emit::ExpectedLoop& loop,
                                        const gate::FunctionCode& function) {
   std::optional<std::vector<std::string>> least;
   for (const gate::RoleCode& role : function.roles) {
     for (const gate::LoopCode& found : role.loops) {
-      auto reasons = gate::shortfalls(planned_code(loop), found);
+      auto reasons = gate::shortfalls(loop.code, found);
       if (!least || reasons.size() < least->size()) least = std::move(reasons);
     }
   }

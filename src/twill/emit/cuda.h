@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "twill/extract/extract.h"
+#include "twill/gate/code.h"
 #include "twill/ir/program.h"
 #include "twill/plan/proof.h"
 
@@ -38,19 +39,11 @@ struct KernelParts {
 /// Cost: about linear in the length of the text.
 Result<std::string> cuda_kernel(const KernelParts& parts);
 
-/// A wait for products, and what stands between it and the one before (or the start of the loop):
-/// wgmma instructions, and exponentials of tiles, of one thread.
-struct ExpectedWait {
-  int pending = 0;  ///< batches that may be unfinished after it
-  int products = 0;
-  int exponentials = 0;
-};
-
-/// What the machine code of a role's steady state has to show for its overlaps to be there.
+/// What the machine code of a role's steady state has to show for its overlaps to be there: its
+/// waits, and before each wgmma instructions and exponentials of tiles, of one thread.
 struct ExpectedLoop {
   std::string role;
-  std::vector<ExpectedWait> waits;
-  ExpectedWait after;  ///< what stands behind the last wait
+  gate::LoopCode code;  ///< without an address
 };
 
 /// Of each role that waits for products in its steady state. Fails as `cuda_kernel` does.

@@ -1,22 +1,13 @@
 #include <utility>
 
 #include "twill/emit/cuda.h"
+#include "twill/emit/cuda/products.h"
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/operands.h"
 
 namespace twill::emit {
 namespace cuda {
 namespace {
-
-constexpr std::int64_t kStep = 16;   ///< of k in one wgmma of 16-bit operands
-constexpr std::int64_t kBlock = 64;  ///< rows of one wgmma
-
-Result<int> instructions_of(const View& view, ir::OpId product, int part) {
-  const ir::MmaOperands operands = *ir::mma_operands(view.program().op(product));
-  const ir::Type b = ir::type_of(view.program(), operands.b);
-  TWILL_TRY(const Shape shape, view.shape_of(*operands.result, part));
-  return static_cast<int>(b->shape[b->shape.size() - 2] / kStep * (shape.rows / kBlock));
-}
 
 /// Of one thread. Row vectors are few, and lie where ptxas likes.
 Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
@@ -27,33 +18,36 @@ Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
   return static_cast<int>(elements_per_thread(shape));
 }
 
-Result<void> count(ExpectedWait& since, const View& view, const plan::Step& step) {
+/// Adds what the step does to what stands before the next wait.
+Result<void> count(gate::Wait& next, const View& view, const plan::Step& step) {
   const extract::OpOrigin& origin = view.origin(*step.op);
   for (const extract::Source& source : origin.sources) {
     if (step.kind == plan::StepKind::issue) {
       if (!ir::mma_operands(view.program().op(source.op))) continue;
       TWILL_TRY(const int more, instructions_of(view, source.op, origin.part));
-      since.products += more;
+      next.products += more;
     } else {
       TWILL_TRY(const int more, exponentials_of(view, source.op, origin.part));
-      since.exponentials += more;
+      next.exponentials += more;
     }
   }
   return {};
 }
 
 Result<ExpectedLoop> expected_loop(const View& view, const plan::Role& role) {
-  ExpectedLoop loop;
-  loop.role = role.name;
+  ExpectedLoop loop{role.name, {}};
+  gate::Wait next;
   for (const plan::Step& step : role.sections.steady) {
     if (step.kind == plan::StepKind::drain_groups && step.queue == plan::Mechanism::wgmma) {
-      loop.after.pending = step.pending;
-      loop.waits.push_back(std::exchange(loop.after, {}));
+      next.pending = step.pending;
+      loop.code.waits.push_back(std::exchange(next, {}));
     }
     const bool works = step.kind == plan::StepKind::issue || step.kind == plan::StepKind::compute;
     if (!step.op || !works) continue;
-    TWILL_TRY_VOID(count(loop.after, view, step));
+    TWILL_TRY_VOID(count(next, view, step));
   }
+  loop.code.products_after = next.products;
+  loop.code.exponentials_after = next.exponentials;
   return loop;
 }
 
@@ -65,7 +59,7 @@ Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts) {
   std::vector<ExpectedLoop> loops;
   for (const plan::Role& role : view.plan().roles) {
     TWILL_TRY(ExpectedLoop loop, cuda::expected_loop(view, role));
-    if (!loop.waits.empty()) loops.push_back(std::move(loop));
+    if (!loop.code.waits.empty()) loops.push_back(std::move(loop));
   }
   return loops;
 }

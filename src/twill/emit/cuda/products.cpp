@@ -49,7 +49,19 @@ std::int64_t row_offset(const SharedTile& a, std::int64_t row) {
   return row / panel_elements(a) * panel_bytes(a);
 }
 
+/// Steps of k.
+std::int64_t steps_of(const View& view, const ir::MmaOperands& operands) {
+  const ir::Type b = ir::type_of(view.program(), operands.b);
+  return b->shape[b->shape.size() - 2] / kStep;
+}
+
 }  // namespace
+
+Result<int> instructions_of(const View& view, ir::OpId product, int part) {
+  const ir::MmaOperands operands = *ir::mma_operands(view.program().op(product));
+  TWILL_TRY(const Shape shape, view.shape_of(*operands.result, part));
+  return static_cast<int>(steps_of(view, operands) * (shape.rows / kBlock));
+}
 
 Result<void> print_product(Text& text, const View& view, ir::OpId product, int part,
                            const ProductPlaces& places) {
@@ -61,8 +73,7 @@ Result<void> print_product(Text& text, const View& view, ir::OpId product, int p
   }
   if (shape.columns > kMostColumns) return view.refuse(product, "has more than 256 columns");
   TWILL_TRY(const SharedTile b, shared_tile(view, operands.b));
-  const ir::Type b_type = ir::type_of(view.program(), operands.b);
-  const std::int64_t steps = b_type->shape[b_type->shape.size() - 2] / kStep;
+  const std::int64_t steps = steps_of(view, operands);
   // B is k x n: its contracted dimension is the contiguous one exactly if it is read transposed.
   const Operand b_operand = operand_of(b, b.transposed);
   const std::string accumulate = places.accumulates ? "true" : "k > 0";

@@ -18,6 +18,9 @@ struct ProductPlaces {
   bool accumulates = false;  ///< adds to what the result holds
 };
 
+/// How many wgmma instructions a product is. Fails if its result has no place in registers.
+Result<int> instructions_of(const View& view, ir::OpId product, int part);
+
 /// The wgmma instructions of one product and its commit. Fails for shapes and types that wgmma does
 /// not have.
 Result<void> print_product(Text& text, const View& view, ir::OpId product, int part,
