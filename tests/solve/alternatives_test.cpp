@@ -55,7 +55,8 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
     for (std::size_t b = 0; b < a; ++b) {
       out.push_back(schedule.ops[a].group == schedule.ops[b].group ? 1 : 0);
       const bool unit = way_of(a).unit && way_of(a).unit == way_of(b).unit;
-      if (!unit || !problem.in_force(problem::Rule::unit)) continue;
+      const bool ahead = problem.ops()[a].streaming || problem.ops()[b].streaming;
+      if (!unit || ahead || !problem.in_force(problem::Rule::unit)) continue;
       Cycles apart = schedule.ops[a].issue - schedule.ops[b].issue;
       std::int64_t round = 0;
       for (; apart < 0; apart += ii) --round;
@@ -129,11 +130,25 @@ std::set<Structure> images(const Problem& problem, const Schedule& schedule) {
   return seen;
 }
 
+/// The same problem, and some of its loads run ahead.
+Problem with_streams(const Problem& problem) {
+  problem::Parts parts = problem.parts();
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    const auto fed = [&](const problem::Dependence& it) { return it.to.index() == i; };
+    const auto& all = parts.dependences;
+    const bool free = std::none_of(all.begin(), all.end(), fed);
+    parts.ops[i].streaming = parts.ops[i].variable_latency && free;
+  }
+  auto posed = problem::pose(std::move(parts));
+  return posed ? *std::move(posed) : problem;
+}
+
 /// How much a comparison compared.
 struct Compared {
   int complete = 0;    ///< lists proven to be all there is
   int structures = 0;  ///< found by both, by trying and in the list
   int slower = 0;      ///< of these: with a larger II than the optimum
+  int streams = 0;     ///< problems with an op that runs ahead
   int images = 0;      ///< of these: made from one listed by exchanges
 };
 
@@ -161,6 +176,9 @@ void compare(const Problem& problem, Cycles horizon, Compared& compared) {
   const Alternatives found = within(problem, first, most, 60);
   expect_honest(problem, first, found, most);
   EXPECT_FALSE(found.stopped);
+  const auto ops = problem.ops();
+  compared.streams +=
+      std::count_if(ops.begin(), ops.end(), [](auto& op) { return op.streaming; }) > 0;
   compared.complete += found.complete ? 1 : 0;
   const auto all = listed(problem, first, found, compared);
   const auto tried = try_everything(problem, most, horizon);
@@ -191,13 +209,14 @@ TEST(Alternatives, AgreeWithTryingEverything) {
     size.ops = 2 + round % 2;
     size.cycles = 2;
     size.ways = 1 + round % 4 / 3;
-    const Problem problem = random_problem(random, size);
+    const Problem problem = with_streams(random_problem(random, size));
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare(problem, 7, compared);
   }
   EXPECT_GT(compared.complete, 100);
   EXPECT_GT(compared.structures, 600);
   EXPECT_GT(compared.slower, 50);
+  EXPECT_GT(compared.streams, 3);
 }
 
 /// The problem's ops and dependences so many times, side by side on the same units.
@@ -238,6 +257,85 @@ TEST(Alternatives, ImagesOfSubTilesAreNotListed) {
   }
   EXPECT_GT(compared.images, 100);
   EXPECT_GT(compared.structures, 100);
+}
+
+/// Three ops take turns on a unit, `a` first in each iteration.
+const char* const kTurns = R"(loop turns
+unit TC
+group WG0 registers 10
+group WG1 registers 10
+op a on TC for 1 latency 1
+op b on TC for 1 latency 1
+op c on TC for 1 latency 1 registers 1
+same-group a b c
+a -> b
+a -> c
+b -> a distance 1
+c -> a distance 1
+)";
+
+// Protects: what is listed, in a loop of which all structures are known; that both groups are
+// called the same; and that it is known that there are no more.
+TEST(Alternatives, AllOfAKnownLoop) {
+  const Problem problem = problem_of(kTurns);
+  const Answer first = solve(problem);
+  ASSERT_EQ(first.schedule->initiation_interval, 3);
+  const Alternatives found = within(problem, first, 3, 10);
+  EXPECT_TRUE(found.complete);
+  EXPECT_FALSE(found.stopped);
+  ASSERT_EQ(found.list.size(), 1U);
+  const auto differences = schedule::differences(problem, found.list[0].schedule, *first.schedule);
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences[0].kind, schedule::Difference::Kind::order);
+  EXPECT_EQ(problem[differences[0].op].name, "b");
+  EXPECT_EQ(problem[differences[0].other].name, "c");
+  EXPECT_EQ(differences[0].is + differences[0].was, -1);
+}
+
+// Protects: as many as were asked for and found does not say that there are no more.
+TEST(Alternatives, TheCountEndsTheList) {
+  const Problem problem = problem_of(kTurns);
+  const Alternatives found = within(problem, solve(problem), 3, 1);
+  EXPECT_EQ(found.list.size(), 1U);
+  EXPECT_FALSE(found.complete);
+  EXPECT_FALSE(found.stopped);
+}
+
+// Protects: a limit is never taken for a proof.
+TEST(Alternatives, TheWorkLimitIsSaid) {
+  const Problem problem = bundled("fwd_h2");
+  const Answer first = solve(problem);
+  Options options;
+  options.work_limit = 1;
+  const Alternatives found = alternatives(problem, first, 3, options);
+  EXPECT_TRUE(found.list.empty());
+  EXPECT_TRUE(found.stopped);
+  EXPECT_FALSE(found.complete);
+}
+
+// Protects: of attention loops, every alternative is right, new, in order and named like the
+// optimum; the list is the same again, and the same as far as it goes if less is asked for.
+TEST(Alternatives, OfAttention) {
+  for (const char* name : {"fwd_h2", "fwd_b1", "fwd_b2"}) {
+    SCOPED_TRACE(name);
+    const Problem problem = bundled(name);
+    const Answer first = solve(problem);
+    ASSERT_EQ(first.verdict, Verdict::optimal);
+    const Cycles most = first.schedule->initiation_interval * 21 / 20;
+    const Alternatives found = within(problem, first, most, 6);
+    expect_honest(problem, first, found, most);
+    ASSERT_EQ(found.list.size(), 6U);
+    const Alternatives fewer = within(problem, first, most, 3);
+    ASSERT_EQ(fewer.list.size(), 3U);
+    for (std::size_t i = 0; i < fewer.list.size(); ++i) {
+      EXPECT_EQ(fewer.list[i].schedule, found.list[i].schedule);
+    }
+    for (const Alternative& it : found.list) {
+      EXPECT_EQ(schedule::aligned(problem, it.schedule, *first.schedule), it.schedule);
+      std::set<Structure> all = images(problem, *first.schedule);
+      EXPECT_EQ(all.count(structure_of(problem, it.schedule)), 0U) << "the optimum again";
+    }
+  }
 }
 
 }  // namespace

@@ -19,11 +19,6 @@ const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
   return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
 }
 
-bool share_unit(const Problem& problem, const Schedule& schedule, OpId a, OpId b) {
-  const Way& of_a = way_of(problem, schedule, a);
-  return of_a.unit && of_a.unit == way_of(problem, schedule, b).unit;
-}
-
 /// A group of the schedule, one of the model, and how many ops are in both.
 struct Overlap {
   std::size_t from = 0;
@@ -52,6 +47,13 @@ std::vector<Overlap> overlaps(const Problem& problem, const Schedule& schedule,
 }
 
 }  // namespace
+
+bool has_round(const Problem& problem, const Schedule& schedule, OpId a, OpId b) {
+  const Way& of_a = way_of(problem, schedule, a);
+  return problem.in_force(problem::Rule::unit) && of_a.unit &&
+         of_a.unit == way_of(problem, schedule, b).unit && !problem[a].streaming &&
+         !problem[b].streaming;
+}
 
 std::int64_t round_after(const Schedule& schedule, OpId a, OpId b) {
   const Cycles ii = schedule.initiation_interval;
@@ -88,10 +90,9 @@ std::vector<Difference> differences(const Problem& problem, const Schedule& sche
       groups.push_back({Kind::group, op, op, static_cast<std::int64_t>(is.group.index()),
                         static_cast<std::int64_t>(was.group.index())});
     }
-    for (std::size_t j = i + 1; j < schedule.ops.size() && problem.in_force(problem::Rule::unit);
-         ++j) {
+    for (std::size_t j = i + 1; j < schedule.ops.size(); ++j) {
       const OpId other(j);
-      if (!share_unit(problem, schedule, op, other) || !share_unit(problem, model, op, other)) {
+      if (!has_round(problem, schedule, op, other) || !has_round(problem, model, op, other)) {
         continue;
       }
       const std::int64_t round = round_after(schedule, other, op);

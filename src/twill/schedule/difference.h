@@ -10,8 +10,8 @@
 /// The *structure* of a schedule is the way of every op; which ops share a group, where groups that
 /// differ in nothing but the name stand for each other; and, if the rule `unit` is in force, of any
 /// two ops on one exclusive unit the *round* floor((M(b) - M(a)) / II): the order in which the unit
-/// serves them, iterations counted. Slots alone, and the stage of an op that holds no unit, are not
-/// part of it.
+/// serves them, iterations counted. Streaming ops have no rounds: how far they run ahead is up to
+/// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it.
 namespace twill::schedule {
 
 struct Difference {
@@ -27,6 +27,9 @@ struct Difference {
   std::int64_t was = 0;  ///< the same of the other schedule
   friend bool operator==(const Difference&, const Difference&) = default;
 };
+
+/// Whether the round of these two ops is part of the structure, in this schedule.
+bool has_round(const problem::Problem& problem, const Schedule& schedule, OpId a, OpId b);
 
 /// The round of `b` after `a`: b of an iteration is issued between a of `round` iterations later
 /// and the a after that.

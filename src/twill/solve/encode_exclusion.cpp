@@ -10,12 +10,13 @@ namespace {
 
 Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// The ops on each exclusive unit, in the order in which an interval serves them.
+/// The ops on each exclusive unit that have rounds, in the order in which an interval serves them.
 std::vector<std::vector<std::size_t>> served(const Instance& instance,
                                              const schedule::Schedule& schedule) {
   std::vector<std::vector<std::size_t>> units(instance.problem->units().size());
   for (std::size_t op = 0; op < instance.op_count(); ++op) {
-    if (instance.tasks[op].unit) units[*instance.tasks[op].unit].push_back(op);
+    const bool has_rounds = instance.tasks[op].unit && !instance.problem->ops()[op].streaming;
+    if (has_rounds) units[*instance.tasks[op].unit].push_back(op);
   }
   const auto slot = [&](std::size_t op) {
     return schedule.ops[op].issue % schedule.initiation_interval;

@@ -22,8 +22,7 @@ std::vector<std::int64_t> key_of(const Instance& instance, const Schedule& sched
   }
   for (std::size_t a = 0; a < instance.op_count(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      const auto& unit = instance.tasks[a].unit;
-      if (!unit || unit != instance.tasks[b].unit) continue;
+      if (!schedule::has_round(*instance.problem, schedule, OpId(a), OpId(b))) continue;
       key.push_back(schedule::round_after(schedule, OpId(a), OpId(b)));
     }
   }
