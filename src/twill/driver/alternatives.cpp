@@ -12,35 +12,35 @@
 namespace twill::driver {
 namespace {
 
-/// The same loop for the outcome's pool at both ends of a kernel's costs; none if it has only its
-/// own.
-struct BothEnds {
+/// What the outcome's loop and pool are with a kernel's costs at their ends, as far as schedules
+/// have to be judged there; none of a loop that has only its own.
+struct OtherEnds {
   std::optional<problem::Problem> fastest;
-  std::optional<problem::Problem> slowest;
+  std::optional<problem::Problem> slowest;  ///< if the outcome is not about that end itself
+  bool at_slowest = false;                  ///< it is
 };
 
-Result<BothEnds> both_ends(Request request, const report::Outcome& outcome) {
-  BothEnds ends;
+Result<OtherEnds> other_ends(Request request, const report::Outcome& outcome) {
+  OtherEnds ends;
   if (!outcome.bracket) return ends;
   request.pool = outcome.pool;
   TWILL_TRY(PosedLoop fastest, pose_loop(request, machine::Rate::fastest));
   ends.fastest = std::move(fastest.problem);
-  if (outcome.rate == report::name_of(machine::Rate::slowest)) {
-    ends.slowest = outcome.problem;
-    return ends;
-  }
+  ends.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
+  if (ends.at_slowest) return ends;
   auto slowest = pose_loop(request, machine::Rate::slowest);
   if (slowest) ends.slowest = std::move(slowest->problem);
   return ends;
 }
 
 /// What is expected of a schedule of the outcome's Problem, and whether it keeps the rules.
-report::Alternative judged(solve::Alternative found, const BothEnds& ends,
+report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
                            report::Outcome& outcome) {
   report::Alternative out;
   const schedule::Order order = schedule::order_of(outcome.problem, found.schedule);
   if (ends.fastest) out.expected = co_run_interval(*ends.fastest, order);
   if (ends.slowest) out.slowest = kept_interval(*ends.slowest, order);
+  if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =
       schedule::differences(outcome.problem, found.schedule, *outcome.answer.schedule);
   for (const std::string& line : violations_of(outcome.problem, found.schedule)) {
@@ -59,7 +59,7 @@ Cycles farthest(Cycles interval, int percent) {
 
 Result<report::Alternatives> find(const Request& request, report::Outcome& outcome, int count) {
   using End = report::Alternatives::End;
-  TWILL_TRY(const BothEnds ends, both_ends(request, outcome));
+  TWILL_TRY(const OtherEnds ends, other_ends(request, outcome));
   report::Alternatives out;
   out.within = request.alternatives.within;
   out.most_interval = farthest(outcome.answer.schedule->initiation_interval, out.within);

@@ -175,7 +175,7 @@ std::vector<report::Outcome> with_other_pools(const Request& request, report::Ou
 /// Which schedule is planned, if it is not the optimum.
 std::vector<std::string> notes_on(const report::Outcome& outcome) {
   if (outcome.alternative == 0) return {};
-  return {fmt::format("alternative {} of the optimum: {}", outcome.alternative,
+  return {fmt::format("alternative {} to the best found: {}", outcome.alternative,
                       report::in_words(outcome.problem, outcome.differences))};
 }
 

@@ -54,7 +54,7 @@ std::string verdict_line(const Outcome& outcome) {
     return text + fmt::format("what strategy {} makes of it, no optimum", outcome.strategy);
   }
   if (outcome.alternative > 0) {
-    return text + fmt::format("alternative {} of the optimum; nothing below {} exists",
+    return text + fmt::format("alternative {} to the best found; nothing below {} exists",
                               outcome.alternative, answer.lower_bound.value);
   }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
