@@ -91,6 +91,17 @@ TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
   EXPECT_EQ(rounds, 3);
 }
 
+// Protects: what is measured as an alternative is that alternative, not one of another problem.
+TEST(Remedy, AnAlternativeIsNotSolvedAgain) {
+  Request request;
+  request.alternatives.take = 2;
+  EXPECT_FALSE(remedy_for(request, GateVerdict{{}, {"C7514"}, true, false}).has_value());
+  const auto pinned = remedy_for(request, GateVerdict{{}, {"lost"}, true, true});
+  ASSERT_TRUE(pinned.has_value());
+  EXPECT_TRUE(pinned->request.pins);
+  EXPECT_FALSE(remedy_for(pinned->request, GateVerdict{{}, {"lost"}, true, true}).has_value());
+}
+
 TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
   EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {}, true, false}).has_value());
   EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {"error: expected a ;"}, false, false}).has_value());

@@ -96,6 +96,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_alternative_option(*command, request);
   add_remedy_options(*command, request);
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
@@ -118,7 +119,10 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
       ->check(CLI::IsMember(stamps))
       ->needs(output);
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    check_alternatives(*command, choices->request);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

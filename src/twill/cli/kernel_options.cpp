@@ -85,6 +85,33 @@ void add_cluster_option(CLI::App& command, driver::Request& request) {
       ->check(CLI::Range(1, 2));
 }
 
+void add_alternative_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--alternative", request.alternatives.take,
+                  "In place of the optimum, the alternative of that number (see `twill schedule "
+                  "--alternatives`)")
+      ->check(CLI::Range(1, driver::kMostAlternatives));
+  command
+      .add_option("--within", request.alternatives.within,
+                  "Percent by which the interval of an alternative may be above the optimum's [5]")
+      ->check(CLI::Range(0, 1000));
+}
+
+void check_alternatives(const CLI::App& command, const driver::Request& request) {
+  const driver::AlternativeChoice& choice = request.alternatives;
+  const bool wanted = choice.list > 0 || choice.take > 0;
+  if (wanted && request.strategy.strategy != strategy::Strategy::twill) {
+    throw CLI::ValidationError(choice.list > 0 ? "--alternatives" : "--alternative",
+                               "there are alternatives to the optimum, but not to what another "
+                               "strategy makes of a loop");
+  }
+  if (!wanted && command.count("--within") > 0) {
+    throw CLI::ValidationError("--within",
+                               "says how far alternatives may be from the optimum, "
+                               "but none is asked for");
+  }
+}
+
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
   command
       .add_option_function<std::int64_t>(

@@ -25,6 +25,11 @@ void add_depth_option(CLI::App& command, driver::Request& request);
 void add_remedy_options(CLI::App& command, driver::Request& request);
 /// --cluster, of the plan.
 void add_cluster_option(CLI::App& command, driver::Request& request);
+/// --alternative and --within, of the schedule.
+void add_alternative_option(CLI::App& command, driver::Request& request);
+/// Throws a usage error if the options on alternatives make no sense together. To be called when
+/// all options are read.
+void check_alternatives(const CLI::App& command, const driver::Request& request);
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help);
 

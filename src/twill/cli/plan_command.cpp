@@ -109,6 +109,7 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_alternative_option(*command, request);
   add_remedy_options(*command, request);
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
@@ -117,7 +118,10 @@ void add_plan_command(CLI::App& app, Session& session) {
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    check_alternatives(*command, choices->request);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

@@ -36,6 +36,7 @@ struct Choices {
 constexpr const char* kFooter = R"(Examples:
   twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir --trips 128
   twill schedule kernel.ttgir --machine b200 --subtile 0
+  twill schedule kernel.ttgir --alternatives 5 --within 2
   twill loop kernel.ttgir --machine h200 | twill schedule - --json
   ls loops/*.loop | twill schedule --batch - --jobs 2)";
 
@@ -92,6 +93,20 @@ int run(Choices choices) {
   return show(choices, *outcome, {});
 }
 
+/// --alternatives and --alternative, of which only one may be given.
+CLI::Option* add_alternatives_options(CLI::App& command, Choices& choices,
+                                      CLI::Option* certificate) {
+  CLI::Option* list =
+      command
+          .add_option("--alternatives", choices.request.alternatives.list,
+                      "Also list so many schedules of other structure, the best first")
+          ->check(CLI::Range(1, driver::kMostAlternatives));
+  add_alternative_option(command, choices.request);
+  CLI::Option* one = command.get_option("--alternative");
+  one->excludes(list, certificate);
+  return list;
+}
+
 CLI::Option* add_batch_options(CLI::App& command, Choices& choices) {
   CLI::Option* batch = command.add_option(
       "--batch", choices.batch,
@@ -129,9 +144,13 @@ void add_schedule_command(CLI::App& app, Session& session) {
   CLI::Option* certificate = command->add_option(
       "--certificate", choices->certificate,
       "Also write, to this folder, what `twill check` needs to check the answer");
-  add_batch_options(*command, *choices)->excludes(input, timing, json, certificate);
+  CLI::Option* alternatives = add_alternatives_options(*command, *choices, certificate);
+  add_batch_options(*command, *choices)
+      ->excludes(input, timing, json, certificate, alternatives,
+                 command->get_option("--alternative"));
   command->footer(kFooter);
-  command->callback([choices, input, &session] {
+  command->callback([choices, input, command, &session] {
+    check_alternatives(*command, choices->request);
     if (choices->batch.empty() && input->empty()) throw CLI::RequiredError("INPUT");
     session.command = [choices] { return run(*choices); };
   });

@@ -112,6 +112,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
+  add_alternative_option(*command, request);
   add_cluster_option(*command, request);
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
@@ -132,7 +133,8 @@ void add_simulate_command(CLI::App& app, Session& session) {
   add_number_options(*command, choices->with);
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
-  command->callback([choices, jitter, &session] {
+  command->callback([choices, jitter, command, &session] {
+    check_alternatives(*command, choices->request);
     if (*jitter) choices->wanted.jitter = choices->seed;
     session.command = [choices] { return run(*choices); };
   });

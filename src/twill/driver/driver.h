@@ -36,6 +36,14 @@ Result<machine::Machine> find_machine(const std::string& name);
 /// All machines that Twill ships, by name.
 Result<std::vector<machine::Machine>> shipped_machines();
 
+/// Schedules other than the optimum, by the strategy `twill` only.
+struct AlternativeChoice {
+  int list = 0;    ///< of `schedule_loop`: list that many, at most kMostAlternatives
+  int take = 0;    ///< the schedule is that one of them, counted from 1, in place of the optimum
+  int within = 5;  ///< percent by which their II may be above the optimum's
+};
+inline constexpr int kMostAlternatives = 100;
+
 /// What is asked for. Everything but the input has a default.
 struct Request {
   Input input;
@@ -44,6 +52,7 @@ struct Request {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
   std::string pool;                     ///< only this pool of the machine; default: all of them
   strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
+  AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
   bool strict = false;                  ///< refuse operations that only the default rule prices
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
@@ -74,6 +83,9 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// By another strategy than `twill`: at its slowest co-run rates (or those of `rate`) for each pool
 /// for which the strategy can be had, and the pool is kept whose order the co-run model expects to
 /// be fastest. Fails with the strategy's reason if it can be had for none.
+///
+/// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
+/// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
 /// The same, with the files of a certificate: of each pool that was solved or ruled out, and what

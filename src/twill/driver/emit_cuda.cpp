@@ -133,6 +133,7 @@ std::optional<Remedy> remedy_for(const Request& request, const GateVerdict& verd
     remedy.words = "with pins (--pins)";
     return remedy;
   }
+  if (request.alternatives.take > 0) return std::nullopt;  // solved again it would be another
   if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
   remedy.request.spare_registers += kMoreRegisters;
   remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",

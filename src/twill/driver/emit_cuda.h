@@ -36,9 +36,9 @@ struct GateVerdict {
 Result<GateVerdict> compile_emitted(const EmittedCuda& emitted, const std::string& folder);
 
 /// The next thing to try with a kernel that was refused, in the order: pins, if overlaps are lost;
-/// more spare registers, so that it is solved again with a tighter budget. Nothing after three
-/// rounds, or if nvcc did not take it. What would be left is a smaller tile, which only the TTGIR
-/// can have.
+/// more spare registers, so that it is solved again with a tighter budget (not for an alternative,
+/// which then would be another schedule). Nothing after three rounds, or if nvcc did not take it.
+/// What would be left is a smaller tile, which only the TTGIR can have.
 struct Remedy {
   Request request;
   std::string words;  ///< "with 8 more registers of each thread kept free"

@@ -30,19 +30,6 @@ const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
   return found == posed.pools.end() ? nullptr : &*found;
 }
 
-/// The order's least II in `slow`, if the schedule that has it keeps all rules.
-std::optional<Cycles> kept_interval(const problem::Problem& slow, const schedule::Order& order) {
-  const auto timed = schedule::least_interval(slow, order);
-  if (!timed || !violations_of(slow, timed->schedule).empty()) return std::nullopt;
-  return timed->initiation_interval;
-}
-
-std::optional<Cycles> co_run_interval(const problem::Problem& fast, const schedule::Order& order) {
-  const auto run = schedule::co_run(fast, order, schedule::Turns::enforced);
-  if (!run) return std::nullopt;
-  return static_cast<Cycles>(std::llround(run->interval));
-}
-
 Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
                     const PosedKernel& fastest, const PosedKernel& slowest) {
   Candidate out;
@@ -234,6 +221,19 @@ class Ends {
 };
 
 }  // namespace
+
+std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
+                                      const schedule::Order& order) {
+  const auto run = schedule::co_run(fastest, order, schedule::Turns::enforced);
+  if (!run) return std::nullopt;
+  return static_cast<Cycles>(std::llround(run->interval));
+}
+
+std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order) {
+  const auto timed = schedule::least_interval(slowest, order);
+  if (!timed || !violations_of(slowest, timed->schedule).empty()) return std::nullopt;
+  return timed->initiation_interval;
+}
 
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen) {
   report::Bracket out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "twill/certify/certificate.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/pools.h"
+#include "twill/schedule/order.h"
 
 /// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
 /// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
@@ -29,6 +31,15 @@ struct BestEnd {
 
 /// From what nothing can beat to what the chosen order can keep.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
+
+/// What the order's interval is expected to be in a loop with every op at its fastest. Nothing if
+/// it cannot be run.
+std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
+                                      const schedule::Order& order);
+
+/// The order's least II in a loop with every op at its slowest. Nothing if no schedule of that II
+/// keeps all rules.
+std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order);
 
 /// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
 /// the slowest rates for each pool that might still be faster; or with `request.rate` only that

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/driver/around.h"
 #include "twill/driver/cluster.h"
 #include "twill/driver/input.h"
@@ -10,6 +12,7 @@
 #include "twill/driver/timing.h"
 #include "twill/plan/json.h"
 #include "twill/plan/make.h"
+#include "twill/report/alternatives.h"
 #include "twill/schedule/corun.h"
 #include "twill/verify/verify.h"
 
@@ -146,6 +149,10 @@ bool usable(const report::Outcome& outcome) {
 /// fastest first.
 std::vector<report::Outcome> with_other_pools(const Request& request, report::Outcome first) {
   std::vector<report::Outcome> all;
+  if (first.alternative > 0) {  // another pool has other alternatives
+    all.push_back(std::move(first));
+    return all;
+  }
   std::vector<std::string> seen = {first.pool};
   for (const report::Candidate& candidate : first.candidates) {
     if (std::find(seen.begin(), seen.end(), candidate.pool) != seen.end()) continue;
@@ -165,9 +172,16 @@ std::vector<report::Outcome> with_other_pools(const Request& request, report::Ou
   return all;
 }
 
+/// Which schedule is planned, if it is not the optimum.
+std::vector<std::string> notes_on(const report::Outcome& outcome) {
+  if (outcome.alternative == 0) return {};
+  return {fmt::format("alternative {} to the best found: {}", outcome.alternative,
+                      report::in_words(outcome.problem, outcome.differences))};
+}
+
 std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
                     const Diagnostic& refusal) {
-  std::string note = "the fastest schedule, II " +
+  std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
                      std::to_string(first.answer.schedule->initiation_interval) +
                      ", cannot be carried out: " + refusal.message;
   if (chosen.pool != first.pool) note += "; this is the fastest with pool " + chosen.pool;
@@ -183,7 +197,8 @@ Result<PlannedLoop> plan_loop(const Request& request) {
 
 Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first) {
   if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
-  TWILL_TRY(Attempt best, plan_outcome(request, first, false, {}));
+  const std::vector<std::string> notes = notes_on(first);
+  TWILL_TRY(Attempt best, plan_outcome(request, first, false, notes));
   if (!best.refusal) {
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings)};
   }
@@ -191,8 +206,9 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
   std::vector<report::Outcome> all = with_other_pools(request, std::move(first));
   for (const bool shrink : {false, true}) {
     for (std::size_t i = shrink ? 0 : 1; i < all.size(); ++i) {
-      const std::string note = note_on(all.front(), all[i], refusal);
-      TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, {note}));
+      std::vector<std::string> more = notes;
+      more.push_back(note_on(all.front(), all[i], refusal));
+      TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, more));
       if (next.refusal) continue;
       return PlannedLoop{std::move(all[i]), std::move(next.plan), std::move(next.findings)};
     }

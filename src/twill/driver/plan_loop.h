@@ -18,8 +18,8 @@ struct PlannedLoop {
 
 /// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what
 /// its groups hand to each other does not fit the memory), the other pools are tried, fastest
-/// first, and a note in the plan says so. Fails for bad input, and if no schedule in hand can be
-/// carried out.
+/// first, and a note in the plan says so; not in place of an alternative. Fails for bad input, and
+/// if no schedule in hand can be carried out.
 Result<PlannedLoop> plan_loop(const Request& request);
 
 /// The same for what `schedule_loop` says to that request.

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "twill/driver/alternatives.h"
 #include "twill/driver/arranged.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
@@ -131,7 +132,7 @@ Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
   return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
 }
 
-Result<Certified> schedule_by(const Request& request, Notary notary) {
+Result<Certified> schedule_once(const Request& request, Notary notary) {
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) {
     return fail({request.input.name}, "a schedule is not scheduled again",
@@ -140,6 +141,14 @@ Result<Certified> schedule_by(const Request& request, Notary notary) {
   if (request.normalize) return schedule_normalized(request, std::move(notary));
   if (form == Form::loop) return schedule_hand_written(request, std::move(notary));
   return schedule_kernel(request, std::move(notary));
+}
+
+Result<Certified> schedule_by(const Request& request, Notary notary) {
+  TWILL_TRY(Certified done, schedule_once(request, std::move(notary)));
+  Stopwatch watch;
+  TWILL_TRY_VOID(add_alternatives(request, done.outcome));
+  done.outcome.timings.solve += watch.lap();
+  return done;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "twill/extract/extract.h"
 #include "twill/machine/machine.h"
+#include "twill/schedule/difference.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::report {
@@ -15,8 +16,8 @@ namespace twill::report {
 /// Between which two figures the hardware's initiation interval is to be expected.
 struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
-  std::optional<Cycles> slowest;  ///< the II at which the schedule's order can be kept with every
-                                  ///< op at its slowest co-run rate; none: registers or memory
+  std::optional<Cycles> slowest;   ///< the II at which the schedule's order can be kept with every
+                                   ///< op at its slowest co-run rate; none: registers or memory
   std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
   std::string fastest_witness;     ///< the same with all its summands
   std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model
@@ -40,6 +41,29 @@ struct Candidate {
   bool chosen = false;
 };
 
+/// Another schedule of the same Problem, of another structure (schedule/difference.h).
+struct Alternative {
+  schedule::Schedule schedule;
+  std::vector<schedule::ObjectiveValue> objectives;  ///< as those of the answer
+  bool proven = false;                               ///< nothing better was left when it was found
+  std::optional<Cycles> expected;                    ///< this and the next as in Bracket
+  std::optional<Cycles> slowest;
+  std::vector<schedule::Difference> differences;  ///< from the answer's schedule; never empty
+};
+
+struct Alternatives {
+  /// Why there are no more of them.
+  enum class End {
+    complete,  ///< proven: there is no other within the distance
+    count,     ///< no more were asked for
+    limit,     ///< the work limit ended the search
+  };
+  int within = 0;                 ///< percent by which II may be above the answer's
+  Cycles most_interval = 0;       ///< the same in cycles
+  std::vector<Alternative> list;  ///< best first
+  End end = End::count;
+};
+
 struct Timings {
   double read = 0;   ///< seconds of wall time
   double solve = 0;  ///< extraction included
@@ -57,13 +81,18 @@ struct Outcome {
   std::string pool;                ///< the chosen one; empty if the input brings its own groups
   std::vector<std::string> pools;  ///< over which the answer's claims hold
   std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
-  std::string strategy = "twill";  ///< who arranged it; any other claims no optimum
-  std::optional<int> ring_depth;   ///< copies of streaming values; none: as many as hide them
+  std::string strategy = "twill";     ///< who arranged it; any other claims no optimum
+  std::optional<int> ring_depth;      ///< copies of streaming values; none: as many as hide them
   std::vector<Candidate> candidates;  ///< empty for `.loop` files
   problem::Problem problem;
   std::string problem_hash;
   std::string problem_text;  ///< the `.loop` text
   schedule::Answer answer;
+  std::optional<Alternatives> alternatives;  ///< if they were asked for
+  int alternative = 0;  ///< which alternative of the optimum the answer's schedule is; 0: none, and
+                        ///< then the answer is about all schedules. Else its objectives are those
+                        ///< of what was left, its lower bound is that of all
+  std::vector<schedule::Difference> differences;  ///< of the alternative from the optimum
   std::optional<Bracket> bracket;  ///< absent for `.loop` files: their costs are what they are
   std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
   std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the

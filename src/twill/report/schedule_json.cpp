@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "twill/report/alternatives.h"
 #include "twill/report/buffers.h"
 #include "twill/report/load.h"
 #include "twill/schedule/analysis.h"
@@ -141,9 +142,9 @@ Json loads(const problem::Problem& problem, const schedule::Schedule& found) {
   return list;
 }
 
-Json objectives(const schedule::Answer& answer) {
+Json objectives(const std::vector<schedule::ObjectiveValue>& levels) {
   Json list = Json::array();
-  for (const schedule::ObjectiveValue& level : answer.objectives) {
+  for (const schedule::ObjectiveValue& level : levels) {
     list.push_back({{"name", level.name},
                     {"value", level.value},
                     {"bound", level.bound},
@@ -170,6 +171,45 @@ void add_schedule(Json& json, const Outcome& outcome) {
   json["loads"] = loads(outcome.problem, found);
 }
 
+Json differences(const problem::Problem& problem,
+                 const std::vector<schedule::Difference>& differences) {
+  Json list = Json::array();
+  for (const schedule::Difference& it : differences) list.push_back(in_words(problem, it));
+  return list;
+}
+
+Json alternative(const Outcome& outcome, std::size_t index) {
+  const Alternative& it = outcome.alternatives->list[index];
+  const auto number = [](std::optional<Cycles> n) { return n ? Json(*n) : Json(nullptr); };
+  Json json = {{"number", index + 1},
+               {"initiation_interval", it.schedule.initiation_interval},
+               {"length", schedule::length_of(outcome.problem, it.schedule)},
+               {"stage_count", schedule::stage_count(outcome.problem, it.schedule)},
+               {"expected", number(it.expected)},
+               {"slowest", number(it.slowest)},
+               {"objectives", objectives(it.objectives)},
+               {"proven", it.proven},
+               {"differences", differences(outcome.problem, it.differences)}};
+  Outcome taken = outcome;
+  taken.answer.schedule = it.schedule;
+  add_schedule(json, taken);
+  return json;
+}
+
+Json alternatives(const Outcome& outcome) {
+  const Alternatives& all = *outcome.alternatives;
+  using End = Alternatives::End;
+  const char* const end = all.end == End::complete ? "complete"
+                          : all.end == End::count  ? "count"
+                                                   : "limit";
+  Json list = Json::array();
+  for (std::size_t i = 0; i < all.list.size(); ++i) list.push_back(alternative(outcome, i));
+  return {{"within", all.within},
+          {"most_interval", all.most_interval},
+          {"end", end},
+          {"list", std::move(list)}};
+}
+
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -187,7 +227,7 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
   json["lower_bound"] = answer.lower_bound.value;
   json["limited_by"] = limit_of(answer.lower_bound);
   json["bracket"] = bracket(outcome.bracket);
-  json["objectives"] = objectives(answer);
+  json["objectives"] = objectives(answer.objectives);
   json["argument"] = answer.argument;
   json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
   json["pool"] = outcome.pool;
@@ -219,6 +259,10 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["pool"] = outcome.pool;
   json["rate"] = outcome.rate.empty() ? Json(nullptr) : Json(outcome.rate);
   json["strategy"] = outcome.strategy;
+  if (outcome.alternative > 0) {
+    json["alternative"] = {{"number", outcome.alternative},
+                           {"differences", differences(outcome.problem, outcome.differences)}};
+  }
   json["candidates"] = Json::array();
   for (const Candidate& it : outcome.candidates) json["candidates"].push_back(candidate(it));
   json["pools"] = outcome.pools;
@@ -234,13 +278,14 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["lower_bound"] = bound_part(outcome, answer.lower_bound);
   json["min_ii"] = bound_part(outcome, schedule::min_ii(outcome.problem));
   json["bracket"] = bracket(outcome.bracket);
-  json["objectives"] = objectives(answer);
+  json["objectives"] = objectives(answer.objectives);
   if (has && printing.trips > 0) {
     json["trips"] = printing.trips;
     json["total_cycles"] =
         schedule::total_cycles(outcome.problem, *answer.schedule, printing.trips);
   }
   if (has) add_schedule(json, outcome);
+  if (has && outcome.alternatives) json["alternatives"] = alternatives(outcome);
   if (printing.timing) {
     const Timings& t = outcome.timings;
     json["seconds"] = {{"read", t.read}, {"solve", t.solve}, {"verify", t.verify}};

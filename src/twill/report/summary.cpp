@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/report/alternatives.h"
 #include "twill/report/buffers.h"
 #include "twill/report/gantt.h"
 #include "twill/report/load.h"
@@ -51,6 +52,10 @@ std::string verdict_line(const Outcome& outcome) {
   if (answer.verdict == schedule::Verdict::optimal) return text + "optimal, proven";
   if (outcome.strategy != "twill") {
     return text + fmt::format("what strategy {} makes of it, no optimum", outcome.strategy);
+  }
+  if (outcome.alternative > 0) {
+    return text + fmt::format("alternative {} to the best found; nothing below {} exists",
+                              outcome.alternative, answer.lower_bound.value);
   }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
   return text + fmt::format(
@@ -256,6 +261,9 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
     return printing.timing ? out + timings(outcome.timings) : out;
   }
   out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
+  if (!outcome.differences.empty()) {
+    out += entry("differs", in_words(outcome.problem, outcome.differences));
+  }
   out += entry("limited by", limiter(outcome));
   if (outcome.bracket) out += entry("bracket", bracket(*outcome.bracket));
   out += entry("objectives", objectives(outcome.answer));
@@ -271,6 +279,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   out += buffers(outcome);
   out += assumptions(outcome);
   out += "\n" + picture(outcome);
+  if (outcome.alternatives) out += "\n" + alternatives_text(outcome);
   return printing.timing ? out + timings(outcome.timings) : out;
 }
 

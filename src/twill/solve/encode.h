@@ -51,6 +51,10 @@ class Encoding {
   /// Keeps it down for good.
   void fix(Literal literal) { engine_.add_clause({literal}); }
 
+  /// Excludes, for good, all schedules with the structure of this one (schedule/difference.h),
+  /// which obeys the rules at some II. Precondition: no proof is written.
+  void rule_out(const schedule::Schedule& schedule);
+
   /// Makes the search try the groups of this schedule first.
   void suggest(const schedule::Schedule& schedule);
 

@@ -33,13 +33,15 @@ constexpr std::uint64_t kMoreEffort = 4;
 
 }  // namespace
 
-Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report)
+Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
+               Exclusion exclusion)
     : candidate_(candidate),
       budget_(budget),
       proof_(proof),
       report_(std::move(report)),
       instance_(instance_of(candidate.problem)),
       sub_tiles_(find_sub_tiles(candidate.problem)),
+      exclusion_(std::move(exclusion)),
       copies_(kFirstCopies) {
   if (proof_ != nullptr) proof_->combination(candidate.ways);
 }
@@ -47,8 +49,16 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
 Interval Search::find_interval(std::optional<Cycles> worst) {
   Interval interval;
   interval.bound = std::max(candidate_.min_ii.value, load_bound(instance_));
+  if (!exclusion_.least.empty()) interval.bound = std::max(interval.bound, exclusion_.least[0]);
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
+  if (!exclusion_.structures.empty()) {  // the next best is often no slower
+    const Outcome outcome = try_interval(interval.bound, kFirstEffort);
+    if (outcome == Outcome::satisfied) interval.schedule = found_;
+    if (outcome == Outcome::refuted) ++interval.bound;
+    if (worst && interval.bound > *worst) return interval;
+  }
+  if (interval.schedule) return interval;
   if (worst) {
     const Outcome outcome = try_interval(*worst, kNoLimit);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
@@ -121,6 +131,7 @@ Outcome Search::try_interval(Cycles ii, std::uint64_t effort) {
   while (true) {
     Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
                       "II " + std::to_string(ii));
+    for (const Schedule& it : exclusion_.structures) encoding.rule_out(it);
     if (!may_go_on(encoding)) return Outcome::stopped;
     if (found_) encoding.suggest(*found_);
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
@@ -169,7 +180,7 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   ObjectiveValue level;
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
-  level.bound = least_possible(objective, ii);
+  level.bound = std::max(least_possible(objective, ii), proven_least(ii));
   // As for II.
   const std::uint64_t until = share(levels_left);
   std::uint64_t effort = kFirstEffort;
@@ -205,6 +216,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
           std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
                                      proof_, "objectives at II " + std::to_string(ii));
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
+      for (const Schedule& it : exclusion_.structures) encoding_->rule_out(it);
     }
     const Literal within = literal_of(limit);
     if (!may_go_on(*encoding_)) return Outcome::stopped;
@@ -250,6 +262,16 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
       return schedule::length_of(*instance_.problem, schedule);
   }
   return 0;
+}
+
+/// What is known of the next level if the levels before are no better than they can be.
+std::int64_t Search::proven_least(Cycles ii) const {
+  const std::vector<std::int64_t>& least = exclusion_.least;
+  if (least.size() < fixed_.size() + 2 || ii != least[0]) return 0;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (fixed_[i].second != least[i + 1]) return 0;
+  }
+  return least[fixed_.size() + 1];
 }
 
 /// A lower bound that needs no search.

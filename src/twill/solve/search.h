@@ -12,6 +12,7 @@
 #include "twill/solve/budget.h"
 #include "twill/solve/candidate.h"
 #include "twill/solve/encode.h"
+#include "twill/solve/exclusion.h"
 #include "twill/solve/proof.h"
 
 namespace twill::solve {
@@ -29,8 +30,10 @@ struct Interval {
 /// The search for the best schedule of one candidate. Schedules have way 0 everywhere.
 class Search {
  public:
-  /// Everything must outlive the search. `proof` may be null.
-  Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report);
+  /// Everything must outlive the search. `proof` may be null, and is if structures are excluded.
+  /// `exclusion` is the candidate's own (`excluded_in`).
+  Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
+         Exclusion exclusion = {});
 
   /// The least II; of interest only if it is at most `worst`.
   Interval find_interval(std::optional<Cycles> worst);
@@ -52,6 +55,7 @@ class Search {
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
+  std::int64_t proven_least(Cycles ii) const;
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
   Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
@@ -69,6 +73,7 @@ class Search {
   Report report_;
   Instance instance_;
   SubTiles sub_tiles_;
+  Exclusion exclusion_;
   std::int64_t copies_;  ///< counted per value
   std::optional<schedule::Schedule> found_;
   std::unique_ptr<Encoding> encoding_;  ///< of the objectives

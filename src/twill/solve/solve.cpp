@@ -11,6 +11,7 @@
 #include "twill/schedule/bounds.h"
 #include "twill/solve/candidate.h"
 #include "twill/solve/search.h"
+#include "twill/solve/solve_without.h"
 #include "twill/solve/ties.h"
 
 namespace twill::solve {
@@ -27,17 +28,18 @@ using schedule::Verdict;
 /// that follow.
 class Solver {
  public:
-  Solver(const Problem& problem, const Options& options)
+  Solver(const Problem& problem, const Options& options, const Exclusion& exclusion)
       : problem_(problem),
         options_(options),
+        exclusion_(exclusion),
         budget_(options.work_limit, options.memory_limit, [this] { return report_and_ask(); }) {}
 
   Answer solve() {
     const Bound min_ii = schedule::min_ii(problem_);
     progress_.bound = min_ii.value;
     if (const auto why = schedule::never_feasible(problem_)) return infeasible(min_ii, *why);
-    const Candidates candidates =
-        candidates_of(problem_, find_sub_tiles(problem_), options_.most_combinations);
+    sub_tiles_ = find_sub_tiles(problem_);
+    const Candidates candidates = candidates_of(problem_, sub_tiles_, options_.most_combinations);
     complete_ = candidates.all;
     single_ = candidates.tried.size() == 1 && candidates.all;
     for (const Candidate& candidate : candidates.tried) visit(candidate);
@@ -65,7 +67,8 @@ class Solver {
       progress_.value = value;
       progress_.bound = bound;
     };
-    Search search(candidate, budget_, options_.proof, report);
+    Search search(candidate, budget_, options_.proof, report,
+                  {excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least});
     Interval interval = search.find_interval(worst);
     if (interval.impossible) {
       decisive_ = std::max(decisive_, interval.bound - 1);
@@ -176,6 +179,8 @@ class Solver {
 
   const Problem& problem_;
   const Options& options_;
+  const Exclusion& exclusion_;
+  SubTiles sub_tiles_;
   Progress progress_{"initiation_interval", std::nullopt, 1, 0};
   Budget budget_;
   bool complete_ = true;     ///< all combinations of ways were candidates
@@ -191,7 +196,11 @@ class Solver {
 }  // namespace
 
 Answer solve(const Problem& problem, const Options& options) {
-  return Solver(problem, options).solve();
+  return Solver(problem, options, {}).solve();
+}
+
+Answer solve_without(const Problem& problem, const Exclusion& exclusion, const Options& options) {
+  return Solver(problem, options, exclusion).solve();
 }
 
 }  // namespace twill::solve

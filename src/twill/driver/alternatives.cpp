@@ -1,0 +1,119 @@
+#include "twill/driver/alternatives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/driver/checking.h"
+#include "twill/driver/ends.h"
+#include "twill/solve/alternatives.h"
+
+namespace twill::driver {
+namespace {
+
+/// What the outcome's loop and pool are with a kernel's costs at their ends, as far as schedules
+/// have to be judged there; none of a loop that has only its own.
+struct OtherEnds {
+  std::optional<problem::Problem> fastest;
+  std::optional<problem::Problem> slowest;  ///< if the outcome is not about that end itself
+  bool at_slowest = false;                  ///< it is
+};
+
+Result<OtherEnds> other_ends(Request request, const report::Outcome& outcome) {
+  OtherEnds ends;
+  if (!outcome.bracket) return ends;
+  request.pool = outcome.pool;
+  TWILL_TRY(PosedLoop fastest, pose_loop(request, machine::Rate::fastest));
+  ends.fastest = std::move(fastest.problem);
+  ends.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
+  if (ends.at_slowest) return ends;
+  auto slowest = pose_loop(request, machine::Rate::slowest);
+  if (slowest) ends.slowest = std::move(slowest->problem);
+  return ends;
+}
+
+/// What is expected of a schedule of the outcome's Problem, and whether it keeps the rules.
+report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
+                           report::Outcome& outcome) {
+  report::Alternative out;
+  const schedule::Order order = schedule::order_of(outcome.problem, found.schedule);
+  if (ends.fastest) out.expected = co_run_interval(*ends.fastest, order);
+  if (ends.slowest) out.slowest = kept_interval(*ends.slowest, order);
+  if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
+  out.differences =
+      schedule::differences(outcome.problem, found.schedule, *outcome.answer.schedule);
+  for (const std::string& line : violations_of(outcome.problem, found.schedule)) {
+    outcome.violations.push_back("an alternative: " + line);
+  }
+  out.schedule = std::move(found.schedule);
+  out.objectives = std::move(found.objectives);
+  out.proven = found.proven;
+  return out;
+}
+
+/// `percent` more, rounded down.
+Cycles farthest(Cycles interval, int percent) {
+  return interval + interval / 100 * percent + interval % 100 * percent / 100;
+}
+
+Result<report::Alternatives> find(const Request& request, report::Outcome& outcome, int count) {
+  using End = report::Alternatives::End;
+  TWILL_TRY(const OtherEnds ends, other_ends(request, outcome));
+  report::Alternatives out;
+  out.within = request.alternatives.within;
+  out.most_interval = farthest(outcome.answer.schedule->initiation_interval, out.within);
+  solve::Options limits = request.limits;
+  limits.most_interval = out.most_interval;
+  solve::Alternatives found =
+      solve::alternatives(outcome.problem, outcome.answer, static_cast<std::size_t>(count), limits);
+  for (solve::Alternative& it : found.list)
+    out.list.push_back(judged(std::move(it), ends, outcome));
+  out.end = found.complete ? End::complete : found.stopped ? End::limit : End::count;
+  return out;
+}
+
+/// Puts the last alternative in the place of the answer's schedule.
+void take_last(report::Alternatives& found, report::Outcome& outcome) {
+  report::Alternative& taken = found.list.back();
+  outcome.alternative = static_cast<int>(found.list.size());
+  outcome.differences = std::move(taken.differences);
+  outcome.answer.verdict = schedule::Verdict::feasible;
+  outcome.answer.schedule = std::move(taken.schedule);
+  outcome.answer.objectives = std::move(taken.objectives);
+  if (!outcome.bracket) return;
+  outcome.bracket->expected = taken.expected;
+  outcome.bracket->slowest = taken.slowest;
+}
+
+}  // namespace
+
+Result<void> add_alternatives(const Request& request, report::Outcome& outcome) {
+  const AlternativeChoice& choice = request.alternatives;
+  if (choice.list == 0 && choice.take == 0) return {};
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return fail({request.input.name}, "alternatives are those of the optimum, and strategy '" +
+                                          outcome.strategy + "' finds none");
+  }
+  if (!outcome.answer.schedule || !outcome.violations.empty()) return {};
+  TWILL_TRY(report::Alternatives found, find(request, outcome, std::max(choice.list, choice.take)));
+  if (choice.take == 0) {
+    outcome.alternatives = std::move(found);
+    return {};
+  }
+  const std::size_t take = static_cast<std::size_t>(choice.take);
+  if (found.list.size() < take) {
+    return fail(
+        {request.input.name},
+        fmt::format("there is no alternative {}: {} found within {} % of II {}{}", take,
+                    found.list.size(), choice.within, outcome.answer.schedule->initiation_interval,
+                    found.end == report::Alternatives::End::limit
+                        ? ", and then the work limit ended the search"
+                        : ", and there are no more"));
+  }
+  found.list.resize(take);
+  take_last(found, outcome);
+  return {};
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "twill/report/outcome.h"
+
+namespace twill::report {
+
+/// "mma0A before mma1A instead of after it", "exp2B in WG0 instead of WG1".
+std::string in_words(const problem::Problem& problem, const schedule::Difference& difference);
+
+/// The first few of them in one line: "...; ...; and 4 more".
+std::string in_words(const problem::Problem& problem,
+                     const std::vector<schedule::Difference>& differences);
+
+/// A table of the alternatives beside the answer itself, with what differs in each below it.
+/// Precondition: the outcome has a schedule and alternatives.
+std::string alternatives_text(const Outcome& outcome);
+
+}  // namespace twill::report

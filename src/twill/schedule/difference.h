@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "twill/schedule/schedule.h"
+
+/// Where two schedules of a Problem differ in more than cycles.
+///
+/// The *structure* of a schedule is the way of every op; which ops share a group, where groups that
+/// differ in nothing but the name stand for each other; and, if the rule `unit` is in force, of any
+/// two ops on one exclusive unit the *round* floor((M(b) - M(a)) / II): the order in which the unit
+/// serves them, iterations counted. Streaming ops have no rounds: how far they run ahead is up to
+/// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it.
+namespace twill::schedule {
+
+struct Difference {
+  enum class Kind {
+    way,    ///< `op` is done in another way
+    group,  ///< `op` runs in another group
+    order,  ///< `op` has another round after `other`, a later op on the same unit
+  };
+  Kind kind = Kind::way;
+  OpId op;
+  OpId other;            ///< of `order`
+  std::int64_t is = 0;   ///< index of the way or of the group, or the round
+  std::int64_t was = 0;  ///< the same of the other schedule
+  friend bool operator==(const Difference&, const Difference&) = default;
+};
+
+/// Whether the round of these two ops is part of the structure, in this schedule.
+bool has_round(const problem::Problem& problem, const Schedule& schedule, OpId a, OpId b);
+
+/// The round of `b` after `a`: b of an iteration is issued between a of `round` iterations later
+/// and the a after that.
+std::int64_t round_after(const Schedule& schedule, OpId a, OpId b);
+
+/// The same schedule with groups that differ in nothing but the name renamed, so that it has as
+/// many ops as possible in the groups of `model` (the largest overlap first). Precondition here and
+/// below: both are schedules of `problem`.
+Schedule aligned(const problem::Problem& problem, const Schedule& schedule, const Schedule& model);
+
+/// What is different in `schedule`, which should be `aligned` with `model`: ways, then groups, then
+/// rounds, each by op. Empty iff both have the same structure. Cost: pairs of ops.
+std::vector<Difference> differences(const problem::Problem& problem, const Schedule& schedule,
+                                    const Schedule& model);
+
+}  // namespace twill::schedule

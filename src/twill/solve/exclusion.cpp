@@ -1,0 +1,101 @@
+#include "twill/solve/exclusion.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "twill/schedule/difference.h"
+
+namespace twill::solve {
+namespace {
+
+using schedule::OpId;
+using schedule::Schedule;
+
+/// Equal for schedules of equal structure, and only for them.
+std::vector<std::int64_t> key_of(const Instance& instance, const Schedule& schedule) {
+  std::vector<std::int64_t> key;
+  for (const std::size_t group : ordered_groups(instance, schedule)) {
+    key.push_back(static_cast<std::int64_t>(group));
+  }
+  for (std::size_t a = 0; a < instance.op_count(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (!schedule::has_round(*instance.problem, schedule, OpId(a), OpId(b))) continue;
+      key.push_back(schedule::round_after(schedule, OpId(a), OpId(b)));
+    }
+  }
+  return key;
+}
+
+bool keeps_ways(const Exchange& exchange, const std::vector<int>& ways) {
+  for (std::size_t i = 0; i < exchange.size(); ++i) {
+    if (ways[exchange[i]] != ways[i]) return false;
+  }
+  return true;
+}
+
+/// `schedule` without its ways, if they are those of the candidate.
+bool take_ways(const Candidate& candidate, Schedule& schedule) {
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    if (schedule.ops[i].way != candidate.ways[i]) return false;
+    schedule.ops[i].way = 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+Schedule image_of(const Schedule& schedule, const Exchange& exchange) {
+  Schedule image = schedule;
+  for (std::size_t i = 0; i < exchange.size(); ++i) image.ops[exchange[i]] = schedule.ops[i];
+  return image;
+}
+
+std::vector<Schedule> excluded_in(const Candidate& candidate, const SubTiles& of_problem,
+                                  const Exclusion& exclusion) {
+  std::vector<Schedule> all;
+  for (Schedule schedule : exclusion.structures) {
+    if (take_ways(candidate, schedule)) all.push_back(std::move(schedule));
+  }
+  if (all.empty()) return all;
+  std::vector<Exchange> exchanges = find_sub_tiles(candidate.problem).exchanges;
+  for (const Exchange& exchange : of_problem.exchanges) {
+    if (keeps_ways(exchange, candidate.ways)) exchanges.push_back(exchange);
+  }
+  const Instance instance = instance_of(candidate.problem);
+  std::set<std::vector<std::int64_t>> seen;
+  for (const Schedule& schedule : all) seen.insert(key_of(instance, schedule));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Exchange& exchange : exchanges) {
+      Schedule image = image_of(all[i], exchange);
+      if (seen.insert(key_of(instance, image)).second) all.push_back(std::move(image));
+    }
+  }
+  return all;
+}
+
+std::vector<std::size_t> ordered_groups(const Instance& instance, const Schedule& schedule) {
+  const auto groups = instance.problem->groups();
+  using Kind = std::tuple<int, int, bool>;
+  std::map<Kind, std::vector<std::size_t>> unnamed;
+  for (std::size_t i = groups.size(); i-- > 0;) {
+    unnamed[{groups[i].warps, groups[i].registers, groups[i].loads}].push_back(i);
+  }
+  std::map<std::size_t, std::size_t> names;
+  std::vector<std::size_t> out;
+  for (const schedule::Placement& at : schedule.ops) {
+    const problem::Group& group = groups[at.group.index()];
+    const auto [name, fresh] = names.try_emplace(at.group.index(), 0);
+    if (fresh) {
+      auto& left = unnamed[{group.warps, group.registers, group.loads}];
+      name->second = left.back();
+      left.pop_back();
+    }
+    out.push_back(name->second);
+  }
+  return out;
+}
+
+}  // namespace twill::solve
