@@ -20,6 +20,7 @@ SOURCES = {
     "gemm_batched": "gemm_batched/sm_90/128x128x64",
     "dual_gemm": "dual_gemm/sm_90/128x128x64",
     "gemm_rowsum": "gemm_rowsum/sm_90/128x128x64",
+    "gemm_rowsum_128x256x64": "gemm_rowsum/sm_90/128x256x64",
     "gemm_bias_nn": "gemm_bias/sm_90/nn_128x128x64",
     "gemm_bias_tt": "gemm_bias/sm_90/tt_256x128x32",
     "fa_bwd_dq": "fa_bwd_dq/sm_90/m128n64d128",

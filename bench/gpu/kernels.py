@@ -147,19 +147,21 @@ def dual_gemm(size, dtype, peers=False):
                    {"cublas+torch": separate, "triton-3.6": lambda: triton_source("dual_gemm").run(torch, a, b1, b2)} if peers else {})
 
 
-def gemm_rowsum(size, dtype, peers=False):
-    m, n, k = size
-    a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
-    c, y = poisoned(m, n, dtype=dtype), poisoned(cdiv(m, 128) * 128, dtype=torch.float32)
-    out = torch.empty_like(c)
+def gemm_rowsum(bn):
+    def make(size, dtype, peers=False):
+        m, n, k = size
+        a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
+        c, y = poisoned(m, n, dtype=dtype), poisoned(cdiv(m, 128) * 128, dtype=torch.float32)
+        out = torch.empty_like(c)
 
-    def separate():
-        torch.matmul(a, b.T, out=out)
-        return torch.sum(a, 1, dtype=torch.float32)
+        def separate():
+            torch.matmul(a, b.T, out=out)
+            return torch.sum(a, 1, dtype=torch.float32)
 
-    return Problem((cdiv(m, 128), cdiv(n, 128), 1), [*tensor(a), *tensor(b), *tensor(c), *pointer(y), ctypes.c_int(k)],
-                   [c, y[:m]], lambda: [a.double() @ b.double().T, a.double().sum(1)], 2.0 * m * n * k,
-                   {"cublas+torch": separate, "triton-3.6": lambda: triton_source("gemm_rowsum").run(torch, a, b)} if peers else {})
+        return Problem((cdiv(m, 128), cdiv(n, bn), 1), [*tensor(a), *tensor(b), *tensor(c), *pointer(y), ctypes.c_int(k)],
+                       [c, y[:m]], lambda: [a.double() @ b.double().T, a.double().sum(1)], 2.0 * m * n * k,
+                       {"cublas+torch": separate, "triton-3.6": lambda: triton_source("gemm_rowsum").run(torch, a, b, bn)} if peers else {})
+    return make
 
 
 def gemm_bias(bm, bn, transposed, act):
@@ -229,7 +231,8 @@ KERNELS = {
     "gemm_persistent": (gemm(128, 128, True), GEMM_SIZES),
     "gemm_batched": (gemm_batched, BATCHED_SIZES),
     "dual_gemm": (dual_gemm, GEMM_SIZES),
-    "gemm_rowsum": (gemm_rowsum, GEMM_SIZES),
+    "gemm_rowsum": (gemm_rowsum(128), GEMM_SIZES),
+    "gemm_rowsum_128x256x64": (gemm_rowsum(256), GEMM_SIZES),
     "gemm_bias_nn": (gemm_bias(128, 128, False, torch.relu), GEMM_SIZES),
     "gemm_bias_tt": (gemm_bias(256, 128, True, torch.nn.functional.silu), [(m, n, k) for m, n, k in GEMM_SIZES if m % 8 == 0]),
     "fa_bwd_dq": (attention_dq, [size for size in ATTENTION_SIZES if size[0] * size[1] * size[2] ** 2 < 1 << 28]),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -30,6 +31,27 @@ const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
   return found == posed.pools.end() ? nullptr : &*found;
 }
 
+/// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
+/// side has half of a transfer.
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
+  for (const problem::Dependence& it : problem.dependences()) {
+    const schedule::GroupId to = schedule.ops[it.to.index()].group;
+    if (!it.carries_value || to == schedule.ops[it.from.index()].group) continue;
+    Cycles& cycles = given[{it.from, to}];
+    cycles = std::max(cycles, it.transfer);
+  }
+  std::map<schedule::GroupId, Cycles> busy;
+  Cycles most = 0;
+  for (const auto& [crossing, cycles] : given) {
+    const auto& [value, to] = crossing;
+    for (const schedule::GroupId group : {schedule.ops[value.index()].group, to}) {
+      most = std::max(most, (busy[group] += cycles) / 2);
+    }
+  }
+  return most;
+}
+
 Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
                     const PosedKernel& fastest, const PosedKernel& slowest) {
   Candidate out;
@@ -41,6 +63,7 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
     return out;
   }
   out.interval = answer.schedule->initiation_interval;
+  out.handed_over = handed_over(pool.problem, *answer.schedule);
   const schedule::Order order = schedule::order_of(pool.problem, *answer.schedule);
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
@@ -74,13 +97,17 @@ Cycles least_expected(const std::vector<Candidate>& candidates) {
   return least;
 }
 
-/// Whose schedule is kept. Without any, the first candidate's answer.
+/// Whose schedule is kept. Without any, the first candidate's answer. Of those that the co-run
+/// model cannot tell apart, the one with the least interval at the slowest rates, hand-offs
+/// included: to a schedule they are a delay, but the threads that write and read a tile do nothing
+/// else meanwhile (measured: docs/hardware.md, GEMM + row sum).
 std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate> wanted) {
   const double limit = schedule::kCoRunError * static_cast<double>(least_expected(candidates));
   const auto rank = [&](const Candidate& it) {
     const bool close = it.slowest && static_cast<double>(or_most(it.expected)) <= limit;
     const bool unwanted = wanted && it.rate != report::name_of(*wanted);
-    return std::tuple(!it.interval, unwanted, !close, or_most(it.slowest), or_most(it.expected));
+    const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
+    return std::tuple(!it.interval, unwanted, !close, slowest, or_most(it.expected));
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {

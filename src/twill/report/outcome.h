@@ -37,6 +37,7 @@ struct Candidate {
   std::optional<Cycles> interval;  ///< at that rate; this and the next two: if there is a schedule
   std::optional<Cycles> expected;  ///< as in Bracket
   std::optional<Cycles> slowest;   ///< as in Bracket
+  Cycles handed_over = 0;          ///< that the busiest group works on hand-offs of an iteration
   std::string note;                ///< why there is no schedule, or why nobody looked for one
   bool chosen = false;
 };
