@@ -1,4 +1,4 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--cluster N]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--cluster N] [--alternatives K]`.
 
 Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
 prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.
@@ -63,20 +63,25 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--instrument", choices=["sections", "steps"], help="with clock stamps; what the model says goes to model.json")
     parser.add_argument("--cluster", type=int, choices=[1, 2], help="as `twill emit cuda` has it; stands behind the strategy in the name")
+    parser.add_argument("--alternatives", type=int, default=0, help="also the first so many, as strategies alt1, alt2, ...")
     options = parser.parse_args()
+    if options.alternatives and options.instrument:
+        parser.error("what the model says of alternatives is not asked for: --alternatives or --instrument")
     options.folder.mkdir(parents=True, exist_ok=True)
-    for strategy in options.strategies.split(","):
+    numbered = {f"alt{n}": ["--alternative", str(n)] for n in range(1, options.alternatives + 1)}
+    for strategy in [*options.strategies.split(","), *numbered]:
         for name in SOURCES:
             cluster = ["--cluster", str(options.cluster)] if options.cluster else []
             label = f"{name}.{strategy}" + (f"-c{options.cluster}" if cluster else "") + (".bf16" if options.bf16 else "")
             if not re.search(options.only, label) or (name in BF16_ONLY and not options.bf16):
                 continue
             stamps = ["--instrument", options.instrument] if options.instrument else []
-            done = emit(options.program, name, strategy, options.folder / label, options.bf16, [*cluster, *stamps])
+            base = "twill" if strategy in numbered else strategy
+            done = emit(options.program, name, base, options.folder / label, options.bf16, [*cluster, *stamps, *numbered.get(strategy, [])])
             if done.returncode != 0:
                 print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
             elif stamps:
-                (options.folder / label / "model.json").write_text(json.dumps(model(options.program, name, strategy), indent=1))
+                (options.folder / label / "model.json").write_text(json.dumps(model(options.program, name, base), indent=1))
 
 
 if __name__ == "__main__":
