@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -56,6 +57,23 @@ TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
       }
     }
   }
+}
+
+// Hand-offs count where candidates are equal otherwise: a third group that is given whole tiles has
+// the smaller interval at the slowest rates, but does nothing else than fetch them.
+TEST(ScheduleLoop, HandOffsDecideBetweenEquals) {
+  const auto outcome = schedule_loop(request_for("kernels/gemm_rowsum/sm_90/128x128x64.pre.ttgir"));
+  ASSERT_TRUE(outcome) << to_string(outcome.error());
+  const auto& all = outcome->candidates;
+  const auto chosen =
+      std::find_if(all.begin(), all.end(), [](const report::Candidate& it) { return it.chosen; });
+  ASSERT_NE(chosen, all.end());
+  EXPECT_EQ(chosen->handed_over, 0);
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const report::Candidate& it) {
+    return it.slowest && *it.slowest<*chosen->slowest&& * it.expected <=
+                                     *chosen->expected&& * it.slowest + it.handed_over> *
+                             chosen->slowest;
+  }));
 }
 
 // Either end can be asked for; the lower end of the bracket is the same.
