@@ -63,10 +63,10 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
     return out;
   }
   out.interval = answer.schedule->initiation_interval;
-  out.handed_over = handed_over(pool.problem, *answer.schedule);
   const schedule::Order order = schedule::order_of(pool.problem, *answer.schedule);
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
+  out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule);
   if (fast != nullptr) out.expected = co_run_interval(fast->problem, order);
   if (rate == Rate::slowest) {
     out.slowest = out.interval;

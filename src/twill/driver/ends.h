@@ -44,8 +44,9 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 /// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
 /// the slowest rates for each pool that might still be faster; or with `request.rate` only that
 /// end. The least expected interval wins; of candidates that differ by no more than the co-run
-/// model's error, the one with the least interval at the slowest rates; of equal ones the first.
-/// All solves together stay within `limits.work_limit`. `certifies`: with a certificate.
+/// model's error, the one with the least interval at the slowest rates, the busiest group's share
+/// of the hand-offs added; of equal ones the first. All solves together stay within
+/// `limits.work_limit`. `certifies`: with a certificate.
 Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies);
 
 }  // namespace twill::driver
