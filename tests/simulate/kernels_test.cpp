@@ -53,6 +53,7 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
                 account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
     EXPECT_NEAR(account.pipes.value_or(0), expected, 0.03 * expected) << kernel;
     EXPECT_EQ(account.loads, loop->run->interval) << kernel;
+    EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest) - 1) << kernel;
     if (!takes_turns(loop->plan->plan())) continue;
     ++with_turns;
     EXPECT_LE(account.own.value_or(0),
@@ -60,6 +61,19 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
         << kernel;
   }
   EXPECT_GT(with_turns, 0);
+}
+
+// Here a few iterations of equal length come again and again, and longer ones between them.
+TEST(Kernels, AFewEqualIterationsAreNoSteadyState) {
+  Request request;
+  const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d64.pre.ttgir";
+  request.input = read_input(path).value();
+  request.alternatives.take = 7;
+  const auto loop = simulate_loop(request, {1000, {}, false});
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  const double mean = loop->run->total / 1000;
+  EXPECT_NEAR(loop->run->interval.value_or(0), mean, 0.02 * mean);
+  EXPECT_GE(loop->run->interval, static_cast<double>(loop->outcome->bracket->fastest));
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ double Run::completion(std::int64_t iteration) const {
   return last;
 }
 
-/// Exact if the run has come to repeat itself, else the mean over its second half.
+/// Exact if the run repeats itself over its last quarter, else the mean over its second half. A few
+/// equal iterations are no proof: runs were seen to have them, and then longer ones, again and
+/// again.
 void Run::measure_interval(Simulation& out) const {
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
@@ -50,7 +52,7 @@ void Run::measure_interval(Simulation& out) const {
   for (std::size_t period = 1; period <= kLongestPeriod && 3 * period <= n; ++period) {
     const double span = ends[n] - ends[n - period];
     bool repeats = true;
-    for (std::size_t i = n - 2 * period; i < n; ++i) {
+    for (std::size_t i = std::max(n / 2, period); i < n; ++i) {
       repeats = repeats && std::abs(ends[i] - ends[i - period] - span) < kEqual;
     }
     if (!repeats) continue;
