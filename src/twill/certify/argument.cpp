@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/certify/facts.h"
-#include "twill/certify/witness.h"
+#include "twill/certify/never.h"
 
 /// Arguments that no schedule exists at any interval, beside proofs.
 namespace twill::certify {
@@ -144,7 +144,7 @@ std::string objection_to_few_groups(const Problem& problem) {
 
 }  // namespace
 
-std::string objection_to_never(const Problem& problem, const Reason& reason) {
+std::string objection_to_reason(const Problem& problem, const Reason& reason) {
   using Kind = Reason::Kind;
   switch (reason.kind) {
     case Kind::no_group:

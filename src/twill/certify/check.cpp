@@ -375,6 +375,7 @@ std::vector<std::string> rules_of(const Problem& problem) {
     if (problem.in_force(it)) rules.emplace_back(problem::name_of(it));
   }
   rules.emplace_back("minimum-groups");
+  if (!problem.hand_offs().empty()) rules.emplace_back("hand-off");
   return rules;
 }
 

@@ -49,6 +49,7 @@ Constraints::Constraints(const problem::Problem& problem, const Subject& subject
   add_edges();
   add_blocking();
   add_one_stream();
+  forbid_too_long();
   slots_.close();
   stages_.close();
   if (!nothing_fits()) lives_ = least_lives(facts_, ii_);
@@ -61,6 +62,11 @@ Literal Constraints::literal(const Predicate& given) {
   }
   if (variable.kind == Predicate::Kind::stage) {
     return stage(variable.first, variable.second, variable.number);
+  }
+  if (variable.kind == Predicate::Kind::exists) {
+    if (const auto move = only_move(variable.first)) {
+      return negation(literal({Predicate::Kind::same, move->first, move->second, 0}));
+    }
   }
   if (const auto decided = decide(variable)) return *decided ? kTrue : kFalse;
   const auto [found, fresh] = literals_.try_emplace(variable, kTrue);
@@ -160,9 +166,10 @@ void Constraints::add_slots() {
 void Constraints::add_edges() {
   for (const Edge& it : facts_.edges) {
     const Cycles by = it.delay - it.distance * ii_;
-    after(it.to, it.from, by, {});
+    after(it.to, it.from, by, missing({it.from, it.to}));
     if (it.transfer == 0) continue;
-    after(it.to, it.from, by + it.transfer, {literal({Predicate::Kind::same, it.from, it.to, 0})});
+    const Literal same = literal({Predicate::Kind::same, it.from, it.to, 0});
+    after(it.to, it.from, by + it.transfer, missing({it.from, it.to}, {same}));
   }
 }
 
@@ -170,7 +177,7 @@ void Constraints::add_units() {
   for (std::size_t a = 0; a < n_; ++a) {
     for (std::size_t b = 0; b < a; ++b) {
       if (!facts_.ops[a].unit || facts_.ops[a].unit != facts_.ops[b].unit) continue;
-      apart(a, facts_.ops[a].occupancy, b, facts_.ops[b].occupancy, {});
+      apart(a, facts_.ops[a].occupancy, b, facts_.ops[b].occupancy, missing({a, b}));
     }
   }
 }
@@ -181,6 +188,7 @@ void Constraints::add_groups() {
     return literal({Predicate::Kind::in, op, group, 0});
   };
   for (std::size_t op = 0; op < n_; ++op) {
+    if (!facts_.ops[op].always()) continue;
     Guards somewhere;
     for (const std::size_t group : facts_.ops[op].groups) {
       for (const Literal other : somewhere) clause({}, {negation(other), negation(in(op, group))});
@@ -192,6 +200,7 @@ void Constraints::add_groups() {
     const Literal used = literal({Predicate::Kind::used, group, 0, 0});
     Guards members = {negation(used)};
     for (std::size_t op = 0; op < n_; ++op) {
+      if (!facts_.ops[op].always()) continue;
       clause({}, {negation(in(op, group)), used});
       members.push_back(in(op, group));
     }
@@ -228,6 +237,7 @@ void Constraints::order_equal_groups() {
     if (before == 0) continue;
     --before;
     for (std::size_t op = 0; op < n_; ++op) {
+      if (!facts_.ops[op].always()) continue;
       const Literal here = literal({Predicate::Kind::in, op, later, 0});
       const Literal opened =
           op == 0 ? kFalse : literal({Predicate::Kind::opened, before, op - 1, 0});
@@ -246,7 +256,7 @@ void Constraints::add_blocking() {
       const Cycles issue = facts_.ops[other].issue;
       if (other == op || issue == 0 || !facts_.may_share(op, other)) continue;
       const Literal same = literal({Predicate::Kind::same, op, other, 0});
-      const Guards guards = {negation(same), negation(waits)};
+      const Guards guards = missing({op, other}, {negation(same), negation(waits)});
       if (issue >= ii_) {
         clause(guards, {});
         continue;
@@ -265,9 +275,33 @@ void Constraints::add_one_stream() {
       const Cycles issue_b = facts_.ops[b].issue;
       if (issue_a == 0 || issue_b == 0 || !facts_.may_share(a, b)) continue;
       const Literal same = literal({Predicate::Kind::same, a, b, 0});
-      apart(a, issue_a, b, issue_b, same == kTrue ? Guards{} : Guards{negation(same)});
+      apart(a, issue_a, b, issue_b,
+            missing({a, b}, same == kTrue ? Guards{} : Guards{negation(same)}));
     }
   }
+}
+
+/// Of ops that are always there this is known.
+void Constraints::forbid_too_long() {
+  for (std::size_t op = 0; op < n_; ++op) {
+    const OpFacts& it = facts_.ops[op];
+    if (it.always()) continue;
+    const bool holds = it.unit && it.occupancy > ii_;
+    const bool issues = problem_.in_force(Rule::one_stream) && it.issue > ii_;
+    if (holds || issues) clause({}, {negation(exists(op))});
+  }
+}
+
+Literal Constraints::exists(std::size_t op) {
+  return literal({Predicate::Kind::exists, op, 0, 0});
+}
+
+/// The guards, and what excuses where one of these ops is not there.
+Constraints::Guards Constraints::missing(std::initializer_list<std::size_t> ops, Guards guards) {
+  for (const std::size_t op : ops) {
+    if (!facts_.ops[op].always()) guards.push_back(negation(exists(op)));
+  }
+  return guards;
 }
 
 }  // namespace twill::certify

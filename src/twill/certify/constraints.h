@@ -65,6 +65,9 @@ class Constraints {
   void order_equal_groups();
   void add_blocking();
   void add_one_stream();
+  void forbid_too_long();
+  Literal exists(std::size_t op);
+  Guards missing(std::initializer_list<std::size_t> ops, Guards guards = {});
   Literal add_variable(const Predicate& variable);
   Literal slot(std::size_t later, std::size_t earlier, Cycles by);
   Literal stage(std::size_t later, std::size_t earlier, Cycles by);
@@ -79,6 +82,8 @@ class Constraints {
   std::optional<bool> decide_together(const Predicate& variable) const;
   std::optional<bool> decide_gathered(const Predicate& variable) const;
   bool must_share(std::size_t a, std::size_t b) const;
+  std::optional<std::pair<std::size_t, std::size_t>> only_move(std::size_t op) const;
+  bool ever_exists(std::size_t op) const;
   std::optional<Literal> known(Predicate variable) const;
   void define(const Predicate& variable, Literal is);
   void define_same(const Predicate& variable, Literal is);
@@ -90,6 +95,7 @@ class Constraints {
   void define_counts(const Predicate& variable, Literal is);
   void define_leaves(const Predicate& variable, Literal is);
   void define_crosses(const Predicate& variable, Literal is);
+  void define_exists(std::size_t op, Literal is);
   void define_length(Cycles limit, Literal is);
   void define_alive(const Predicate& variable, Literal is);
   void alive_by(const Reading& reading, const Predicate& variable, const Guards& guards);
@@ -98,6 +104,7 @@ class Constraints {
   bool is_true(const Predicate& variable, std::vector<Literal>& causes) const;
   std::int64_t copies_of(std::size_t value, std::size_t event, bool by_group,
                          std::vector<Literal>& causes) const;
+  bool pipe_overflows(std::size_t pipe, std::vector<Literal>& causes) const;
   bool memory_overflows(std::size_t memory, std::size_t event, std::vector<Literal>& causes) const;
   bool registers_overflow(std::size_t event, std::vector<Literal>& causes) const;
   std::int64_t accumulated_copies(std::size_t accumulator, std::size_t event,

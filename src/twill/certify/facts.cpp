@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "twill/problem/hand_off.h"
+
 namespace twill::certify {
 namespace {
 
@@ -12,6 +14,8 @@ using problem::Op;
 using problem::Problem;
 using problem::Rule;
 using problem::Way;
+
+constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
 
 bool may_run(const Problem& problem, const Op& op, const Group& group) {
   if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
@@ -32,6 +36,57 @@ OpFacts facts_of_op(const Problem& problem, const Op& op) {
   return out;
 }
 
+void add_hand_offs(const Problem& problem, Facts& out) {
+  for (const problem::HandOff& it : problem.hand_offs()) {
+    out.ops[it.store.index()].home = it.value.index();
+    for (const problem::HandOff::Load& load : it.loads) {
+      const std::pair move(it.value.index(), load.reader.index());
+      out.ops[it.store.index()].moves.push_back(move);
+      out.ops[load.op.index()].moves = {move};
+      out.ops[load.op.index()].home = load.reader.index();
+    }
+  }
+}
+
+bool is_handed(const Problem& problem, const Dependence& dependence) {
+  for (const problem::HandOff& it : problem.hand_offs()) {
+    if (it.value != dependence.from) continue;
+    for (const problem::HandOff::Load& load : it.loads) {
+      if (load.reader == dependence.to) return true;
+    }
+  }
+  return false;
+}
+
+/// By op, longest paths from `start` over edges of ops that are always there.
+std::vector<Cycles> farthest_from(const Facts& facts, std::size_t start, Cycles interval) {
+  std::vector<Cycles> after(facts.ops.size(), kUnreached);
+  after[start] = 0;
+  bool moved = true;
+  for (std::size_t round = 0; moved && round < after.size(); ++round) {
+    moved = false;
+    for (const Edge& edge : facts.edges) {
+      if (!facts.ops[edge.from].always() || !facts.ops[edge.to].always()) continue;
+      if (after[edge.from] == kUnreached) continue;
+      const Cycles at = after[edge.from] + edge.delay - edge.distance * interval;
+      if (at <= after[edge.to]) continue;
+      after[edge.to] = at;
+      moved = true;
+    }
+  }
+  return after;
+}
+
+/// Cycles from the issue to the end of the reading that ends first, of those by stores and loads
+/// or of all; 0 if the dependences say nothing.
+Cycles first_end(const Facts& facts, std::size_t value, bool all) {
+  Cycles first = std::numeric_limits<Cycles>::max();
+  for (const Reading& it : facts.readings[value]) {
+    if (all || !facts.ops[it.reader].always()) first = std::min(first, it.abroad.value_or(0));
+  }
+  return first;
+}
+
 }  // namespace
 
 bool Facts::may_share(std::size_t a, std::size_t b) const {
@@ -42,7 +97,11 @@ bool Facts::may_share(std::size_t a, std::size_t b) const {
 
 Facts facts_of(const Problem& problem) {
   Facts out;
-  for (const Op& op : problem.ops()) out.ops.push_back(facts_of_op(problem, op));
+  for (const Op& op : problem.ops()) {
+    out.ops.push_back(facts_of_op(problem, op));
+    out.ops.back().home = out.ops.size() - 1;
+  }
+  add_hand_offs(problem, out);
   out.readings.resize(problem.ops().size());
   const bool kept = problem.in_force(Rule::dependence);
   for (const Dependence& it : problem.dependences()) {
@@ -59,33 +118,26 @@ Facts facts_of(const Problem& problem) {
     reading.distance = it.distance;
     reading.hold = problem::read_hold_of(it, to, to.ways.front());
     if (kept) reading.abroad = delay + it.transfer + reading.hold;
+    reading.handed = is_handed(problem, it);
     out.readings[it.from.index()].push_back(reading);
   }
   return out;
 }
 
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
-  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
-  const std::size_t n = facts.ops.size();
-  std::vector<Cycles> lives(n, 0);
-  for (std::size_t value = 0; value < n; ++value) {
+  std::vector<Cycles> lives(facts.ops.size(), 0);
+  for (std::size_t value = 0; value < lives.size(); ++value) {
     if (facts.readings[value].empty()) continue;
-    std::vector<Cycles> after(n, kUnreached);
-    after[value] = 0;
-    bool moved = true;
-    for (std::size_t round = 0; moved && round < n; ++round) {
-      moved = false;
-      for (const Edge& edge : facts.edges) {
-        if (after[edge.from] == kUnreached) continue;
-        const Cycles at = after[edge.from] + edge.delay - edge.distance * interval;
-        if (at <= after[edge.to]) continue;
-        after[edge.to] = at;
-        moved = true;
-      }
+    if (!facts.ops[value].always()) {
+      lives[value] = first_end(facts, value, true);
+      continue;
     }
+    const std::vector<Cycles> after = farthest_from(facts, value, interval);
+    const Cycles stored = first_end(facts, value, false);
     for (const Reading& it : facts.readings[value]) {
-      if (after[it.reader] == kUnreached) continue;
-      lives[value] = std::max(lives[value], after[it.reader] + it.distance * interval + it.hold);
+      if (!facts.ops[it.reader].always() || after[it.reader] == kUnreached) continue;
+      const Cycles end = after[it.reader] + it.distance * interval + it.hold;
+      lives[value] = std::max(lives[value], it.handed ? std::min(end, stored) : end);
     }
   }
   return lives;
@@ -95,13 +147,15 @@ Cycles least_load(const Problem& problem, const Facts& facts) {
   Cycles least = 1;
   std::vector<Cycles> units(problem.units().size(), 0);
   for (const OpFacts& op : facts.ops) {
+    if (!op.always()) continue;
     if (op.unit) least = std::max(least, units[*op.unit] += op.occupancy);
     if (problem.in_force(Rule::one_stream)) least = std::max(least, op.issue);
   }
   if (!problem.in_force(Rule::pipe)) return least;
   std::vector<Cycles> pipes(problem.pipes().size(), 0);
-  for (const Op& op : problem.ops()) {
-    for (const problem::PipeUse& use : op.ways.front().pipes) {
+  for (std::size_t op = 0; op < facts.ops.size(); ++op) {
+    if (!facts.ops[op].always()) continue;
+    for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
       least = std::max(least, pipes[use.pipe.index()] += use.demand);
     }
   }

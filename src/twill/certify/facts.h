@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "twill/problem/problem.h"
@@ -17,6 +18,11 @@ struct OpFacts {
   std::int64_t registers = 0;
   bool always_waits = false;
   std::vector<std::size_t> groups;  ///< that may run it, ascending
+  std::size_t home = 0;             ///< the op whose group is its own: itself, but for hand-offs
+  /// Of a store or load of a hand-off: it is there if the groups of one of these pairs differ.
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
+
+  bool always() const { return moves.empty(); }
 };
 
 /// M(to) - M(from) >= delay [+ transfer if the groups differ] - distance * II.
@@ -35,6 +41,7 @@ struct Reading {
   Cycles hold = 0;
   std::optional<Cycles> abroad;  ///< least cycles from the issue of the value to the end of this
                                  ///< reading if the reader is in another group; if known
+  bool handed = false;           ///< not if the reader is in another group: a load serves it
 };
 
 struct Facts {
@@ -48,12 +55,14 @@ struct Facts {
 /// Precondition: every op has one way.
 Facts facts_of(const problem::Problem& problem);
 
-/// By op, the fewest cycles its value lives at this II: longest paths to the readers.
+/// By op, the fewest cycles its value lives at this II, if the op is there: longest paths to the
+/// readers over ops that always are. A value that is handed over lives to the end of that, if it is
+/// less; what a store or load makes, to the end of the reading that ends first.
 /// Precondition: no circuit of edges is positive at this II.
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval);
 
-/// The largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, 1: no II
-/// below it has a schedule.
+/// The largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, 1, over ops
+/// that are always there: no II below it has a schedule.
 Cycles least_load(const problem::Problem& problem, const Facts& facts);
 
 /// If there is a schedule at any II, there is one at this; docs/reference/certificate.md says why.

@@ -21,9 +21,12 @@ constexpr std::array<Form, kPredicateKinds> kForms = {{
     {"gathered", Noun::accumulator, Noun::group, false},
     {"leaves", Noun::op, Noun::group, false},
     {"crosses", Noun::op, Noun::group, false},
+    {"exists", Noun::op, Noun::nothing, false},
+    {"runs", Noun::op, Noun::group, false},
     {"groups", Noun::nothing, Noun::nothing, true},
     {"crossings", Noun::nothing, Noun::nothing, true},
     {"length", Noun::nothing, Noun::nothing, true},
+    {"pipe", Noun::pipe, Noun::nothing, false},
     {"memory", Noun::memory, Noun::op, false},
     {"registers", Noun::op, Noun::nothing, false},
     {"issue", Noun::group, Noun::nothing, false},
@@ -39,6 +42,8 @@ std::string name_of(Noun noun, std::size_t index, const problem::Problem& proble
       return " " + problem.ops()[index].name;
     case Noun::group:
       return " " + problem.groups()[index].name;
+    case Noun::pipe:
+      return " " + problem.pipes()[index].name;
     case Noun::memory:
       return " " + problem.memories()[index].name;
     case Noun::accumulator:

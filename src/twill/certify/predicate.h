@@ -30,9 +30,12 @@ struct Predicate {
     gathered,        ///< all ops of accumulator `first` are in group `second`
     leaves,          ///< value `first` is of group `second`, and a late reader of it is not
     crosses,         ///< value `first` is not of group `second`, and a reader of it is
+    exists,          ///< op `first`, a store or load of a hand-off, is there
+    runs,            ///< it is there, and in group `second`
     groups,          ///< at most `number` groups have an op
     crossings,       ///< at most `number` crossings
     length,          ///< the schedule is at most `number` long
+    pipe,            ///< sum: demands on pipe `first`
     memory,          ///< sum: memory `first` when op `second` is issued
     registers,       ///< sum: the group of op `first` when that is issued
     issue,           ///< sum: issue cycles of group `first`
@@ -46,7 +49,7 @@ struct Predicate {
 
   friend auto operator<=>(const Predicate&, const Predicate&) = default;
 };
-inline constexpr int kPredicateKinds = 23;
+inline constexpr int kPredicateKinds = 26;
 
 /// Whether the kind may be a variable; whether it may be a sum that overflows. `groups` and
 /// `crossings` are both.
@@ -54,7 +57,7 @@ bool is_variable(Predicate::Kind kind);
 bool is_sum(Predicate::Kind kind);
 
 /// What the two numbers of a kind count; `nothing`: it has none.
-enum class Noun : std::uint8_t { nothing, op, group, memory, accumulator };
+enum class Noun : std::uint8_t { nothing, op, group, pipe, memory, accumulator };
 struct Form {
   const char* word;  ///< "slot", "register-time" ...
   Noun first;

@@ -13,6 +13,8 @@ Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
 }  // namespace
 
 bool Constraints::must_share(std::size_t a, std::size_t b) const {
+  a = facts_.ops[a].home;
+  b = facts_.ops[b].home;
   const auto& of_a = facts_.ops[a].groups;
   return a == b || (of_a.size() == 1 && of_a == facts_.ops[b].groups);
 }
@@ -23,16 +25,29 @@ std::optional<bool> Constraints::decide(Predicate& it) const {
     const auto& groups = facts_.ops[op].groups;
     return std::binary_search(groups.begin(), groups.end(), group);
   };
+  const auto opens = [&](std::size_t op, std::size_t group) {
+    return facts_.ops[op].always() && runs_in(op, group);
+  };
   switch (it.kind) {
     case Kind::in:
+      it.first = facts_.ops[it.first].home;
       if (!runs_in(it.first, it.second)) return false;
       if (facts_.ops[it.first].groups.size() == 1) return true;
       return std::nullopt;
     case Kind::opened:
-      while (it.second > 0 && !runs_in(it.second, it.first)) --it.second;
-      if (!runs_in(it.second, it.first)) return false;
+      while (it.second > 0 && !opens(it.second, it.first)) --it.second;
+      if (!opens(it.second, it.first)) return false;
+      return std::nullopt;
+    case Kind::exists:
+      if (facts_.ops[it.first].always()) return true;
+      if (!ever_exists(it.first)) return false;
+      return std::nullopt;
+    case Kind::runs:
+      if (!runs_in(it.first, it.second) || !ever_exists(it.first)) return false;
       return std::nullopt;
     case Kind::same:
+      it.first = facts_.ops[it.first].home;
+      it.second = facts_.ops[it.second].home;
       if (it.first > it.second) std::swap(it.first, it.second);
       if (must_share(it.first, it.second)) return true;
       if (!facts_.may_share(it.first, it.second)) return false;
@@ -65,7 +80,7 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
     if (facts_.ops[value].registers == 0 || must_share(value, op)) continue;
     const auto& readings = facts_.readings[value];
     const bool reads = std::any_of(readings.begin(), readings.end(),
-                                   [op](const Reading& it) { return it.reader == op; });
+                                   [op](const Reading& it) { return it.reader == op && !it.handed; });
     if (reads && !facts_.may_share(value, op)) return true;
     may_wait = may_wait || reads;
   }
@@ -94,7 +109,31 @@ std::optional<bool> Constraints::decide_gathered(const Predicate& it) const {
   return std::nullopt;
 }
 
+/// Whether some pair of a store's or load's may be in two groups.
+bool Constraints::ever_exists(std::size_t op) const {
+  const auto& moves = facts_.ops[op].moves;
+  return std::any_of(moves.begin(), moves.end(),
+                     [&](const auto& it) { return !must_share(it.first, it.second); });
+}
+
+/// The pair that decides alone whether a store or load is there, if there is one.
+std::optional<std::pair<std::size_t, std::size_t>> Constraints::only_move(std::size_t op) const {
+  std::optional<std::pair<std::size_t, std::size_t>> only;
+  for (const auto& it : facts_.ops[op].moves) {
+    if (must_share(it.first, it.second)) continue;
+    if (only) return std::nullopt;
+    only = it;
+  }
+  return only;
+}
+
 std::optional<Literal> Constraints::known(Predicate variable) const {
+  if (variable.kind == Kind::exists) {
+    if (const auto move = only_move(variable.first)) {
+      const auto same = known({Kind::same, move->first, move->second, 0});
+      return same ? std::optional(negation(*same)) : std::nullopt;
+    }
+  }
   if (const auto decided = decide(variable)) return *decided ? kTrue : kFalse;
   const auto found = literals_.find(variable);
   if (found == literals_.end()) return std::nullopt;
@@ -126,6 +165,10 @@ void Constraints::define(const Predicate& it, Literal is) {
       return define_leaves(it, is);
     case Kind::crosses:
       return define_crosses(it, is);
+    case Kind::exists:
+      return define_exists(it.first, is);
+    case Kind::runs:
+      return define_all({literal({Kind::in, it.first, it.second, 0}), exists(it.first)}, is);
     case Kind::length:
       return define_length(it.number, is);
     default:
@@ -148,7 +191,7 @@ void Constraints::define_waits(std::size_t op, Literal is) {
     if (facts_.ops[value].registers == 0) continue;
     const auto& readings = facts_.readings[value];
     const bool reads = std::any_of(readings.begin(), readings.end(),
-                                   [op](const Reading& it) { return it.reader == op; });
+                                   [op](const Reading& it) { return it.reader == op && !it.handed; });
     if (reads) clause({}, {is, literal({Kind::same, value, op, 0})});
   }
 }
@@ -207,9 +250,20 @@ void Constraints::define_crosses(const Predicate& it, Literal is) {
   if (facts_.ops[it.first].registers == 0) return;
   const Literal here = literal({Kind::in, it.first, it.second, 0});
   for (const Reading& reading : facts_.readings[it.first]) {
+    if (facts_.ops[reading.reader].home == facts_.ops[it.first].home) continue;
     const Literal there = literal({Kind::in, reading.reader, it.second, 0});
     clause({}, {here, negation(there), is});
   }
+}
+
+void Constraints::define_exists(std::size_t op, Literal is) {
+  Guards moved = {negation(is)};
+  for (const auto& [value, reader] : facts_.ops[op].moves) {
+    const Literal same = literal({Kind::same, value, reader, 0});
+    clause({}, {same, is});
+    moved.push_back(negation(same));
+  }
+  clause(moved, {});
 }
 
 /// No op ends more than `limit` after another one begins. Ops that certainly are not the first, or
@@ -219,13 +273,14 @@ void Constraints::define_length(Cycles limit, Literal is) {
   std::vector<std::uint8_t> last(n_, 1);
   for (const Edge& it : facts_.edges) {
     if (it.distance > 0) continue;
-    first[it.to] = 0;
+    if (facts_.ops[it.from].always()) first[it.to] = 0;
+    if (!facts_.ops[it.to].always()) continue;
     if (it.delay + facts_.ops[it.to].span >= facts_.ops[it.from].span) last[it.from] = 0;
   }
   for (std::size_t i = 0; i < n_; ++i) {
     for (std::size_t j = 0; j < n_; ++j) {
       if (first[i] == 0 || last[j] == 0) continue;
-      after(i, j, facts_.ops[j].span - limit, {negation(is)});
+      after(i, j, facts_.ops[j].span - limit, missing({i, j}, {negation(is)}));
     }
   }
 }
@@ -239,7 +294,13 @@ void Constraints::define_alive(const Predicate& it, Literal is) {
   } else {
     alive_[key].emplace_back(it.number, is);
   }
-  for (const Reading& reading : facts_.readings[it.first]) alive_by(reading, it, guards);
+  for (const Reading& reading : facts_.readings[it.first]) {
+    Guards excused = missing({it.first, reading.reader}, guards);
+    if (reading.handed) {
+      excused.push_back(negation(literal({Kind::same, it.first, reading.reader, 0})));
+    }
+    alive_by(reading, it, excused);
+  }
 }
 
 /// Copy i of the value lives in [M(value) + i * II, M(reader) + (i + D) * II + hold), because of a

@@ -167,6 +167,8 @@ class Reader {
         return names_.op(in_);
       case Noun::group:
         return names_.group(in_);
+      case Noun::pipe:
+        return names_.pipe(in_);
       case Noun::memory:
         return names_.memory(in_);
       case Noun::accumulator:

@@ -23,6 +23,8 @@ std::int64_t product(std::int64_t a, std::int64_t b, std::int64_t cap) {
 bool Constraints::overflows(const Predicate& sum, std::vector<Literal>& causes) const {
   causes.clear();
   switch (sum.kind) {
+    case Kind::pipe:
+      return problem_.in_force(Rule::pipe) && pipe_overflows(sum.first, causes);
     case Kind::memory:
       return problem_.in_force(Rule::memory) && memory_overflows(sum.first, sum.second, causes);
     case Kind::registers:
@@ -63,7 +65,7 @@ std::int64_t Constraints::copies_of(std::size_t value, std::size_t event, bool b
   };
   const auto held = by_group ? most_in(held_) : std::pair<std::int64_t, Literal>(0, kTrue);
   auto alive = most_in(alive_);
-  const std::int64_t always = lives_[value] / ii_;
+  const std::int64_t always = facts_.ops[value].always() ? lives_[value] / ii_ : 0;
   if (always >= alive.first) alive = {always, kTrue};
   if (alive.first > held.first && (!by_group || is_true({Kind::same, value, event, 0}, causes))) {
     causes.push_back(alive.second);
@@ -71,6 +73,17 @@ std::int64_t Constraints::copies_of(std::size_t value, std::size_t event, bool b
   }
   causes.push_back(held.second);
   return held.first;
+}
+
+bool Constraints::pipe_overflows(std::size_t pipe, std::vector<Literal>& causes) const {
+  Cycles sum = 0;
+  for (std::size_t op = 0; op < n_; ++op) {
+    for (const problem::PipeUse& use : problem_.ops()[op].ways.front().pipes) {
+      if (use.pipe.index() != pipe || use.demand == 0) continue;
+      if (is_true({Kind::exists, op, 0, 0}, causes)) sum += use.demand;
+    }
+  }
+  return sum > ii_;
 }
 
 bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
@@ -132,7 +145,8 @@ bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& cause
   Cycles sum = 0;
   for (std::size_t op = 0; op < n_; ++op) {
     const Cycles issue = facts_.ops[op].issue;
-    if (issue > 0 && is_true({Kind::in, op, group, 0}, causes)) sum += issue;
+    const Kind kind = facts_.ops[op].always() ? Kind::in : Kind::runs;
+    if (issue > 0 && is_true({kind, op, group, 0}, causes)) sum += issue;
   }
   return sum > ii_;
 }
@@ -157,7 +171,8 @@ bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal
   std::int64_t sum = 0;
   const auto time_of = [&](std::size_t value) {
     const bool leaves = is_true({Kind::leaves, value, group, 0}, causes);
-    if (!leaves && !is_true({Kind::in, value, group, 0}, causes)) return Cycles{0};
+    const Kind kind = facts_.ops[value].always() ? Kind::in : Kind::runs;
+    if (!leaves && !is_true({kind, value, group, 0}, causes)) return Cycles{0};
     return std::max<Cycles>(0, lives_[value]) + (leaves ? longer_abroad(value) : 0);
   };
   for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
@@ -185,9 +200,10 @@ bool Constraints::too_few_groups(std::vector<Literal>& causes) const {
     causes.push_back(negation(*used));
     ++empty;
   }
-  const std::int64_t ops =
-      std::count_if(problem_.ops().begin(), problem_.ops().end(),
-                    [](const problem::Op& op) { return !op.variable_latency; });
+  std::int64_t ops = 0;
+  for (std::size_t op = 0; op < n_; ++op) {
+    if (facts_.ops[op].always() && !problem_.ops()[op].variable_latency) ++ops;
+  }
   return pool - empty < std::min({std::int64_t{problem_.minimum_compute_groups()}, pool, ops});
 }
 

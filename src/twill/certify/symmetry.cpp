@@ -57,6 +57,22 @@ std::string objection_to_sharing(const Problem& problem, const std::vector<std::
   return {};
 }
 
+/// Stores and loads move as what they move from and to does.
+std::string objection_to_hand_offs(const Problem& problem, const std::vector<std::size_t>& map) {
+  std::set<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>> moves;
+  for (const problem::HandOff& it : problem.hand_offs()) {
+    for (const problem::HandOff::Load& load : it.loads) {
+      moves.emplace(it.value.index(), it.store.index(), load.op.index(), load.reader.index());
+    }
+  }
+  for (const auto& [value, store, load, reader] : moves) {
+    if (moves.contains({map[value], map[store], map[load], map[reader]})) continue;
+    return fmt::format("an exchange does not keep the hand-off of {} to {}",
+                       problem.ops()[value].name, problem.ops()[reader].name);
+  }
+  return {};
+}
+
 std::string objection_to_tiles(const Problem& problem, const Subject& subject) {
   const std::vector<std::size_t>& tiles = subject.tiles;
   if (tiles.empty()) return {};
@@ -114,7 +130,10 @@ std::string objection_to(const Problem& problem, const Exchange& exchange) {
   }
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
-  if (before == after) return objection_to_sharing(problem, map);
+  if (before == after) {
+    std::string objection = objection_to_sharing(problem, map);
+    return objection.empty() ? objection_to_hand_offs(problem, map) : objection;
+  }
   const auto lost = std::mismatch(before.begin(), before.end(), after.begin()).first;
   return fmt::format("an exchange does not keep the dependence {} -> {}",
                      problem.ops()[std::get<0>(*lost)].name,
@@ -155,6 +174,7 @@ std::string objection_to(const Problem& problem, const Facts& facts, const Subje
       }
     }
   }
+  if (!facts.ops[subject.anchor].always()) return "the anchor is an op of a hand-off";
   return objection_to_tiles(problem, subject);
 }
 

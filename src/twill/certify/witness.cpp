@@ -1,7 +1,11 @@
 #include "twill/certify/witness.h"
 
+#include "twill/certify/never.h"
+#include "twill/problem/hand_off.h"
+
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -172,10 +176,46 @@ Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& op
   return static_cast<std::int64_t>(ops.size());
 }
 
+/// The reason as one about the part of a Problem that is there whatever the groups are; none if it
+/// speaks of an op that may not be.
+std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
+  bool fine = true;
+  const auto move = [&](std::size_t& op) {
+    const auto found = std::lower_bound(part.ops.begin(), part.ops.end(), problem::OpId(op));
+    fine = fine && found != part.ops.end() && found->index() == op;
+    op = static_cast<std::size_t>(found - part.ops.begin());
+  };
+  using Kind = Reason::Kind;
+  const bool index_is_op =
+      reason.kind == Kind::op || reason.kind == Kind::chain || reason.kind == Kind::no_group;
+  if (index_is_op) move(reason.index);
+  for (std::size_t& op : reason.ops) move(op);
+  for (Link& link : reason.links) {
+    move(link.from);
+    move(link.to);
+  }
+  return fine ? std::optional(std::move(reason)) : std::nullopt;
+}
+
+constexpr std::string_view kMayBeMissing = "this speaks of an op of a hand-off, which may not exist";
+
 }  // namespace
+
+std::string objection_to_never(const Problem& problem, const Reason& reason) {
+  if (problem.hand_offs().empty()) return objection_to_reason(problem, reason);
+  const problem::Reduced part = problem::common_part(problem);
+  const auto moved = about(part, reason);
+  return moved ? objection_to_reason(part.problem, *moved) : std::string(kMayBeMissing);
+}
 
 Weight weight_of(const Problem& problem, const std::string& level, const Reason& reason,
                  Cycles interval) {
+  if (!problem.hand_offs().empty()) {
+    const problem::Reduced part = problem::common_part(problem);
+    const auto moved = about(part, reason);
+    if (!moved) return tl::unexpected(std::string(kMayBeMissing));
+    return weight_of(part.problem, level, *moved, interval);
+  }
   using Kind = Reason::Kind;
   const bool of_interval = level == "interval";
   switch (reason.kind) {

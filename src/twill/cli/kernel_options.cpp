@@ -22,6 +22,8 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
   command.add_option("--pool", request.pool, pool_help);
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
+  command.add_flag("--hand-offs", request.hand_offs,
+                   "Let values change groups by stores and loads of the problem, not by a delay");
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "twill/driver/checking.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "twill/schedule/loop_text.h"
@@ -18,6 +19,29 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
   return lines;
 }
 
+void leave_what_exists(report::Outcome& outcome) {
+  if (outcome.problem.hand_offs().empty() || !outcome.answer.schedule) return;
+  schedule::Schedule& schedule = *outcome.answer.schedule;
+  problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
+  outcome.handed_over = 0;
+  for (const problem::HandOff& it : outcome.problem.hand_offs()) {
+    for (const problem::HandOff::Load& load : it.loads) {
+      *outcome.handed_over += schedule.ops[load.op.index()].exists ? 1 : 0;
+    }
+  }
+  schedule = schedule::reduced(left, schedule);
+  for (problem::OpId& op : outcome.answer.lower_bound.ops) {
+    op = problem::OpId(static_cast<std::size_t>(
+        std::lower_bound(left.ops.begin(), left.ops.end(), op) - left.ops.begin()));
+  }
+  std::vector<extract::OpOrigin> origins;
+  for (const problem::OpId op : left.ops) {
+    if (op.index() < outcome.origins.size()) origins.push_back(outcome.origins[op.index()]);
+  }
+  outcome.origins = std::move(origins);
+  outcome.problem = std::move(left.problem);
+}
+
 report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer) {
   report::Outcome outcome(std::move(problem));
   outcome.input = input.name;
@@ -25,6 +49,13 @@ report::Outcome described(const Input& input, problem::Problem problem, schedule
   outcome.problem_text = schedule::print_loop(schedule::loop_text_of(outcome.problem));
   outcome.answer = std::move(answer);
   return outcome;
+}
+
+Result<void> without_hand_offs(const Input& input, const problem::Problem& problem,
+                               std::string_view what) {
+  if (problem.hand_offs().empty()) return {};
+  return fail({input.name}, std::string(what) + " does not know hand-offs",
+              "without them the same loop has its transfers as delays");
 }
 
 }  // namespace twill::driver

@@ -54,6 +54,7 @@ struct Request {
   strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
   bool strict = false;                  ///< refuse operations that only the default rule prices
+  bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
@@ -83,6 +84,9 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// By another strategy than `twill`: at its slowest co-run rates (or those of `rate`) for each pool
 /// for which the strategy can be had, and the pool is kept whose order the co-run model expects to
 /// be fastest. Fails with the strategy's reason if it can be had for none.
+///
+/// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
+/// text and hash are those of the whole.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/checking.h"
 #include "twill/emit/smtlib.h"
 #include "twill/schedule/bounds.h"
 
@@ -75,6 +76,7 @@ std::optional<Cycles> longest_tried(const Problem& problem, Cycles ii,
 Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
                                 const SmtlibRequest& what) {
   TWILL_TRY(PosedLoop posed, pose_loop(request, rate));
+  TWILL_TRY_VOID(without_hand_offs(request.input, posed.problem, "`twill emit smtlib`"));
   const Cycles ii = what.ii.value_or(schedule::min_ii(posed.problem).value);
   if (!what.literal) {
     std::size_t ways = 0;

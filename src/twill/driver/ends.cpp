@@ -52,6 +52,21 @@ Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& sc
   return most;
 }
 
+/// A Problem without the ops that a schedule's groups do not need, and the schedule without them.
+class Existing {
+ public:
+  Existing(const schedule::Schedule& schedule, const problem::Problem& whole)
+      : left_(problem::reduced(whole, schedule::groups_of(schedule))),
+        schedule_(schedule::reduced(left_, schedule)) {}
+
+  const problem::Problem& problem() const { return left_.problem; }
+  const schedule::Schedule& schedule() const { return schedule_; }
+
+ private:
+  problem::Reduced left_;
+  schedule::Schedule schedule_;
+};
+
 Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
                     const PosedKernel& fastest, const PosedKernel& slowest) {
   Candidate out;
@@ -63,15 +78,18 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
     return out;
   }
   out.interval = answer.schedule->initiation_interval;
-  const schedule::Order order = schedule::order_of(pool.problem, *answer.schedule);
+  const Existing existing(*answer.schedule, pool.problem);
+  const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
   out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule);
-  if (fast != nullptr) out.expected = co_run_interval(fast->problem, order);
+  if (fast != nullptr) {
+    out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
+  }
   if (rate == Rate::slowest) {
     out.slowest = out.interval;
   } else if (slow != nullptr) {
-    out.slowest = kept_interval(slow->problem, order);
+    out.slowest = kept_interval(Existing(*answer.schedule, slow->problem).problem(), order);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/checking.h"
 #include "twill/driver/explain.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
@@ -61,6 +62,9 @@ Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
                                  std::optional<Cycles> ii, const explain::Limits& limits) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
+  for (const PosedPool& pool : posed.pools) {
+    TWILL_TRY_VOID(without_hand_offs(request.input, pool.problem, "`twill explain`"));
+  }
   const BestPool best = solve_pools(posed.pools, request.limits);
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
   const PosedPool& chosen = posed.pools[best.index];
@@ -83,10 +87,12 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   if (form == Form::schedule_json) {
     TWILL_TRY(const report::ScheduleFile file,
               report::read_schedule_json(request.input.text, request.input.name));
+    TWILL_TRY_VOID(without_hand_offs(request.input, file.problem, "`twill explain`"));
     return explained(request, file.problem, ii, limits);
   }
   TWILL_TRY(const schedule::LoopText loop,
             schedule::parse_loop(request.input.text, request.input.name));
+  TWILL_TRY_VOID(without_hand_offs(request.input, loop.problem, "`twill explain`"));
   return explained(request, loop.problem, ii, limits);
 }
 

@@ -65,7 +65,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
   PosedKernel posed;
   std::optional<Diagnostic> first_failure;
   for (const std::string& pool : kernel.pools) {
-    const extract::Options options{request.subtile, pool, rate, request.strict};
+    const extract::Options options{request.subtile, pool, rate, request.strict, request.hand_offs};
     auto extraction = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
     if (!extraction) {
       posed.left_out.push_back({pool, extraction.error().message});

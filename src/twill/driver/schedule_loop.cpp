@@ -33,6 +33,7 @@ class Stopwatch {
 void check(report::Outcome& outcome) {
   if (!outcome.answer.schedule) return;
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
+  leave_what_exists(outcome);
 }
 
 report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
@@ -45,11 +46,27 @@ report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
   return outcome;
 }
 
+/// What cannot be asked of a problem with hand-offs.
+Result<void> check_hand_offs(const Request& request, bool has_some) {
+  if (!has_some) return {};
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return fail({request.input.name},
+                "only the strategy twill decides on hand-offs; '" +
+                    std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
+                "leave --hand-offs out");
+  }
+  const AlternativeChoice& choice = request.alternatives;
+  if (choice.list == 0 && choice.take == 0) return {};
+  return fail({request.input.name}, "alternatives are not listed of a loop with hand-offs",
+              "leave --hand-offs or --alternatives out");
+}
+
 /// What stands in the input, with normalized costs.
 Result<Certified> schedule_normalized(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(PosedLoop posed, pose_loop(request, machine::Rate::slowest));
   const double read = watch.lap();
+  TWILL_TRY_VOID(check_hand_offs(request, !posed.problem.hand_offs().empty()));
   TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(posed.problem), request, notary));
   const double solve = watch.lap();
   report::Outcome outcome = outcome_of(request, std::move(arranged));
@@ -65,6 +82,7 @@ Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   Stopwatch watch;
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
   const double read = watch.lap();
+  TWILL_TRY_VOID(check_hand_offs(request, !loop.problem.hand_offs().empty()));
   TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(loop.problem), request, notary));
   const double solve = watch.lap();
   report::Outcome outcome = outcome_of(request, std::move(arranged));
@@ -138,6 +156,7 @@ Result<Certified> schedule_once(const Request& request, Notary notary) {
     return fail({request.input.name}, "a schedule is not scheduled again",
                 "`twill verify` checks it");
   }
+  TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
   if (request.normalize) return schedule_normalized(request, std::move(notary));
   if (form == Form::loop) return schedule_hand_written(request, std::move(notary));
   return schedule_kernel(request, std::move(notary));

@@ -20,6 +20,7 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
   answer.lower_bound = schedule::min_ii(problem);
   report::Outcome outcome = described(input, std::move(problem), std::move(answer));
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
+  leave_what_exists(outcome);
   return outcome;
 }
 
@@ -60,6 +61,10 @@ Result<report::Outcome> evaluate_order(const Input& input) {
   if (form != Form::loop) return fail({input.name}, "an order stands in a .loop file");
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
   if (loop.order) return follow(input, std::move(loop.problem), *loop.order);
+  if (loop.schedule && !loop.problem.hand_offs().empty()) {
+    return fail({input.name}, "an order of a loop with hand-offs is not evaluated",
+                "`twill verify` checks its schedule");
+  }
   if (!loop.schedule) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }

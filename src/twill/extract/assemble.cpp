@@ -63,14 +63,14 @@ class Assembler {
         pricing_(pricing),
         widths_(widths_of(pool)) {}
 
-  Result<Extraction> run(const std::string& name, bool strict) {
+  Result<Extraction> run(const std::string& name, const Options& options) {
     parts_.name = name;
     reserved_.clear();
     warnings_ = graph_.warnings;
     TWILL_TRY_VOID(add_machine());
     TWILL_TRY(const std::vector<machine::Cost> costs, price_ops(graph_, pricing_));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      TWILL_TRY_VOID(add_op(i, costs[i], strict));
+      TWILL_TRY_VOID(add_op(i, costs[i], options.strict));
     }
     for (const TileEdge& edge : graph_.edges) {
       TWILL_TRY_VOID(add_dependence(edge));
@@ -81,6 +81,9 @@ class Assembler {
     }
     mark_streaming();
     set_minimum_groups();
+    if (options.hand_offs) {
+      TWILL_TRY_VOID(add_hand_offs());
+    }
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
     Extraction extraction{std::move(posed),     {},
                           std::move(reserved_), graph_.notes,
@@ -89,6 +92,7 @@ class Assembler {
     for (const TileOp& op : graph_.ops) {
       extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end, op.forwards});
     }
+    for (const OpOrigin& it : errands_) extraction.origins.push_back(it);
     return extraction;
   }
 
@@ -287,6 +291,85 @@ class Assembler {
     return {};
   }
 
+  /// Whether two groups of the pool are so wide that an op might be in one and its reader in the
+  /// other.
+  bool may_part(const problem::Op& value, const problem::Op& reader) const {
+    if (value.warps != reader.warps || value.variable_latency || reader.variable_latency) {
+      return false;
+    }
+    return std::count_if(parts_.groups.begin(), parts_.groups.end(), [&](const auto& group) {
+             return !group.loads && group.warps == value.warps;
+           }) > 1;
+  }
+
+  /// In place of the transfers of register values: stores to memory and loads from it.
+  Result<void> add_hand_offs() {
+    const std::size_t count = parts_.ops.size();
+    for (std::size_t value = 0; value < count; ++value) {
+      problem::HandOff hand_off;
+      hand_off.value = problem::OpId(value);
+      for (problem::Dependence& it : parts_.dependences) {
+        if (it.from != hand_off.value || it.to == it.from || it.transfer == 0) continue;
+        if (!may_part(parts_.ops[value], parts_.ops[it.to.index()])) continue;
+        if (std::count_if(parts_.dependences.begin(), parts_.dependences.end(), [&](auto& other) {
+              return other.from == it.from && other.to == it.to && other.carries_value;
+            }) > 1) {
+          continue;  // at several distances: a hand-off is about one
+        }
+        it.transfer = 0;
+        hand_off.loads.push_back({problem::OpId(), it.to});
+      }
+      if (!hand_off.loads.empty()) {
+        TWILL_TRY_VOID(add_hand_off(std::move(hand_off)));
+      }
+    }
+    return {};
+  }
+
+  Result<void> add_hand_off(problem::HandOff hand_off) {
+    const TileOp tile = graph_.ops[hand_off.value.index()];
+    const Amount bytes = bytes_of(tile.result, tile.result_bits);
+    const std::string& value = parts_.ops[hand_off.value.index()].name;
+    TWILL_TRY(problem::Op store, errand(value + ".store", "smem_store", bytes, hand_off.value));
+    TWILL_TRY(const Cycles signal,
+              machine::hand_off(*pricing_.machine, 0, pricing_.rate, pricing_.compute_groups));
+    store.ways.front().latency += signal;
+    if (const auto memory = memory_of(*pricing_.machine, Home::shared)) {
+      store.footprint.push_back({problem::MemoryId(*memory), bytes});
+    }
+    hand_off.store = add_errand(std::move(store), tile);
+    for (problem::HandOff::Load& load : hand_off.loads) {
+      const std::string name = value + ".load." + parts_.ops[load.reader.index()].name;
+      TWILL_TRY(problem::Op op, errand(name, "smem_load", bytes, load.reader));
+      op.registers = parts_.ops[hand_off.value.index()].registers;
+      load.op = add_errand(std::move(op), tile);
+    }
+    parts_.hand_offs.push_back(std::move(hand_off));
+    return {};
+  }
+
+  /// An op that moves so many bytes, as wide as the op it goes with.
+  Result<problem::Op> errand(std::string name, std::string kind, Amount bytes,
+                             problem::OpId home) const {
+    machine::Work work;
+    work.kind = std::move(kind);
+    work.bytes = bytes;
+    TWILL_TRY(const machine::Cost cost, machine::price(*pricing_.machine, work, pricing_.rate,
+                                                       pricing_.compute_groups));
+    problem::Op op;
+    op.name = std::move(name);
+    op.ways.push_back(way_of(cost));
+    op.warps = parts_.ops[home.index()].warps;
+    return op;
+  }
+
+  problem::OpId add_errand(problem::Op op, const TileOp& tile) {
+    for (const Source& source : tile.sources) op.source.push_back(source.text);
+    errands_.push_back({tile.sources, tile.part, tile.row_begin, tile.row_end, true});
+    parts_.ops.push_back(std::move(op));
+    return problem::OpId(parts_.ops.size() - 1);
+  }
+
   /// A reader waits on a barrier for what comes asynchronously and for what others wrote to memory,
   /// and on its own scoreboard for a load from global memory.
   static bool waits_for(const TileOp& from, const problem::Op& source) {
@@ -318,14 +401,16 @@ class Assembler {
   Widths widths_;
   problem::Parts parts_;
   std::vector<Reserved> reserved_;
+  std::vector<OpOrigin> errands_;  ///< of the stores and loads of hand-offs
   std::vector<Diagnostic> warnings_;
 };
 
 }  // namespace
 
 Result<Extraction> assemble(const SubTiling& tiling, const machine::Pool& pool,
-                            const Pricing& pricing, const std::string& name, bool strict) {
-  return Assembler(tiling, pool, pricing).run(name, strict);
+                            const Pricing& pricing, const std::string& name,
+                            const Options& options) {
+  return Assembler(tiling, pool, pricing).run(name, options);
 }
 
 }  // namespace twill::extract

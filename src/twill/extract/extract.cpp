@@ -95,7 +95,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
   tiling.graph.together = meetings(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool)};
-  auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options.strict);
+  auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);
   }

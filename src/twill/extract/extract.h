@@ -19,6 +19,8 @@ struct Options {
   std::string pool;                     ///< name of a pool; empty: the machine's first
   machine::Rate rate = machine::Rate::fastest;
   bool strict = false;  ///< refuse ops without a price instead of warning
+  bool hand_offs = false;  ///< values in registers change groups by stores and loads that are part
+                           ///< of the problem, instead of a delay
 };
 
 /// What an op of the Problem stands for.

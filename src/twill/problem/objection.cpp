@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "twill/problem/circuit.h"
+#include "twill/problem/hand_off.h"
 #include "twill/support/spelling.h"
 
 namespace twill::problem {
@@ -33,6 +34,8 @@ std::string_view word_for(Part part) {
       return "dependence";
     case Part::same_group:
       return "same-group";
+    case Part::hand_off:
+      return "hand-off";
   }
   return "part";
 }
@@ -381,6 +384,7 @@ std::optional<Objection> objection_to(const Parts& parts) {
   if (Complaint bad = check_dependences(parts)) return bad;
   if (Complaint bad = check_rules(parts)) return bad;
   if (Complaint bad = check_same_group(parts)) return bad;
+  if (Complaint bad = objection_to_hand_offs(parts)) return bad;
   if (Complaint bad = check_total(parts)) return bad;
   return check_circuits(parts);
 }
@@ -389,6 +393,7 @@ Result<Problem> pose(Parts parts) {
   if (std::optional<Objection> objection = objection_to(parts)) {
     return fail({}, std::move(objection->message), std::move(objection->hint));
   }
+  parts.dependences = with_errands(parts);
   return Problem(std::move(parts));
 }
 

@@ -115,6 +115,28 @@ struct Dependence {
   friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
+/// How a value in registers gets from the group of `value` to that of a reader, if they differ: the
+/// group of `value` runs `store`, the group of the reader runs its `load`. These ops exist exactly
+/// if they are needed: a load if its reader is in another group than the value, the store if one of
+/// its loads exists. Where they do not exist they take nothing, whatever it says at the op; where
+/// they do, the value itself is read by `store`, and by readers of its own group, but not by the
+/// readers that have a load.
+///
+/// The dependences of these ops follow from the one of the value on the reader and are made by
+/// `pose`: value -> store (blocking if one of the value's readers is), store -> load (blocking, over
+/// the distance), load -> reader (read hold and in-place as there).
+struct HandOff {
+  struct Load {
+    OpId op;
+    OpId reader;
+    friend bool operator==(const Load&, const Load&) = default;
+  };
+  OpId value;
+  OpId store;
+  std::vector<Load> loads;  ///< at least one, each reader once
+  friend bool operator==(const HandOff&, const HandOff&) = default;
+};
+
 /// The rules a schedule obeys. All are in force by default; a strategy may relax some by name.
 enum class Rule {
   dependence,   ///< issue(to) >= issue(from) + delay [+ transfer if crossing] - distance * II
@@ -157,6 +179,7 @@ struct Parts {
                                         ///< the pool and the ops allow
   std::vector<std::vector<OpId>> same_group;  ///< ops that one group must run (rule `same-group`):
                                               ///< each set ascending, of two or more; disjoint
+  std::vector<HandOff> hand_offs;       ///< of different values
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
@@ -176,6 +199,7 @@ class Problem {
   std::span<const Objective> objectives() const { return parts_.objectives; }
   int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
   std::span<const std::vector<OpId>> same_group() const { return parts_.same_group; }
+  std::span<const HandOff> hand_offs() const { return parts_.hand_offs; }
   const Parts& parts() const { return parts_; }
 
   const Unit& operator[](UnitId id) const { return parts_.units[id.index()]; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/certify/witness.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/schedule/recurrence.h"
@@ -115,6 +116,21 @@ AtLeast length_bound(const Problem& problem, Cycles interval) {
   return bound;
 }
 
+/// A reason about the common part of a Problem as one about the whole.
+Reason about_whole(const problem::Reduced& part, Reason reason) {
+  using Kind = Reason::Kind;
+  const auto move = [&](std::size_t& op) { op = part.ops[op].index(); };
+  const bool index_is_op =
+      reason.kind == Kind::op || reason.kind == Kind::chain || reason.kind == Kind::no_group;
+  if (index_is_op) move(reason.index);
+  for (std::size_t& op : reason.ops) move(op);
+  for (Link& link : reason.links) {
+    move(link.from);
+    move(link.to);
+  }
+  return reason;
+}
+
 }  // namespace
 
 AtLeast interval_bound(const Problem& problem) {
@@ -123,6 +139,12 @@ AtLeast interval_bound(const Problem& problem) {
 }
 
 AtLeast objective_bound(const Problem& problem, problem::Objective objective, Cycles interval) {
+  if (!problem.hand_offs().empty()) {
+    const problem::Reduced part = problem::common_part(problem);
+    AtLeast bound = objective_bound(part.problem, objective, interval);
+    bound.reason = about_whole(part, std::move(bound.reason));
+    return bound;
+  }
   AtLeast bound{std::string(problem::name_of(objective)), 0, {}};
   if (objective == problem::Objective::length) return length_bound(problem, interval);
   if (objective == problem::Objective::crossings) return bound;
@@ -135,6 +157,12 @@ AtLeast objective_bound(const Problem& problem, problem::Objective objective, Cy
 }
 
 std::optional<Reason> never(const Problem& problem) {
+  if (!problem.hand_offs().empty()) {
+    const problem::Reduced part = problem::common_part(problem);
+    auto reason = never(part.problem);
+    if (reason) reason = about_whole(part, *std::move(reason));
+    return reason;
+  }
   std::vector<Reason> candidates;
   const auto add = [&](Reason::Kind kind, std::size_t index, std::vector<std::size_t> ops) {
     candidates.push_back({kind, index, std::move(ops), {}, ""});

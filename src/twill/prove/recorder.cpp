@@ -40,12 +40,18 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::leaves;
     case Meaning::Kind::crosses:
       return Predicate::Kind::crosses;
+    case Meaning::Kind::exists:
+      return Predicate::Kind::exists;
+    case Meaning::Kind::runs_in:
+      return Predicate::Kind::runs;
     case Meaning::Kind::groups:
       return Predicate::Kind::groups;
     case Meaning::Kind::crossings:
       return Predicate::Kind::crossings;
     case Meaning::Kind::length:
       return Predicate::Kind::length;
+    case Meaning::Kind::pipe:
+      return Predicate::Kind::pipe;
     case Meaning::Kind::memory:
       return Predicate::Kind::memory;
     case Meaning::Kind::registers:

@@ -106,10 +106,13 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
     TWILL_TRY(schedule.ops[op],
               read_placement(reader, (*list)[i], path, problem, problem.ops()[op]));
   }
+  const auto errands = problem::errands_of(problem);
   for (const auto& [name, op] : index) {
-    if (!placed[op]) return reader.wrong("/ops does not place op '" + name + "'");
+    if (placed[op]) continue;
+    if (!errands[op]) return reader.wrong("/ops does not place op '" + name + "'");
+    schedule.ops[op].exists = false;
   }
-  return schedule;
+  return schedule::at_home(problem, std::move(schedule));
 }
 
 /// The parsed text; a syntax error with its line and column.

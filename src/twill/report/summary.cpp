@@ -70,7 +70,8 @@ std::string limiter(const Outcome& outcome) {
   if (outcome.strategy != "twill" && !outcome.order_circuit.empty()) {
     return fmt::format("its order: {}", fmt::join(outcome.order_circuit, "; "));
   }
-  if (bound.kind != schedule::BoundKind::search) return bound.witness;
+  const bool whole = !outcome.handed_over;  // else the problem at hand has ops that others have not
+  if (bound.kind != schedule::BoundKind::search || !whole) return bound.witness;
   const schedule::Bound simple = schedule::min_ii(outcome.problem);
   return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
                      simple.value, simple.witness);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/schedule/recurrence.h"
 
@@ -180,9 +181,21 @@ std::vector<Bound> largest_first(std::vector<Bound> bounds) {
   return bounds;
 }
 
+/// Of a problem with hand-offs, those of the part that is there whatever the groups are.
+template <class BoundsOf>
+std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {
+  const problem::Reduced part = problem::common_part(problem);
+  std::vector<Bound> bounds = bounds_of(part.problem);
+  for (Bound& bound : bounds) {
+    for (OpId& op : bound.ops) op = part.ops[op.index()];
+  }
+  return bounds;
+}
+
 }  // namespace
 
 std::vector<Bound> lower_bounds(const Problem& problem) {
+  if (!problem.hand_offs().empty()) return of_common_part(problem, lower_bounds);
   std::vector<Bound> bounds;
   add_units(problem, bounds);
   add_pipes(problem, bounds);
@@ -193,6 +206,7 @@ std::vector<Bound> lower_bounds(const Problem& problem) {
 }
 
 std::vector<Bound> all_lower_bounds(const Problem& problem) {
+  if (!problem.hand_offs().empty()) return of_common_part(problem, all_lower_bounds);
   std::vector<Bound> bounds;
   add_units(problem, bounds);
   add_pipes(problem, bounds);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
 
@@ -184,6 +185,7 @@ Argument check_minimum_groups(const Problem& problem, const std::vector<PoolClas
 }  // namespace
 
 std::optional<std::string> never_feasible(const Problem& problem) {
+  if (!problem.hand_offs().empty()) return never_feasible(problem::common_part(problem).problem);
   const std::vector<PoolClass> classes = pool_classes(problem);
   if (Argument why = check_eligible(problem, classes)) return why;
   const std::vector<Life> lives = lives_of(problem);

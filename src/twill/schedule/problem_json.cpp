@@ -103,6 +103,13 @@ std::string problem_json(const Problem& problem) {
                                [&](const Dependence& it) { return json_of(problem, it); })},
       {"same_group", array_of(problem.same_group(), [&](const std::vector<problem::OpId>& ops) {
          return array_of(ops, [&](problem::OpId op) -> Json { return problem[op].name; });
+       })},
+      {"hand_offs", array_of(problem.hand_offs(), [&](const problem::HandOff& it) -> Json {
+         return {{"value", problem[it.value].name},
+                 {"store", problem[it.store].name},
+                 {"loads", array_of(it.loads, [&](const problem::HandOff::Load& load) -> Json {
+                    return {{"load", problem[load.op].name}, {"reader", problem[load.reader].name}};
+                  })}};
        })}};
   // Source texts may hold any bytes; what is not UTF-8 becomes U+FFFD.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
+
 namespace twill::schedule {
 namespace {
 
@@ -54,13 +56,15 @@ std::vector<std::size_t> ranks_of(const Problem& problem) {
   return rank;
 }
 
-/// All dependences, in an order in which one pass carries a start time along all those of
-/// distance 0.
+/// All dependences but those of hand-offs, which may not be there, in an order in which one pass
+/// carries a start time along all those of distance 0.
 std::vector<Edge> edges_of(const Problem& problem) {
   const std::vector<std::size_t> rank = ranks_of(problem);
+  const auto errands = problem::errands_of(problem);
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
     const Dependence& it = problem.dependences()[i];
+    if (errands[it.from.index()] || errands[it.to.index()]) continue;
     edges.push_back({it.from.index(), it.to.index(), smallest_delay(problem, it), it.distance,
                      DependenceId(i)});
   }

@@ -4,6 +4,48 @@
 
 namespace twill::schedule {
 
+std::vector<GroupId> groups_of(const Schedule& schedule) {
+  std::vector<GroupId> groups;
+  for (const Placement& it : schedule.ops) groups.push_back(it.group);
+  return groups;
+}
+
+Schedule reduced(const problem::Reduced& to, const Schedule& schedule) {
+  Schedule out{schedule.initiation_interval, {}};
+  for (const OpId op : to.ops) out.ops.push_back(schedule.ops[op.index()]);
+  return out;
+}
+
+Schedule completed(const problem::Problem& problem, const problem::Reduced& from,
+                   const Schedule& schedule) {
+  Placement missing;
+  missing.exists = false;
+  Schedule out{schedule.initiation_interval, {}};
+  out.ops.assign(problem.ops().size(), missing);
+  for (std::size_t i = 0; i < from.ops.size(); ++i) out.ops[from.ops[i].index()] = schedule.ops[i];
+  return at_home(problem, std::move(out));
+}
+
+Schedule at_home(const problem::Problem& problem, Schedule schedule) {
+  const auto errands = problem::errands_of(problem);
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (!errands[i] || schedule.ops[i].exists) continue;
+    schedule.ops[i] = schedule.ops[errands[i]->home.index()];
+    schedule.ops[i].way = 0;
+    schedule.ops[i].exists = false;
+  }
+  return schedule;
+}
+
+Schedule with_existence(const problem::Problem& problem, Schedule schedule) {
+  const auto errands = problem::errands_of(problem);
+  const std::vector<GroupId> groups = groups_of(schedule);
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (errands[i]) schedule.ops[i].exists = problem::is_needed(*errands[i], groups);
+  }
+  return at_home(problem, std::move(schedule));
+}
+
 Cycles stage_of(const Schedule& schedule, OpId op) {
   return schedule.ops[op.index()].issue / schedule.initiation_interval;
 }
@@ -16,6 +58,7 @@ Cycles length_of(const problem::Problem& problem, const Schedule& schedule) {
   Cycles length = 0;
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Placement& at = schedule.ops[i];
+    if (!at.exists) continue;
     const problem::Way& way = problem.ops()[i].ways[static_cast<std::size_t>(at.way)];
     length = std::max(length, at.issue + problem::span_of(way));
   }

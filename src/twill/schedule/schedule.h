@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/problem/hand_off.h"
 #include "twill/problem/problem.h"
 
 /// When each op of a Problem is issued and by which group; and what is claimed about it.
@@ -18,6 +19,8 @@ struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
   int way = 0;       ///< index into Op::ways
+  bool exists = true;  ///< false: a store or load of a hand-off that is not needed; then it has the
+                       ///< issue cycle and group of the op it goes with
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
@@ -26,6 +29,19 @@ struct Schedule {
   std::vector<Placement> ops;  ///< by OpId
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+/// By OpId, the group of each op.
+std::vector<GroupId> groups_of(const Schedule& schedule);
+
+/// A schedule of a Problem with hand-offs as one of what its groups leave of that (hand_off.h), and
+/// back. Precondition: sizes match.
+Schedule reduced(const problem::Reduced& to, const Schedule& schedule);
+Schedule completed(const problem::Problem& problem, const problem::Reduced& from,
+                   const Schedule& schedule);
+/// The schedule with ops that do not exist at the place of the op they go with.
+Schedule at_home(const problem::Problem& problem, Schedule schedule);
+/// The same once every op is said to exist exactly if its groups need it.
+Schedule with_existence(const problem::Problem& problem, Schedule schedule);
 
 /// floor(issue / II) and issue mod II (issue cycles are not negative).
 Cycles stage_of(const Schedule& schedule, OpId op);

@@ -8,14 +8,31 @@
 namespace twill::solve {
 namespace {
 
+/// One term per literal.
+std::vector<Term> merged(const std::vector<Term>& terms) {
+  std::vector<Term> out;
+  for (const Term& term : terms) {
+    const auto same = std::find_if(out.begin(), out.end(),
+                                   [&](const Term& it) { return it.literal == term.literal; });
+    if (same == out.end()) {
+      out.push_back(term);
+    } else {
+      same->coefficient += term.coefficient;
+    }
+  }
+  return out;
+}
+
 Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// The op whose slot is 0: one of the sub-tiles if there are any, else the op that holds a unit
-/// longest, since fixing it says most about the others.
+/// longest, since fixing it says most about the others. It always exists: the slots of others are
+/// seen from it.
 std::size_t choose_anchor(const Instance& instance, const SubTiles& sub_tiles) {
   if (!sub_tiles.ops.empty()) return sub_tiles.ops.front();
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < instance.op_count(); ++i) {
+  std::size_t best = instance.tasks[0].home;
+  for (std::size_t i = 0; i < instance.op_count(); ++i) {
+    if (!instance.tasks[i].always()) continue;
     if (instance.tasks[i].occupancy > instance.tasks[best].occupancy) best = i;
   }
   return best;
@@ -38,7 +55,9 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
   make_nodes(sub_tiles);
   if (proof_ != nullptr) tell_subject(sub_tiles);
   add_groups();
+  add_existence();
   if (fits()) add_units();
+  if (fits()) add_pipes();
   if (fits()) add_precedences();
   if (fits()) add_blocking();
   if (fits()) add_one_stream();
@@ -133,10 +152,11 @@ void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_
 void Encoding::add_precedences() {
   for (const Precedence& it : instance_.precedences) {
     const Cycles by = it.delay - it.distance * ii_;
-    require_after(it.to, it.from, by, {});
+    require_after(it.to, it.from, by, unless_exist({it.from, it.to}));
     if (it.transfer == 0) continue;
     const Literal same = same_group(it.from, it.to);
-    if (same != kTrue) require_after(it.to, it.from, by + it.transfer, {same});
+    if (same == kTrue) continue;
+    require_after(it.to, it.from, by + it.transfer, unless_exist({it.from, it.to}, {same}));
     if (!fits()) return;
   }
 }
@@ -150,17 +170,77 @@ void Encoding::add_units() {
     for (std::size_t i = 0; i < ops.size() && fits(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         exclude(ops[j], instance_.tasks[ops[j]].occupancy, ops[i],
-                instance_.tasks[ops[i]].occupancy, {});
+                instance_.tasks[ops[i]].occupancy, unless_exist({ops[j], ops[i]}));
       }
     }
   }
 }
 
+/// What the ops that may not exist ask of a pipe; of the others it is known to fit.
+void Encoding::add_pipes() {
+  const problem::Problem& problem = *instance_.problem;
+  if (problem.hand_offs().empty() || !problem.in_force(Rule::pipe)) return;
+  for (std::size_t pipe = 0; pipe < problem.pipes().size(); ++pipe) {
+    std::vector<Term> terms;
+    Cycles left = ii_;
+    for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+      for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
+        if (use.pipe.index() != pipe || use.demand == 0 || exists_[op] == kFalse) continue;
+        if (instance_.tasks[op].always()) left -= use.demand;
+        if (!instance_.tasks[op].always()) terms.push_back({use.demand, exists_[op]});
+      }
+    }
+    if (!terms.empty()) add_at_most({Meaning::Kind::pipe, pipe, 0, 0}, merged(terms), left);
+  }
+}
+
+/// Which ops exist. Those of a hand-off alone are too long for II where they may be longer than
+/// any op that always exists.
+void Encoding::add_existence() {
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    const Task& task = instance_.tasks[op];
+    Guards moved;  // some pair is in two groups
+    for (const auto& [value, reader] : task.moves) moved.push_back(~same_group(value, reader));
+    std::erase(moved, kFalse);
+    Literal exists = task.always() ? kTrue : kFalse;
+    if (moved.size() == 1) exists = moved.front();
+    if (moved.size() > 1) {
+      exists = literal({Meaning::Kind::exists, op, 0, 0});
+      for (const Literal one : moved) add_clause({}, {~one, exists});
+      moved.push_back(~exists);
+      add_clause(moved, {});
+    }
+    exists_.push_back(exists);
+    const bool too_long = (task.unit && task.occupancy > ii_) ||
+                          (instance_.one_stream && task.issue > ii_);
+    if (!task.always() && too_long) engine_.add_clause({~exists});
+  }
+}
+
+/// The guards, and one for each of these ops that may not exist.
+Encoding::Guards Encoding::unless_exist(std::initializer_list<std::size_t> ops,
+                                        Guards guards) const {
+  for (const std::size_t op : ops) {
+    if (exists_[op] != kTrue) guards.push_back(~exists_[op]);
+  }
+  return guards;
+}
+
+/// True iff the op is in the group and exists.
+Literal Encoding::runs_in(std::size_t op, std::size_t group) {
+  const Literal here = in_group_[op][group];
+  if (exists_[op] == kTrue || here == kFalse) return here;
+  const auto [found, fresh] = runs_in_.try_emplace(std::uint64_t{op} << 32 | group, kFalse);
+  if (fresh) found->second = all_of({here, exists_[op]}, {Meaning::Kind::runs_in, op, group, 0});
+  return found->second;
+}
+
 void Encoding::add_groups() {
   const std::size_t groups = instance_.group_count();
-  for (const Task& task : instance_.tasks) {
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    const Task& task = instance_.tasks[op];
     auto& row = in_group_.emplace_back(groups, kFalse);
-    const std::size_t op = in_group_.size() - 1;
+    if (!task.always()) continue;
     for (const std::size_t group : task.groups) {
       row[group] =
           task.groups.size() == 1 ? kTrue : literal({Meaning::Kind::in_group, op, group, 0});
@@ -172,14 +252,18 @@ void Encoding::add_groups() {
     }
     add_clause(one_of, {});
   }
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    if (!instance_.tasks[op].always()) in_group_[op] = in_group_[instance_.tasks[op].home];
+  }
   for (std::size_t group = 0; group < groups; ++group) {
     const Literal used = literal({Meaning::Kind::used, group, 0, 0});
     used_.push_back(used);
     Guards members = {~used};
-    for (const auto& row : in_group_) {
-      if (row[group] == kFalse) continue;
-      engine_.add_clause({~row[group], used});
-      members.push_back(row[group]);
+    for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+      const Literal here = in_group_[op][group];
+      if (here == kFalse || !instance_.tasks[op].always()) continue;
+      engine_.add_clause({~here, used});
+      members.push_back(here);
     }
     add_clause(members, {});
   }
@@ -214,6 +298,7 @@ void Encoding::order_identical_groups() {
     for (std::size_t m = 1; m < members.size(); ++m) {
       Literal opened = kFalse;  // an op so far is in the group before
       for (std::size_t op = 0; op < in_group_.size(); ++op) {
+        if (!instance_.tasks[op].always()) continue;
         const Literal here = in_group_[op][members[m]];
         const Literal before = in_group_[op][members[m - 1]];
         if (here != kFalse) add_clause({}, {~here, opened});
@@ -232,8 +317,10 @@ void Encoding::require_groups() {
   for (std::size_t i = 0; i < used_.size(); ++i) {
     if (!problem.groups()[i].loads) unused.push_back({1, ~used_[i]});
   }
-  const std::int64_t ops = std::count_if(problem.ops().begin(), problem.ops().end(),
-                                         [](const auto& op) { return !op.variable_latency; });
+  std::int64_t ops = 0;
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    if (instance_.tasks[op].always() && !problem.ops()[op].variable_latency) ++ops;
+  }
   const auto pool = static_cast<std::int64_t>(unused.size());
   const std::int64_t wanted = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
   if (wanted > 0) add_at_most({Meaning::Kind::compute_groups, 0, 0, 0}, unused, pool - wanted);
@@ -247,6 +334,8 @@ bool Encoding::may_share_group(std::size_t a, std::size_t b) const {
 
 /// True iff the two ops are in the same group.
 Literal Encoding::same_group(std::size_t a, std::size_t b) {
+  a = instance_.tasks[a].home;
+  b = instance_.tasks[b].home;
   if (a == b) return kTrue;
   if (a > b) std::swap(a, b);
   if (!may_share_group(a, b)) return kFalse;
@@ -268,15 +357,16 @@ Literal Encoding::same_group(std::size_t a, std::size_t b) {
 }
 
 /// True if the op has to wait for a barrier: always, or because a register value it reads comes
-/// from another group.
+/// from another group. (One that is handed over comes by a load, which waits.)
 Literal Encoding::waits_literal(std::size_t op) {
   if (instance_.tasks[op].waits) return kTrue;
   Guards comes_from_elsewhere;
   for (std::size_t value = 0; value < instance_.op_count(); ++value) {
     if (instance_.tasks[value].registers == 0) continue;
     const auto& reads = instance_.reads[value];
-    const bool reads_it = std::any_of(reads.begin(), reads.end(),
-                                      [op](const Read& read) { return read.reader == op; });
+    const bool reads_it = std::any_of(reads.begin(), reads.end(), [op](const Read& read) {
+      return read.reader == op && !read.handed;
+    });
     if (reads_it) comes_from_elsewhere.push_back(~same_group(value, op));
   }
   const auto& all = comes_from_elsewhere;
@@ -309,7 +399,7 @@ void Encoding::forbid_issue_during(std::size_t waiting, std::size_t other, Liter
   if (busy.issue == 0 || one_stream_says_so || unit_says_so) return;
   const Literal same = same_group(waiting, other);
   if (same == kFalse) return;
-  const Guards guards = {~same, ~waits};
+  const Guards guards = unless_exist({waiting, other}, {~same, ~waits});
   if (busy.issue >= ii_) {
     add_clause(guards, {});
     return;
@@ -328,14 +418,15 @@ void Encoding::add_one_stream() {
                                 first.occupancy >= first.issue && second.occupancy >= second.issue;
       if (first.issue == 0 || second.issue == 0 || unit_says_so || !may_share_group(a, b)) continue;
       const Literal same = same_group(a, b);
-      exclude(a, first.issue, b, second.issue, same == kTrue ? Guards{} : Guards{~same});
+      exclude(a, first.issue, b, second.issue,
+              unless_exist({a, b}, same == kTrue ? Guards{} : Guards{~same}));
     }
   }
   for (std::size_t group = 0; group < instance_.group_count(); ++group) {  // redundant, but quick
     std::vector<Term> issue;
     for (std::size_t op = 0; op < instance_.op_count(); ++op) {
-      if (instance_.tasks[op].issue == 0 || in_group_[op][group] == kFalse) continue;
-      issue.push_back({instance_.tasks[op].issue, in_group_[op][group]});
+      const Literal runs = instance_.tasks[op].issue > 0 ? runs_in(op, group) : kFalse;
+      if (runs != kFalse) issue.push_back({instance_.tasks[op].issue, runs});
     }
     add_at_most({Meaning::Kind::issue, group, 0, 0}, issue, ii_);
   }
@@ -366,7 +457,7 @@ schedule::Schedule Encoding::schedule() const {
     out.ops.push_back(placement);
   }
   for (schedule::Placement& placement : out.ops) placement.issue -= earliest;
-  return out;
+  return schedule::with_existence(*instance_.problem, std::move(out));
 }
 
 }  // namespace twill::solve

@@ -33,6 +33,10 @@ namespace twill::solve {
 /// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
 /// search repeated with more if it does not pass.
 ///
+/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused where
+/// they do not exist, so their nodes are free there. Groups alone decide which exist, so nothing of
+/// this depends on II.
+///
 /// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
 /// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
 class Encoding {
@@ -78,6 +82,9 @@ class Encoding {
 
   // encode.cpp: times, units, groups
   void make_nodes(const SubTiles& sub_tiles);
+  void add_existence();
+  Guards unless_exist(std::initializer_list<std::size_t> ops, Guards guards = {}) const;
+  Literal runs_in(std::size_t op, std::size_t group);
   Literal slot_apart(std::size_t later, std::size_t earlier, Cycles by);
   Literal stage_apart(std::size_t later, std::size_t earlier, Cycles by);
   void add_clause(const Guards& guards, std::initializer_list<Literal> literals);
@@ -85,6 +92,7 @@ class Encoding {
   void exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
   void add_precedences();
   void add_units();
+  void add_pipes();
   void add_groups();
   void share_groups();
   void order_identical_groups();
@@ -132,6 +140,8 @@ class Encoding {
   std::vector<Node> slots_;                     ///< by op
   std::vector<Node> stages_;                    ///< by op
   std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
+  std::vector<Literal> exists_;                 ///< by op: kTrue but for hand-offs
+  std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked
   std::vector<Literal> used_;                   ///< by group: true iff it has an op
   std::vector<Literal> crossings_;              ///< one per value and receiving group; once built
   bool crossings_built_ = false;

@@ -29,12 +29,14 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
       const Literal home = in_group_[value][group];
       const auto& reads = instance_.reads[value];
       const bool possible = home != kTrue && std::any_of(reads.begin(), reads.end(), [&](auto& it) {
-                              return it.reader != value && in_group_[it.reader][group] != kFalse;
+                              return instance_.tasks[it.reader].home !=
+                                         instance_.tasks[value].home &&
+                                     in_group_[it.reader][group] != kFalse;
                             });
       if (!possible) continue;
       const Literal crosses = literal({Meaning::Kind::crosses, value, group, 0});
       for (const Read& read : reads) {
-        if (read.reader == value) continue;
+        if (instance_.tasks[read.reader].home == instance_.tasks[value].home) continue;
         add_clause({}, {home, ~in_group_[read.reader][group], crosses});
       }
       crossings_.push_back(crosses);
@@ -44,20 +46,21 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
   return limit_sum({Meaning::Kind::crossings, 0, 0, limit}, crossings_);
 }
 
-/// Of the ops only those matter that may be first, and those that may end last.
+/// Of the ops only those matter that may be first, and those that may end last, whichever exist.
 Literal Encoding::length_at_most(Cycles limit) {
   std::vector<std::uint8_t> first(instance_.op_count(), 1);
   std::vector<std::uint8_t> last(instance_.op_count(), 1);
   for (const Precedence& it : instance_.precedences) {
     if (it.distance > 0) continue;
-    first[it.to] = 0;
+    if (instance_.tasks[it.from].always()) first[it.to] = 0;
+    if (!instance_.tasks[it.to].always()) continue;
     if (it.delay + instance_.tasks[it.to].span >= instance_.tasks[it.from].span) last[it.from] = 0;
   }
   const Literal in_force = literal({Meaning::Kind::length, 0, 0, limit});
   for (std::size_t i = 0; i < instance_.op_count(); ++i) {
     for (std::size_t j = 0; j < instance_.op_count(); ++j) {
       if (first[i] == 0 || last[j] == 0) continue;
-      require_after(i, j, instance_.tasks[j].span - limit, {~in_force});
+      require_after(i, j, instance_.tasks[j].span - limit, unless_exist({i, j}, {~in_force}));
     }
     if (!fits()) break;
   }

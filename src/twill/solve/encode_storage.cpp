@@ -22,15 +22,17 @@ std::int64_t Encoding::countable_copies(std::int64_t fitting) const {
 void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64_t capacity,
                             Literal shared, std::vector<Term>& terms) {
   const std::int64_t countable = countable_copies(capacity / value.amount);
-  const std::int64_t always = std::min(lifetimes_[value.op] / ii_, countable);
+  const bool exists = instance_.tasks[value.op].always();
+  const std::int64_t always = exists ? std::min(lifetimes_[value.op] / ii_, countable) : 0;
   if (always > 0) terms.push_back({value.amount * always, shared});
   for (std::int64_t copy = always + 1; copy <= countable; ++copy) {
     terms.push_back({value.amount, copy_alive(value.op, event, copy, shared)});
   }
 }
 
-/// A literal that is true at least if `copy` or more copies of the value are alive when `event` is
-/// issued (and `shared` is true).
+/// A literal that is true at least if `copy` or more copies of the value are alive at the time of
+/// `event` (and `shared` is true). An event that does not exist has a time as well, and what is
+/// alive then fits too.
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
   const auto kind = shared == kTrue ? Meaning::Kind::alive : Meaning::Kind::held;
@@ -50,6 +52,8 @@ Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t 
 /// superfluous.
 void Encoding::count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                           Literal shared, Literal alive) {
+  Guards guards = unless_exist({value, read.reader}, {~shared, alive});
+  if (read.handed) guards.push_back(~same_group(value, read.reader));
   const Literal started = slot_apart(event, value, 0);  // the copy of this very round has begun
   const Cycles most = ceil_divide(read.hold + ii_ - 1, ii_);
   const Cycles least = ceil_divide(read.hold - ii_ + 1, ii_);
@@ -57,10 +61,10 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
     const Literal reading = slot_apart(read.reader, event, (p - 1) * ii_ - read.hold + 1);
     if (reading == kFalse) continue;
     const Literal enough = stage_apart(read.reader, value, copy - read.distance - p);
-    add_clause({~shared, ~reading, alive}, {~started, ~enough});
+    add_clause(guards, {~reading, ~started, ~enough});
     if (started != kTrue) {
       const Literal enough_anyway = stage_apart(read.reader, value, copy - read.distance - p + 1);
-      add_clause({~shared, ~reading, alive}, {~enough_anyway});
+      add_clause(guards, {~reading, ~enough_anyway});
     }
     if (reading == kTrue) return;
   }
@@ -179,7 +183,7 @@ void Encoding::limit_register_time() {
       terms.push_back({amount * std::min(cycles, kLargest / amount), literal});
     };
     for (const Occupant& value : instance_.register_values) {
-      add(value.amount, lifetimes_[value.op], in_group_[value.op][group]);
+      add(value.amount, lifetimes_[value.op], runs_in(value.op, group));
       const Cycles abroad = least_extra_abroad(value.op);
       if (abroad > 0) add(value.amount, abroad, leaves_group(value.op, group));
     }

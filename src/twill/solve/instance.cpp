@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/pool_class.h"
 
 namespace twill::solve {
@@ -15,8 +16,11 @@ using problem::Op;
 using problem::Problem;
 using problem::Way;
 
+constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
+
 void fill_tasks(Instance& out) {
   const Problem& problem = *out.problem;
+  const auto errands = problem::errands_of(problem);
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     const Op& op = problem.ops()[i];
     const Way& way = op.ways.front();
@@ -27,6 +31,13 @@ void fill_tasks(Instance& out) {
     task.issue = way.issue;
     task.span = span_of(way);
     task.registers = op.registers;
+    task.home = i;
+    if (errands[i]) {
+      task.home = errands[i]->home.index();
+      for (const auto& [value, reader] : errands[i]->moves) {
+        task.moves.emplace_back(value.index(), reader.index());
+      }
+    }
     out.tasks.push_back(std::move(task));
   }
   for (const schedule::PoolClass& it : schedule::pool_classes(problem)) {
@@ -52,12 +63,19 @@ void fill_dependences(Instance& out) {
     }
     if (out.blocking && it.blocking) out.tasks[to].waits = true;
     if (!it.carries_value) continue;
-    Read read{to, it.distance, read_hold_of(it, problem[it.to], to_way), 0, 0};
+    Read read{to, it.distance, read_hold_of(it, problem[it.to], to_way), 0, 0, false};
     if (problem.in_force(Rule::dependence)) {
       read.transfer = it.transfer;
       read.delay = out.precedences.back().delay;
     }
     out.reads[from].push_back(read);
+  }
+  for (const problem::HandOff& it : problem.hand_offs()) {
+    for (Read& read : out.reads[it.value.index()]) {
+      read.handed = std::any_of(it.loads.begin(), it.loads.end(), [&](const auto& load) {
+        return load.reader.index() == read.reader;
+      });
+    }
   }
 }
 
@@ -124,10 +142,56 @@ Cycles largest_pipe_load(const Instance& instance) {
   const Problem& problem = *instance.problem;
   if (!problem.in_force(Rule::pipe)) return 0;
   std::vector<Cycles> loads(problem.pipes().size(), 0);
-  for (const Op& op : problem.ops()) {
-    for (const problem::PipeUse& use : op.ways.front().pipes) loads[use.pipe.index()] += use.demand;
+  for (std::size_t i = 0; i < instance.op_count(); ++i) {
+    if (!instance.tasks[i].always()) continue;
+    for (const problem::PipeUse& use : problem.ops()[i].ways.front().pipes) {
+      loads[use.pipe.index()] += use.demand;
+    }
   }
   return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
+}
+
+/// By op, the fewest cycles from the issue of `value` to its own, by longest paths over ops that
+/// always exist.
+std::vector<Cycles> least_after(const Instance& instance, std::size_t value, Cycles ii) {
+  std::vector<Cycles> after(instance.op_count(), kUnreached);
+  after[value] = 0;
+  bool changed = true;
+  for (std::size_t round = 0; changed && round < instance.op_count(); ++round) {
+    changed = false;
+    for (const Precedence& it : instance.precedences) {
+      if (!instance.tasks[it.from].always() || !instance.tasks[it.to].always()) continue;
+      if (after[it.from] == kUnreached) continue;
+      const Cycles at = after[it.from] + it.delay - it.distance * ii;
+      if (at <= after[it.to]) continue;
+      after[it.to] = at;
+      changed = true;
+    }
+  }
+  return after;
+}
+
+/// A value that may be handed over is read by its store or by all its readers, whichever is less.
+Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
+  const std::vector<Cycles> after = least_after(instance, value, ii);
+  Cycles stored = std::numeric_limits<Cycles>::max();
+  for (const Read& read : instance.reads[value]) {
+    if (!instance.tasks[read.reader].always()) stored = std::min(stored, read.delay + read.hold);
+  }
+  Cycles least = 0;
+  for (const Read& read : instance.reads[value]) {
+    if (!instance.tasks[read.reader].always() || after[read.reader] == kUnreached) continue;
+    const Cycles end = after[read.reader] + read.distance * ii + read.hold;
+    least = std::max(least, read.handed ? std::min(end, stored) : end);
+  }
+  return least;
+}
+
+/// Of the readers of what a store or load makes, one exists at least.
+Cycles least_errand(const Instance& instance, std::size_t value) {
+  Cycles least = std::numeric_limits<Cycles>::max();
+  for (const Read& read : instance.reads[value]) least = std::min(least, read.delay + read.hold);
+  return least;
 }
 
 }  // namespace
@@ -148,6 +212,7 @@ Cycles load_bound(const Instance& instance) {
   Cycles bound = std::max<Cycles>(1, largest_pipe_load(instance));
   std::vector<Cycles> units(instance.problem->units().size(), 0);
   for (const Task& task : instance.tasks) {
+    if (!task.always()) continue;
     if (task.unit) bound = std::max(bound, units[*task.unit] += task.occupancy);
     if (instance.one_stream) bound = std::max(bound, task.issue);
   }
@@ -155,29 +220,11 @@ Cycles load_bound(const Instance& instance) {
 }
 
 std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii) {
-  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
   std::vector<Cycles> lifetimes(instance.op_count(), 0);
-  std::vector<Cycles> after(instance.op_count());  // least M(op) - M(value), by longest paths
   for (std::size_t value = 0; value < instance.op_count(); ++value) {
     if (instance.reads[value].empty()) continue;
-    std::fill(after.begin(), after.end(), kUnreached);
-    after[value] = 0;
-    bool changed = true;
-    for (std::size_t round = 0; changed && round < instance.op_count(); ++round) {
-      changed = false;
-      for (const Precedence& it : instance.precedences) {
-        if (after[it.from] == kUnreached) continue;
-        const Cycles at = after[it.from] + it.delay - it.distance * ii;
-        if (at <= after[it.to]) continue;
-        after[it.to] = at;
-        changed = true;
-      }
-    }
-    for (const Read& read : instance.reads[value]) {
-      if (after[read.reader] == kUnreached) continue;
-      const Cycles end = after[read.reader] + read.distance * ii + read.hold;
-      lifetimes[value] = std::max(lifetimes[value], end);
-    }
+    lifetimes[value] = instance.tasks[value].always() ? least_lifetime(instance, value, ii)
+                                                      : least_errand(instance, value);
   }
   return lifetimes;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "twill/problem/problem.h"
@@ -22,9 +23,14 @@ struct Task {
   std::int64_t registers = 0;
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
+  std::size_t home = 0;             ///< the op whose group it shares: itself, or that of its errand
+  /// Of the stores and loads of hand-offs: it exists iff the groups of one pair differ. Else empty.
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
+
+  bool always() const { return moves.empty(); }
 };
 
-/// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II.
+/// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II, if both exist.
 struct Precedence {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -33,13 +39,15 @@ struct Precedence {
   Cycles transfer = 0;
 };
 
-/// `reader` of `distance` iterations later reads the value until `hold` cycles after its issue.
+/// `reader` of `distance` iterations later reads the value until `hold` cycles after its issue, if
+/// both exist.
 struct Read {
   std::size_t reader = 0;
   Cycles distance = 0;
   Cycles hold = 0;
   Cycles transfer = 0;  ///< of the dependence, if the groups differ and it is in force
   Cycles delay = 0;     ///< of the dependence; 0 if it is not in force
+  bool handed = false;  ///< only in the group of the value; abroad, the value is handed over
 };
 
 /// A value of a storage: so much of it per live copy.
@@ -81,10 +89,12 @@ struct Instance {
 /// Precondition: every op has exactly one way. The instance points into `problem`.
 Instance instance_of(const problem::Problem& problem);
 
-/// The least II at which the loads of units and pipes fit and no op alone is too long. At least 1.
+/// The least II at which the loads of units and pipes fit and no op alone is too long, as far as ops
+/// always exist. At least 1.
 Cycles load_bound(const Instance& instance);
 
-/// By op, the fewest cycles its value lives in any schedule of this II; 0 if nobody reads it. If
+/// By op, the fewest cycles its value lives in any schedule of this II in which the op exists; 0 if
+/// nobody reads it. If
 /// the dependences cannot be met at this II the result means nothing. Cost: ops times dependences.
 std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii);
 
@@ -97,7 +107,8 @@ std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii);
 /// sum(alpha) + II * sum(beta) > 0. There is none at the larger II, so circuits with sum(beta) >= 0
 /// have sum(alpha) = sum(beta) = 0 and never matter, and all others are harmless for every
 /// II >= sum(alpha). A simple circuit leaves each op once, so the sum over all ops of the largest
-/// alpha is enough; the sums over pipes must fit as well.
+/// alpha is enough; the sums over pipes must fit as well. Stores and loads of hand-offs count as if
+/// all existed.
 Cycles decisive_interval(const Instance& instance);
 
 }  // namespace twill::solve

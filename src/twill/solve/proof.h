@@ -29,9 +29,12 @@ struct Meaning {
     gathered,        ///< accumulator, group: all its ops are in the group
     leaves,          ///< value, group: it is there, and a reader for which it lives longer is not
     crosses,         ///< value, group: it is not there, a reader is
+    exists,          ///< op of a hand-off: it does
+    runs_in,         ///< op of a hand-off, group: it exists and is there
     groups,          ///< number: no more groups have an op
     crossings,       ///< number: no more crossings
     length,          ///< number: the schedule is no longer
+    pipe,            ///< pipe: what the ops of hand-offs ask of it fits beside the others
     memory,          ///< memory, event: what is alive then fits
     registers,       ///< event: what its group holds then fits
     issue,           ///< group: its issue cycles fit

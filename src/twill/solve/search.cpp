@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "twill/schedule/pool_class.h"
+#include "twill/solve/leftover.h"
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
 #include "twill/support/check.h"
@@ -137,10 +138,8 @@ Outcome Search::try_interval(Cycles ii, std::uint64_t effort) {
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
     if (outcome != Outcome::satisfied) return outcome;
     if (!accept(encoding)) continue;
-    const std::vector<Inequality> structure = structure_of(instance_, *found_);
-    const auto least = least_interval(structure, instance_.op_count(), load_bound(instance_));
-    TWILL_CHECK(least && *least <= ii, "a structure fits the II it was taken from");
-    found_ = tightened(*found_, structure, *least);
+    tighten(std::nullopt);
+    TWILL_CHECK(found_->initiation_interval <= ii, "a structure fits the II it was taken from");
     return outcome;
   }
 }
@@ -155,13 +154,27 @@ bool Search::may_go_on(const Encoding& encoding) {
 /// Takes the schedule of a model, unless more copies of a value live in it than were counted.
 bool Search::accept(const Encoding& encoding) {
   Schedule schedule = encoding.schedule();
-  TWILL_CHECK(keeps_order(instance_, schedule), "the engine's model keeps the order rules");
-  if (!fits_storage(instance_, schedule)) {
+  const Leftover left(instance_, schedule);
+  TWILL_CHECK(keeps_order(left.instance(), left.reduced(schedule)),
+              "the engine's model keeps the order rules");
+  if (!fits_storage(left.instance(), left.reduced(schedule))) {
     copies_ *= 2;
     return false;
   }
   found_ = std::move(schedule);
   return true;
+}
+
+/// Makes `found_` as early as its structure allows, at this II or at the least for it.
+void Search::tighten(std::optional<Cycles> ii) {
+  const Leftover left(instance_, *found_);
+  const Schedule schedule = left.reduced(*found_);
+  const std::vector<Inequality> structure = structure_of(left.instance(), schedule);
+  if (!ii) {
+    ii = least_interval(structure, left.instance().op_count(), load_bound(left.instance()));
+    TWILL_CHECK(ii.has_value(), "a structure taken from a schedule has an II");
+  }
+  found_ = left.completed(tightened(schedule, structure, *ii));
 }
 
 std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
@@ -223,7 +236,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
     const Outcome outcome = encoding_->solve(within, budget_, effort);
     if (outcome != Outcome::satisfied) return outcome;
     if (accept(*encoding_)) {
-      found_ = tightened(*found_, structure_of(instance_, *found_), ii);
+      tighten(ii);
       return outcome;
     }
     encoding_.reset();
@@ -283,12 +296,15 @@ std::int64_t Search::least_possible(Objective objective, Cycles ii) const {
                          [](const schedule::PoolClass& it) { return !it.ops.empty(); });
   }
   std::vector<Inequality> precedences;
+  const auto always = [&](std::size_t op) { return instance_.tasks[op].always(); };
   for (const Precedence& it : instance_.precedences) {
+    if (!always(it.from) || !always(it.to)) continue;
     precedences.push_back({it.from, it.to, it.delay, -it.distance});
   }
   const std::vector<Cycles> issue = earliest_issue(precedences, instance_.op_count(), ii);
   Cycles length = 0;
   for (std::size_t op = 0; op < issue.size(); ++op) {
+    if (!always(op)) continue;
     length = std::max(length, issue[op] + instance_.tasks[op].span);
   }
   return length;

@@ -58,6 +58,7 @@ class Search {
   std::int64_t proven_least(Cycles ii) const;
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
+  void tighten(std::optional<Cycles> ii);
   Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
   bool may_spend_more(std::uint64_t until) const;
   std::uint64_t share(std::uint64_t parts) const;

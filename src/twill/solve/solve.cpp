@@ -10,6 +10,7 @@
 
 #include "twill/schedule/bounds.h"
 #include "twill/solve/candidate.h"
+#include "twill/solve/leftover.h"
 #include "twill/solve/search.h"
 #include "twill/solve/solve_without.h"
 #include "twill/solve/ties.h"
@@ -89,7 +90,9 @@ class Solver {
     const auto proven = [](const ObjectiveValue& level) { return level.proven; };
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     if (best_ && !is_better(values)) return;
-    best_ = with_ways(settle_ties(instance_of(candidate.problem), schedule), candidate);
+    const Instance instance = instance_of(candidate.problem);
+    const Leftover left(instance, schedule);
+    best_ = with_ways(left.completed(settle_ties(left.instance(), left.reduced(schedule))), candidate);
     values_ = std::move(values);
   }
 

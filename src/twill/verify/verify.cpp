@@ -77,6 +77,33 @@ void check_size(const Subject& subject, Findings& findings) {
                             stages, subject.op_count(), kMostInstances, most)});
 }
 
+/// `hand-off`: stores and loads exist exactly if a value crosses, and go with their op.
+void check_hand_offs(const Problem& problem, const Schedule& schedule, Findings& findings) {
+  const auto errands = problem::errands_of(problem);
+  const std::vector<problem::GroupId> groups = schedule::groups_of(schedule);
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (!errands[i]) continue;
+    const OpId home = errands[i]->home;
+    const bool needed = problem::is_needed(*errands[i], groups);
+    const schedule::Placement& at = schedule.ops[i];
+    const std::string& name = problem.ops()[i].name;
+    std::string message;
+    if (at.exists && !needed) {
+      message = fmt::format("hand-off: {} is scheduled, but what it moves stays in its group", name);
+    } else if (!at.exists && needed) {
+      message = fmt::format("hand-off: {} is missing, but what it moves goes to another group", name);
+    } else if (at.exists && at.group != groups[home.index()]) {
+      message = fmt::format("hand-off: {} runs in group {}, but {}, with which it goes, in {}", name,
+                            problem[at.group].name, problem[home].name,
+                            problem[groups[home.index()]].name);
+    }
+    if (message.empty()) continue;
+    if (!findings.add({"hand-off", {OpId(i), home}, 0, at.exists, needed, std::move(message)})) {
+      return;
+    }
+  }
+}
+
 struct RuleCheck {
   Rule rule;
   void (*check)(const Subject&, Findings&);
@@ -94,29 +121,46 @@ constexpr std::array<RuleCheck, problem::kRuleCount> kRuleChecks = {{
     {Rule::one_stream, check_one_stream},
 }};
 
-}  // namespace
-
-tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& problem,
-                                                             const Schedule& schedule) {
-  Findings form;
-  check_form(problem, schedule, form);
-  std::vector<Violation> malformations = std::move(form).take();
-  if (!malformations.empty()) return tl::unexpected(std::move(malformations));
-
+/// All rules on a problem without hand-offs.
+void check_rules(const Problem& problem, const Schedule& schedule, Findings& findings) {
   const Subject subject{problem, schedule};
-  Findings size;
-  check_size(subject, size);
-  std::vector<Violation> too_large = std::move(size).take();
-  if (!too_large.empty()) return tl::unexpected(std::move(too_large));
-
-  Findings findings;
   for (const RuleCheck& rule : kRuleChecks) {
     if (problem.in_force(rule.rule)) rule.check(subject, findings);
   }
   check_minimum_groups(subject, findings);
   check_same_groups(subject, findings);
-  std::vector<Violation> violations = std::move(findings).take();
-  if (!violations.empty()) return tl::unexpected(std::move(violations));
+}
+
+/// The violations of a check, if there are any.
+template <class Check>
+std::vector<Violation> found_by(Check check) {
+  Findings findings;
+  check(findings);
+  return std::move(findings).take();
+}
+
+}  // namespace
+
+tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& problem,
+                                                             const Schedule& schedule) {
+  std::vector<Violation> found =
+      found_by([&](Findings& findings) { check_form(problem, schedule, findings); });
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  found = found_by([&](Findings& findings) { check_size({problem, schedule}, findings); });
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  if (problem.hand_offs().empty()) {
+    found = found_by([&](Findings& findings) { check_rules(problem, schedule, findings); });
+  } else {
+    found = found_by([&](Findings& findings) { check_hand_offs(problem, schedule, findings); });
+    if (!found.empty()) return tl::unexpected(std::move(found));
+    const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
+    const Schedule of_left = schedule::reduced(left, schedule);
+    found = found_by([&](Findings& findings) { check_rules(left.problem, of_left, findings); });
+    for (Violation& it : found) {
+      for (OpId& op : it.ops) op = left.ops[op.index()];
+    }
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
   return CheckedSchedule(problem, schedule);
 }
 

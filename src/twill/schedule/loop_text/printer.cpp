@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/loop_text/statements.h"
 #include "twill/support/sha256.h"
 
@@ -162,12 +163,23 @@ void add_same_group(const Problem& problem, std::size_t index, std::vector<State
   out.push_back({{Section::same_group, index}, std::move(words).text()});
 }
 
+void add_hand_off(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
+  const problem::HandOff& it = problem.hand_offs()[index];
+  Words words("hand-off " + problem[it.value].name);
+  words << "store" << problem[it.store].name;
+  for (const problem::HandOff::Load& load : it.loads) {
+    words << "load" << problem[load.op].name << "for" << problem[load.reader].name;
+  }
+  out.push_back({{Section::hand_off, index}, std::move(words).text()});
+}
+
 void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<Statement>& out) {
   out.push_back({{Section::schedule, 0},
                  "schedule interval " + std::to_string(schedule.initiation_interval)});
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Op& op = problem.ops()[i];
     const Placement& placement = schedule.ops[i];
+    if (!placement.exists) continue;
     Words words("  " + op.name);
     words << "at" << placement.issue << "in" << problem[placement.group].name;
     if (op.ways.size() > 1) words << "way" << op.ways[static_cast<std::size_t>(placement.way)].name;
@@ -212,8 +224,14 @@ std::vector<Statement> statements_of(const LoopText& loop) {
   std::vector<Statement> out = header_of(problem);
   add_resources(problem, out);
   for (std::size_t i = 0; i < problem.ops().size(); ++i) add_op(problem, i, out);
-  for (std::size_t i = 0; i < problem.dependences().size(); ++i) add_dependence(problem, i, out);
+  const std::vector<std::optional<problem::Errand>> errands = problem::errands_of(problem);
+  for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
+    const Dependence& it = problem.dependences()[i];
+    const bool follows = errands[it.from.index()] || errands[it.to.index()];
+    if (!follows) add_dependence(problem, i, out);
+  }
   for (std::size_t i = 0; i < problem.same_group().size(); ++i) add_same_group(problem, i, out);
+  for (std::size_t i = 0; i < problem.hand_offs().size(); ++i) add_hand_off(problem, i, out);
   if (loop.schedule) add_schedule(problem, *loop.schedule, out);
   if (loop.order) add_order(problem, *loop.order, out);
   return out;

@@ -65,18 +65,19 @@ Result<Position> LoopProblemReader::read(LoopLine& line) {
 
 Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   using Reader = Result<Position> (LoopProblemReader::*)(LoopLine&);
-  static constexpr std::array<std::string_view, 14> kWords = {
+  static constexpr std::array<std::string_view, 15> kWords = {
       "loop", "relax",  "minimize", "minimum-compute-groups",
       "unit", "pipe",   "memory",   "group",
       "op",   "source", "way",      "same-group",
-      "schedule", "order"};
-  static constexpr std::array<Reader, 12> kReaders = {
+      "hand-off", "schedule", "order"};
+  static constexpr std::array<Reader, 13> kReaders = {
       &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
       &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
       &LoopProblemReader::read_unit,     &LoopProblemReader::read_pipe,
       &LoopProblemReader::read_memory,   &LoopProblemReader::read_group,
       &LoopProblemReader::read_op,       &LoopProblemReader::read_source,
-      &LoopProblemReader::read_way,      &LoopProblemReader::read_same_group};
+      &LoopProblemReader::read_way,      &LoopProblemReader::read_same_group,
+      &LoopProblemReader::read_hand_off};
   const Token first = line.peek();
   if (ops_.contains(first.spelling)) {
     const bool is_word = std::find(kWords.begin(), kWords.end(), first.spelling) != kWords.end();
@@ -326,6 +327,30 @@ Result<Position> LoopProblemReader::read_same_group(LoopLine& line) {
   return Position{Section::same_group, parts_.same_group.size() - 1};
 }
 
+Result<Position> LoopProblemReader::read_hand_off(LoopLine& line) {
+  problem::HandOff it;
+  const int column = line.peek().column;
+  const auto read = [&](OpId& id) -> Result<void> {
+    TWILL_TRY(const std::size_t op, ops_.read(line));
+    id = OpId(op);
+    return {};
+  };
+  TWILL_TRY_VOID(read(it.value));
+  TWILL_TRY_VOID(line.keyword("store"));
+  TWILL_TRY_VOID(read(it.store));
+  do {
+    problem::HandOff::Load load;
+    TWILL_TRY_VOID(line.keyword("load"));
+    TWILL_TRY_VOID(read(load.op));
+    TWILL_TRY_VOID(line.keyword("for"));
+    TWILL_TRY_VOID(read(load.reader));
+    it.loads.push_back(load);
+  } while (!line.at_end());
+  parts_.hand_offs.push_back(std::move(it));
+  hand_offs_.push_back({file_, line.number(), column});
+  return Position{Section::hand_off, parts_.hand_offs.size() - 1};
+}
+
 Result<Position> LoopProblemReader::read_dependence(LoopLine& line) {
   problem::Dependence it;
   const int column = line.peek().column;
@@ -417,6 +442,8 @@ Location LoopProblemReader::location_of(const problem::Objection& objection) con
       return dependences_[objection.index];
     case problem::Part::same_group:
       return same_group_[objection.index];
+    case problem::Part::hand_off:
+      return hand_offs_[objection.index];
   }
   return declared(loops_);
 }

@@ -51,6 +51,7 @@ class LoopProblemReader {
   Result<Position> read_minimize(LoopLine& line);
   Result<Position> read_minimum_compute_groups(LoopLine& line);
   Result<Position> read_same_group(LoopLine& line);
+  Result<Position> read_hand_off(LoopLine& line);
   Result<Position> read_unit(LoopLine& line);
   Result<Position> read_pipe(LoopLine& line);
   Result<Position> read_memory(LoopLine& line);
@@ -81,6 +82,7 @@ class LoopProblemReader {
   LoopNames ops_{"op"};
   std::vector<Location> dependences_;
   std::vector<Location> same_group_;
+  std::vector<Location> hand_offs_;
   std::vector<Section> headers_;  ///< header statements read so far, each allowed once
 };
 

@@ -45,6 +45,10 @@ Result<Position> LoopScheduleReader::read_schedule_header(LoopLine& line) {
 
 Result<Position> LoopScheduleReader::read_order_header(LoopLine& line) {
   if (order_line_) return line.fail_at(1, "a second order", "a file holds at most one");
+  if (!problem_.hand_offs().empty()) {
+    return line.fail_at(1, "an order of a loop with hand-offs",
+                        "give a schedule: which stores and loads there are depends on its groups");
+  }
   order_line_.emplace(line);
   section_ = Section::order;
   steps_.resize(problem_.ops().size());
@@ -126,9 +130,11 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   return {};
 }
 
+/// Stores and loads of hand-offs may be missing: then the schedule says that they do not exist.
 Result<void> LoopScheduleReader::check_complete() const {
+  const auto errands = problem::errands_of(problem_);
   for (std::size_t op = 0; op < placements_.size(); ++op) {
-    if (placements_[op]) continue;
+    if (placements_[op] || errands[op]) continue;
     const std::string& name = problem_.ops()[op].name;
     return schedule_line_->fail_at(1, "the schedule does not place op " + in_quotes(name),
                                    "add a line '" + name + " at CYCLE in GROUP'");
@@ -144,8 +150,12 @@ Result<void> LoopScheduleReader::check_complete() const {
 std::optional<Schedule> LoopScheduleReader::schedule() const {
   if (!schedule_line_) return std::nullopt;
   Schedule schedule{interval_, {}};
-  for (const std::optional<Placement>& it : placements_) schedule.ops.push_back(*it);
-  return schedule;
+  Placement missing;
+  missing.exists = false;
+  for (const std::optional<Placement>& it : placements_) {
+    schedule.ops.push_back(it.value_or(missing));
+  }
+  return at_home(problem_, std::move(schedule));
 }
 
 std::optional<Order> LoopScheduleReader::order() const {

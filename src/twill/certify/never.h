@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "twill/certify/certificate.h"
+
+namespace twill::certify {
+
+/// `objection_to_never` of a Problem without hand-offs.
+std::string objection_to_reason(const problem::Problem& problem, const Reason& reason);
+
+}  // namespace twill::certify

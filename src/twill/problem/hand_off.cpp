@@ -1,0 +1,334 @@
+#include "twill/problem/hand_off.h"
+
+#include <algorithm>
+#include <string>
+
+#include "twill/support/check.h"
+#include "twill/support/spelling.h"
+
+namespace twill::problem {
+namespace {
+
+using Complaint = std::optional<Objection>;
+
+/// The dependence by which the reader of a load reads the value; null if there is none.
+const Dependence* reading(const Parts& parts, OpId value, OpId reader) {
+  const auto found = std::find_if(
+      parts.dependences.begin(), parts.dependences.end(), [&](const Dependence& it) {
+        return it.from == value && it.to == reader && it.carries_value;
+      });
+  return found == parts.dependences.end() ? nullptr : &*found;
+}
+
+std::vector<Dependence> dependences_of(const Parts& parts, const HandOff& hand_off) {
+  Dependence give;
+  give.from = hand_off.value;
+  give.to = hand_off.store;
+  std::vector<Dependence> out = {give};
+  for (const HandOff::Load& load : hand_off.loads) {
+    const Dependence* direct = reading(parts, hand_off.value, load.reader);
+    TWILL_CHECK(direct != nullptr, "the reader of a load reads the value");
+    out.front().blocking = out.front().blocking || direct->blocking;
+    Dependence over;
+    over.from = hand_off.store;
+    over.to = load.op;
+    over.distance = direct->distance;
+    over.blocking = true;
+    out.push_back(over);
+    Dependence take;
+    take.from = load.op;
+    take.to = load.reader;
+    take.read_hold = direct->read_hold;
+    take.in_place = direct->in_place;
+    out.push_back(take);
+  }
+  return out;
+}
+
+/// By op: whether it belongs to a hand-off.
+std::vector<bool> errands_among(const Parts& parts) {
+  std::vector<bool> out(parts.ops.size(), false);
+  for (const HandOff& it : parts.hand_offs) {
+    out[it.store.index()] = true;
+    for (const HandOff::Load& load : it.loads) out[load.op.index()] = true;
+  }
+  return out;
+}
+
+/// What is checked of one hand-off after the other.
+class Checker {
+ public:
+  explicit Checker(const Parts& parts) : parts_(parts), used_(parts.ops.size(), false) {}
+
+  Complaint check() {
+    if (parts_.hand_offs.empty()) return {};
+    for (index_ = 0; index_ < parts_.hand_offs.size(); ++index_) {
+      if (Complaint bad = check_ids(parts_.hand_offs[index_])) return bad;
+    }
+    errands_ = errands_among(parts_);
+    std::vector<bool> handed(parts_.ops.size(), false);
+    for (index_ = 0; index_ < parts_.hand_offs.size(); ++index_) {
+      const HandOff& it = parts_.hand_offs[index_];
+      if (handed[it.value.index()]) {
+        return complain(name(it.value) + " is handed over twice",
+                        "name all its loads in one hand-off");
+      }
+      handed[it.value.index()] = true;
+      if (Complaint bad = check_ends(it)) return bad;
+    }
+    if (Complaint bad = check_dependences()) return bad;
+    return check_sets();
+  }
+
+ private:
+  Complaint complain(std::string message, std::string hint) const {
+    return Objection{Part::hand_off, index_, std::move(message), std::move(hint)};
+  }
+  const Op& op(OpId id) const { return parts_.ops[id.index()]; }
+  std::string name(OpId id) const { return in_quotes(op(id).name); }
+
+  Complaint check_ids(const HandOff& it) {
+    if (it.loads.empty()) {
+      return complain("a hand-off without a load", "name a load for each reader in another group");
+    }
+    std::vector<OpId> all = {it.value, it.store};
+    for (const HandOff::Load& load : it.loads) {
+      all.push_back(load.op);
+      all.push_back(load.reader);
+    }
+    for (const OpId id : all) {
+      if (id.index() < parts_.ops.size()) continue;
+      return complain("a hand-off names an op that does not exist",
+                      "the loop has " + std::to_string(parts_.ops.size()) + " ops");
+    }
+    if (Complaint bad = take(it.store)) return bad;
+    for (const HandOff::Load& load : it.loads) {
+      if (Complaint bad = take(load.op)) return bad;
+    }
+    return {};
+  }
+
+  Complaint take(OpId id) {
+    if (used_[id.index()]) {
+      return complain(name(id) + " stands twice in hand-offs",
+                      "give each value a store, and each of its readers a load, of its own");
+    }
+    used_[id.index()] = true;
+    return {};
+  }
+
+  Complaint check_ends(const HandOff& it) const {
+    if (Complaint bad = check_ordinary(it.value)) return bad;
+    if (Complaint bad = check_errand(it.store, it.value)) return bad;
+    if (op(it.store).registers != 0) {
+      return complain("the store " + name(it.store) + " has a result in registers",
+                      "what it writes may occupy a memory; the registers are the value's");
+    }
+    for (std::size_t i = 0; i < it.loads.size(); ++i) {
+      const HandOff::Load& load = it.loads[i];
+      if (Complaint bad = check_ordinary(load.reader)) return bad;
+      if (Complaint bad = check_errand(load.op, load.reader)) return bad;
+      const auto same = [&](const HandOff::Load& other) { return other.reader == load.reader; };
+      if (std::count_if(it.loads.begin(), it.loads.end(), same) > 1) {
+        return complain(name(load.reader) + " has two loads of " + name(it.value), "keep one");
+      }
+      if (Complaint bad = check_reading(it.value, load.reader)) return bad;
+    }
+    return {};
+  }
+
+  Complaint check_ordinary(OpId id) const {
+    if (errands_[id.index()]) {
+      return complain(name(id) + " is itself the store or load of a hand-off",
+                      "hand over values of ops that are always there");
+    }
+    if (!op(id).variable_latency) return {};
+    return complain(name(id) + " has variable latency, so no group of threads hands over its value",
+                    "a load group brings values to memory, where every group reads them");
+  }
+
+  /// A store or load beside the op whose group it shares.
+  Complaint check_errand(OpId id, OpId home) const {
+    if (op(id).ways.size() != 1) {
+      return complain(name(id) + " has several ways", "a store or load of a hand-off has one");
+    }
+    if (op(id).variable_latency) {
+      return complain(name(id) + " has variable latency",
+                      "a store or load of a hand-off runs in the group of " + name(home));
+    }
+    if (op(id).warps == op(home).warps) return {};
+    return complain(name(id) + " is not as wide as " + name(home) + ", whose group it shares",
+                    "give both " + std::to_string(op(home).warps) + " warps");
+  }
+
+  Complaint check_reading(OpId value, OpId reader) const {
+    const std::string edge = name(value) + " -> " + name(reader);
+    std::size_t count = 0;
+    for (const Dependence& it : parts_.dependences) {
+      if (it.from != value || it.to != reader) continue;
+      if (it.transfer != 0) {
+        return complain("dependence " + edge + " has a transfer and a hand-off",
+                        "drop the transfer: store and load say what crossing takes");
+      }
+      if (it.carries_value) ++count;
+    }
+    if (value == reader) {
+      return complain(name(value) + " is handed over to itself", "it never leaves its group");
+    }
+    if (op(value).warps != op(reader).warps) {
+      return complain(edge + " leads to another width", "groups of one width hand over registers");
+    }
+    if (count == 1) return {};
+    return complain(edge + (count == 0 ? " is no dependence with a value"
+                                       : " are several dependences with a value"),
+                    "a hand-off is about exactly one");
+  }
+
+  /// Nothing depends on a store or load, or the other way round, but for what `pose` makes.
+  Complaint check_dependences() const {
+    std::vector<Dependence> made;
+    for (const HandOff& it : parts_.hand_offs) {
+      const std::vector<Dependence> more = dependences_of(parts_, it);
+      made.insert(made.end(), more.begin(), more.end());
+    }
+    for (std::size_t i = 0; i < parts_.dependences.size(); ++i) {
+      const Dependence& it = parts_.dependences[i];
+      if (!errands_[it.from.index()] && !errands_[it.to.index()]) continue;
+      if (std::find(made.begin(), made.end(), it) != made.end()) continue;
+      return Objection{Part::dependence, i,
+                       "dependence " + name(it.from) + " -> " + name(it.to) +
+                           " is about a store or load of a hand-off",
+                       "drop it: their dependences follow from the hand-off"};
+    }
+    return {};
+  }
+
+  Complaint check_sets() const {
+    for (std::size_t i = 0; i < parts_.same_group.size(); ++i) {
+      for (const OpId id : parts_.same_group[i]) {
+        if (!errands_[id.index()]) continue;
+        return Objection{Part::same_group, i,
+                         name(id) + " is a store or load of a hand-off",
+                         "drop it: it follows its value or reader into its group"};
+      }
+    }
+    return {};
+  }
+
+  const Parts& parts_;
+  std::size_t index_ = 0;  ///< of the hand-off at hand
+  std::vector<bool> used_;
+  std::vector<bool> errands_;
+};
+
+/// Takes the value from the dependences by which it is handed over.
+template <class Crosses>
+void hand_over(Parts& parts, Crosses crosses) {
+  for (const HandOff& it : parts.hand_offs) {
+    for (const HandOff::Load& load : it.loads) {
+      if (!crosses(it.value, load.reader)) continue;
+      for (Dependence& direct : parts.dependences) {
+        if (direct.from != it.value || direct.to != load.reader || !direct.carries_value) continue;
+        direct.carries_value = direct.in_place = false;
+        direct.read_hold.reset();
+      }
+    }
+  }
+}
+
+/// Keeps the ops marked, and what speaks of them only.
+std::vector<OpId> keep(Parts& parts, const std::vector<bool>& kept) {
+  std::vector<OpId> now(parts.ops.size());
+  std::vector<OpId> before;
+  std::vector<Op> ops;
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    if (!kept[i]) continue;
+    now[i] = OpId(ops.size());
+    before.emplace_back(i);
+    ops.push_back(std::move(parts.ops[i]));
+  }
+  parts.ops = std::move(ops);
+  std::erase_if(parts.dependences, [&](const Dependence& it) {
+    return !kept[it.from.index()] || !kept[it.to.index()];
+  });
+  for (Dependence& it : parts.dependences) {
+    it.from = now[it.from.index()];
+    it.to = now[it.to.index()];
+  }
+  for (std::vector<OpId>& set : parts.same_group) {
+    for (OpId& op : set) op = now[op.index()];
+  }
+  return before;
+}
+
+template <class Exists, class Crosses>
+Reduced reduce(const Problem& problem, Exists exists, Crosses crosses) {
+  Parts parts = problem.parts();
+  const std::vector<std::optional<Errand>> errands = errands_of(problem);
+  std::vector<bool> kept(parts.ops.size(), true);
+  int computes = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (errands[i]) kept[i] = exists(*errands[i]);
+    if (!errands[i] && !parts.ops[i].variable_latency) ++computes;
+  }
+  hand_over(parts, crosses);
+  parts.hand_offs.clear();
+  // The rule counts ops that are always there.
+  parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, computes);
+  std::vector<OpId> before = keep(parts, kept);
+  Result<Problem> posed = pose(std::move(parts));
+  TWILL_CHECK(posed.has_value(), "a Problem stays well-formed without hand-offs");
+  return {*std::move(posed), std::move(before)};
+}
+
+}  // namespace
+
+std::optional<Objection> objection_to_hand_offs(const Parts& parts) {
+  return Checker(parts).check();
+}
+
+std::vector<Dependence> with_errands(const Parts& parts) {
+  if (parts.hand_offs.empty()) return parts.dependences;
+  const std::vector<bool> errands = errands_among(parts);
+  std::vector<Dependence> out;
+  for (const Dependence& it : parts.dependences) {
+    if (!errands[it.from.index()] && !errands[it.to.index()]) out.push_back(it);
+  }
+  for (const HandOff& it : parts.hand_offs) {
+    const std::vector<Dependence> made = dependences_of(parts, it);
+    out.insert(out.end(), made.begin(), made.end());
+  }
+  return out;
+}
+
+std::vector<std::optional<Errand>> errands_of(const Problem& problem) {
+  std::vector<std::optional<Errand>> out(problem.ops().size());
+  for (const HandOff& it : problem.hand_offs()) {
+    Errand store{it.value, {}};
+    for (const HandOff::Load& load : it.loads) {
+      store.moves.emplace_back(it.value, load.reader);
+      out[load.op.index()] = Errand{load.reader, {{it.value, load.reader}}};
+    }
+    out[it.store.index()] = std::move(store);
+  }
+  return out;
+}
+
+bool is_needed(const Errand& errand, const std::vector<GroupId>& groups) {
+  return std::any_of(errand.moves.begin(), errand.moves.end(), [&](const auto& move) {
+    return groups[move.first.index()] != groups[move.second.index()];
+  });
+}
+
+Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups) {
+  return reduce(
+      problem, [&](const Errand& errand) { return is_needed(errand, groups); },
+      [&](OpId value, OpId reader) { return groups[value.index()] != groups[reader.index()]; });
+}
+
+Reduced common_part(const Problem& problem) {
+  return reduce(
+      problem, [](const Errand&) { return false; }, [](OpId, OpId) { return true; });
+}
+
+}  // namespace twill::problem

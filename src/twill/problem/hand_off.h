@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "twill/problem/objection.h"
+#include "twill/problem/problem.h"
+
+/// What the hand-offs of a Problem come to. Groups decide which of their ops exist; once they are
+/// chosen, what is left is an ordinary Problem, and everything that is said of schedules is said of
+/// that one.
+namespace twill::problem {
+
+/// Of an op of a hand-off: which op it follows into its group, and for whom it is there.
+struct Errand {
+  OpId home;                                  ///< runs in the group of this op
+  std::vector<std::pair<OpId, OpId>> moves;   ///< value and reader; it exists if the groups of one
+                                              ///< pair differ
+};
+
+/// By op; none for ops that always exist. Cost: O(ops + loads).
+std::vector<std::optional<Errand>> errands_of(const Problem& problem);
+
+/// Whether it exists, given the group of each op.
+bool is_needed(const Errand& errand, const std::vector<GroupId>& groups);
+
+/// The Problem as a choice of groups leaves it.
+struct Reduced {
+  Problem problem;        ///< without hand-offs: those that are needed are ops like any other
+  std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
+};
+
+/// Drops the ops of hand-offs that these groups (by op) do not need, and the values that are handed
+/// over from the dependences of value on reader, which stay as an order.
+/// Cost: that of a copy.
+Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups);
+
+/// The same without all ops of hand-offs, and without the values that may be handed over: what holds
+/// of it, holds whatever the groups are. Cost: that of a copy.
+Reduced common_part(const Problem& problem);
+
+/// For `pose`. What is wrong with the hand-offs of these Parts, whose ops, dependences and sets of
+/// one group are fine by themselves.
+std::optional<Objection> objection_to_hand_offs(const Parts& parts);
+
+/// For `pose`: all dependences, first those of ops that always exist as they stand there, then
+/// those of the hand-offs, made anew. Precondition: no objection.
+std::vector<Dependence> with_errands(const Parts& parts);
+
+}  // namespace twill::problem

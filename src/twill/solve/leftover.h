@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "twill/problem/hand_off.h"
+#include "twill/schedule/schedule.h"
+#include "twill/solve/instance.h"
+
+namespace twill::solve {
+
+/// What the groups of a schedule leave of an instance with hand-offs: an instance in which every op
+/// exists. Of one without hand-offs that is the instance itself.
+class Leftover {
+ public:
+  /// `instance` outlives this. Cost: that of an instance, if there are hand-offs.
+  Leftover(const Instance& instance, const schedule::Schedule& schedule);
+  Leftover(const Leftover&) = delete;
+  Leftover& operator=(const Leftover&) = delete;
+
+  const Instance& instance() const { return own_ ? *own_ : whole_; }
+  /// A schedule with these groups, without what does not exist; and back.
+  schedule::Schedule reduced(const schedule::Schedule& schedule) const;
+  schedule::Schedule completed(const schedule::Schedule& schedule) const;
+
+ private:
+  const Instance& whole_;
+  std::optional<problem::Reduced> reduced_;
+  std::optional<Instance> own_;
+};
+
+}  // namespace twill::solve

@@ -1,0 +1,282 @@
+// Protects: hand-offs (problem/hand_off.h), by which a value changes groups by a store and loads
+// that exist exactly if it does. The search decides on groups and hand-offs at once; here every
+// choice of groups is tried one after the other, what it leaves is solved as an ordinary problem,
+// and the best of these has to be what the search found. Certificates of all verdicts are checked.
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "solve/random_problem.h"
+#include "solve/solve_text.h"
+#include "twill/certify/certificate.h"
+#include "twill/problem/hand_off.h"
+#include "twill/prove/prove.h"
+#include "twill/solve/decide.h"
+#include "twill/verify/verify.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::GroupId;
+using problem::HandOff;
+using problem::OpId;
+using problem::Parts;
+using problem::Problem;
+using problem::Rule;
+using schedule::Answer;
+using schedule::Verdict;
+using solve_test::problem_of;
+using solve_test::random_problem;
+using solve_test::solve_checked;
+
+std::string text_of(const Problem& problem) {
+  return schedule::print_loop(schedule::loop_text_of(problem));
+}
+
+int pick(std::mt19937& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
+
+problem::Op errand(std::mt19937& random, std::string name, int warps) {
+  problem::Op op;
+  op.name = std::move(name);
+  op.warps = warps;
+  problem::Way way;
+  way.issue = pick(random, 0, 2);
+  way.latency = pick(random, 0, 3);
+  if (pick(random, 0, 2) == 0) {
+    way.unit = problem::UnitId(static_cast<std::size_t>(pick(random, 0, 1)));
+    way.occupancy = pick(random, 1, 3);
+  }
+  if (pick(random, 0, 2) == 0) way.pipes.push_back({problem::PipeId(0), pick(random, 1, 2)});
+  op.ways.push_back(way);
+  return op;
+}
+
+/// Hands over as many values as can be.
+Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
+  Parts parts = problem.parts();
+  const std::size_t ops = parts.ops.size();
+  for (std::size_t v = 0; v < ops; ++v) {
+    HandOff it;
+    it.value = OpId(v);
+    if (parts.ops[v].registers == 0 || parts.ops[v].variable_latency) continue;
+    std::set<std::size_t> readers;
+    for (std::size_t r = 0; r < ops; ++r) {
+      const auto reads = [&](const problem::Dependence& d) {
+        return d.from == it.value && d.to == OpId(r) && d.carries_value;
+      };
+      const auto& all = parts.dependences;
+      const bool fits = r != v && parts.ops[r].warps == parts.ops[v].warps &&
+                        !parts.ops[r].variable_latency &&
+                        std::count_if(all.begin(), all.end(), reads) == 1;
+      if (fits && pick(random, 0, 3) > 0) readers.insert(r);
+    }
+    if (readers.empty()) continue;
+    for (problem::Dependence& d : parts.dependences) {
+      if (d.from == it.value && readers.contains(d.to.index())) d.transfer = 0;
+    }
+    const std::string name = parts.ops[v].name;
+    it.store = OpId(parts.ops.size());
+    parts.ops.push_back(errand(random, "put_" + name, parts.ops[v].warps));
+    if (pick(random, 0, 1) == 0) {
+      parts.ops.back().footprint.push_back({problem::MemoryId(0), pick(random, 1, 2)});
+    }
+    for (const std::size_t r : readers) {
+      it.loads.push_back({OpId(parts.ops.size()), OpId(r)});
+      parts.ops.push_back(
+          errand(random, "get_" + name + "_" + parts.ops[r].name, parts.ops[r].warps));
+      parts.ops.back().registers = pick(random, 0, 2);
+    }
+    parts.hand_offs.push_back(std::move(it));
+  }
+  Result<Problem> posed = problem::pose(std::move(parts));
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+/// The problem that a choice of groups leaves, in which every op can only be in its group; none if
+/// the choice itself is against the rules.
+std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>& groups) {
+  const auto errands = problem::errands_of(problem);
+  std::set<GroupId> used;
+  std::int64_t pool = 0;
+  std::int64_t computes = 0;
+  for (const problem::Group& group : problem.groups()) pool += group.loads ? 0 : 1;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const problem::Op& op = problem.ops()[i];
+    const problem::Group& group = problem[groups[i]];
+    if (problem.in_force(Rule::width) && op.warps != group.warps) return std::nullopt;
+    if (problem.in_force(Rule::load_group) && op.variable_latency != group.loads) {
+      return std::nullopt;
+    }
+    if (!group.loads) used.insert(groups[i]);
+    if (!errands[i] && !op.variable_latency) ++computes;
+  }
+  const auto least =
+      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, computes});
+  if (static_cast<std::int64_t>(used.size()) < least) return std::nullopt;
+  for (const std::vector<OpId>& set : problem.same_group()) {
+    for (const OpId op : set) {
+      if (groups[op.index()] != groups[set.front().index()]) return std::nullopt;
+    }
+  }
+  const problem::Reduced left = problem::reduced(problem, groups);
+  Parts parts = left.problem.parts();
+  for (std::size_t g = 0; g < parts.groups.size(); ++g) {
+    parts.groups[g].warps = 100 + static_cast<int>(g);
+  }
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    parts.ops[i].warps = 100 + static_cast<int>(groups[left.ops[i].index()].index());
+  }
+  std::erase(parts.relaxed, Rule::width);
+  std::erase(parts.relaxed, Rule::load_group);
+  parts.relaxed.push_back(Rule::load_group);
+  std::sort(parts.relaxed.begin(), parts.relaxed.end());
+  parts.minimum_compute_groups = 0;
+  parts.objectives = {problem::Objective::length};
+  Result<Problem> posed = problem::pose(std::move(parts));
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+std::int64_t crossings_of(const Problem& problem, const std::vector<GroupId>& groups) {
+  std::set<std::pair<OpId, GroupId>> crossings;
+  const auto errands = problem::errands_of(problem);
+  for (const problem::Dependence& it : problem.dependences()) {
+    const GroupId to = groups[it.to.index()];
+    const bool crosses = it.carries_value && to != groups[it.from.index()];
+    if (crosses && !errands[it.from.index()] && problem[it.from].registers > 0) {
+      crossings.emplace(it.from, to);
+    }
+  }
+  return static_cast<std::int64_t>(crossings.size());
+}
+
+using Values = std::vector<std::int64_t>;  ///< interval, groups, crossings, length
+
+/// The best over all choices of groups, each solved by itself; empty if there is none.
+Values best_of_all(const Problem& problem) {
+  const auto errands = problem::errands_of(problem);
+  std::vector<std::size_t> ordinary;
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (!errands[i]) ordinary.push_back(i);
+  }
+  Values best;
+  std::vector<GroupId> groups(errands.size());
+  const std::function<void(std::size_t)> choose = [&](std::size_t next) {
+    if (next < ordinary.size()) {
+      for (std::size_t g = 0; g < problem.groups().size(); ++g) {
+        groups[ordinary[next]] = GroupId(g);
+        choose(next + 1);
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < errands.size(); ++i) {
+      if (errands[i]) groups[i] = groups[errands[i]->home.index()];
+    }
+    const std::optional<Problem> one = pinned(problem, groups);
+    if (!one) return;
+    const Answer answer = solve_checked(*one);
+    if (!answer.schedule) return;
+    std::set<GroupId> used;
+    for (const std::size_t op : ordinary) used.insert(groups[op]);
+    Values values = {answer.schedule->initiation_interval,
+                     static_cast<std::int64_t>(used.size()), crossings_of(problem, groups),
+                     answer.objectives.back().value};
+    if (best.empty() || values < best) best = std::move(values);
+  };
+  choose(0);
+  return best;
+}
+
+Values values_of(const Answer& answer) {
+  Values out;
+  for (const schedule::ObjectiveValue& it : answer.objectives) out.push_back(it.value);
+  return out;
+}
+
+TEST(HandOffs, AreDecidedWithTheGroups) {
+  int crossing = 0;
+  int infeasible = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    solve_test::Size size;
+    size.ops = pick(random, 2, 4);
+    size.groups = pick(random, 2, 3);
+    const Problem problem = with_hand_offs(random, random_problem(random, size));
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(problem));
+    const Answer answer = solve_checked(problem);
+    const Values best = best_of_all(problem);
+    EXPECT_EQ(values_of(answer), best);
+    EXPECT_EQ(answer.verdict, best.empty() ? Verdict::infeasible : Verdict::optimal);
+    if (best.empty()) ++infeasible;
+    if (!answer.schedule) continue;
+    for (const HandOff& it : problem.hand_offs()) {
+      crossing += answer.schedule->ops[it.store.index()].exists ? 1 : 0;
+    }
+  }
+  EXPECT_GT(crossing, 20);
+  EXPECT_GT(infeasible, 5);
+}
+
+TEST(HandOffs, AreCertified) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    solve_test::Size size;
+    size.ops = pick(random, 3, 6);
+    size.groups = pick(random, 2, 3);
+    const Problem problem = with_hand_offs(random, random_problem(random, size));
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(problem));
+    const auto proven = prove::prove(problem, {});
+    ASSERT_TRUE(proven.has_value()) << proven.error();
+    const auto checked = certify::check_files(certify::print_certificate(proven->certificate));
+    ASSERT_TRUE(checked.has_value()) << to_string(checked.error());
+    EXPECT_FALSE(checked->rejection.has_value()) << checked->rejection->reason;
+  }
+}
+
+TEST(HandOffs, AreFeasibleFromTheLeastIntervalOn) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    const Problem problem = with_hand_offs(random, random_problem(random, {4, 2, 3, 1}));
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(problem));
+    const Answer answer = solve_checked(problem);
+    if (!answer.schedule) continue;
+    const Cycles least = answer.schedule->initiation_interval;
+    for (Cycles ii = std::max<Cycles>(1, least - 2); ii < least + 5; ++ii) {
+      EXPECT_EQ(decide(problem, ii, {}).decided == Decided::feasible, ii >= least) << ii;
+    }
+  }
+}
+
+TEST(HandOffs, GoThroughTheText) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const Problem problem = with_hand_offs(random, random_problem(random, {5, 2, 3, 1}));
+    const std::string text = text_of(problem);
+    auto read = schedule::parse_loop(text, "test.loop");
+    ASSERT_TRUE(read.has_value()) << to_string(read.error());
+    EXPECT_EQ(read->problem, problem);
+    EXPECT_EQ(schedule::print_loop(*read), text);
+    const Answer answer = solve_checked(problem);
+    if (!answer.schedule) continue;
+    const std::string placed =
+        schedule::print_loop(schedule::loop_text_of(problem, answer.schedule));
+    read = schedule::parse_loop(placed, "test.loop");
+    ASSERT_TRUE(read.has_value()) << to_string(read.error());
+    EXPECT_EQ(*read->schedule, *answer.schedule) << placed;
+  }
+}
+
+}  // namespace
+}  // namespace twill::solve
