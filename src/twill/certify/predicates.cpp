@@ -295,7 +295,7 @@ void Constraints::define_alive(const Predicate& it, Literal is) {
     alive_[key].emplace_back(it.number, is);
   }
   for (const Reading& reading : facts_.readings[it.first]) {
-    Guards excused = missing({it.first, reading.reader}, guards);
+    Guards excused = missing({it.first, reading.reader, it.second}, guards);
     if (reading.handed) {
       excused.push_back(negation(literal({Kind::same, it.first, reading.reader, 0})));
     }

@@ -76,7 +76,7 @@ bool Engine::prepare() {
   return imply_from_graph();
 }
 
-/// The most active open variable, kTrue if there is none. An atom gets the value it has in the
+/// The most active open variable that matters, kTrue if there is none. An atom gets the value it has in the
 /// current solution of the difference graph (which then need not change), others the one they had
 /// last.
 Literal Engine::pick() {
@@ -84,11 +84,19 @@ Literal Engine::pick() {
     const std::uint32_t variable = order_.take_first();
     const Literal literal(variable, false);
     if (is_true(literal) || is_false(literal)) continue;
+    if (!matters(variable)) {
+      left_open_.emplace_back(variable, level());
+      continue;
+    }
     const bool positive =
         graph_.is_atom(literal) ? graph_.holds_in_potential(literal) : phases_[variable] > 0;
     return positive ? literal : ~literal;
   }
   return kTrue;
+}
+
+bool Engine::matters(std::uint32_t variable) const {
+  return !is_false(matters_if_[variable][0]) && !is_false(matters_if_[variable][1]);
 }
 
 void Engine::decide(Literal literal) {

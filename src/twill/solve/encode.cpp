@@ -107,11 +107,18 @@ void Encoding::make_nodes(const SubTiles& sub_tiles) {
 Literal Encoding::slot_apart(std::size_t later, std::size_t earlier, Cycles by) {
   if (by <= 1 - ii_) return kTrue;
   if (by >= ii_) return kFalse;
-  return engine_.at_least({slots_[later], slots_[earlier], by});
+  return apart(slots_, later, earlier, by);
 }
 
 Literal Encoding::stage_apart(std::size_t later, std::size_t earlier, Cycles by) {
-  return engine_.at_least({stages_[later], stages_[earlier], by});
+  return apart(stages_, later, earlier, by);
+}
+
+Literal Encoding::apart(const std::vector<Node>& nodes, std::size_t later, std::size_t earlier,
+                        Cycles by) {
+  const Literal literal = engine_.at_least({nodes[later], nodes[earlier], by});
+  engine_.matters_if(literal, exists_[later], exists_[earlier]);
+  return literal;
 }
 
 void Encoding::add_clause(const Guards& guards, std::initializer_list<Literal> literals) {

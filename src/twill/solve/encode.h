@@ -86,6 +86,7 @@ class Encoding {
   Guards unless_exist(std::initializer_list<std::size_t> ops, Guards guards = {}) const;
   Literal runs_in(std::size_t op, std::size_t group);
   Literal slot_apart(std::size_t later, std::size_t earlier, Cycles by);
+  Literal apart(const std::vector<Node>& nodes, std::size_t later, std::size_t earlier, Cycles by);
   Literal stage_apart(std::size_t later, std::size_t earlier, Cycles by);
   void add_clause(const Guards& guards, std::initializer_list<Literal> literals);
   void require_after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);

@@ -30,13 +30,13 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
   }
 }
 
-/// A literal that is true at least if `copy` or more copies of the value are alive at the time of
-/// `event` (and `shared` is true). An event that does not exist has a time as well, and what is
-/// alive then fits too.
+/// A literal that is true at least if `copy` or more copies of the value are alive when `event` is
+/// issued (and `shared` is true), if both exist.
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
   const auto kind = shared == kTrue ? Meaning::Kind::alive : Meaning::Kind::held;
   const Literal alive = literal({kind, value, event, copy});
+  engine_.matters_if(alive, exists_[value], exists_[event]);
   for (const Read& read : instance_.reads[value]) {
     count_read(value, read, event, copy, shared, alive);
   }
@@ -52,7 +52,7 @@ Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t 
 /// superfluous.
 void Encoding::count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                           Literal shared, Literal alive) {
-  Guards guards = unless_exist({value, read.reader}, {~shared, alive});
+  Guards guards = unless_exist({value, read.reader, event}, {~shared, alive});
   if (read.handed) guards.push_back(~same_group(value, read.reader));
   const Literal started = slot_apart(event, value, 0);  // the copy of this very round has begun
   const Cycles most = ceil_divide(read.hold + ii_ - 1, ii_);

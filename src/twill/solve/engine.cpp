@@ -22,10 +22,15 @@ Literal Engine::add_literal() {
   levels_.push_back(0);
   reasons_.emplace_back();
   phases_.push_back(0);
+  matters_if_.push_back({kTrue, kTrue});
   marks_.push_back(Mark::none);
   order_.add_variable();
   order_.insert(literal.variable());
   return literal;
+}
+
+void Engine::matters_if(Literal literal, Literal first, Literal second) {
+  matters_if_[literal.variable()] = {first, second};
 }
 
 Literal Engine::at_least(const Difference& difference) {
@@ -144,6 +149,9 @@ void Engine::backtrack(std::uint32_t target) {
     values_[(~literal).code()] = 0;
     phases_[variable] = literal.negative() ? -1 : 1;
     order_.insert(variable);
+  }
+  for (; !left_open_.empty() && left_open_.back().second > target; left_open_.pop_back()) {
+    order_.insert(left_open_.back().first);
   }
   trail_.resize(start.trail);
   graph_.backtrack(start.edges);

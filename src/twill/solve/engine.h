@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "twill/solve/at_most.h"
@@ -53,6 +55,9 @@ class Engine {
   void suggest(Literal literal) {
     phases_[literal.variable()] = static_cast<std::int8_t>(literal.negative() ? -1 : 1);
   }
+  /// The search leaves the variable of this literal open where one of the two is false: a model
+  /// then says nothing of it. Nothing may be wrong with that.
+  void matters_if(Literal literal, Literal first, Literal second);
   /// Nodes come before everything that speaks of nodes.
   Node add_node() { return graph_.add_node(); }
 
@@ -134,6 +139,7 @@ class Engine {
   // conflict_search.cpp: decisions, restarts
   bool prepare();
   Literal pick();
+  bool matters(std::uint32_t variable) const;
   void decide(Literal literal);
   void save_model();
   bool account(Budget& budget);
@@ -146,6 +152,10 @@ class Engine {
   std::vector<std::uint32_t> levels_;
   std::vector<Reason> reasons_;
   std::vector<std::int8_t> phases_;  ///< the last value, 0 if there was none
+  /// By variable, what it matters for; kTrue if it always does. And those that were left open, with
+  /// the decision level at which they were.
+  std::vector<std::array<Literal, 2>> matters_if_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> left_open_;
   std::vector<Literal> trail_;
   std::vector<Level> level_starts_;
   std::uint32_t clause_head_ = 0;  ///< trail positions up to which each theory has seen the trail
