@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "twill/driver/checking.h"
@@ -198,11 +200,32 @@ Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& reque
   return Pools(kernel, request, std::move(fastest), std::move(slowest)).run();
 }
 
-Result<problem::Problem> posed_at_fastest(const Request& request) {
+namespace {
+
+/// By op of the problem, the group it has in the plan. What the plan has not, is not needed.
+std::vector<problem::GroupId> groups_as_in(const plan::Plan& plan,
+                                           const problem::Problem& problem) {
+  std::map<std::string_view, problem::GroupId> planned;
+  for (std::size_t i = 0; i < plan.problem.ops().size(); ++i) {
+    planned.emplace(plan.problem.ops()[i].name, plan.schedule.ops[i].group);
+  }
+  std::vector<problem::GroupId> groups;
+  for (const problem::Op& op : problem.ops()) {
+    const auto found = planned.find(op.name);
+    groups.push_back(found == planned.end() ? problem::GroupId() : found->second);
+  }
+  return groups;
+}
+
+}  // namespace
+
+Result<problem::Problem> posed_at_fastest(const Request& request, const plan::Plan& plan) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, Rate::fastest));
   PosedPool& pool = posed.pools.front();
-  if (request.strategy.strategy == Strategy::twill) return std::move(pool.problem);
+  if (request.strategy.strategy == Strategy::twill) {
+    return problem::reduced(pool.problem, groups_as_in(plan, pool.problem)).problem;
+  }
   TWILL_TRY(strategy::Terms terms,
             strategy::terms_of(pool.problem, choice_for(kernel, request), parts_of(pool)));
   return std::move(terms.problem);

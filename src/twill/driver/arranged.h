@@ -6,6 +6,7 @@
 
 #include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
+#include "twill/plan/plan.h"
 
 /// Internal to the driver: schedules by other strategies than `twill`.
 namespace twill::driver {
@@ -36,7 +37,7 @@ struct ArrangedKernel {
 Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& request);
 
 /// The Problem of a kernel for the request's pool with every op at its fastest, as the request's
-/// strategy poses it.
-Result<problem::Problem> posed_at_fastest(const Request& request);
+/// strategy poses it. Of hand-offs it has those of the plan, which is one of this kernel.
+Result<problem::Problem> posed_at_fastest(const Request& request, const plan::Plan& plan);
 
 }  // namespace twill::driver

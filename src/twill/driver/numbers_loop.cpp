@@ -13,7 +13,7 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   Request same = request;
   same.pool = planned.outcome.pool;
   TWILL_TRY(const Kernel kernel, read_kernel(same));
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same));
+  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, plan));
   simulate::Timing timing;
   timing.load_latency = true;
   timing.shared_pipes = true;

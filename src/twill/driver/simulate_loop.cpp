@@ -67,7 +67,7 @@ Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop plann
   }
   Request same = request;
   same.pool = loop.outcome->pool;
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same));
+  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, loop.plan->plan()));
   timing.shared_pipes = true;
   simulate::Setting setting = setting_for(wanted, timing);
   setting.costs = &fastest;

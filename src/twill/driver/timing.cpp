@@ -23,7 +23,7 @@ Result<std::optional<double>> simulated_interval(const Request& request, const s
                                                  const plan::Plan& plan) {
   Request same = request;
   same.pool = pool;
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same));
+  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, plan));
   TWILL_TRY(simulate::Timing timing, timing_on(plan.limits.machine));
   timing.shared_pipes = true;
   const auto run = simulate::simulate(plan, {kTrips, timing, &fastest, false});
