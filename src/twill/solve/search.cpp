@@ -7,6 +7,7 @@
 
 #include "twill/schedule/pool_class.h"
 #include "twill/solve/leftover.h"
+#include "twill/solve/guess.h"
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
 #include "twill/support/check.h"
@@ -53,7 +54,8 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   if (!exclusion_.least.empty()) interval.bound = std::max(interval.bound, exclusion_.least[0]);
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
-  if (!exclusion_.structures.empty()) {  // the next best is often no slower
+  // The next best is often no slower; and what a guess is about may not be needed.
+  if (!exclusion_.structures.empty() || !instance_.problem->hand_offs().empty()) {
     const Outcome outcome = try_interval(interval.bound, kFirstEffort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) ++interval.bound;
@@ -64,6 +66,8 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     const Outcome outcome = try_interval(*worst, kNoLimit);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
+  } else if ((interval.schedule = guess(candidate_, budget_))) {
+    found_ = interval.schedule;
   } else {
     interval = climb(interval);
   }

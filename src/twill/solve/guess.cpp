@@ -1,0 +1,105 @@
+#include "twill/solve/guess.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "twill/problem/hand_off.h"
+#include "twill/schedule/bounds.h"
+#include "twill/solve/search.h"
+#include "twill/support/check.h"
+
+namespace twill::solve {
+namespace {
+
+using problem::GroupId;
+using problem::HandOff;
+using problem::OpId;
+using problem::Parts;
+using problem::Problem;
+using schedule::Schedule;
+
+/// The part of what is left of the budget that each of the two searches may spend.
+constexpr std::uint64_t kShare = 16;
+
+Problem posed(Parts parts) {
+  Result<Problem> problem = problem::pose(std::move(parts));
+  TWILL_CHECK(problem.has_value(), "a simpler Problem is as well-formed as the one it comes from");
+  return *std::move(problem);
+}
+
+/// Every store and load as a delay; then the fewer cross, the better.
+problem::Reduced with_delays(const Problem& problem) {
+  problem::Reduced part = problem::common_part(problem);
+  Parts parts = part.problem.parts();
+  const auto now = [&](OpId op) {
+    return OpId(static_cast<std::size_t>(
+        std::lower_bound(part.ops.begin(), part.ops.end(), op) - part.ops.begin()));
+  };
+  for (const HandOff& it : problem.hand_offs()) {
+    for (const HandOff::Load& load : it.loads) {
+      for (problem::Dependence& direct : parts.dependences) {
+        const bool same = direct.from == now(it.value) && direct.to == now(load.reader);
+        if (!same || direct.transfer > 0) continue;
+        direct.carries_value = true;
+        direct.transfer =
+            problem[it.store].ways.front().latency + problem[load.op].ways.front().latency;
+      }
+    }
+  }
+  parts.objectives = {problem::Objective::crossings};
+  return {posed(std::move(parts)), std::move(part.ops)};
+}
+
+/// The same loop with every op in a group of its own width: the one it has in `groups`.
+Problem pinned(const Problem& problem, const std::vector<GroupId>& groups) {
+  Parts parts = problem.parts();
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    parts.groups[i].warps = static_cast<int>(i) + 1;
+  }
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    parts.ops[i].warps = static_cast<int>(groups[i].index()) + 1;
+  }
+  std::erase(parts.relaxed, Rule::width);
+  if (problem.in_force(Rule::load_group)) parts.relaxed.push_back(Rule::load_group);
+  std::sort(parts.relaxed.begin(), parts.relaxed.end());
+  parts.minimum_compute_groups = 0;
+  parts.objectives.clear();
+  return posed(std::move(parts));
+}
+
+/// The best schedule that a part of the budget finds.
+std::optional<Schedule> best_of(const Problem& problem, Budget& budget) {
+  if (schedule::never_feasible(problem)) return std::nullopt;
+  const std::uint64_t left = budget.work_limit() - std::min(budget.work_limit(), budget.work());
+  Budget own(left / kShare, budget.memory_limit(), [&] { return budget.ask(); });
+  const Candidate candidate{std::vector<int>(problem.ops().size(), 0), problem,
+                            schedule::min_ii(problem)};
+  const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
+  Search search(candidate, own, nullptr, no_report);
+  std::optional<Schedule> schedule = search.find_interval(std::nullopt).schedule;
+  if (schedule) search.minimize_objectives(*schedule);
+  budget.spend(own.work());
+  return schedule;
+}
+
+}  // namespace
+
+std::optional<Schedule> guess(const Candidate& candidate, Budget& budget) {
+  const Problem& problem = candidate.problem;
+  if (problem.hand_offs().empty()) return std::nullopt;
+  const problem::Reduced delays = with_delays(problem);
+  const std::optional<Schedule> first = best_of(delays.problem, budget);
+  if (!first) return std::nullopt;
+  const std::vector<GroupId> groups =
+      schedule::groups_of(schedule::completed(problem, delays, *first));
+  const problem::Reduced left = problem::reduced(problem, groups);
+  const auto second = best_of(
+      pinned(left.problem, schedule::groups_of(schedule::reduced(
+                               left, schedule::completed(problem, delays, *first)))),
+      budget);
+  if (!second) return std::nullopt;
+  return schedule::completed(problem, left, *second);
+}
+
+}  // namespace twill::solve
