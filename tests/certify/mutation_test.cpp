@@ -225,9 +225,23 @@ Problem loop_with_ways() {
       "c -> c distance 1 delay 7\n");
 }
 
+/// Faster with a hand-off than without, but not as fast as units and circuits would allow.
+Problem loop_with_hand_offs() {
+  return problem_of(
+      "loop x\nunit U\npipe P\nmemory M capacity 4\ngroup G registers 6\ngroup H registers 6\n"
+      "op a on U for 4 latency 5 registers 4 async\nop b latency 7 issue 7 registers 3\n"
+      "op c latency 6 issue 6 registers 2\nop d on U for 3 latency 4 async\n"
+      "op a.put latency 3 issue 2 uses P 4 occupies M 4\nop a.get latency 2 issue 1 registers 4\n"
+      "op b.put latency 3 issue 2 uses P 5 occupies M 3\nop b.get latency 2 issue 2 registers 3\n"
+      "op c.put latency 3 issue 2 uses P 4 occupies M 2\nop c.get latency 1 issue 2 registers 2\n"
+      "a -> b blocking\nb -> c\nc -> d\nd -> d distance 1\n"
+      "hand-off a store a.put load a.get for b\nhand-off b store b.put load b.get for c\n"
+      "hand-off c store c.put load c.get for d\n");
+}
+
 std::vector<Problem> subjects() {
   return {bundled("fig1"),   bundled("gemm"),   bundled("fwd_h1"), bundled("fwd_h1big"),
-          bundled("fwd_b1"), infeasible_loop(), loop_with_ways()};
+          bundled("fwd_b1"), infeasible_loop(), loop_with_ways(),  loop_with_hand_offs()};
 }
 
 // One change, anywhere in the files.

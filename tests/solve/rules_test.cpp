@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "solve/solve_text.h"
@@ -29,6 +32,60 @@ TEST(Rules, TransferOnlyBetweenGroups) {
       "a -> b transfer 10\nb -> a distance 1\n";
   EXPECT_EQ(optimal_interval("loop x\n" + rest), 15);
   EXPECT_EQ(optimal_interval("loop x\nrelax width\n" + rest), 5);
+}
+
+/// Whether some issue cycles of three ops of occupancy 1, 2, 1 on units A, B, A keep the example of
+/// decision 0002, by trying them all. The results of the first two, with these latencies, live in a
+/// memory with room for one, from their arrival or from their issue to the issue of the last reader.
+bool example_fits(Cycles ii, bool from_arrival) {
+  const Cycles most = 4 * ii + 8;
+  for (Cycles m1 = 0; m1 < ii; ++m1) {
+    for (Cycles m0 = m1 + 1 - ii; m0 < most; ++m0) {
+      const Cycles least = std::max(m0 + 3, m1 + 1);
+      for (Cycles m2 = least; m2 < least + most; ++m2) {
+        if ((m2 - m0) % ii == 0) continue;  // unit A
+        std::vector<int> alive(static_cast<std::size_t>(ii), 0);
+        const auto live = [&](Cycles begin, Cycles end) {
+          for (Cycles at = begin; at < end; ++at) ++alive[static_cast<std::size_t>((at % ii + ii) % ii)];
+        };
+        live(m0 + (from_arrival ? 3 : 0), m2);
+        live(m1 + (from_arrival ? 1 : 0), std::max(m2, m0 + ii));
+        if (std::all_of(alive.begin(), alive.end(), [](int copies) { return copies <= 1; })) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+TEST(Rules, AreChargedFromAnIssueSinceFromAnArrivalTheyWouldNotStretch) {
+  for (const Cycles ii : {2, 4, 5, 6, 7, 8}) EXPECT_TRUE(example_fits(ii, true)) << ii;
+  EXPECT_FALSE(example_fits(3, true));
+  for (Cycles ii = 2; ii < 12; ++ii) EXPECT_FALSE(example_fits(ii, false)) << ii;
+  EXPECT_EQ(optimal_interval(
+                "loop x\nrelax one-stream\nunit A\nunit B\nmemory M capacity 1\ngroup G\n"
+                "op a on A for 1 latency 3 occupies M 1\nop b on B for 2 latency 1 occupies M 1\n"
+                "op c on A for 1\na -> c\nb -> c\nb -> a distance 1\n"),
+            0);
+}
+
+TEST(Rules, HandOff) {
+  // H alone can hold b's operand besides a's result, so a and b are in different groups.
+  const auto interval = [](const std::string& put, const std::string& get, int memory) {
+    return optimal_interval(
+        "loop x\nunit U\nunit V\nmemory M capacity " + std::to_string(memory) +
+        "\nminimum-compute-groups 2\ngroup G registers 4\ngroup H registers 4\n"
+        "op a on U for 4 registers 4\nop b on V for 4 registers 1\n"
+        "op put occupies M 2 " + put + "\nop get registers 2 " + get + "\n"
+        "a -> b\nb -> a distance 1\nhand-off a store put load get for b\n");
+  };
+  const std::string least = "latency 1 issue 1";
+  EXPECT_EQ(interval(least, least, 2), 10);
+  EXPECT_EQ(interval("latency 3 issue 1", "latency 5 issue 1", 2), 16);  // on the way from a to b
+  EXPECT_EQ(interval(least, least, 1), 0);                               // no room in between
+  EXPECT_EQ(interval(least, "latency 1 issue 30", 2), 34);  // the threads of b's group are busy
+  EXPECT_EQ(interval("on V for 20 latency 1 issue 1", least, 2), 24);    // the unit of b is
 }
 
 TEST(Rules, Unit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
 
@@ -23,16 +24,12 @@ void leave_what_exists(report::Outcome& outcome) {
   if (outcome.problem.hand_offs().empty() || !outcome.answer.schedule) return;
   schedule::Schedule& schedule = *outcome.answer.schedule;
   problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
-  outcome.handed_over = 0;
-  for (const problem::HandOff& it : outcome.problem.hand_offs()) {
-    for (const problem::HandOff::Load& load : it.loads) {
-      *outcome.handed_over += schedule.ops[load.op.index()].exists ? 1 : 0;
-    }
-  }
   schedule = schedule::reduced(left, schedule);
-  for (problem::OpId& op : outcome.answer.lower_bound.ops) {
-    op = problem::OpId(static_cast<std::size_t>(
-        std::lower_bound(left.ops.begin(), left.ops.end(), op) - left.ops.begin()));
+  for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
+    for (problem::OpId& op : bound->ops) {
+      op = problem::OpId(static_cast<std::size_t>(
+          std::lower_bound(left.ops.begin(), left.ops.end(), op) - left.ops.begin()));
+    }
   }
   std::vector<extract::OpOrigin> origins;
   for (const problem::OpId op : left.ops) {
@@ -47,6 +44,7 @@ report::Outcome described(const Input& input, problem::Problem problem, schedule
   outcome.input = input.name;
   outcome.problem_hash = schedule::problem_hash(outcome.problem);
   outcome.problem_text = schedule::print_loop(schedule::loop_text_of(outcome.problem));
+  outcome.min_ii = schedule::min_ii(outcome.problem);
   outcome.answer = std::move(answer);
   return outcome;
 }

@@ -1,6 +1,9 @@
 #include "twill/extract/assemble.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "twill/extract/hand_offs.h"
 
 namespace twill::extract {
 namespace {
@@ -81,8 +84,9 @@ class Assembler {
     }
     mark_streaming();
     set_minimum_groups();
+    std::vector<OpOrigin> errands;
     if (options.hand_offs) {
-      TWILL_TRY_VOID(add_hand_offs());
+      TWILL_TRY(errands, add_hand_offs(graph_, pricing_, parts_));
     }
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
     Extraction extraction{std::move(posed),     {},
@@ -92,7 +96,7 @@ class Assembler {
     for (const TileOp& op : graph_.ops) {
       extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end, op.forwards});
     }
-    for (const OpOrigin& it : errands_) extraction.origins.push_back(it);
+    for (OpOrigin& it : errands) extraction.origins.push_back(std::move(it));
     return extraction;
   }
 
@@ -217,18 +221,6 @@ class Assembler {
     return {};
   }
 
-  static problem::Way way_of(const machine::Cost& cost) {
-    problem::Way way;
-    if (cost.unit) way.unit = problem::UnitId(*cost.unit);
-    way.occupancy = cost.occupancy;
-    way.latency = cost.latency;
-    way.issue = cost.issue;
-    for (const machine::PipeDemand& demand : cost.pipes) {
-      way.pipes.push_back({problem::PipeId(demand.pipe), demand.demand});
-    }
-    return way;
-  }
-
   Result<void> report_default(const TileOp& tile, bool strict) {
     const Location where = tile.sources.empty() ? Location{} : tile.sources[0].where;
     const std::string what =
@@ -291,85 +283,6 @@ class Assembler {
     return {};
   }
 
-  /// Whether two groups of the pool are so wide that an op might be in one and its reader in the
-  /// other.
-  bool may_part(const problem::Op& value, const problem::Op& reader) const {
-    if (value.warps != reader.warps || value.variable_latency || reader.variable_latency) {
-      return false;
-    }
-    return std::count_if(parts_.groups.begin(), parts_.groups.end(), [&](const auto& group) {
-             return !group.loads && group.warps == value.warps;
-           }) > 1;
-  }
-
-  /// In place of the transfers of register values: stores to memory and loads from it.
-  Result<void> add_hand_offs() {
-    const std::size_t count = parts_.ops.size();
-    for (std::size_t value = 0; value < count; ++value) {
-      problem::HandOff hand_off;
-      hand_off.value = problem::OpId(value);
-      for (problem::Dependence& it : parts_.dependences) {
-        if (it.from != hand_off.value || it.to == it.from || it.transfer == 0) continue;
-        if (!may_part(parts_.ops[value], parts_.ops[it.to.index()])) continue;
-        if (std::count_if(parts_.dependences.begin(), parts_.dependences.end(), [&](auto& other) {
-              return other.from == it.from && other.to == it.to && other.carries_value;
-            }) > 1) {
-          continue;  // at several distances: a hand-off is about one
-        }
-        it.transfer = 0;
-        hand_off.loads.push_back({problem::OpId(), it.to});
-      }
-      if (!hand_off.loads.empty()) {
-        TWILL_TRY_VOID(add_hand_off(std::move(hand_off)));
-      }
-    }
-    return {};
-  }
-
-  Result<void> add_hand_off(problem::HandOff hand_off) {
-    const TileOp tile = graph_.ops[hand_off.value.index()];
-    const Amount bytes = bytes_of(tile.result, tile.result_bits);
-    const std::string& value = parts_.ops[hand_off.value.index()].name;
-    TWILL_TRY(problem::Op store, errand(value + ".store", "smem_store", bytes, hand_off.value));
-    TWILL_TRY(const Cycles signal,
-              machine::hand_off(*pricing_.machine, 0, pricing_.rate, pricing_.compute_groups));
-    store.ways.front().latency += signal;
-    if (const auto memory = memory_of(*pricing_.machine, Home::shared)) {
-      store.footprint.push_back({problem::MemoryId(*memory), bytes});
-    }
-    hand_off.store = add_errand(std::move(store), tile);
-    for (problem::HandOff::Load& load : hand_off.loads) {
-      const std::string name = value + ".load." + parts_.ops[load.reader.index()].name;
-      TWILL_TRY(problem::Op op, errand(name, "smem_load", bytes, load.reader));
-      op.registers = parts_.ops[hand_off.value.index()].registers;
-      load.op = add_errand(std::move(op), tile);
-    }
-    parts_.hand_offs.push_back(std::move(hand_off));
-    return {};
-  }
-
-  /// An op that moves so many bytes, as wide as the op it goes with.
-  Result<problem::Op> errand(std::string name, std::string kind, Amount bytes,
-                             problem::OpId home) const {
-    machine::Work work;
-    work.kind = std::move(kind);
-    work.bytes = bytes;
-    TWILL_TRY(const machine::Cost cost, machine::price(*pricing_.machine, work, pricing_.rate,
-                                                       pricing_.compute_groups));
-    problem::Op op;
-    op.name = std::move(name);
-    op.ways.push_back(way_of(cost));
-    op.warps = parts_.ops[home.index()].warps;
-    return op;
-  }
-
-  problem::OpId add_errand(problem::Op op, const TileOp& tile) {
-    for (const Source& source : tile.sources) op.source.push_back(source.text);
-    errands_.push_back({tile.sources, tile.part, tile.row_begin, tile.row_end, true});
-    parts_.ops.push_back(std::move(op));
-    return problem::OpId(parts_.ops.size() - 1);
-  }
-
   /// A reader waits on a barrier for what comes asynchronously and for what others wrote to memory,
   /// and on its own scoreboard for a load from global memory.
   static bool waits_for(const TileOp& from, const problem::Op& source) {
@@ -401,7 +314,6 @@ class Assembler {
   Widths widths_;
   problem::Parts parts_;
   std::vector<Reserved> reserved_;
-  std::vector<OpOrigin> errands_;  ///< of the stores and loads of hand-offs
   std::vector<Diagnostic> warnings_;
 };
 

@@ -82,6 +82,18 @@ Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Prici
   return costs;
 }
 
+problem::Way way_of(const machine::Cost& cost) {
+  problem::Way way;
+  if (cost.unit) way.unit = problem::UnitId(*cost.unit);
+  way.occupancy = cost.occupancy;
+  way.latency = cost.latency;
+  way.issue = cost.issue;
+  for (const machine::PipeDemand& demand : cost.pipes) {
+    way.pipes.push_back({problem::PipeId(demand.pipe), demand.demand});
+  }
+  return way;
+}
+
 std::int64_t bytes_of(const Space& space, int bits) { return (elements_of(space) * bits + 7) / 8; }
 
 std::int64_t columns_of(const Space& space, int bits) {

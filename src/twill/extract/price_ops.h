@@ -4,6 +4,7 @@
 
 #include "twill/extract/tile_graph.h"
 #include "twill/machine/machine.h"
+#include "twill/problem/problem.h"
 
 namespace twill::extract {
 
@@ -17,6 +18,9 @@ struct Pricing {
 /// members are interleaved: their latencies, and at the slowest rate the time they hold their
 /// group, shrink in proportion. Demands on pipes and issue slots stay.
 Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing);
+
+/// A price as a way of doing the op.
+problem::Way way_of(const machine::Cost& cost);
 
 /// Bytes of a tile.
 std::int64_t bytes_of(const Space& space, int bits);

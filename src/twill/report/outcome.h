@@ -88,8 +88,7 @@ struct Outcome {
   problem::Problem problem;
   std::string problem_hash;
   std::string problem_text;  ///< the `.loop` text
-  std::optional<int> handed_over;  ///< loads that bring a value from another group; none: the Problem
-                                   ///< has no hand-offs
+  schedule::Bound min_ii;    ///< what needs no search
   schedule::Answer answer;
   std::optional<Alternatives> alternatives;  ///< if they were asked for
   int alternative = 0;  ///< which alternative of the optimum the answer's schedule is; 0: none, and

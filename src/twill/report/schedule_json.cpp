@@ -276,7 +276,7 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["length"] = if_any(has ? schedule::length_of(outcome.problem, *answer.schedule) : 0);
   json["stage_count"] = if_any(has ? schedule::stage_count(outcome.problem, *answer.schedule) : 0);
   json["lower_bound"] = bound_part(outcome, answer.lower_bound);
-  json["min_ii"] = bound_part(outcome, schedule::min_ii(outcome.problem));
+  json["min_ii"] = bound_part(outcome, outcome.min_ii);
   json["bracket"] = bracket(outcome.bracket);
   json["objectives"] = objectives(answer.objectives);
   if (has && printing.trips > 0) {

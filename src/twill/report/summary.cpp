@@ -70,11 +70,9 @@ std::string limiter(const Outcome& outcome) {
   if (outcome.strategy != "twill" && !outcome.order_circuit.empty()) {
     return fmt::format("its order: {}", fmt::join(outcome.order_circuit, "; "));
   }
-  const bool whole = !outcome.handed_over;  // else the problem at hand has ops that others have not
-  if (bound.kind != schedule::BoundKind::search || !whole) return bound.witness;
-  const schedule::Bound simple = schedule::min_ii(outcome.problem);
+  if (bound.kind != schedule::BoundKind::search) return bound.witness;
   return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
-                     simple.value, simple.witness);
+                     outcome.min_ii.value, outcome.min_ii.witness);
 }
 
 std::string bracket(const Bracket& bracket) {
