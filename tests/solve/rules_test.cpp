@@ -84,8 +84,8 @@ TEST(Rules, HandOff) {
   EXPECT_EQ(interval(least, least, 2), 10);
   EXPECT_EQ(interval("latency 3 issue 1", "latency 5 issue 1", 2), 16);  // on the way from a to b
   EXPECT_EQ(interval(least, least, 1), 0);                               // no room in between
-  EXPECT_EQ(interval(least, "latency 1 issue 30", 2), 34);  // the threads of b's group are busy
-  EXPECT_EQ(interval("on V for 20 latency 1 issue 1", least, 2), 24);    // the unit of b is
+  EXPECT_EQ(interval(least, "latency 1 issue 30", 2), 39);  // b's threads are busy with it
+  EXPECT_EQ(interval("on V for 20 latency 1 issue 1", least, 2), 28);    // b's unit is
 }
 
 TEST(Rules, Unit) {
