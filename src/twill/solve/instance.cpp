@@ -189,6 +189,7 @@ Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
 
 /// Of the readers of what a store or load makes, one exists at least.
 Cycles least_errand(const Instance& instance, std::size_t value) {
+  if (!instance.problem->in_force(Rule::dependence)) return 0;  // the reader may come before
   Cycles least = std::numeric_limits<Cycles>::max();
   for (const Read& read : instance.reads[value]) least = std::min(least, read.delay + read.hold);
   return least;
