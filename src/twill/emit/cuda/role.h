@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/partial_sums.h"
 #include "twill/emit/cuda/registers.h"
 #include "twill/emit/cuda/scalars.h"
 #include "twill/emit/cuda/text.h"
@@ -27,6 +28,7 @@ class RolePrinter {
         role_(view.plan()[id]),
         maps_(maps),
         registers_(std::move(registers)),
+        sums_(PartialSums::of(view, id, registers_)),
         scalars_(view, 1, 2) {}
 
   using Steps = std::vector<plan::Step>;
@@ -105,6 +107,7 @@ class RolePrinter {
   const plan::Role& role_;
   Maps& maps_;
   Registers registers_;
+  PartialSums sums_;
   Scalars scalars_;
   std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
   std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles

@@ -128,6 +128,7 @@ Result<void> RolePrinter::sections(Text& text) {
   TWILL_TRY(const std::string step, scalars_(*view_.loop().step, ""));
   text.line(fmt::format("const int trips = twill::trip_count({}, {}, {});", lower, upper, step));
   TWILL_TRY_VOID(initial_values(text));
+  sums_.begin(text);
   Point point = at_start();
   if (sections.spread > 0) {
     text.open(fmt::format("if (trips >= {})", sections.spread));
@@ -224,6 +225,7 @@ Result<Text> RolePrinter::tile() {
   }
   body.line("// the loop");
   TWILL_TRY_VOID(sections(body));
+  sums_.complete(body);
   TWILL_TRY_VOID(after(body));
   return body;
 }

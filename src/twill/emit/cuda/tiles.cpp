@@ -211,7 +211,7 @@ Result<void> Tiles::assign(Text& text, const std::vector<Assignment>& assignment
   return {};
 }
 
-Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id) {
+Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool in_parts) {
   const auto reduction = *ir::reduction(view_.program(), id);
   const ir::ValueId source = reduction.sources[0];
   TWILL_TRY(const Shape shape, view_.shape_of(source, part_));
@@ -243,6 +243,7 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id) {
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", rows));
   text.line(fmt::format("float row = {};", *combined("partial[i][0]", "partial[i][1]")));
   for (const int lanes : {1, 2}) {  // the four lanes of a quad hold a row
+    if (in_parts) break;
     text.line(
         fmt::format("{{ const float other = __shfl_xor_sync(0xffffffffu, row, {}); row = {}; }}",
                     lanes, *combined("row", "other")));

@@ -40,8 +40,9 @@ class Tiles {
   /// Each `array` := its `value`, element by element, all of one shape; every value is computed
   /// before an array is written. Older copies of the arrays move up first.
   Result<void> assign(Text& text, const std::vector<Assignment>& assignments);
-  /// A reduction over the columns of a matrix into a row vector.
-  Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction);
+  /// A reduction over the columns of a matrix into a row vector; over those that each thread has, if
+  /// `in_parts`.
+  Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction, bool in_parts);
   /// tt.store through pointers, each element by one thread that holds it.
   Result<void> store(Text& text, ir::OpId store);
 

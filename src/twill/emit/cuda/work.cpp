@@ -149,7 +149,8 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
     Text prelude(text.depth()), body(text.depth());
     if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
       TWILL_TRY_VOID(
-          tiles(step, part, point, prelude, {made[i].value}).reduce(body, *made[i].variable, from));
+          tiles(step, part, point, prelude, {made[i].value})
+              .reduce(body, *made[i].variable, from, sums_.leaves_parts(from)));
       point.latest[made[i].variable->name] = step.instance.offset;
       ++i;
     } else {
