@@ -27,8 +27,12 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
-std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings) {
-  Run run(tables, tiles, findings);
+namespace {
+
+/// Lays out one run, the counters of the channels running on from tile to tile, and checks every
+/// rule on it. Returns the number of its events.
+std::int64_t check_run(Run& run, const TileTrips& tiles, Findings& findings) {
+  run.lay_out(tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
   if (!findings.empty() || !run.settle(findings)) return events;
   check_barriers(run, findings);
@@ -37,8 +41,6 @@ std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& f
   if (findings.empty()) check_exits(run, findings);
   return events;
 }
-
-namespace {
 
 /// Every op has a place in the steady state of exactly one role.
 void check_owners(const Plan& plan, Findings& findings) {
@@ -140,8 +142,9 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
   for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends))
     runs.push_back(std::move(tiles));
+  proof::Run run(tables);
   for (const proof::TileTrips& tiles : runs) {
-    size.events += proof::check_run(tables, tiles, findings);
+    size.events += proof::check_run(run, tiles, findings);
     if (!findings.empty()) return refuse();
     if (size.events > kMostEvents) {
       findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "twill/plan/proof/rules.h"
 

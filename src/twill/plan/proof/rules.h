@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,9 +50,5 @@ std::optional<Bounds> trips_to_check(const Tables& tables);
 
 /// Trip counts of tiles that a CTA does one after the other.
 using TileTrips = std::vector<std::int64_t>;
-
-/// Lays out one run and checks every rule on it, the counters of the channels running on from tile
-/// to tile. Returns the number of its events.
-std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings);
 
 }  // namespace twill::plan::proof
