@@ -82,8 +82,8 @@ class AroundCheck {
       if (from == kNone) continue;
       for (std::size_t t = 0; t < kStrands; ++t) {
         const EventId to = second.when->begin[t];
-        if (to == kNone || run_.before_or_same(from, to)) continue;
-        if (own && s != t && second.when->begin[s] != kNone) continue;
+        if (to == kNone || (own && s != t && second.when->begin[s] != kNone)) continue;
+        if (run_.before_or_same(from, to)) continue;
         findings_.add(rule,
                       fmt::format("with {}, {} is not ordered after {}", run_.trips(), name(second),
                                   name(first)),

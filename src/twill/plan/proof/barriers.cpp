@@ -35,7 +35,7 @@ class BarrierCheck {
 
   std::string name() const {
     const std::string_view side = channel_.kind == ChannelKind::token ? "named"
-                                  : barrier_.side == Side::full               ? "full"
+                                  : barrier_.side == Side::full       ? "full"
                                                                       : "empty";
     return fmt::format("the {} barrier of {}, slot {}", side, channel_.name, barrier_.slot);
   }
@@ -49,7 +49,8 @@ class BarrierCheck {
       bytes += arrival.bytes;
       expected += arrival.expected;
     }
-    const int wanted = barrier_.side == Side::full ? channel_.full_arrivals : channel_.empty_arrivals;
+    const int wanted =
+        barrier_.side == Side::full ? channel_.full_arrivals : channel_.empty_arrivals;
     if (count != wanted) {
       std::vector<std::string> trace;
       for (const Arriving& arrival : arrivals) trace.push_back(run_.describe(arrival.event));

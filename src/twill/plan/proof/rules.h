@@ -38,6 +38,9 @@ struct Tables {
   int farthest = 0;          ///< distance of a dependence
 };
 
+/// Whether some slot of one lies at addresses of some slot of the other.
+bool share_addresses(const Buffer& a, const Buffer& b);
+
 /// The trip counts that stand for all.
 struct Bounds {
   std::int64_t trips = 0;  ///< for one tile

@@ -7,6 +7,22 @@
 #include "twill/plan/text.h"
 
 namespace twill::plan::proof {
+namespace {
+
+/// Where among the steps of its role a step stands.
+std::string_view section_of(const Role& role, const Step& step) {
+  const auto has = [&](const std::vector<Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& it) { return &it == &step; });
+  };
+  if (has(role.before)) return "before";
+  if (has(role.sections.prologue)) return "prologue";
+  if (has(role.sections.steady)) return "steady";
+  if (has(role.sections.drain)) return "drain";
+  if (has(role.after)) return "after";
+  return has(role.tail) ? "tail" : "short";
+}
+
+}  // namespace
 
 bool Run::settle(Findings& findings) {
   barriers_.sort();
@@ -26,13 +42,12 @@ void Run::close_barriers(Findings& findings) {
       if (wait.phase < 0) continue;
       const auto arrivals = barriers_.arrivals(barrier, wait.phase);
       if (arrivals.empty()) {
-        findings.add(
-            "deadlock",
-            fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
-                        "{}, which nobody completes",
-                        trips(), describe(wait.event), wait.phase,
-                        barrier.side == Side::full ? "full" : "empty",
-                        plan()[barrier.channel].name, barrier.slot));
+        findings.add("deadlock",
+                     fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
+                                 "{}, which nobody completes",
+                                 trips(), describe(wait.event), wait.phase,
+                                 barrier.side == Side::full ? "full" : "empty",
+                                 plan()[barrier.channel].name, barrier.slot));
         continue;
       }
       for (const Arriving& arrival : arrivals) {
@@ -126,10 +141,9 @@ void Run::report_circle(Findings& findings) const {
   }
   trace.push_back(describe(at));
   const std::size_t steps = trace.size() - 1;
-  findings.add(
-      "deadlock",
-      fmt::format("with {}, {} steps wait for each other in a circle", trips(), steps),
-      std::move(trace));
+  findings.add("deadlock",
+               fmt::format("with {}, {} steps wait for each other in a circle", trips(), steps),
+               std::move(trace));
 }
 
 std::string Run::describe(EventId id) const {
@@ -152,7 +166,7 @@ std::string Run::describe(EventId id) const {
   if (event.step->kind == StepKind::leave) return who + ": leave";
   const bool tile = event.step->instance.from == Instance::From::tile;
   return fmt::format("{}: {} of {} {} ({})", who, what, tile ? "tile" : "iteration",
-                     event.iteration, event.section);
+                     event.iteration, section_of(role, *event.step));
 }
 
 }  // namespace twill::plan::proof

@@ -27,7 +27,6 @@ enum class Moment : std::uint8_t {
 struct Event {
   const Step* step = nullptr;
   std::int64_t iteration = 0;
-  std::string_view section;
   RoleId role;
   std::uint8_t strand = 0;
   std::uint8_t cta = 0;  ///< of the cluster: who takes the step
@@ -143,6 +142,7 @@ class Run {
   std::vector<std::int64_t> first_;    // by tile, and the end
   std::vector<std::int64_t> tile_of_;  // by iteration
   std::size_t width_ = 0;
+  std::vector<PlacedStep> steps_;  // of one role in one tile, while they are laid out
   std::vector<Event> events_;
   std::vector<Place> places_;                       // by event
   std::vector<std::pair<EventId, EventId>> edges_;  // from, to
@@ -168,7 +168,6 @@ class Run {
 void check_barriers(const Run& run, Findings& findings);
 /// A CTA is there as long as one of its warps is: until then whatever others send to it has come.
 void check_exits(const Run& run, Findings& findings);
-void check_data(const Run& run, Findings& findings);
 void check_around(const Run& run, Findings& findings);
 
 }  // namespace twill::plan::proof

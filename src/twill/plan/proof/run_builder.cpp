@@ -53,14 +53,15 @@ class RunBuilder {
     for (tile_ = 0; tile_ < run_.tiles() && !findings_.full(); ++tile_) {
       first_ = run_.first_of(tile_);
       trips_ = run_.first_of(tile_ + 1) - first_;
-      add_outside(what.before, "before");
-      for (PlacedStep placed : unrolled(what.sections, trips_)) {
+      add_outside(what.before);
+      unroll(what.sections, trips_, run_.steps_);
+      for (PlacedStep& placed : run_.steps_) {
         placed.iteration += first_;
         placed_ = &placed;
         add_step(*placed.step);
         if (findings_.full()) return;
       }
-      add_outside(what.after, "after");
+      add_outside(what.after);
     }
     add_tail(what.tail);
   }
@@ -69,7 +70,7 @@ class RunBuilder {
   void add_tail(const std::vector<Step>& steps) {
     bool leaves = false;
     for (const Step& step : steps) {
-      const PlacedStep placed{&step, run_.iterations(), "tail"};
+      const PlacedStep placed{&step, run_.iterations()};
       placed_ = &placed;
       leaves = leaves || step.kind == StepKind::leave;
       add_step(step);
@@ -88,9 +89,9 @@ class RunBuilder {
     }
   }
 
-  void add_outside(const std::vector<Step>& steps, std::string_view section) {
+  void add_outside(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      const PlacedStep placed{&step, tile_ + step.instance.offset, section};
+      const PlacedStep placed{&step, tile_ + step.instance.offset};
       placed_ = &placed;
       add_step(step);
       if (findings_.full()) return;
@@ -107,7 +108,6 @@ class RunBuilder {
     Event event;
     event.step = placed_->step;
     event.iteration = placed_->iteration;
-    event.section = placed_->section;
     event.role = role_;
     event.strand = static_cast<std::uint8_t>(strand);
     event.cta = static_cast<std::uint8_t>(cta_);
