@@ -244,7 +244,7 @@ void check_mutants(const Plan& good, unsigned mutants) {
 }
 
 /// A load that two CTAs share, and threads that read it from shared memory.
-constexpr const char* kShared = R"(
+constexpr const char* kSharedByThreads = R"(
 loop shared
 unit TMA
 memory SMEM capacity 4
@@ -258,11 +258,30 @@ use -> f
 f -> f distance 1
 )";
 
-TEST(Mutation, OfALoadThatTwoCtasShare) {
-  const Plan plan = cluster_plan(true, Mechanism::tma_multicast, kShared);
+/// The same with asynchronous work that reads it for more than an iteration.
+constexpr const char* kSharedByProducts = R"(
+loop shared
+unit TC
+unit TMA
+memory SMEM capacity 4
+group L warps 1 loads
+group C warps 1 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 1 registers 4 async
+op f latency 2 issue 2 warps 1 registers 1
+ld -> mm blocking
+mm -> f blocking
+f -> f distance 1
+)";
+
+void check_mutants_of_pair(const char* loop, unsigned mutants) {
+  const Plan plan = cluster_plan(true, Mechanism::tma_multicast, loop);
   ASSERT_EQ(cluster_size(plan), 2);
-  check_mutants(plan, 80);
+  check_mutants(plan, mutants);
 }
+
+TEST(Mutation, OfALoadThatThreadsOfTwoCtasShare) { check_mutants_of_pair(kSharedByThreads, 40); }
+TEST(Mutation, OfALoadThatProductsOfTwoCtasShare) { check_mutants_of_pair(kSharedByProducts, 40); }
 
 TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(plan_of(kRegisters), 300); }
 TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(plan_of(kTensor), 60); }

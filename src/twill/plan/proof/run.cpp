@@ -102,6 +102,7 @@ void Run::tell(EventId from, EventId to) {
     clocks_.resize(clocks_.size() + tracks_, -1);
   }
   std::int32_t* clock = clocks_.data() + clock_[to] * tracks_;
+  if (place.track >= 0 && clock[place.track] >= place.index) return;  // told by a later one
   const std::int32_t* other = clocks_.data() + clock_[from] * tracks_;
   for (std::size_t t = 0; t < tracks_; ++t) clock[t] = std::max(clock[t], other[t]);
   if (place.track >= 0) clock[place.track] = std::max(clock[place.track], place.index);
