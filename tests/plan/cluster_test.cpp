@@ -8,37 +8,10 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects clusters: two CTAs that share a load are planned and proven as a pair, and nothing that one
-// of them must wait for in the other, or must leave in time for it, can be left out unnoticed.
+// Protects clusters: two CTAs that share a load are planned and proven as a pair, and nothing that
+// one of them must wait for in the other, or must leave in time for it, can be left out unnoticed.
 namespace twill::plan::testing {
 namespace {
-
-/// kRegisters as a persistent kernel, whose load the two CTAs of a cluster share unless told
-/// otherwise.
-Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma_multicast) {
-  const auto loop = schedule::parse_loop(kRegisters, "test");
-  const auto answer = solve::solve(loop->problem, {});
-  const auto checked = verify::verify(loop->problem, *answer.schedule);
-  Setting setting;
-  setting.kernel = Kernel{};
-  setting.kernel->tiles = Tiles::persistent;
-  setting.kernel->same_trips = same_trips;
-  setting.kernel->cluster = 2;
-  setting.reserved = {{"SMEM", 16}};
-  setting.mechanisms = {load, std::nullopt, std::nullopt};
-  Around store;
-  store.what.when = Outside::When::after;
-  store.what.what = "store @ 4:1";
-  store.what.mechanism = Mechanism::bulk_store;
-  store.what.writes = true;
-  store.memory = "SMEM";
-  store.bytes = 8;
-  store.uses = {OpId(2)};
-  setting.around = {store};
-  auto plan = draft_plan(*checked, setting);
-  if (!plan) ADD_FAILURE() << to_string(plan.error());
-  return *std::move(plan);
-}
 
 Channel& ring(Plan& plan) { return plan.channels.front(); }
 
@@ -99,8 +72,8 @@ TEST(Cluster, ArrivalsOfTheOtherCtaAreCounted) {
   }
 }
 
-// Counts that fit, but nobody asks the other CTA whether it has read the slot: its share of the next
-// copy comes while the barrier is in the phase before.
+// Counts that fit, but nobody asks the other CTA whether it has read the slot: its share of the
+// next copy comes while the barrier is in the phase before.
 TEST(Cluster, ALoaderThatAsksItsOwnCtaOnlyIsRefused) {
   Plan plan = cluster_plan();
   ring(plan).scope = Scope::cta;

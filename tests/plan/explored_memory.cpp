@@ -24,7 +24,7 @@ Cell tag(OpId op, std::int64_t iteration) {
 }
 
 ExploredMemory::ExploredMemory(const Plan& plan, const std::vector<RoleId>& role)
-    : plan_(plan), role_(role) {
+    : plan_(plan), role_(role), lanes_(static_cast<std::size_t>(cluster_size(plan))) {
   for (const Role& r : plan.roles) lanes_ = std::max(lanes_, static_cast<std::size_t>(r.warps));
   for (const Buffer& buffer : plan.buffers) {
     first_.push_back(cells_);
@@ -37,7 +37,8 @@ std::vector<Cell> ExploredMemory::at_start() const {
   std::vector<Cell> cells(cells_, kGarbage);
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
     for (int i = plan_.buffers[b].initial; i >= 1; --i) {
-      for (const std::size_t at : lanes(BufferId(b), -i, {0, 1, true})) cells[at] = initial_tag(-i);
+      for (const std::size_t at : lanes(BufferId(b), -i, {0, 1, true, 0}))
+        cells[at] = initial_tag(-i);
     }
   }
   return cells;

@@ -9,8 +9,8 @@
 #include "twill/plan/plan.h"
 
 /// Internal to the explorer: what lies where. A buffer is a row of cells, as many for each copy as
-/// the widest role has warps; a warp of a role of k writes every k-th of them. Each cell holds the
-/// name of whatever was last written there.
+/// the widest role has warps, or the cluster CTAs; a warp of a role of k writes every k-th of them.
+/// Each cell holds the name of whatever was last written there.
 namespace twill::plan::testing {
 
 using Cell = std::int32_t;
@@ -18,14 +18,17 @@ using Cell = std::int32_t;
 /// Of a write that is done; a write under way leaves the negative.
 Cell tag(OpId op, std::int64_t iteration);
 
-/// Who looks: one warp, or asynchronous work, which sees all lanes.
+/// Who looks: one warp, or asynchronous work, which sees all lanes. A CTA's share of a multicast
+/// copy looks like a warp of as many as there are CTAs.
 struct Viewer {
   int warp = 0;
   int warps = 1;
   bool all = false;
+  std::size_t cta = 0;  ///< whose memory
 };
 
-/// Layout and rules; the cells themselves belong to the state of the exploration.
+/// Layout and rules, the same in each CTA; the cells themselves belong to the state of the
+/// exploration.
 class ExploredMemory {
  public:
   ExploredMemory(const Plan& plan, const std::vector<RoleId>& role);

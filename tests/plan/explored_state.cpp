@@ -19,12 +19,17 @@ std::string State::key() const {
     for (const Flight& f : queue) put(tag(f.op, f.iteration) * 256 + static_cast<Cell>(f.started));
   }
   put(-8);
-  for (const Flight& f : loads) put(tag(f.op, f.iteration) * 256 + static_cast<Cell>(f.started));
+  for (const Flight& f : loads) {
+    put(tag(f.op, f.iteration) * 256 + static_cast<Cell>(f.started));
+    put(static_cast<std::int64_t>(f.from * 256 + f.to));
+  }
   for (const auto& role : pending) {
     put(-9);
     for (const Pending& p : role) put(static_cast<std::int64_t>(p.after * 256 + p.barrier));
   }
-  for (const Cell cell : cells) put(cell);
+  for (const auto& cta : cells) {
+    for (const Cell cell : cta) put(cell);
+  }
   return text;
 }
 

@@ -8,24 +8,21 @@
 #include <unordered_set>
 #include <vector>
 
+#include "plan/explored_layout.h"
 #include "plan/explored_state.h"
 
 namespace twill::plan::testing {
 namespace {
 
-struct Micro {
-  const Step* step = nullptr;
-  std::int64_t iteration = 0;
-  bool second_half = false;  ///< of take and rendezvous
-};
-
 class Explorer {
  public:
   Explorer(const Plan& plan, std::int64_t trips)
-      : plan_(plan), trips_(trips), role_(roles_of(plan)), memory_(plan, role_) {
-    lay_out_warps();
-    lay_out_barriers();
-  }
+      : plan_(plan),
+        trips_(trips),
+        role_(roles_of(plan)),
+        memory_(plan, role_),
+        layout_(plan, trips),
+        warps_(layout_.warps()) {}
 
   Exploration run(std::size_t most) {
     Exploration result;
@@ -57,68 +54,23 @@ class Explorer {
   }
 
  private:
-  void lay_out_warps() {
-    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
-      const Role& role = plan_.roles[r];
-      for (int w = 0; w < role.warps; ++w) {
-        std::vector<Micro> program;
-        for (const PlacedStep& placed : unrolled(role.sections, trips_)) {
-          if (placed.step->by == By::one_warp && w > 0) continue;
-          program.push_back({placed.step, placed.iteration, false});
-          const StepKind kind = placed.step->kind;
-          if (kind == StepKind::take || kind == StepKind::rendezvous) {
-            program.push_back({placed.step, placed.iteration, true});
-          }
-        }
-        programs_.push_back(std::move(program));
-        warp_role_.emplace_back(r);
-        warp_number_.push_back(w);
-      }
-    }
-  }
-
-  void lay_out_barriers() {
-    for (const Channel& channel : plan_.channels) {
-      first_barrier_.push_back(counts_.size());
-      for (int s = 0; s < channel.depth; ++s) counts_.push_back(channel.full_arrivals);
-      for (int s = 0; s < channel.depth; ++s) counts_.push_back(channel.empty_arrivals);
-    }
-    for (const Role& role : plan_.roles) {
-      role_barrier_.push_back(counts_.size());
-      counts_.push_back(role.warps);
-    }
-  }
-
-  static std::vector<RoleId> roles_of(const Plan& plan) {
-    std::vector<RoleId> roles;
-    for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
-      roles.push_back(role_of(plan, OpId(v)).value_or(RoleId(0)));
-    }
-    return roles;
-  }
-
   State start() const {
     State state;
-    state.at.assign(programs_.size(), 0);
-    state.met.assign(programs_.size(), -1);
-    for (const std::int64_t count : counts_) state.barriers.push_back({0, count, 0});
-    state.queues.resize(plan_.roles.size() * 3);
-    state.ended.assign(plan_.roles.size() * 3, 0);
-    state.pending.resize(plan_.roles.size());
-    state.cells = memory_.at_start();
-    state.begun.assign(role_.size() * static_cast<std::size_t>(trips_ + 1), 0);
+    state.at.assign(warps_.size(), 0);
+    state.met.assign(warps_.size(), -1);
+    for (const std::int64_t count : layout_.counts()) state.barriers.push_back({0, count, 0});
+    state.queues.resize(layout_.crews() * 3);
+    state.ended.assign(layout_.crews() * 3, 0);
+    state.pending.resize(layout_.crews());
+    state.cells.assign(layout_.ctas(), memory_.at_start());
+    state.begun.assign(layout_.ctas() * role_.size() * static_cast<std::size_t>(trips_ + 1), 0);
     state.done = state.begun;
     return state;
   }
 
-  std::size_t run_of(OpId op, std::int64_t iteration) const {
-    return op.index() * static_cast<std::size_t>(trips_ + 1) + static_cast<std::size_t>(iteration);
-  }
-
-  std::size_t barrier(ChannelId channel, bool empty, std::int64_t iteration) const {
-    const std::int64_t depth = plan_[channel].depth;
-    return first_barrier_[channel.index()] +
-           static_cast<std::size_t>((empty ? depth : 0) + iteration % depth);
+  std::size_t run_of(std::size_t cta, OpId op, std::int64_t iteration) const {
+    return (cta * role_.size() + op.index()) * static_cast<std::size_t>(trips_ + 1) +
+           static_cast<std::size_t>(iteration);
   }
 
   static constexpr std::size_t kBulk = 2;
@@ -133,10 +85,10 @@ class Explorer {
 
   std::string where(const State& state) const {
     std::string text;
-    for (std::size_t w = 0; w < programs_.size(); ++w) {
-      if (state.at[w] >= programs_[w].size()) continue;
-      const Micro& micro = programs_[w][state.at[w]];
-      text += plan_[warp_role_[w]].name + " at " + std::string(name_of(micro.step->kind));
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (state.at[w] >= warps_[w].program.size()) continue;
+      const Micro& micro = warps_[w].program[state.at[w]];
+      text += plan_[warps_[w].role].name + " at " + std::string(name_of(micro.step->kind));
       if (micro.step->channel) text += " " + plan_[*micro.step->channel].name;
       text += " of " + std::to_string(micro.iteration) + "; ";
     }
@@ -144,8 +96,8 @@ class Explorer {
   }
 
   bool finished(const State& state) const {
-    for (std::size_t w = 0; w < programs_.size(); ++w) {
-      if (state.at[w] < programs_[w].size()) return false;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (state.at[w] < warps_[w].program.size()) return false;
     }
     return true;
   }
@@ -153,7 +105,7 @@ class Explorer {
   void check_end(const State& state) {
     for (std::size_t v = 0; v < role_.size(); ++v) {
       for (std::int64_t i = 0; i < trips_; ++i) {
-        if (state.begun[run_of(OpId(v), i)] == 0) wrong("nobody did " + name(OpId(v)));
+        if (state.begun[run_of(0, OpId(v), i)] == 0) wrong("nobody did " + name(OpId(v)));
       }
     }
   }
@@ -171,7 +123,7 @@ class Explorer {
       if (d.to != *step.op || !d.carries_value) continue;
       const auto from = plan_.values[d.from.index()].home;
       const bool registers = from && plan_[*from].residence == Residence::registers;
-      if (from && (!registers || role_[d.from.index()] != warp_role_[warp])) return false;
+      if (from && (!registers || role_[d.from.index()] != warps_[warp].role)) return false;
       // The end of asynchronous work on its operands is seen by whoever looks too early.
       if (is_asynchronous(plan_.mechanisms[d.from.index()])) return false;
     }
@@ -180,14 +132,14 @@ class Explorer {
 
   std::vector<State> successors(const State& state) {
     std::vector<State> next;
-    for (std::size_t w = 0; w < programs_.size(); ++w) {
-      if (state.at[w] >= programs_[w].size()) continue;
-      if (!is_local(w, programs_[w][state.at[w]])) continue;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (state.at[w] >= warps_[w].program.size()) continue;
+      if (!is_local(w, warps_[w].program[state.at[w]])) continue;
       State after = state;
       if (take(after, w)) return {std::move(after)};
     }
-    for (std::size_t w = 0; w < programs_.size(); ++w) {
-      if (state.at[w] >= programs_[w].size()) continue;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (state.at[w] >= warps_[w].program.size()) continue;
       State after = state;
       if (take(after, w)) next.push_back(std::move(after));
     }
@@ -222,6 +174,7 @@ class Explorer {
         if (state.ended[r * 3 + 1] < signal.after) continue;
         State after = state;
         after.pending[r].erase(after.pending[r].begin() + static_cast<std::ptrdiff_t>(i));
+        check_there(state, r / plan_.roles.size(), signal.cta);
         arrive(after, signal.barrier, 1, 0, 0);
         next.push_back(std::move(after));
       }
@@ -240,10 +193,14 @@ class Explorer {
   void land(State& state, const Flight& load) {
     const auto home = plan_.values[load.op.index()].home;
     const bool bulk = is_bulk_load(plan_.mechanisms[load.op.index()]);
-    const Amount bytes = home && bulk ? plan_[*home].size : 0;
+    const bool shared = plan_.mechanisms[load.op.index()] == Mechanism::tma_multicast;
+    const Amount shares = shared ? static_cast<Amount>(layout_.ctas()) : 1;
+    const Amount bytes = home && bulk ? plan_[*home].size / shares : 0;
+    check_there(state, load.from, load.to);
     for (const auto& [op, channel] : landing_) {
       if (op != load.op) continue;
-      arrive(state, barrier(channel, false, load.iteration), bulk ? 0 : 32, bytes, 0);
+      arrive(state, layout_.barrier(load.to, channel, false, load.iteration), bulk ? 0 : 32, bytes,
+             0);
     }
   }
 
@@ -254,11 +211,11 @@ class Explorer {
     if (b.pending < 0) wrong("a barrier gets more arrivals than it counts");
     if (b.pending > 0 || b.bytes != 0) return;
     ++b.phase;
-    b.pending = counts_[index];
+    b.pending = layout_.counts()[index];
   }
 
   bool take(State& state, std::size_t warp) {
-    const Micro& micro = programs_[warp][state.at[warp]];
+    const Micro& micro = warps_[warp].program[state.at[warp]];
     const Step& step = *micro.step;
     const bool op = step.op.has_value();
     if ((op || step.channel) && (micro.iteration < 0 || micro.iteration >= trips_)) {
@@ -278,10 +235,15 @@ class Explorer {
       const Channel& channel = plan_[*step.channel];
       const std::int64_t lap = micro.iteration / channel.depth;
       const std::int64_t parity = ((empty ? channel.empty_parity : channel.full_parity) + lap) % 2;
-      return state.barriers[barrier(*step.channel, empty, micro.iteration)].phase % 2 != parity;
+      return state.barriers[layout_.barrier(warps_[warp].cta, *step.channel, empty,
+                                            micro.iteration)]
+                     .phase %
+                 2 !=
+             parity;
     }
+    if (micro.second_half && step.kind == StepKind::leave) return all_come(state);
     if (micro.second_half) {
-      return state.barriers[meeting(warp, micro)].phase > state.met[warp];
+      return state.barriers[layout_.meeting(warps_[warp], micro)].phase > state.met[warp];
     }
     if (step.kind == StepKind::drain_groups)
       return in_flight(state, warp, step.queue) <= step.pending;
@@ -291,17 +253,29 @@ class Explorer {
     return true;
   }
 
-  /// Work in a queue that the warp itself has started.
-  std::ptrdiff_t in_flight(const State& state, std::size_t warp, Mechanism how) const {
-    const auto& queue = state.queues[warp_role_[warp].index() * 3 + queue_of(how)];
-    return std::count_if(queue.begin(), queue.end(), [&](const Flight& flight) {
-      return (flight.started >> warp_number_[warp] & 1U) != 0;
-    });
+  /// Whether nobody in the cluster is still before its end.
+  bool all_come(const State& state) const {
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (state.at[w] < warps_[w].comes) return false;
+    }
+    return true;
   }
 
-  std::size_t meeting(std::size_t warp, const Micro& micro) const {
-    if (micro.step->kind == StepKind::rendezvous) return role_barrier_[warp_role_[warp].index()];
-    return barrier(*micro.step->channel, false, micro.iteration);
+  /// What one CTA sends to another must come while that has a warp left.
+  void check_there(const State& state, std::size_t from, std::size_t to) {
+    if (from == to) return;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if (warps_[w].cta == to && state.at[w] < warps_[w].program.size()) return;
+    }
+    wrong("something comes to a CTA that is gone");
+  }
+
+  /// Work in a queue that the warp itself has started.
+  std::ptrdiff_t in_flight(const State& state, std::size_t warp, Mechanism how) const {
+    const auto& queue = state.queues[warps_[warp].crew * 3 + queue_of(how)];
+    return std::count_if(queue.begin(), queue.end(), [&](const Flight& flight) {
+      return (flight.started >> warps_[warp].number & 1U) != 0;
+    });
   }
 
   void act(State& state, std::size_t warp, const Micro& micro) {
@@ -310,80 +284,99 @@ class Explorer {
       case StepKind::compute:
         begin(state, step, micro.iteration, warp);
         read(state, *step.op, micro.iteration, viewer(warp), Reading::at_once);
-        memory_.write(state.cells, plan_.values[step.op->index()].home, micro.iteration,
-                      tag(*step.op, micro.iteration), viewer(warp));
-        state.done[run_of(*step.op, micro.iteration)] |= bit_of(warp);
+        memory_.write(state.cells[warps_[warp].cta], plan_.values[step.op->index()].home,
+                      micro.iteration, tag(*step.op, micro.iteration), viewer(warp));
+        state.done[run_of(warps_[warp].cta, *step.op, micro.iteration)] |= bit_of(warp);
         return;
       case StepKind::stage:
-        check(memory_.read(state.cells, *step.op, *step.op, micro.iteration, viewer(warp)));
-        memory_.write(state.cells, plan_.values[step.op->index()].staged, micro.iteration,
-                      tag(*step.op, micro.iteration), viewer(warp));
+        check(memory_.read(state.cells[warps_[warp].cta], *step.op, *step.op, micro.iteration,
+                           viewer(warp)));
+        memory_.write(state.cells[warps_[warp].cta], plan_.values[step.op->index()].staged,
+                      micro.iteration, tag(*step.op, micro.iteration), viewer(warp));
         return;
       case StepKind::issue:
         return issue(state, warp, micro);
       case StepKind::expect:
-        return arrive(state, barrier(*step.channel, false, micro.iteration), 1, 0,
-                      plan_[*step.channel].bytes);
+        return arrive(state,
+                      layout_.barrier(warps_[warp].cta, *step.channel, false, micro.iteration), 1,
+                      0, plan_[*step.channel].bytes);
       case StepKind::commit:
       case StepKind::release:
         return signal(state, warp, micro);
       case StepKind::pass:
-        return arrive(state, barrier(*step.channel, false, micro.iteration), 1, 0, 0);
+        return arrive(state,
+                      layout_.barrier(warps_[warp].cta, *step.channel, false, micro.iteration), 1,
+                      0, 0);
       case StepKind::take:
       case StepKind::rendezvous:
         if (micro.second_half) return;
-        state.met[warp] = state.barriers[meeting(warp, micro)].phase;
-        return arrive(state, meeting(warp, micro), 1, 0, 0);
+        state.met[warp] = state.barriers[layout_.meeting(warps_[warp], micro)].phase;
+        return arrive(state, layout_.meeting(warps_[warp], micro), 1, 0, 0);
       default:
         return;
     }
   }
 
   Viewer viewer(std::size_t warp) const {
-    return {warp_number_[warp], plan_[warp_role_[warp]].warps, false};
+    return {warps_[warp].number, plan_[warps_[warp].role].warps, false, warps_[warp].cta};
   }
   std::uint8_t bit_of(std::size_t warp) const {
-    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(warp_number_[warp]));
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(warps_[warp].number));
   }
 
   void begin(State& state, const Step& step, std::int64_t iteration, std::size_t warp) {
-    auto& begun = state.begun[run_of(*step.op, iteration)];
+    auto& begun = state.begun[run_of(warps_[warp].cta, *step.op, iteration)];
     if ((begun & bit_of(warp)) != 0) wrong(name(*step.op) + " is done twice");
     begun |= bit_of(warp);
   }
 
   void signal(State& state, std::size_t warp, const Micro& micro) {
     const Step& step = *micro.step;
-    const std::size_t to = barrier(*step.channel, step.kind == StepKind::release, micro.iteration);
-    if (step.arrival == Arrival::threads) return arrive(state, to, 1, 0, 0);
-    const std::size_t queue = warp_role_[warp].index() * 3 + 1;
-    const std::size_t given = state.ended[queue] + state.queues[queue].size();
-    if (given == 0) return;  // nothing under way: it never arrives
-    state.pending[warp_role_[warp].index()].push_back({given, to});
-    std::sort(state.pending[warp_role_[warp].index()].begin(),
-              state.pending[warp_role_[warp].index()].end());
+    const bool empty = step.kind == StepKind::release;
+    const bool all = empty && plan_[*step.channel].scope == Scope::cluster;
+    for (std::size_t cta = 0; cta < layout_.ctas(); ++cta) {
+      if (!all && cta != warps_[warp].cta) continue;
+      signal(state, warps_[warp], step.arrival,
+             {0, layout_.barrier(cta, *step.channel, empty, micro.iteration), cta});
+    }
   }
 
-  /// All of an asynchronous op, or the part of it that one warp starts.
-  Viewer part_of(OpId op, int warp) const {
-    const Mechanism how = plan_.mechanisms[op.index()];
-    if (how != Mechanism::wgmma && how != Mechanism::cp_async) return {0, 1, true};
-    return {warp, plan_[role_[op.index()]].warps, false};
+  void signal(State& state, const ExploredWarp& warp, Arrival arrival, Pending to) {
+    if (arrival == Arrival::threads) {
+      check_there(state, warp.cta, to.cta);
+      return arrive(state, to.barrier, 1, 0, 0);
+    }
+    const std::size_t queue = warp.crew * 3 + 1;
+    to.after = state.ended[queue] + state.queues[queue].size();
+    if (to.after == 0) return;  // nothing under way: it never arrives
+    state.pending[warp.crew].push_back(to);
+    std::sort(state.pending[warp.crew].begin(), state.pending[warp.crew].end());
+  }
+
+  /// All of an asynchronous op, or the part of it that one warp starts, or one CTA for all.
+  Viewer part_of(const Flight& flight, int warp) const {
+    const Mechanism how = plan_.mechanisms[flight.op.index()];
+    if (how == Mechanism::tma_multicast) {
+      return {static_cast<int>(flight.from), static_cast<int>(layout_.ctas()), false, flight.to};
+    }
+    if (how != Mechanism::wgmma && how != Mechanism::cp_async) return {0, 1, true, flight.to};
+    return {warp, plan_[role_[flight.op.index()]].warps, false, flight.to};
   }
 
   void issue(State& state, std::size_t warp, const Micro& micro) {
     const OpId op = *micro.step->op;
     const Mechanism how = plan_.mechanisms[op.index()];
     begin(state, *micro.step, micro.iteration, warp);
-    const Flight flight{op, micro.iteration, bit_of(warp)};
+    const std::size_t cta = warps_[warp].cta;
+    const Flight flight{op, micro.iteration, bit_of(warp), cta, cta};
     if (is_bulk_load(how) || how == Mechanism::cp_async) {
       if (micro.step->channel) landing_.insert({op, *micro.step->channel});
-      work(state, flight);
-      state.loads.push_back(flight);
-      std::sort(state.loads.begin(), state.loads.end());
+      for (std::size_t to = 0; to < layout_.ctas(); ++to) {
+        if (to == cta || how == Mechanism::tma_multicast) load(state, flight, to);
+      }
       return;
     }
-    auto& queue = state.queues[warp_role_[warp].index() * 3 + queue_of(how)];
+    auto& queue = state.queues[warps_[warp].crew * 3 + queue_of(how)];
     auto known = std::find_if(queue.begin(), queue.end(), [&](const Flight& other) {
       return other.op == op && other.iteration == micro.iteration;
     });
@@ -396,28 +389,38 @@ class Explorer {
     if (known == queue.begin() || how == Mechanism::bulk_store) work(state, flight);
   }
 
+  void load(State& state, Flight flight, std::size_t to) {
+    flight.to = to;
+    work(state, flight);
+    state.loads.push_back(flight);
+    std::sort(state.loads.begin(), state.loads.end());
+  }
+
   /// The parts of an asynchronous op that the warps of `flight` have started set to work: from here
   /// to the end its operands must be there, and what it writes is undefined.
   void work(State& state, const Flight& flight) {
     const auto home = plan_.values[flight.op.index()].home;
     for (int warp = 0; warp < 8; ++warp) {
       if ((flight.started >> static_cast<unsigned>(warp) & 1U) == 0) continue;
-      const Viewer part = part_of(flight.op, warp);
+      const Viewer part = part_of(flight, warp);
       read(state, flight.op, flight.iteration, part, Reading::starting);
-      memory_.write(state.cells, home, flight.iteration, -tag(flight.op, flight.iteration), part);
+      memory_.write(state.cells[part.cta], home, flight.iteration,
+                    -tag(flight.op, flight.iteration), part);
     }
   }
 
   /// An asynchronous op ends: its operands must still be there, and so must be what it writes.
   void finish(State& state, const Flight& flight) {
-    const bool copies = plan_.mechanisms[flight.op.index()] == Mechanism::cp_async;
+    const Mechanism how = plan_.mechanisms[flight.op.index()];
+    const bool parts = how == Mechanism::cp_async || how == Mechanism::tma_multicast;
     const Viewer part =
-        copies ? part_of(flight.op, std::countr_zero(flight.started)) : Viewer{0, 1, true};
+        parts ? part_of(flight, std::countr_zero(flight.started)) : Viewer{0, 1, true, flight.to};
     read(state, flight.op, flight.iteration, part, Reading::ending);
-    if (!memory_.finish(state.cells, flight.op, flight.iteration, part)) {
+    if (!memory_.finish(state.cells[part.cta], flight.op, flight.iteration, part)) {
       wrong("something overwrites " + name(flight.op));
     }
-    state.done[run_of(flight.op, flight.iteration)] |= static_cast<std::uint8_t>(flight.started);
+    state.done[run_of(flight.to, flight.op, flight.iteration)] |=
+        static_cast<std::uint8_t>(flight.started);
   }
 
   enum class Reading { at_once, starting, ending };
@@ -439,10 +442,10 @@ class Explorer {
         continue;
       }
       if (n < 0 && memory_.is_handed_over(d)) continue;
-      check(memory_.read(state.cells, d.from, op, n, viewer));
+      check(memory_.read(state.cells[viewer.cta], d.from, op, n, viewer));
     }
     if (!updates || when == Reading::ending) return;
-    check(memory_.read_updated(state.cells, op, iteration, viewer));
+    check(memory_.read_updated(state.cells[viewer.cta], op, iteration, viewer));
   }
 
   /// Whether all warps have got that far; within a role, each for itself.
@@ -463,7 +466,7 @@ class Explorer {
     const bool ends =
         d.carries_value || problem::delay_of(d, from, from.ways[way]) >= from.ways[way].latency;
     const auto& seen = ends ? state.done : state.begun;
-    if (all_in(seen[run_of(d.from, n)], d, viewer)) return;
+    if (all_in(seen[run_of(viewer.cta, d.from, n)], d, viewer)) return;
     wrong(name(d.to) + (d.carries_value ? " updates too early " : " comes before ") + name(d.from));
   }
 
@@ -478,11 +481,8 @@ class Explorer {
   std::int64_t trips_;
   std::vector<RoleId> role_;  // by OpId
   ExploredMemory memory_;
-  std::vector<std::vector<Micro>> programs_;  // by warp
-  std::vector<RoleId> warp_role_;
-  std::vector<int> warp_number_;
-  std::vector<std::size_t> first_barrier_, role_barrier_;
-  std::vector<std::int64_t> counts_;
+  ExploredLayout layout_;
+  const std::vector<ExploredWarp>& warps_;
   std::set<std::pair<OpId, ChannelId>, LessLanding> landing_;  // where loads arrive
   std::optional<std::string> failure_;
 };
@@ -490,7 +490,6 @@ class Explorer {
 }  // namespace
 
 Exploration explore(const Plan& plan, std::int64_t trips, std::size_t most_states) {
-  if (cluster_size(plan) > 1) return {Exploration::End::wrong, "clusters are not explored", 0};
   return Explorer(plan, trips).run(most_states);
 }
 

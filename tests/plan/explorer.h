@@ -18,8 +18,8 @@ struct Exploration {
 };
 
 /// All interleavings of all warps and all asynchronous work for `trips` trips. Precondition: the
-/// plan is well-formed (`prove` finds nothing under that name). It runs one CTA:
-/// a plan with clusters ends as `wrong`, and says so.
+/// plan is well-formed (`prove` finds nothing under that name). Of a cluster both CTAs run, and
+/// leave together if the plan says so; of what else is around the loop nothing does.
 Exploration explore(const Plan& plan, std::int64_t trips, std::size_t most_states);
 
 }  // namespace twill::plan::testing

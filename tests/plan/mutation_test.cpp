@@ -21,6 +21,7 @@ std::vector<std::vector<Step>*> sequences(Role& role) {
   std::vector<std::vector<Step>*> all = {&role.sections.prologue, &role.sections.steady,
                                          &role.sections.drain};
   for (auto& path : role.sections.short_trips) all.push_back(&path);
+  if (!role.tail.empty()) all.push_back(&role.tail);
   return all;
 }
 
@@ -30,6 +31,7 @@ class Mutator {
 
   /// One change somewhere; says which.
   std::string mutate() {
+    if (cluster_size(plan_) > 1 && pick(4) == 0) return change_cluster();
     switch (pick(10)) {
       case 0:
       case 1:
@@ -149,6 +151,36 @@ class Mutator {
     return "parity of " + channel.name;
   }
 
+  /// What holds the two CTAs together.
+  std::string change_cluster() {
+    Channel& channel = plan_.channels[pick(plan_.channels.size())];
+    switch (pick(4)) {
+      case 0:
+        channel.scope = channel.scope == Scope::cluster ? Scope::cta : Scope::cluster;
+        return "scope of " + channel.name;
+      case 1:  // counts that fit, but nobody asks the other CTA
+        channel.scope = Scope::cta;
+        channel.empty_arrivals /= 2;
+        return "scope and count of " + channel.name;
+      case 2:
+        channel.bytes = pick(2) == 0 ? channel.bytes / 2 : channel.bytes * 2;
+        return "bytes of " + channel.name;
+      default:
+        return drop_leave();
+    }
+  }
+
+  /// Of one role, or of all.
+  std::string drop_leave() {
+    const std::size_t only = pick(plan_.roles.size() + 1);
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      if (only < plan_.roles.size() && r != only) continue;
+      std::erase_if(plan_.roles[r].tail,
+                    [](const Step& step) { return step.kind == StepKind::leave; });
+    }
+    return "drop leave";
+  }
+
   Plan plan_;
   std::mt19937 random_;
 };
@@ -183,8 +215,7 @@ std::string failure_of(const Plan& plan, Tally& tally) {
   return "";
 }
 
-void check_mutants(const char* loop, unsigned mutants) {
-  const Plan good = plan_of(loop);
+void check_mutants(const Plan& good, unsigned mutants) {
   Tally tally;
   const auto proven = prove(good);
   ASSERT_TRUE(proven.has_value()) << text_of(proven.error());
@@ -212,10 +243,50 @@ void check_mutants(const char* loop, unsigned mutants) {
   EXPECT_GT(tally.seen_to_fail, static_cast<int>(mutants) / 4);
 }
 
-TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(kRegisters, 300); }
-TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(kTensor, 60); }
-TEST(Mutation, OfValuesBetweenRoles) { check_mutants(kCrossing, 300); }
-TEST(Mutation, OfTurnsOnTheTensorCore) { check_mutants(kTurns, 300); }
+/// A load that two CTAs share, and threads that read it from shared memory.
+constexpr const char* kSharedByThreads = R"(
+loop shared
+unit TMA
+memory SMEM capacity 4
+group L warps 1 loads
+group C warps 1 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op use latency 3 issue 3 warps 1 registers 1
+op f latency 2 issue 2 warps 1 registers 1
+ld -> use blocking
+use -> f
+f -> f distance 1
+)";
+
+/// The same with asynchronous work that reads it for more than an iteration.
+constexpr const char* kSharedByProducts = R"(
+loop shared
+unit TC
+unit TMA
+memory SMEM capacity 4
+group L warps 1 loads
+group C warps 1 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 1 registers 4 async
+op f latency 2 issue 2 warps 1 registers 1
+ld -> mm blocking
+mm -> f blocking
+f -> f distance 1
+)";
+
+void check_mutants_of_pair(const char* loop, unsigned mutants) {
+  const Plan plan = cluster_plan(true, Mechanism::tma_multicast, loop);
+  ASSERT_EQ(cluster_size(plan), 2);
+  check_mutants(plan, mutants);
+}
+
+TEST(Mutation, OfALoadThatThreadsOfTwoCtasShare) { check_mutants_of_pair(kSharedByThreads, 40); }
+TEST(Mutation, OfALoadThatProductsOfTwoCtasShare) { check_mutants_of_pair(kSharedByProducts, 40); }
+
+TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(plan_of(kRegisters), 300); }
+TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(plan_of(kTensor), 60); }
+TEST(Mutation, OfValuesBetweenRoles) { check_mutants(plan_of(kCrossing), 300); }
+TEST(Mutation, OfTurnsOnTheTensorCore) { check_mutants(plan_of(kTurns), 300); }
 
 }  // namespace
 }  // namespace twill::plan::testing

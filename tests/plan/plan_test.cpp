@@ -107,6 +107,41 @@ TEST(PlanJson, ReadsBackAsItWas) {
   }
 }
 
+// Two roles that take two turns each in an iteration: channels of one name could not be told apart.
+TEST(PlanJson, ReadsBackTurnsBetweenTheSameRoles) {
+  const auto loop = schedule::parse_loop(R"(
+loop often
+unit TC
+group A warps 1 registers 8
+group B warps 1 registers 8
+op m1 on TC for 3 latency 3 issue 1 warps 1 registers 1 async
+op f1 latency 2 issue 2 warps 1 registers 1
+op m2 on TC for 3 latency 3 issue 1 warps 1 registers 1 async
+op m3 on TC for 3 latency 3 issue 1 warps 1 registers 1 async
+op f3 latency 2 issue 2 warps 1 registers 1
+op m4 on TC for 3 latency 3 issue 1 warps 1 registers 1 async
+m1 -> f1 blocking
+m3 -> f3 blocking
+schedule interval 12
+  m1 at 0 in A
+  f1 at 3 in A
+  m2 at 6 in A
+  m3 at 3 in B
+  f3 at 6 in B
+  m4 at 9 in B
+)",
+                                         "test");
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  const auto checked = verify::verify(loop->problem, *loop->schedule);
+  ASSERT_TRUE(checked.has_value());
+  const auto plan = draft_plan(*checked, {});
+  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
+  EXPECT_EQ(plan->channels.size(), 4U) << to_text(*plan);
+  const auto read = read_plan_json(plan_json(*plan), "test");
+  ASSERT_TRUE(read.has_value()) << to_string(read.error());
+  EXPECT_EQ(*read, *plan);
+}
+
 TEST(PlanJson, RefusesWhatItDoesNotKnow) {
   const std::string text = plan_json(plan_of(kTensor));
   const auto with = [&](const std::string& from, const std::string& to) {

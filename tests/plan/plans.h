@@ -103,6 +103,34 @@ inline Plan plan_of(const std::string& text) {
   return *std::move(plan);
 }
 
+/// kRegisters, or a loop with ops like it, as a persistent kernel, whose load the two CTAs of a
+/// cluster share unless told otherwise.
+inline Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma_multicast,
+                         const std::string& text = kRegisters) {
+  const auto loop = schedule::parse_loop(text, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  setting.kernel = Kernel{};
+  setting.kernel->tiles = Tiles::persistent;
+  setting.kernel->same_trips = same_trips;
+  setting.kernel->cluster = 2;
+  setting.reserved = {{"SMEM", 16}};
+  setting.mechanisms = {load, std::nullopt, std::nullopt};
+  Around store;
+  store.what.when = Outside::When::after;
+  store.what.what = "store @ 4:1";
+  store.what.mechanism = Mechanism::bulk_store;
+  store.what.writes = true;
+  store.memory = "SMEM";
+  store.bytes = 8;
+  store.uses = {OpId(2)};
+  setting.around = {store};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
 /// Everything a proof found, for messages.
 inline std::string text_of(const std::vector<Finding>& findings) {
   std::string text;

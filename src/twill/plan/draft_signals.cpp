@@ -21,6 +21,17 @@ DraftStep step_of(StepKind kind, ChannelId channel, Cycles time, By by) {
   return draft;
 }
 
+/// Channels are told apart by their names.
+std::string unique(const Plan& plan, const std::string& name) {
+  const auto taken = [&](const std::string& candidate) {
+    return std::any_of(plan.channels.begin(), plan.channels.end(),
+                       [&](const Channel& known) { return known.name == candidate; });
+  };
+  std::string candidate = name;
+  for (int i = 2; taken(candidate); ++i) candidate = fmt::format("{}#{}", name, i);
+  return candidate;
+}
+
 /// Bytes that arrive with one instance.
 Amount bytes_of(const Draft& draft, const Signal& signal) {
   Amount bytes = 0;
@@ -49,7 +60,7 @@ class Writer {
         commit_(commit_of(draft, ordering, signal.op(), !signal.order_only)) {}
 
   void run() {
-    channel_.name = unique(signal_.name);
+    channel_.name = unique(draft_.plan, signal_.name);
     channel_.producer = commit_.at.role;
     channel_.depth = static_cast<int>(signal_.depth);
     for (const OpId op : signal_.ops) add_buffer(op);
@@ -67,20 +78,8 @@ class Writer {
  private:
   /// Whether other CTAs write what it guards, so that they must know when it is free.
   bool is_shared() const {
-    return std::any_of(signal_.ops.begin(), signal_.ops.end(), [&](OpId op) {
-      return draft_.mechanism(op) == Mechanism::tma_multicast;
-    });
-  }
-
-  /// Channels are told apart by their names.
-  std::string unique(const std::string& name) const {
-    const auto taken = [&](const std::string& candidate) {
-      return std::any_of(draft_.plan.channels.begin(), draft_.plan.channels.end(),
-                         [&](const Channel& known) { return known.name == candidate; });
-    };
-    std::string candidate = name;
-    for (int i = 2; taken(candidate); ++i) candidate = fmt::format("{}#{}", name, i);
-    return candidate;
+    return std::any_of(signal_.ops.begin(), signal_.ops.end(),
+                       [&](OpId op) { return draft_.mechanism(op) == Mechanism::tma_multicast; });
   }
 
   void add_buffer(OpId op) {
@@ -272,7 +271,8 @@ void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>
   const OpId first = to.front();
   const Cycles wraps = slot(first) < slot(last) ? 1 : 0;
   Channel channel;
-  channel.name = fmt::format("turn.{}.{}", draft.role_at(last).name, draft.role_at(first).name);
+  channel.name = unique(
+      draft.plan, fmt::format("turn.{}.{}", draft.role_at(last).name, draft.role_at(first).name));
   channel.kind = ChannelKind::token;
   channel.producer = draft.role[last.index()];
   channel.consumers = {draft.role[first.index()]};

@@ -7,10 +7,10 @@
 namespace twill::plan {
 namespace {
 
-void place(std::vector<PlacedStep>& out, const std::vector<Step>& steps, std::string_view section,
-           std::int64_t window, std::int64_t trips) {
+void place(std::vector<PlacedStep>& out, const std::vector<Step>& steps, std::int64_t window,
+           std::int64_t trips) {
   for (const Step& step : steps) {
-    out.push_back({&step, iteration_of(step.instance, window, trips), section});
+    out.push_back({&step, iteration_of(step.instance, window, trips)});
   }
 }
 
@@ -59,17 +59,22 @@ std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader) {
   return elsewhere ? where.staged : where.home;
 }
 
+void unroll(const Sections& sections, std::int64_t trips, std::vector<PlacedStep>& steps) {
+  steps.clear();
+  if (trips < sections.spread) {
+    place(steps, sections.short_trips[static_cast<std::size_t>(trips)], 0, trips);
+    return;
+  }
+  place(steps, sections.prologue, 0, trips);
+  for (std::int64_t window = sections.spread; window < trips; ++window) {
+    place(steps, sections.steady, window, trips);
+  }
+  place(steps, sections.drain, trips, trips);
+}
+
 std::vector<PlacedStep> unrolled(const Sections& sections, std::int64_t trips) {
   std::vector<PlacedStep> steps;
-  if (trips < sections.spread) {
-    place(steps, sections.short_trips[static_cast<std::size_t>(trips)], "short", 0, trips);
-    return steps;
-  }
-  place(steps, sections.prologue, "prologue", 0, trips);
-  for (std::int64_t window = sections.spread; window < trips; ++window) {
-    place(steps, sections.steady, "steady", window, trips);
-  }
-  place(steps, sections.drain, "drain", trips, trips);
+  unroll(sections, trips, steps);
   return steps;
 }
 

@@ -353,8 +353,9 @@ std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader);
 struct PlacedStep {
   const Step* step = nullptr;  ///< of the plan, which must outlive it
   std::int64_t iteration = 0;
-  std::string_view section;  ///< "prologue", "steady", "drain", "short"
 };
 std::vector<PlacedStep> unrolled(const Sections& sections, std::int64_t trips);
+/// The same, in place of what is in `steps`.
+void unroll(const Sections& sections, std::int64_t trips, std::vector<PlacedStep>& steps);
 
 }  // namespace twill::plan

@@ -29,22 +29,29 @@ class AroundCheck {
   }
 
  private:
-  /// An execution and how to call it.
+  /// An execution of something around the loop, or of an op in it.
   struct Doing {
-    const Execution* when;
-    std::string what;
+    const Execution* when = nullptr;
+    std::int64_t number = 0;  ///< of the tile or iteration
+    std::optional<OpId> op;
+    std::size_t outside = 0;
+    bool staging = false;
   };
 
   Doing doing(std::size_t i, RoleId role, std::int64_t tile, bool staging = false) const {
     const Execution& when =
         staging ? run_.outside_staging(i, role, tile) : run_.outside(i, role, tile);
-    return {&when, fmt::format("{}{} of tile {}", staging ? "the staging of " : "",
-                               around_[i].what, tile)};
+    return {&when, tile, std::nullopt, i, staging};
   }
 
   Doing doing(OpId op, std::int64_t iteration) const {
-    return {&run_.execution(op, iteration),
-            fmt::format("{} of iteration {}", plan_.problem[op].name, iteration)};
+    return {&run_.execution(op, iteration), iteration, op};
+  }
+
+  std::string name(const Doing& it) const {
+    if (it.op) return fmt::format("{} of iteration {}", plan_.problem[*it.op].name, it.number);
+    return fmt::format("{}{} of tile {}", it.staging ? "the staging of " : "",
+                       around_[it.outside].what, it.number);
   }
 
   bool does(std::size_t i, RoleId role) const {
@@ -75,11 +82,11 @@ class AroundCheck {
       if (from == kNone) continue;
       for (std::size_t t = 0; t < kStrands; ++t) {
         const EventId to = second.when->begin[t];
-        if (to == kNone || run_.before_or_same(from, to)) continue;
-        if (own && s != t && second.when->begin[s] != kNone) continue;
+        if (to == kNone || (own && s != t && second.when->begin[s] != kNone)) continue;
+        if (run_.before_or_same(from, to)) continue;
         findings_.add(rule,
-                      fmt::format("with {}, {} is not ordered after {}", run_.trips(), second.what,
-                                  first.what),
+                      fmt::format("with {}, {} is not ordered after {}", run_.trips(), name(second),
+                                  name(first)),
                       {run_.describe(to) + " is not ordered after", run_.describe(from)});
         return false;
       }
@@ -139,8 +146,8 @@ class AroundCheck {
       const auto next = std::upper_bound(fences.begin(), fences.end(), wrote);
       if (next != fences.end() && run_.before(*next, sent.when->begin[0])) continue;
       findings_.add("fence",
-                    fmt::format("with {}, {} has no proxy fence after {}", run_.trips(), sent.what,
-                                staged.what),
+                    fmt::format("with {}, {} has no proxy fence after {}", run_.trips(), name(sent),
+                                name(staged)),
                     {run_.describe(wrote)});
       return false;
     }

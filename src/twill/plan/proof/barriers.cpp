@@ -9,16 +9,13 @@ namespace {
 
 class BarrierCheck {
  public:
-  BarrierCheck(const Run& run, const BarrierKey& key, const Barrier& barrier, Findings& findings)
-      : run_(run),
-        channel_(run.plan()[std::get<0>(key)]),
-        side_(std::get<1>(key)),
-        slot_(std::get<2>(key)),
-        barrier_(barrier),
-        findings_(findings) {}
+  BarrierCheck(const Run& run, const Barrier& barrier, Findings& findings)
+      : run_(run), channel_(run.plan()[barrier.channel]), barrier_(barrier), findings_(findings) {}
 
   void check() {
-    for (const auto& [phase, arrivals] : barrier_.phases) {
+    for (std::int64_t phase = 0; phase < barrier_.phases; ++phase) {
+      const Arrivals arrivals = arrivals_of(phase);
+      if (arrivals.empty()) continue;
       check_count(phase, arrivals);
       check_overrun(phase, arrivals);
       if (findings_.full()) return;
@@ -30,14 +27,20 @@ class BarrierCheck {
   }
 
  private:
-  std::string name() const {
-    const std::string_view side = channel_.kind == ChannelKind::token ? "named"
-                                  : side_ == Side::full               ? "full"
-                                                                      : "empty";
-    return fmt::format("the {} barrier of {}, slot {}", side, channel_.name, slot_);
+  using Arrivals = std::span<const Arriving>;
+
+  Arrivals arrivals_of(std::int64_t phase) const {
+    return run_.barriers().arrivals(barrier_, phase);
   }
 
-  void check_count(std::int64_t phase, const std::vector<Arriving>& arrivals) {
+  std::string name() const {
+    const std::string_view side = channel_.kind == ChannelKind::token ? "named"
+                                  : barrier_.side == Side::full       ? "full"
+                                                                      : "empty";
+    return fmt::format("the {} barrier of {}, slot {}", side, channel_.name, barrier_.slot);
+  }
+
+  void check_count(std::int64_t phase, const Arrivals& arrivals) {
     std::int64_t count = 0;
     Amount bytes = 0;
     Amount expected = 0;
@@ -46,7 +49,8 @@ class BarrierCheck {
       bytes += arrival.bytes;
       expected += arrival.expected;
     }
-    const int wanted = side_ == Side::full ? channel_.full_arrivals : channel_.empty_arrivals;
+    const int wanted =
+        barrier_.side == Side::full ? channel_.full_arrivals : channel_.empty_arrivals;
     if (count != wanted) {
       std::vector<std::string> trace;
       for (const Arriving& arrival : arrivals) trace.push_back(run_.describe(arrival.event));
@@ -63,10 +67,10 @@ class BarrierCheck {
   }
 
   /// An arrival meant for a phase may not come while the one before is still open.
-  void check_overrun(std::int64_t phase, const std::vector<Arriving>& arrivals) {
+  void check_overrun(std::int64_t phase, const Arrivals& arrivals) {
     if (phase == 0) return;
-    const auto before = barrier_.phases.find(phase - 1);
-    if (before == barrier_.phases.end()) {
+    const Arrivals before = arrivals_of(phase - 1);
+    if (before.empty()) {
       findings_.add("arrivals",
                     fmt::format("with {}, {} gets arrivals for phase {}, but none "
                                 "for the phase before",
@@ -74,7 +78,7 @@ class BarrierCheck {
       return;
     }
     for (const Arriving& late : arrivals) {
-      for (const Arriving& early : before->second) {
+      for (const Arriving& early : before) {
         if (run_.before(early.event, late.event)) continue;
         findings_.add(
             "overrun",
@@ -102,9 +106,7 @@ class BarrierCheck {
   }
 
   void check_not_early(const Wait& wait) {
-    const auto previous = barrier_.phases.find(wait.phase - 1);
-    if (wait.phase < 1 || previous == barrier_.phases.end()) return;
-    for (const Arriving& arrival : previous->second) {
+    for (const Arriving& arrival : arrivals_of(wait.phase - 1)) {
       const bool over = wait.before != kNone && run_.before_or_same(arrival.event, wait.before);
       if (over) continue;
       findings_.add(
@@ -118,14 +120,13 @@ class BarrierCheck {
   }
 
   void check_not_missed(const Wait& wait) {
-    const auto next = barrier_.phases.find(wait.phase + 1);
-    if (next == barrier_.phases.end()) return;
-    const bool kept = std::any_of(
-        next->second.begin(), next->second.end(),
-        [&](const Arriving& arrival) { return run_.before(wait.event, arrival.event); });
-    if (kept) return;
+    const Arrivals next = arrivals_of(wait.phase + 1);
+    const bool kept = std::any_of(next.begin(), next.end(), [&](const Arriving& arrival) {
+      return run_.before(wait.event, arrival.event);
+    });
+    if (kept || next.empty()) return;
     std::vector<std::string> trace = {run_.describe(wait.event) + " is not ordered before any of"};
-    for (const Arriving& arrival : next->second) trace.push_back(run_.describe(arrival.event));
+    for (const Arriving& arrival : next) trace.push_back(run_.describe(arrival.event));
     findings_.add(
         "phase",
         fmt::format("with {}, {} may miss phase {} of {}: phase {} can complete before",
@@ -135,8 +136,6 @@ class BarrierCheck {
 
   const Run& run_;
   const Channel& channel_;
-  Side side_;
-  std::int64_t slot_;
   const Barrier& barrier_;
   Findings& findings_;
 };
@@ -144,31 +143,32 @@ class BarrierCheck {
 }  // namespace
 
 void check_barriers(const Run& run, Findings& findings) {
-  for (const auto& [key, barrier] : run.barriers()) {
-    if (std::get<3>(key) > 0) continue;  // like those of the first
-    BarrierCheck(run, key, barrier, findings).check();
+  for (const Barrier& barrier : run.barriers().all()) {
+    if (barrier.cta > 0) continue;  // like those of the first
+    BarrierCheck(run, barrier, findings).check();
     if (findings.full()) return;
   }
 }
 
 void check_exits(const Run& run, Findings& findings) {
   if (cluster_size(run.plan()) == 1) return;
-  for (const auto& [key, barrier] : run.barriers()) {
-    if (std::get<3>(key) > 0) continue;
-    for (const auto& [phase, arrivals] : barrier.phases) {
-      for (const Arriving& arrival : arrivals) {
-        if (run.events()[arrival.event].cta == 0) continue;
-        const bool there = std::any_of(run.exits().begin(), run.exits().end(), [&](EventId exit) {
-          return run.before(arrival.event, exit);
-        });
-        if (there) continue;
-        findings.add("exit",
-                     fmt::format("with {}, all of a CTA may be gone when something comes to its "
-                                 "barriers of {}",
-                                 run.trips(), run.plan()[std::get<0>(key)].name),
-                     {run.describe(arrival.event)});
-        return;
-      }
+  const auto is_late = [&](const Arriving& arrival) {
+    return run.events()[arrival.event].cta > 0 &&
+           std::none_of(run.exits().begin(), run.exits().end(),
+                        [&](EventId exit) { return run.before(arrival.event, exit); });
+  };
+  for (const Barrier& barrier : run.barriers().all()) {
+    if (barrier.cta > 0) continue;
+    for (std::int64_t phase = 0; phase < barrier.phases; ++phase) {
+      const auto arrivals = run.barriers().arrivals(barrier, phase);
+      const auto late = std::find_if(arrivals.begin(), arrivals.end(), is_late);
+      if (late == arrivals.end()) continue;
+      findings.add("exit",
+                   fmt::format("with {}, all of a CTA may be gone when something comes to its "
+                               "barriers of {}",
+                               run.trips(), run.plan()[barrier.channel].name),
+                   {run.describe(late->event)});
+      return;
     }
   }
 }

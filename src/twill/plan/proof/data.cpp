@@ -1,35 +1,33 @@
+#include "twill/plan/proof/data.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "twill/plan/proof/run.h"
-
 namespace twill::plan::proof {
 namespace {
-
-/// One use of a slot of a buffer. `value`, `iteration`: what is written or read.
-struct Access {
-  OpId op;              ///< that touches it
-  std::int64_t at = 0;  ///< iteration of that op
-  OpId value;
-  std::int64_t iteration = 0;
-  const Execution* when = nullptr;
-  bool staging = false;  ///< the copy into a staging buffer, not the op itself
-};
-
-struct Slot {
-  std::vector<Access> writes;  // by position
-  std::vector<Access> reads;
-};
 
 std::int64_t modulo(std::int64_t a, std::int64_t b) { return ((a % b) + b) % b; }
 
 class DataCheck {
  public:
-  DataCheck(const Run& run, Findings& findings)
-      : run_(run), plan_(run.plan()), findings_(findings) {
-    for (const Buffer& buffer : plan_.buffers) {
-      slots_.emplace_back(static_cast<std::size_t>(buffer.depth));
+  DataCheck(const Run& run, DataMemory& memory, Findings& findings)
+      : run_(run),
+        plan_(run.plan()),
+        findings_(findings),
+        slots_(memory.slots),
+        write_of_(memory.write_of) {
+    slots_.resize(plan_.buffers.size());
+    for (std::size_t b = 0; b < slots_.size(); ++b) {
+      slots_[b].resize(static_cast<std::size_t>(plan_.buffers[b].depth));
+      for (Slot& slot : slots_[b]) {
+        slot.writes.clear();
+        slot.reads.clear();
+      }
+    }
+    write_of_.resize(plan_.problem.ops().size() * static_cast<std::size_t>(run.iterations()));
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      if (in_place(d)) in_place_.push_back(&d);
     }
   }
 
@@ -192,6 +190,7 @@ class DataCheck {
     const auto& from = ends ? first.end : first.begin;
     for (std::size_t s = 0; s < kStrands; ++s) {
       if (from[s] == kNone) continue;
+      if (!own && s > 0 && from[s] == from[s - 1]) continue;  // one end of all
       for (std::size_t t = 0; t < kStrands; ++t) {
         if (second.begin[t] == kNone) continue;
         const bool apart = own && s != t && from[t] != kNone && second.begin[s] != kNone;
@@ -301,17 +300,34 @@ class DataCheck {
       report("overwrite", "overwrites, and is not ordered after,", next, slot.writes[k]);
       if (findings_.full()) return;
     }
+    find_writes(slot);
     for (const Access& read : slot.reads) check_overwritten(slot, read);
+  }
+
+  /// Which write each read of a slot is about, once the writes are in order.
+  void find_writes(Slot& slot) {
+    const auto number = [&](OpId op, std::int64_t iteration) {
+      return op.index() * static_cast<std::size_t>(run_.iterations()) +
+             static_cast<std::size_t>(iteration);
+    };
+    for (std::size_t k = slot.writes.size(); k-- > 0;) {
+      write_of_[number(slot.writes[k].op, slot.writes[k].at)] = k;
+    }
+    for (Access& read : slot.reads) {
+      if (read.iteration < 0) continue;
+      const std::size_t k = write_of_[number(read.value, read.iteration)];
+      if (k >= slot.writes.size()) continue;  // of another slot, as the next line tells, too
+      const Access& write = slot.writes[k];
+      if (write.op == read.value && write.at == read.iteration) read.write = k;
+    }
   }
 
   /// Whether the op updates in place what `write` wrote: then that write is the one it reads, and
   /// those before it in the chain only have to be over.
   bool updates(OpId op, std::int64_t at, const Access& write) const {
-    return std::any_of(plan_.problem.dependences().begin(), plan_.problem.dependences().end(),
-                       [&](const problem::Dependence& d) {
-                         return d.to == op && d.from == write.op && at - d.distance == write.at &&
-                                in_place(d);
-                       });
+    return std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {
+      return d->to == op && d->from == write.op && at - d->distance == write.at;
+    });
   }
 
   bool own(const Access& first, const Access& second) const {
@@ -323,13 +339,10 @@ class DataCheck {
   }
 
   void check_overwritten(const Slot& slot, const Access& read) {
-    const auto write =
-        std::find_if(slot.writes.begin(), slot.writes.end(), [&](const Access& access) {
-          return access.op == read.value && access.at == read.iteration;
-        });
-    const auto next = write == slot.writes.end() ? slot.writes.begin() : write + 1;
-    if (read.iteration >= 0 && write == slot.writes.end()) return;  // found elsewhere
-    if (next == slot.writes.end()) return;
+    if (read.iteration >= 0 && !read.write) return;  // found elsewhere
+    const std::size_t after = read.write ? *read.write + 1 : 0;
+    if (after >= slot.writes.size()) return;
+    const Access* const next = &slot.writes[after];
     if (next->op == read.op && next->at == read.at && !next->staging && !read.staging) {
       check_own_result(read);
       return;
@@ -347,7 +360,7 @@ class DataCheck {
   void check_aliases() {
     for (std::size_t a = 0; a < plan_.buffers.size(); ++a) {
       for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
-        if (a == b || !share(plan_.buffers[a], plan_.buffers[b])) continue;
+        if (a == b || !share_addresses(plan_.buffers[a], plan_.buffers[b])) continue;
         for (std::size_t i = 0; i < slots_[a].size(); ++i) {
           for (std::size_t j = 0; j < slots_[b].size(); ++j) {
             if (overlap(plan_.buffers[a], i, plan_.buffers[b], j)) {
@@ -358,11 +371,6 @@ class DataCheck {
         }
       }
     }
-  }
-
-  static bool share(const Buffer& a, const Buffer& b) {
-    return a.residence != Residence::registers && a.residence == b.residence &&
-           a.memory == b.memory;
   }
 
   static bool overlap(const Buffer& a, std::size_t i, const Buffer& b, std::size_t j) {
@@ -386,7 +394,7 @@ class DataCheck {
         if (findings_.full()) return;
       }
       for (const Access& read : mine.reads) {
-        const Access write = read.iteration < 0 ? read : source(mine, read);
+        const Access& write = read.write ? mine.writes[*read.write] : read;
         const bool before_write =
             read.iteration >= 0 && may_follow(foreign, write, apart(foreign, write, residence));
         if (before_write || may_follow(read, foreign, apart(read, foreign, residence))) continue;
@@ -400,11 +408,10 @@ class DataCheck {
   /// An op may put its result over what it reads if it updates it in place, or if each warp has
   /// read all of its own part before it writes any.
   void check_own_result(const Access& read) {
-    const auto& dependences = plan_.problem.dependences();
     const bool updates =
-        std::any_of(dependences.begin(), dependences.end(), [&](const problem::Dependence& d) {
-          return d.to == read.op && d.from == read.value &&
-                 read.at - d.distance == read.iteration && in_place(d);
+        std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {
+          return d->to == read.op && d->from == read.value &&
+                 read.at - d->distance == read.iteration;
         });
     const bool at_once = mechanism(read.op) == Mechanism::threads &&
                          (is_private(plan_.values[read.op.index()].home, read.op, read.op) ||
@@ -417,21 +424,18 @@ class DataCheck {
                     run_.trips(), name(read.op), read.at, name(read.value), read.iteration));
   }
 
-  static Access source(const Slot& slot, const Access& read) {
-    for (const Access& write : slot.writes) {
-      if (write.op == read.value && write.at == read.iteration) return write;
-    }
-    return read;
-  }
-
   const Run& run_;
   const Plan& plan_;
   Findings& findings_;
-  std::vector<std::vector<Slot>> slots_;  // by BufferId, then slot
+  std::vector<const problem::Dependence*> in_place_;
+  std::vector<std::vector<Slot>>& slots_;
+  std::vector<std::size_t>& write_of_;
 };
 
 }  // namespace
 
-void check_data(const Run& run, Findings& findings) { DataCheck(run, findings).check(); }
+void check_data(const Run& run, DataMemory& memory, Findings& findings) {
+  DataCheck(run, memory, findings).check();
+}
 
 }  // namespace twill::plan::proof

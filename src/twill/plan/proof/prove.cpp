@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/plan/proof/data.h"
 #include "twill/plan/proof/run.h"
 
 namespace twill::plan {
@@ -27,18 +28,26 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
-std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings) {
-  Run run(tables, tiles, findings);
+bool share_addresses(const Buffer& a, const Buffer& b) {
+  const auto end = [](const Buffer& it) { return it.offset + it.size * it.depth; };
+  return a.residence != Residence::registers && a.residence == b.residence &&
+         a.memory == b.memory && a.offset < end(b) && b.offset < end(a);
+}
+
+namespace {
+
+/// Lays out one run, the counters of the channels running on from tile to tile, and checks every
+/// rule on it. Returns the number of its events.
+std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings) {
+  run.lay_out(tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
   if (!findings.empty() || !run.settle(findings)) return events;
   check_barriers(run, findings);
-  if (findings.empty()) check_data(run, findings);
+  if (findings.empty()) check_data(run, memory, findings);
   if (findings.empty()) check_around(run, findings);
   if (findings.empty()) check_exits(run, findings);
   return events;
 }
-
-namespace {
 
 /// Every op has a place in the steady state of exactly one role.
 void check_owners(const Plan& plan, Findings& findings) {
@@ -87,7 +96,7 @@ TileTrips all_sequences(std::int64_t letters, std::size_t length) {
 /// The same sequences in several runs, so that none is long: each begins with the last `length` - 1
 /// tiles of the one before.
 void append_pieces(const TileTrips& tiles, std::size_t length, std::vector<TileTrips>& out) {
-  constexpr std::int64_t kMostIterations = 400;
+  constexpr std::int64_t kMostIterations = 100;  // of graphs that a core's cache holds
   TileTrips piece;
   std::int64_t iterations = 0;
   for (const std::int64_t trips : tiles) {
@@ -140,8 +149,10 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
   for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends))
     runs.push_back(std::move(tiles));
+  proof::Run run(tables);
+  proof::DataMemory memory;
   for (const proof::TileTrips& tiles : runs) {
-    size.events += proof::check_run(tables, tiles, findings);
+    size.events += proof::check_run(run, memory, tiles, findings);
     if (!findings.empty()) return refuse();
     if (size.events > kMostEvents) {
       findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <numeric>
 
 #include "twill/plan/proof/rules.h"
 
@@ -169,6 +171,20 @@ class Steady {
   std::map<std::pair<ChannelId, bool>, std::vector<Point>> arrivals_, waits_;
 };
 
+/// Iterations after which slots that share addresses do so again. One that is longer than the
+/// longest makes a plan too large to prove, however much longer it is.
+std::int64_t period_of(const Plan& plan) {
+  constexpr std::int64_t kLongest = 8192;
+  std::int64_t period = 1;
+  for (const Buffer& a : plan.buffers) {
+    for (const Buffer& b : plan.buffers) {
+      if (&a == &b || !share_addresses(a, b)) continue;
+      period = std::min(std::lcm(period, std::int64_t{a.depth}), kLongest);
+    }
+  }
+  return period;
+}
+
 }  // namespace
 
 std::optional<Bounds> trips_to_check(const Tables& tables) {
@@ -178,7 +194,7 @@ std::optional<Bounds> trips_to_check(const Tables& tables) {
   const std::int64_t reach = *back + steady.longest_link();
   const std::int64_t apart = 2 * std::int64_t{tables.deepest} + tables.spread + tables.farthest;
   const std::int64_t ends = 2 * std::int64_t{tables.spread} + tables.deepest + tables.farthest;
-  return Bounds{tables.spread + 2 * (reach + apart) + 1, ends + *back + 1};
+  return Bounds{tables.spread + apart + 2 * reach + period_of(tables.plan), ends + *back + 1};
 }
 
 }  // namespace twill::plan::proof

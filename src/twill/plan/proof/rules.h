@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +38,9 @@ struct Tables {
   int farthest = 0;          ///< distance of a dependence
 };
 
+/// Whether some slot of one lies at addresses of some slot of the other.
+bool share_addresses(const Buffer& a, const Buffer& b);
+
 /// The trip counts that stand for all.
 struct Bounds {
   std::int64_t trips = 0;  ///< for one tile
@@ -51,9 +53,5 @@ std::optional<Bounds> trips_to_check(const Tables& tables);
 
 /// Trip counts of tiles that a CTA does one after the other.
 using TileTrips = std::vector<std::int64_t>;
-
-/// Lays out one run and checks every rule on it, the counters of the channels running on from tile
-/// to tile. Returns the number of its events.
-std::int64_t check_run(const Tables& tables, const TileTrips& tiles, Findings& findings);
 
 }  // namespace twill::plan::proof

@@ -7,75 +7,124 @@
 #include "twill/plan/text.h"
 
 namespace twill::plan::proof {
+namespace {
+
+/// Where among the steps of its role a step stands.
+std::string_view section_of(const Role& role, const Step& step) {
+  const auto has = [&](const std::vector<Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& it) { return &it == &step; });
+  };
+  if (has(role.before)) return "before";
+  if (has(role.sections.prologue)) return "prologue";
+  if (has(role.sections.steady)) return "steady";
+  if (has(role.sections.drain)) return "drain";
+  if (has(role.after)) return "after";
+  return has(role.tail) ? "tail" : "short";
+}
+
+}  // namespace
 
 bool Run::settle(Findings& findings) {
+  barriers_.sort();
   close_barriers(findings);
   if (!findings.empty()) return false;
-  const std::vector<EventId> order = sorted();
-  if (order.size() < events_.size()) {
-    report_circle(order, findings);
-    return false;
-  }
-  add_clocks(order);
-  return true;
+  sort_edges();
+  order_events();
+  if (order_.size() == events_.size()) return true;
+  report_circle(findings);
+  return false;
 }
 
 /// Whoever waits comes after all arrivals of the phase.
 void Run::close_barriers(Findings& findings) {
-  for (const auto& [key, barrier] : barriers_) {
+  for (const Barrier& barrier : barriers_.all()) {
     for (const Wait& wait : barrier.waits) {
       if (wait.phase < 0) continue;
-      const auto arrivals = barrier.phases.find(wait.phase);
-      if (arrivals == barrier.phases.end()) {
-        findings.add(
-            "deadlock",
-            fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
-                        "{}, which nobody completes",
-                        words_, describe(wait.event), wait.phase,
-                        std::get<1>(key) == Side::full ? "full" : "empty",
-                        plan()[std::get<0>(key)].name, std::get<2>(key)));
+      const auto arrivals = barriers_.arrivals(barrier, wait.phase);
+      if (arrivals.empty()) {
+        findings.add("deadlock",
+                     fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
+                                 "{}, which nobody completes",
+                                 trips(), describe(wait.event), wait.phase,
+                                 barrier.side == Side::full ? "full" : "empty",
+                                 plan()[barrier.channel].name, barrier.slot));
         continue;
       }
-      for (const Arriving& arrival : arrivals->second) {
+      for (const Arriving& arrival : arrivals) {
         if (arrival.event != wait.event) edges_.emplace_back(arrival.event, wait.event);
       }
     }
   }
 }
 
-std::vector<EventId> Run::sorted() {
-  std::vector<std::uint32_t> waiting(events_.size(), 0);
-  std::vector<std::uint32_t> first(events_.size() + 1, 0);
-  for (const auto& [from, to] : edges_) ++first[from + 1];
-  for (std::size_t e = 0; e < events_.size(); ++e) first[e + 1] += first[e];
-  std::vector<EventId> next(edges_.size());
-  std::vector<std::uint32_t> fill = first;
+void Run::sort_edges() {
+  waiting_.assign(events_.size(), 0);
+  first_next_.assign(events_.size() + 2, 0);
   for (const auto& [from, to] : edges_) {
-    next[fill[from]++] = to;
-    ++waiting[to];
+    ++first_next_[from + 2];
+    ++waiting_[to];
   }
-  std::vector<EventId> order;
-  order.reserve(events_.size());
+  for (std::size_t e = 2; e < first_next_.size(); ++e) first_next_[e] += first_next_[e - 1];
+  next_.resize(edges_.size());
+  for (const auto& [from, to] : edges_) next_[first_next_[from + 1]++] = to;
+  first_next_.pop_back();
+}
+
+/// Each event once all that it waits for have happened.
+void Run::order_events() {
+  order_.clear();
+  position_.resize(events_.size());
+  clock_.assign(events_.size(), 0);
+  clocks_.assign(tracks_, -1);
   for (EventId e = 0; e < events_.size(); ++e) {
-    if (waiting[e] == 0) order.push_back(e);
+    if (waiting_[e] == 0) order_.push_back(e);
   }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (std::uint32_t i = first[order[at]]; i < first[order[at] + 1]; ++i) {
-      if (--waiting[next[i]] == 0) order.push_back(next[i]);
+  for (std::size_t at = 0; at < order_.size(); ++at) {
+    const EventId e = order_[at];
+    position_[e] = static_cast<std::uint32_t>(at);
+    for (std::uint32_t i = first_next_[e]; i < first_next_[e + 1]; ++i) {
+      tell(e, next_[i]);
+      if (--waiting_[next_[i]] == 0) order_.push_back(next_[i]);
     }
   }
-  return order;
+}
+
+/// What came before `from`, and `from` itself, come before `to`.
+void Run::tell(EventId from, EventId to) {
+  const Place place = places_[from];
+  const bool fresh = clock_[to] == 0;
+  if (fresh && waiting_[to] == 1 && place.track >= 0 && place.track == places_[to].track) {
+    clock_[to] = clock_[from];
+    return;
+  }
+  if (fresh) {
+    clock_[to] = static_cast<std::uint32_t>(clocks_.size() / tracks_);
+    clocks_.resize(clocks_.size() + tracks_, -1);
+  }
+  std::int32_t* clock = clocks_.data() + clock_[to] * tracks_;
+  if (place.track >= 0 && clock[place.track] >= place.index) return;  // told by a later one
+  const std::int32_t* other = clocks_.data() + clock_[from] * tracks_;
+  for (std::size_t t = 0; t < tracks_; ++t) clock[t] = std::max(clock[t], other[t]);
+  if (place.track >= 0) clock[place.track] = std::max(clock[place.track], place.index);
+}
+
+/// An event that is in no track comes before what those do that wait for it, which are in one.
+bool Run::some_next_before_or_same(EventId a, EventId b) const {
+  for (std::uint32_t i = first_next_[a]; i < first_next_[a + 1]; ++i) {
+    if (before_or_same(next_[i], b)) return true;
+  }
+  return false;
 }
 
 /// Follows, from an event that never happens, one that it waits for, until they repeat.
-void Run::report_circle(const std::vector<EventId>& order, Findings& findings) const {
+void Run::report_circle(Findings& findings) const {
   std::vector<bool> happens(events_.size(), false);
-  for (const EventId e : order) happens[e] = true;
+  for (const EventId e : order_) happens[e] = true;
   std::vector<EventId> waits_for(events_.size(), kNone);
   for (const auto& [from, to] : edges_) {
     // Barriers say more than the order of one's own steps, so they win.
     if (happens[from] || happens[to]) continue;
-    const bool other = events_[from].track != events_[to].track;
+    const bool other = places_[from].track != places_[to].track;
     if (waits_for[to] == kNone || other) waits_for[to] = from;
   }
   EventId at = 0;
@@ -93,58 +142,9 @@ void Run::report_circle(const std::vector<EventId>& order, Findings& findings) c
   }
   trace.push_back(describe(at));
   const std::size_t steps = trace.size() - 1;
-  findings.add(
-      "deadlock",
-      fmt::format("with {}, {} steps wait for each other in a circle", words_, steps),
-      std::move(trace));
-}
-
-void Run::add_clocks(const std::vector<EventId>& order) {
-  const std::size_t words = (loose_ + 63) / 64;
-  clocks_.assign(events_.size() * tracks_, -1);
-  bits_.assign(events_.size() * words, 0);
-  position_.resize(events_.size());
-  std::vector<std::uint32_t> first(events_.size() + 1, 0);
-  for (const auto& [from, to] : edges_) ++first[to + 1];
-  for (std::size_t e = 0; e < events_.size(); ++e) first[e + 1] += first[e];
-  std::vector<EventId> from_of(edges_.size());
-  std::vector<std::uint32_t> fill = first;
-  for (const auto& [from, to] : edges_) from_of[fill[to]++] = from;
-  for (std::uint32_t at = 0; at < order.size(); ++at) {
-    const EventId e = order[at];
-    position_[e] = at;
-    std::int32_t* clock = clocks_.data() + e * tracks_;
-    std::uint64_t* bits = bits_.data() + e * words;
-    for (std::uint32_t i = first[e]; i < first[e + 1]; ++i) {
-      const std::int32_t* other = clocks_.data() + from_of[i] * tracks_;
-      for (std::size_t t = 0; t < tracks_; ++t) clock[t] = std::max(clock[t], other[t]);
-      const std::uint64_t* more = bits_.data() + from_of[i] * words;
-      for (std::size_t w = 0; w < words; ++w) bits[w] |= more[w];
-    }
-    const auto index = static_cast<std::size_t>(events_[e].index);
-    if (events_[e].track >= 0) {
-      clock[events_[e].track] = events_[e].index;
-    } else {
-      bits[index / 64] |= std::uint64_t{1} << (index % 64);
-    }
-  }
-}
-
-bool Run::before(EventId a, EventId b) const {
-  if (a == b) return false;
-  const Event& event = events_[a];
-  if (event.track >= 0) {
-    return clocks_[b * tracks_ + static_cast<std::size_t>(event.track)] >= event.index;
-  }
-  const std::size_t words = (loose_ + 63) / 64;
-  const auto index = static_cast<std::size_t>(event.index);
-  return (bits_[b * words + index / 64] >> (index % 64) & 1) != 0;
-}
-
-const std::vector<EventId>& Run::fences(RoleId role, std::size_t strand, Fence kind) const {
-  static const std::vector<EventId> kEmpty;
-  const auto found = fences_.find({role, strand, kind});
-  return found == fences_.end() ? kEmpty : found->second;
+  findings.add("deadlock",
+               fmt::format("with {}, {} steps wait for each other in a circle", trips(), steps),
+               std::move(trace));
 }
 
 std::string Run::describe(EventId id) const {
@@ -167,7 +167,7 @@ std::string Run::describe(EventId id) const {
   if (event.step->kind == StepKind::leave) return who + ": leave";
   const bool tile = event.step->instance.from == Instance::From::tile;
   return fmt::format("{}: {} of {} {} ({})", who, what, tile ? "tile" : "iteration",
-                     event.iteration, event.section);
+                     event.iteration, section_of(role, *event.step));
 }
 
 }  // namespace twill::plan::proof

@@ -2,18 +2,15 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "twill/plan/proof/barrier_table.h"
 #include "twill/plan/proof/rules.h"
 
 /// Internal to the proof: one run of a plan as a graph of events.
 namespace twill::plan::proof {
-
-using EventId = std::uint32_t;
-inline constexpr EventId kNone = 0xffffffffU;
 
 /// Warps of a role that differ in nothing are one strand: warp 0 (the elected one), warp 1, and all
 /// others. Two of the others relate to each other as warp 1 and one of them do.
@@ -30,37 +27,20 @@ enum class Moment : std::uint8_t {
 struct Event {
   const Step* step = nullptr;
   std::int64_t iteration = 0;
-  std::string_view section;
   RoleId role;
   std::uint8_t strand = 0;
   std::uint8_t cta = 0;  ///< of the cluster: who takes the step
   Moment moment = Moment::step;
-  std::int32_t track = -1;  ///< a sequence that is ordered by itself: a strand or a queue
-  std::int32_t index = 0;   ///< in the track; of events without one: a number of their own
 };
 
-struct Arriving {
-  EventId event = kNone;
-  std::int64_t weight = 0;  ///< arrivals it counts for
-  Amount bytes = 0;         ///< of data that arrives
-  Amount expected = 0;      ///< bytes that it announces
+/// Where an event stands in a sequence that is ordered by itself: a strand or a queue. Ends of
+/// copies and signals are in none.
+struct Place {
+  std::int32_t track = -1;
+  std::int32_t index = 0;
 };
 
-struct Wait {
-  EventId event = kNone;   ///< passes
-  EventId before = kNone;  ///< what the strand did before; kNone at its beginning
-  std::int64_t phase = 0;  ///< that has to be complete; -1: none
-  int parity = -1;         ///< it asks for; -1: it knows the phase
-};
-
-/// One barrier: of a channel, a side, a slot and a CTA.
-struct Barrier {
-  std::map<std::int64_t, std::vector<Arriving>> phases;
-  std::vector<Wait> waits;
-};
-
-enum class Side : std::uint8_t { full, empty };
-using BarrierKey = std::tuple<ChannelId, Side, std::int64_t, int>;
+inline constexpr std::size_t kFences = static_cast<std::size_t>(Fence::pin) + 1;
 
 /// One execution of an op, of what stands around the loop, or of the staging of either's value. The
 /// shares that other CTAs load of a multicast copy count as further strands of it.
@@ -72,15 +52,19 @@ struct Execution {
 
 /// All CTAs of a cluster run the same program, each with barriers and buffers of its own, so what
 /// holds for the first holds for the others: executions, fences and exits are those of the first.
+///
+/// One Run is laid out again and again, since most of the time would go into new memory otherwise.
 class Run {
  public:
-  Run(const Tables& tables, TileTrips tiles, Findings& findings);
+  explicit Run(const Tables& tables) : tables_(tables) {}
+  /// Forgets the run before, and lays out one with these trip counts.
+  void lay_out(const TileTrips& tiles, Findings& findings);
 
   const Tables& tables() const { return tables_; }
   const Plan& plan() const { return tables_.plan; }
   std::int64_t tiles() const { return static_cast<std::int64_t>(tiles_.size()); }
   /// "3 trips", "3 trips in each of 4 tiles", "tiles of 0, 1, 2 trips"
-  const std::string& trips() const { return words_; }
+  std::string trips() const;
   /// Iterations of all tiles, numbered through.
   std::int64_t iterations() const { return static_cast<std::int64_t>(width_); }
   std::int64_t tile_of(std::int64_t iteration) const {
@@ -93,7 +77,8 @@ class Run {
     return iteration - first_of(tile_of(iteration));
   }
   const std::vector<Event>& events() const { return events_; }
-  const std::map<BarrierKey, Barrier>& barriers() const { return barriers_; }
+  /// Precondition: settled.
+  const BarrierTable& barriers() const { return barriers_; }
   /// The last event of each strand that has one.
   const std::vector<EventId>& exits() const { return exits_; }
 
@@ -115,54 +100,74 @@ class Run {
   /// Orders the events; false, with a finding, if they wait for each other in a circle.
   bool settle(Findings& findings);
   /// Whether `a` is over whenever `b` happens. Precondition: settled.
-  bool before(EventId a, EventId b) const;
+  bool before(EventId a, EventId b) const {
+    const Place first = places_[a];
+    const Place second = places_[b];
+    if (first.track < 0) return some_next_before_or_same(a, b);
+    if (first.track == second.track) return first.index < second.index;
+    const std::size_t at = clock_[b] * tracks_ + static_cast<std::size_t>(first.track);
+    return clocks_[at] >= first.index;
+  }
   /// The same for all, and for what a strand may not have: kNone comes before everything.
   bool before_or_same(EventId a, EventId b) const { return a == b || before(a, b); }
   /// The place of an event in some order of execution.
   std::uint32_t position(EventId event) const { return position_[event]; }
   /// Fences of one kind a strand has taken, in its order.
-  const std::vector<EventId>& fences(RoleId role, std::size_t strand, Fence kind) const;
+  const std::vector<EventId>& fences(RoleId role, std::size_t strand, Fence kind) const {
+    return fences_[fence_index(role, strand, kind)];
+  }
 
   /// "WG0: wait load0 of iteration 2 (steady)".
   std::string describe(EventId event) const;
 
  private:
   friend class RunBuilder;
+  static std::size_t fence_index(RoleId role, std::size_t strand, Fence kind) {
+    return (role.index() * kStrands + strand) * kFences + static_cast<std::size_t>(kind);
+  }
   std::size_t outside_index(std::size_t what, RoleId role, std::int64_t tile) const {
     return (what * plan().roles.size() + role.index()) * tiles_.size() +
            static_cast<std::size_t>(tile);
   }
+  void clear(const TileTrips& tiles);
   void close_barriers(Findings& findings);
-  std::vector<EventId> sorted();
-  void report_circle(const std::vector<EventId>& order, Findings& findings) const;
-  void add_clocks(const std::vector<EventId>& order);
+  void sort_edges();
+  void order_events();
+  void tell(EventId from, EventId to);
+  bool some_next_before_or_same(EventId a, EventId b) const;
+  void report_circle(Findings& findings) const;
 
   const Tables& tables_;
   TileTrips tiles_;
-  std::string words_;
   std::vector<std::int64_t> first_;    // by tile, and the end
   std::vector<std::int64_t> tile_of_;  // by iteration
   std::size_t width_ = 0;
+  std::vector<PlacedStep> steps_;  // of one role in one tile, while they are laid out
   std::vector<Event> events_;
+  std::vector<Place> places_;                       // by event
   std::vector<std::pair<EventId, EventId>> edges_;  // from, to
-  std::vector<std::uint32_t> first_edge_;           // after `sorted`: edges by `to`
-  std::map<BarrierKey, Barrier> barriers_;
+  std::vector<EventId> next_;                       // after `sort_edges`: edges by `from`
+  std::vector<std::uint32_t> first_next_;
+  std::vector<std::uint32_t> waiting_;  // for how many others, by event
+  std::vector<EventId> order_;
+  std::vector<std::uint32_t> position_;
+  BarrierTable barriers_;
   std::vector<Execution> executions_, stagings_;
   std::vector<Execution> outside_, outside_stagings_;
-  std::map<std::tuple<RoleId, std::size_t, Fence>, std::vector<EventId>> fences_;
+  std::vector<std::vector<EventId>> fences_;  // by role, strand and kind
   std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
-  std::size_t loose_ = 0;  // events without a track
+  // What comes before an event, by track: the index of the last event there that does, or -1. An
+  // event that follows only the one before it on its own track shares that one's clock, in which
+  // their own track is out of date.
+  std::vector<std::uint32_t> clock_;  // by event
   std::vector<std::int32_t> clocks_;
-  std::vector<std::uint64_t> bits_;
-  std::vector<std::uint32_t> position_;
 };
 
 /// Rules on a settled run, one file each.
 void check_barriers(const Run& run, Findings& findings);
 /// A CTA is there as long as one of its warps is: until then whatever others send to it has come.
 void check_exits(const Run& run, Findings& findings);
-void check_data(const Run& run, Findings& findings);
 void check_around(const Run& run, Findings& findings);
 
 }  // namespace twill::plan::proof

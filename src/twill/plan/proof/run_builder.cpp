@@ -15,11 +15,12 @@ class RunBuilder {
     const Plan& plan = run_.plan();
     const std::size_t size = plan.problem.ops().size() * run_.width_;
     ctas_ = static_cast<std::size_t>(cluster_size(plan));
-    run_.executions_.resize(size * ctas_);
-    run_.stagings_.resize(size * ctas_);
+    run_.executions_.assign(size * ctas_, {});
+    run_.stagings_.assign(size * ctas_, {});
     const std::size_t around = plan.kernel ? plan.kernel->around.size() : 0;
-    run_.outside_.resize(around * plan.roles.size() * run_.tiles_.size() * ctas_);
-    run_.outside_stagings_.resize(run_.outside_.size());
+    run_.outside_.assign(around * plan.roles.size() * run_.tiles_.size() * ctas_, {});
+    run_.outside_stagings_.assign(run_.outside_.size(), {});
+    run_.barriers_.clear(plan, ctas_, run_.iterations(), run_.tiles());
     for (cta_ = 0; cta_ < ctas_; ++cta_) {
       for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
     }
@@ -32,6 +33,9 @@ class RunBuilder {
     std::int32_t track = -1;
     std::vector<EventId> done;
   };
+  static constexpr std::size_t kMechanisms = static_cast<std::size_t>(Mechanism::bulk_store) + 1;
+
+  Queue& queue_of(Mechanism how) { return queues_[static_cast<std::size_t>(how)]; }
 
   void add_role(RoleId role) {
     role_ = role;
@@ -42,18 +46,22 @@ class RunBuilder {
       track_[s] = static_cast<std::int32_t>(run_.tracks_++);
       next_[s] = 0;
     }
-    queues_.clear();
+    for (Queue& queue : queues_) {
+      queue.track = -1;
+      queue.done.clear();
+    }
     for (tile_ = 0; tile_ < run_.tiles() && !findings_.full(); ++tile_) {
       first_ = run_.first_of(tile_);
       trips_ = run_.first_of(tile_ + 1) - first_;
-      add_outside(what.before, "before");
-      for (PlacedStep placed : unrolled(what.sections, trips_)) {
+      add_outside(what.before);
+      unroll(what.sections, trips_, run_.steps_);
+      for (PlacedStep& placed : run_.steps_) {
         placed.iteration += first_;
         placed_ = &placed;
         add_step(*placed.step);
         if (findings_.full()) return;
       }
-      add_outside(what.after, "after");
+      add_outside(what.after);
     }
     add_tail(what.tail);
   }
@@ -62,7 +70,7 @@ class RunBuilder {
   void add_tail(const std::vector<Step>& steps) {
     bool leaves = false;
     for (const Step& step : steps) {
-      const PlacedStep placed{&step, run_.iterations(), "tail"};
+      const PlacedStep placed{&step, run_.iterations()};
       placed_ = &placed;
       leaves = leaves || step.kind == StepKind::leave;
       add_step(step);
@@ -81,9 +89,9 @@ class RunBuilder {
     }
   }
 
-  void add_outside(const std::vector<Step>& steps, std::string_view section) {
+  void add_outside(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      const PlacedStep placed{&step, tile_ + step.instance.offset, section};
+      const PlacedStep placed{&step, tile_ + step.instance.offset};
       placed_ = &placed;
       add_step(step);
       if (findings_.full()) return;
@@ -100,23 +108,21 @@ class RunBuilder {
     Event event;
     event.step = placed_->step;
     event.iteration = placed_->iteration;
-    event.section = placed_->section;
     event.role = role_;
     event.strand = static_cast<std::uint8_t>(strand);
     event.cta = static_cast<std::uint8_t>(cta_);
     event.moment = moment;
     const auto id = static_cast<EventId>(run_.events_.size());
+    Place place;
     if (in_strand) {
-      event.track = track_[strand];
-      event.index = next_[strand]++;
+      place = {track_[strand], next_[strand]++};
       if (last_[strand] != kNone) run_.edges_.emplace_back(last_[strand], id);
       last_[strand] = id;
     }
     run_.events_.push_back(event);
+    run_.places_.push_back(place);
     return id;
   }
-
-  void make_loose(EventId id) { run_.events_[id].index = static_cast<std::int32_t>(run_.loose_++); }
 
   void add_step(const Step& step) {
     const std::size_t takers = step.by == By::one_warp ? 1 : strands_;
@@ -176,7 +182,7 @@ class RunBuilder {
         drain(step, event);
         return;
       case StepKind::fence:
-        if (cta_ == 0) run_.fences_[{role_, s, step.fence}].push_back(event);
+        if (cta_ == 0) run_.fences_[Run::fence_index(role_, s, step.fence)].push_back(event);
         return;
       case StepKind::leave:
         come_.push_back(event);
@@ -204,9 +210,6 @@ class RunBuilder {
     at.end[s] = event;
   }
 
-  std::int64_t slot(ChannelId channel) const {
-    return placed_->iteration % run_.plan()[channel].depth;
-  }
   std::int64_t lap(ChannelId channel) const {
     return placed_->iteration / run_.plan()[channel].depth;
   }
@@ -229,22 +232,19 @@ class RunBuilder {
     const ChannelId id = *step.channel;
     const Channel& channel = run_.plan()[id];
     Wait wait{event, previous, lap(id), -1};
-    if (step.kind == StepKind::take) {
-      run_.barriers_[key(id, Side::full, cta_)].waits.push_back(wait);
-      return;
-    }
+    if (step.kind == StepKind::take) return note(id, Side::full, wait);
     const bool full = step.kind == StepKind::wait;
     const int first = full ? channel.full_parity : channel.empty_parity;
     wait.parity = static_cast<int>((first + lap(id)) % 2);
     if (!full) --wait.phase;
-    run_.barriers_[key(id, full ? Side::full : Side::empty, cta_)].waits.push_back(wait);
+    note(id, full ? Side::full : Side::empty, wait);
   }
 
-  BarrierKey key(ChannelId channel, Side side, std::size_t cta) const {
-    return {channel, side, slot(channel), static_cast<int>(cta)};
+  void note(ChannelId channel, Side side, const Wait& wait) {
+    run_.barriers_.wait(channel, side, cta_, placed_->iteration, wait);
   }
 
-  void arrive(ChannelId channel, Side side, Arriving arrival) {
+  void arrive(ChannelId channel, Side side, const Arriving& arrival) {
     if (!in_range()) return;
     const bool all = side == Side::empty && run_.plan()[channel].scope == Scope::cluster;
     for (std::size_t cta = 0; cta < ctas_; ++cta) {
@@ -252,15 +252,15 @@ class RunBuilder {
     }
   }
 
-  void arrive_in(std::size_t cta, ChannelId channel, Side side, Arriving arrival) {
-    run_.barriers_[key(channel, side, cta)].phases[lap(channel)].push_back(arrival);
+  void arrive_in(std::size_t cta, ChannelId channel, Side side, const Arriving& arrival) {
+    run_.barriers_.arrive(channel, side, cta, placed_->iteration, arrival);
   }
 
   void add_arrival(const Step& step, std::size_t s, EventId event) {
     const Side side = step.kind == StepKind::release ? Side::empty : Side::full;
     const std::int64_t counts = step.by == By::one_warp ? 1 : weight(s);
     if (step.arrival == Arrival::asynchronous) {
-      const Queue& queue = queues_[Mechanism::tcgen05];
+      const Queue& queue = queue_of(Mechanism::tcgen05);
       if (queue.done.empty()) {
         findings_.add("arrivals", fmt::format("with {}, {} has no tcgen05 work to wait for: "
                                               "it would never arrive",
@@ -268,7 +268,6 @@ class RunBuilder {
         return;
       }
       const EventId signal = add_event(s, Moment::signal, false);
-      make_loose(signal);
       run_.edges_.emplace_back(event, signal);
       run_.edges_.emplace_back(queue.done.back(), signal);
       arrive(*step.channel, side, {signal, counts, 0, 0});
@@ -290,7 +289,7 @@ class RunBuilder {
   }
 
   void drain(const Step& step, EventId event) {
-    const Queue& queue = queues_[step.queue];
+    const Queue& queue = queue_of(step.queue);
     const auto pending = static_cast<std::size_t>(step.pending);
     if (queue.done.size() > pending) {
       run_.edges_.emplace_back(queue.done[queue.done.size() - pending - 1], event);
@@ -309,7 +308,6 @@ class RunBuilder {
       at.end[s] = done;
     }
     if (how == Mechanism::tma_load || how == Mechanism::cp_async) {
-      make_loose(done);
       const std::optional<BufferId> home = filled_by(step);
       const Amount bytes = home ? run_.plan()[*home].size : 0;
       const std::int64_t counts = 32 * run_.plan()[role_].warps;
@@ -319,10 +317,9 @@ class RunBuilder {
           how == Mechanism::tma_load ? Arriving{done, 0, bytes, 0} : Arriving{done, counts, 0, 0});
       return;
     }
-    Queue& queue = queues_[how];
+    Queue& queue = queue_of(how);
     if (queue.track < 0) queue.track = static_cast<std::int32_t>(run_.tracks_++);
-    run_.events_[done].track = queue.track;
-    run_.events_[done].index = static_cast<std::int32_t>(queue.done.size());
+    run_.places_[done] = {queue.track, static_cast<std::int32_t>(queue.done.size())};
     if (!queue.done.empty()) run_.edges_.emplace_back(queue.done.back(), done);
     queue.done.push_back(done);
   }
@@ -333,7 +330,6 @@ class RunBuilder {
     const Amount bytes = home ? run_.plan()[*home].size / static_cast<Amount>(ctas_) : 0;
     for (std::size_t to = 0; to < ctas_; ++to) {
       const EventId done = add_event(0, to == cta_ ? Moment::done : Moment::landed, false);
-      make_loose(done);
       run_.edges_.emplace_back(last_[0], done);
       Execution& at = place(step, false, to);
       const std::size_t share = (cta_ + ctas_ - to) % ctas_;
@@ -377,7 +373,7 @@ class RunBuilder {
   std::array<EventId, kStrands> last_{};
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};
-  std::map<Mechanism, Queue> queues_;
+  std::array<Queue, kMechanisms> queues_;
   std::vector<EventId> come_, left_;  // of strands: come to the end, and gone on with the others
 };
 
@@ -395,8 +391,20 @@ std::string in_words(const TileTrips& tiles) {
 
 }  // namespace
 
-Run::Run(const Tables& tables, TileTrips tiles, Findings& findings)
-    : tables_(tables), tiles_(std::move(tiles)), words_(in_words(tiles_)) {
+std::string Run::trips() const { return in_words(tiles_); }
+
+void Run::clear(const TileTrips& tiles) {
+  tiles_ = tiles;
+  first_.clear();
+  tile_of_.clear();
+  width_ = 0;
+  events_.clear();
+  places_.clear();
+  edges_.clear();
+  for (std::vector<EventId>& fences : fences_) fences.clear();
+  fences_.resize(plan().roles.size() * kStrands * kFences);
+  exits_.clear();
+  tracks_ = 0;
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
     first_.push_back(static_cast<std::int64_t>(width_));
     tile_of_.insert(tile_of_.end(), static_cast<std::size_t>(tiles_[t]),
@@ -404,6 +412,10 @@ Run::Run(const Tables& tables, TileTrips tiles, Findings& findings)
     width_ += static_cast<std::size_t>(tiles_[t]);
   }
   first_.push_back(static_cast<std::int64_t>(width_));
+}
+
+void Run::lay_out(const TileTrips& tiles, Findings& findings) {
+  clear(tiles);
   RunBuilder(*this, findings).build();
 }
 

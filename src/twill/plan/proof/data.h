@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "twill/plan/proof/run.h"
+
+/// Internal to the proof: who touches which slot of which buffer, and in which order.
+namespace twill::plan::proof {
+
+/// One use of a slot of a buffer. `value`, `iteration`: what is written or read.
+struct Access {
+  OpId op;              ///< that touches it
+  std::int64_t at = 0;  ///< iteration of that op
+  OpId value;
+  std::int64_t iteration = 0;
+  const Execution* when = nullptr;
+  bool staging = false;  ///< the copy into a staging buffer, not the op itself
+  std::optional<std::size_t> write = std::nullopt;  ///< of a read: the slot's write it is about
+};
+
+struct Slot {
+  std::vector<Access> writes;  // by position
+  std::vector<Access> reads;
+};
+
+/// What one check leaves to the next, whose run is much like it: memory, and nothing in it.
+struct DataMemory {
+  std::vector<std::vector<Slot>> slots;  ///< by BufferId, then slot
+  std::vector<std::size_t> write_of;     ///< by op and iteration: place in the slot's writes
+};
+
+void check_data(const Run& run, DataMemory& memory, Findings& findings);
+
+}  // namespace twill::plan::proof
