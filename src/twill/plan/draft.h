@@ -61,6 +61,7 @@ struct Draft {
   Cycles interval;
   std::vector<RoleId> role;                 ///< by OpId
   std::vector<bool> eager;                  ///< by RoleId: groups are drained when they end
+  std::vector<bool> late;                   ///< by OpId: its end is left to the next of its kind
   std::vector<Read> reads;                  ///< all dependences
   std::vector<std::vector<Cluster>> order;  ///< by RoleId: one window, in order
   std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
@@ -99,6 +100,9 @@ bool arrives(Mechanism mechanism);
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// When the value of an op can be handed on.
 Cycles ready(const Draft& draft, OpId op);
+/// When a role looks whether asynchronous work has ended: when it should be ready; of `late` ops,
+/// right after the next one was started.
+Cycles retired(const Draft& draft, OpId op);
 
 // The steps of the construction, in order.
 

@@ -458,7 +458,7 @@ CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, boo
   if (mechanism == Mechanism::threads) {
     return {ordering.issue_of(op), draft.issue(op), staged, false};
   }
-  return {ordering.retire_of(op), ready(draft, op), staged, false};
+  return {ordering.retire_of(op), retired(draft, op), staged, false};
 }
 
 At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal) {

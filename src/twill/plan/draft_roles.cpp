@@ -120,6 +120,13 @@ Cycles ready(const Draft& draft, OpId op) {
   return draft.issue(op) + std::max<Cycles>(draft.way(op).latency, 1);
 }
 
+Cycles retired(const Draft& draft, OpId op) {
+  if (op.index() < draft.late.size() && draft.late[op.index()]) {
+    return draft.issue(op) + draft.interval + 1;
+  }
+  return ready(draft, op);
+}
+
 Result<void> make_roles(Draft& draft, const Setting& setting) {
   Plan& plan = draft.plan;
   const auto groups = plan.problem.groups();

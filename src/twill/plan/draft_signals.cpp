@@ -185,7 +185,7 @@ std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& orderi
     }
     const bool drains = mechanism == Mechanism::wgmma || mechanism == Mechanism::bulk_store;
     const At at = drains ? ordering.retire_of(reader) : ordering.issue_of(reader);
-    const Cycles end = drains ? ready(draft, reader) - draft.issue(reader) + time : time;
+    const Cycles end = drains ? retired(draft, reader) - draft.issue(reader) + time : time;
     if (drains) {
       needs.push_back({reader, read->distance});
     } else if (!is_bulk_load(mechanism)) {
