@@ -57,6 +57,7 @@ void Encoding::tell_subject(const SubTiles& sub_tiles) {
 /// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
 Literal Encoding::literal(const Meaning& meaning) {
   const Literal literal = engine_.add_literal();
+  meanings_.emplace_back(literal, meaning);
   if (proof_ != nullptr) proof_->meaning(literal, meaning);
   return literal;
 }
