@@ -164,6 +164,12 @@ void Constraints::add_edges() {
     if (it.transfer == 0) continue;
     after(it.to, it.from, by + it.transfer, {literal({Predicate::Kind::same, it.from, it.to, 0})});
   }
+  const std::vector<std::vector<Cycles>> paths = longest_paths(facts_);
+  for (std::size_t from = 0; from < n_; ++from) {
+    for (std::size_t to = 0; to < n_; ++to) {
+      if (from != to && paths[from][to] != kNoPath) after(to, from, paths[from][to], {});
+    }
+  }
 }
 
 void Constraints::add_units() {

@@ -48,6 +48,11 @@ struct Facts {
 /// Precondition: every op has one way.
 Facts facts_of(const problem::Problem& problem);
 
+/// By pair of ops, the longest path of dependences within one iteration from the first to the
+/// second; kNoPath if there is none. Edges with a distance count for nothing.
+inline constexpr Cycles kNoPath = -1;
+std::vector<std::vector<Cycles>> longest_paths(const Facts& facts);
+
 /// By op, the fewest cycles its value lives at this II: longest paths to the readers.
 /// Precondition: no circuit of edges is positive at this II.
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval);

@@ -131,6 +131,8 @@ void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_
   add_clause(guards, {slot_apart(a, b, hold_b - ii_)});
 }
 
+/// Slots and stages apart, what two dependences in a row say of their ends is lost until the slots
+/// between are decided: each is a choice of its own. So paths are added as well.
 void Encoding::add_precedences() {
   for (const Precedence& it : instance_.precedences) {
     const Cycles by = it.delay - it.distance * ii_;
@@ -138,6 +140,10 @@ void Encoding::add_precedences() {
     if (it.transfer == 0) continue;
     const Literal same = same_group(it.from, it.to);
     if (same != kTrue) require_after(it.to, it.from, by + it.transfer, {same});
+    if (!fits()) return;
+  }
+  for (const Precedence& it : longest_paths(instance_)) {  // redundant
+    require_after(it.to, it.from, it.delay, {});
     if (!fits()) return;
   }
 }
