@@ -238,6 +238,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
       encoding_ =
           std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
                                      proof_, "objectives at II " + std::to_string(ii));
+      teach(*encoding_, ii);
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
       for (const Schedule& it : exclusion_.structures) encoding_->rule_out(it);
     }
