@@ -30,6 +30,37 @@ TEST(Engine, ClausesAlone) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::refuted);
 }
 
+// Protects what is handed from one engine to another: a difference that has no atom is said by the
+// next weaker one, in both directions, and by none if there is none; a clause from outside counts
+// as learned.
+TEST(Engine, SpeaksOfDifferencesInOtherWords) {
+  Engine engine;
+  const Node x = engine.add_node();
+  const Node y = engine.add_node();
+  EXPECT_FALSE(engine.implied_atom({x, y, 7}).has_value());
+  const Literal five = engine.at_least({x, y, 5});
+  const Literal nine = engine.at_least({x, y, 9});
+  EXPECT_EQ(engine.implied_atom({x, y, 9}), nine);
+  EXPECT_EQ(engine.implied_atom({x, y, 8}), five);
+  EXPECT_EQ(engine.implied_atom({x, y, 4}), std::nullopt);
+  EXPECT_EQ(engine.implied_atom({y, x, -4}), ~five);  // x - y <= 4
+  EXPECT_EQ(engine.implied_atom({y, x, -5}), ~nine);
+  EXPECT_EQ(engine.implied_atom({y, x, -9}), std::nullopt);
+  EXPECT_EQ(engine.difference_of(~five)->bound, -4);
+  EXPECT_FALSE(engine.difference_of(kTrue).has_value());
+
+  const Literal other = engine.add_literal();
+  engine.add_learned(std::vector{five, other}, 2);
+  std::vector<std::size_t> sizes;
+  engine.each_learned(
+      [&](std::span<const Literal> it, std::uint32_t) { sizes.push_back(it.size()); });
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 1}));  // the other one is the constant true
+  Budget budget = unlimited();
+  engine.add_clause({~other});
+  ASSERT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
+  EXPECT_TRUE(engine.value(five));
+}
+
 TEST(Engine, SameDifferenceIsSameLiteral) {
   Engine engine;
   const Node x = engine.add_node();

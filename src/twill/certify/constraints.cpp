@@ -171,6 +171,12 @@ void Constraints::add_edges() {
     const Literal same = literal({Predicate::Kind::same, it.from, it.to, 0});
     after(it.to, it.from, by + it.transfer, missing({it.from, it.to}, {same}));
   }
+  const std::vector<std::vector<Cycles>> paths = longest_paths(facts_);
+  for (std::size_t from = 0; from < n_; ++from) {
+    for (std::size_t to = 0; to < n_; ++to) {
+      if (from != to && paths[from][to] != kNoPath) after(to, from, paths[from][to], {});
+    }
+  }
 }
 
 void Constraints::add_units() {

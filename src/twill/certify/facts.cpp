@@ -124,6 +124,29 @@ Facts facts_of(const Problem& problem) {
   return out;
 }
 
+std::vector<std::vector<Cycles>> longest_paths(const Facts& facts) {
+  constexpr Cycles kLongest = Cycles{1} << 39;  // what is at least that long is not told apart
+  const std::size_t n = facts.ops.size();
+  std::vector<std::vector<Cycles>> paths(n, std::vector<Cycles>(n, kNoPath));
+  for (const Edge& edge : facts.edges) {
+    if (edge.distance > 0 || edge.from == edge.to) continue;
+    if (!facts.ops[edge.from].always() || !facts.ops[edge.to].always()) continue;
+    Cycles& path = paths[edge.from][edge.to];
+    path = std::max(path, std::min(edge.delay, kLongest));
+  }
+  for (std::size_t via = 0; via < n; ++via) {
+    for (std::size_t from = 0; from < n; ++from) {
+      if (paths[from][via] == kNoPath) continue;
+      for (std::size_t to = 0; to < n; ++to) {
+        if (paths[via][to] == kNoPath) continue;
+        const Cycles path = std::min(paths[from][via] + paths[via][to], kLongest);
+        paths[from][to] = std::max(paths[from][to], path);
+      }
+    }
+  }
+  return paths;
+}
+
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
   std::vector<Cycles> lives(facts.ops.size(), 0);
   for (std::size_t value = 0; value < lives.size(); ++value) {

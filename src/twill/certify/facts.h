@@ -55,6 +55,12 @@ struct Facts {
 /// Precondition: every op has one way.
 Facts facts_of(const problem::Problem& problem);
 
+/// By pair of ops, the longest path of dependences within one iteration from the first to the
+/// second, over ops that always are there; kNoPath if there is none. Edges with a distance count for
+/// nothing.
+inline constexpr Cycles kNoPath = -1;
+std::vector<std::vector<Cycles>> longest_paths(const Facts& facts);
+
 /// By op, the fewest cycles its value lives at this II, if the op is there: longest paths to the
 /// readers over ops that always are. A value that is handed over lives to the end of that, if it is
 /// less; what a store or load makes, to the end of the reading that ends first.

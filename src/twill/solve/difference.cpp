@@ -61,6 +61,19 @@ std::pair<Literal, bool> DifferenceGraph::add_atom(const Difference& difference,
   return {fresh, true};
 }
 
+std::optional<Literal> DifferenceGraph::implied_atom(const Difference& difference) const {
+  const std::uint32_t x = index_of(difference.x);
+  const std::uint32_t y = index_of(difference.y);
+  if (pair_at_.empty() || pair_at_[cell(x, y)] == kNone) return std::nullopt;
+  const Pair& pair = pairs_[pair_at_[cell(x, y)]];
+  const bool forward = pair.x == x;  // else -(y - x) >= bound, which makes all atoms above false
+  const auto above = std::upper_bound(
+      pair.atoms.begin(), pair.atoms.end(), forward ? difference.bound : -difference.bound,
+      [](std::int64_t bound, const AtomOfPair& atom) { return bound < atom.bound; });
+  if (above == (forward ? pair.atoms.begin() : pair.atoms.end())) return std::nullopt;
+  return Literal(forward ? (above - 1)->variable : above->variable, !forward);
+}
+
 bool DifferenceGraph::is_atom(Literal literal) const {
   return literal.variable() < atoms_.size() && atoms_[literal.variable()].x != kNone;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,9 @@ class DifferenceGraph {
   /// The literal of a positive variable that is true iff the difference holds, or an existing one
   /// (perhaps negated); {literal, true} if `fresh` was taken.
   std::pair<Literal, bool> add_atom(const Difference& difference, Literal fresh);
+
+  /// The strongest literal of an existing atom that is true if the difference holds.
+  std::optional<Literal> implied_atom(const Difference& difference) const;
 
   /// What a literal of an atom says: the difference itself, or its integer negation.
   bool is_atom(Literal literal) const;

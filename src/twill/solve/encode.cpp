@@ -76,6 +76,7 @@ void Encoding::tell_subject(const SubTiles& sub_tiles) {
 /// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
 Literal Encoding::literal(const Meaning& meaning) {
   const Literal literal = engine_.add_literal();
+  meanings_.emplace_back(literal, meaning);
   if (proof_ != nullptr) proof_->meaning(literal, meaning);
   return literal;
 }
@@ -156,6 +157,8 @@ void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_
   add_clause(guards, {slot_apart(a, b, hold_b - ii_)});
 }
 
+/// Slots and stages apart, what two dependences in a row say of their ends is lost until the slots
+/// between are decided: each is a choice of its own. So paths are added as well.
 void Encoding::add_precedences() {
   for (const Precedence& it : instance_.precedences) {
     const Cycles by = it.delay - it.distance * ii_;
@@ -164,6 +167,10 @@ void Encoding::add_precedences() {
     const Literal same = same_group(it.from, it.to);
     if (same == kTrue) continue;
     require_after(it.to, it.from, by + it.transfer, unless_exist({it.from, it.to}, {same}));
+    if (!fits()) return;
+  }
+  for (const Precedence& it : longest_paths(instance_)) {  // redundant
+    require_after(it.to, it.from, it.delay, {});
     if (!fits()) return;
   }
 }

@@ -2,14 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "twill/schedule/schedule.h"
 #include "twill/solve/engine.h"
 #include "twill/solve/instance.h"
+#include "twill/solve/lessons.h"
 #include "twill/solve/symmetry.h"
 
 namespace twill::solve {
@@ -61,6 +64,12 @@ class Encoding {
 
   /// Makes the search try the groups of this schedule first.
   void suggest(const schedule::Schedule& schedule);
+
+  /// What was learned so far, for encodings of the same instance with a smaller or equal II.
+  Lessons lessons();
+  /// Takes over what an encoding of the same instance with a larger or equal II learned.
+  /// Preconditions: no structure was excluded there, and no proof is written.
+  void follow(const Lessons& lessons);
 
   Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort) {
     return engine_.solve(assumption, budget, effort);
@@ -125,6 +134,9 @@ class Encoding {
   Cycles extra_abroad(std::size_t value, const Read& read) const;
   Literal leaves_group(std::size_t value, std::size_t group);
 
+  // encode_lessons.cpp
+  std::optional<Saying> saying_of(Literal literal) const;
+
   // encode_objectives.cpp
   Literal limit_sum(const Meaning& meaning, const std::vector<Literal>& literals);
 
@@ -146,6 +158,7 @@ class Encoding {
   std::vector<Literal> used_;                   ///< by group: true iff it has an op
   std::vector<Literal> crossings_;              ///< one per value and receiving group; once built
   bool crossings_built_ = false;
+  std::vector<std::pair<Literal, Meaning>> meanings_;  ///< of literals that are no atoms, in order
   std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked
 };
 

@@ -57,9 +57,19 @@ void Engine::require(const Difference& difference) {
 }
 
 void Engine::add_clause(std::span<const Literal> literals) {
-  backtrack(0);
   ++clause_count_;
   if (proof_ != nullptr) proof_->clause(literals);
+  add_simplified(literals, 0);
+}
+
+void Engine::add_learned(std::span<const Literal> literals, std::uint32_t glue) {
+  TWILL_CHECK(proof_ == nullptr, "a proof derives every clause by itself");
+  add_simplified(literals, glue);
+}
+
+/// Without what is known of the literals already.
+void Engine::add_simplified(std::span<const Literal> literals, std::uint32_t glue) {
+  backtrack(0);
   if (inconsistent_) return;
   learned_.assign(literals.begin(), literals.end());
   std::sort(learned_.begin(), learned_.end());
@@ -74,7 +84,8 @@ void Engine::add_clause(std::span<const Literal> literals) {
   } else if (learned_.size() == 1) {
     assign(learned_[0], {});
   } else {
-    attach(clauses_.add(learned_, 0));
+    attach(clauses_.add(learned_, glue));
+    if (glue > 0) ++learned_count_;
   }
 }
 

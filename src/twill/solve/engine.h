@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -74,6 +76,19 @@ class Engine {
   /// coefficients.
   void add_at_most(std::span<const Term> terms, std::int64_t bound);
 
+  /// A clause that follows from what was added, whoever found out; it may be forgotten like one
+  /// that was learned here. `glue` is at least 1. Precondition: no proof is written.
+  void add_learned(std::span<const Literal> literals, std::uint32_t glue);
+  /// Visits the learned clauses with their glue, then all literals that always hold, with 1.
+  using Visit = std::function<void(std::span<const Literal>, std::uint32_t)>;
+  void each_learned(const Visit& visit);
+  /// What the literal of an atom says; none if it is no atom.
+  std::optional<Difference> difference_of(Literal literal) const;
+  /// The strongest literal of an existing atom that is true if the difference holds.
+  std::optional<Literal> implied_atom(const Difference& difference) const {
+    return graph_.implied_atom(difference);
+  }
+
   /// Searches for a model in which `assumption` is true, with at most `effort` conflicts.
   Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort = kNoLimit);
 
@@ -112,6 +127,7 @@ class Engine {
   std::uint32_t trail_size() const { return static_cast<std::uint32_t>(trail_.size()); }
 
   // engine.cpp: constraints and propagation
+  void add_simplified(std::span<const Literal> literals, std::uint32_t glue);
   void attach(ClauseArena::Reference clause);
   void assign(Literal literal, Reason reason);
   bool propagate();

@@ -220,6 +220,33 @@ Cycles load_bound(const Instance& instance) {
   return bound;
 }
 
+std::vector<Precedence> longest_paths(const Instance& instance) {
+  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
+  std::vector<Precedence> paths;
+  for (std::size_t from = 0; from < instance.op_count(); ++from) {
+    std::vector<Cycles> after(instance.op_count(), kUnreached);
+    std::vector<Cycles> direct(instance.op_count(), kUnreached);
+    after[from] = 0;
+    bool changed = true;
+    for (std::size_t round = 0; changed && round < instance.op_count(); ++round) {
+      changed = false;
+      for (const Precedence& it : instance.precedences) {
+        if (it.distance > 0 || after[it.from] == kUnreached) continue;
+        if (!instance.tasks[it.from].always() || !instance.tasks[it.to].always()) continue;
+        const Cycles at = after[it.from] + it.delay;
+        if (it.from == from) direct[it.to] = std::max(direct[it.to], at);
+        if (at <= after[it.to]) continue;
+        after[it.to] = at;
+        changed = true;
+      }
+    }
+    for (std::size_t to = 0; to < instance.op_count(); ++to) {
+      if (to != from && after[to] > direct[to]) paths.push_back({from, to, 0, after[to], 0});
+    }
+  }
+  return paths;
+}
+
 std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii) {
   std::vector<Cycles> lifetimes(instance.op_count(), 0);
   for (std::size_t value = 0; value < instance.op_count(); ++value) {

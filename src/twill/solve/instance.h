@@ -93,6 +93,11 @@ Instance instance_of(const problem::Problem& problem);
 /// always exist. At least 1.
 Cycles load_bound(const Instance& instance);
 
+/// The longest paths of dependences within one iteration, over ops that always exist, that no single
+/// dependence says as much as: issue(to) >= issue(from) + delay in any schedule, whatever the groups.
+/// At most one for two ops, ordered by ops. Cost: ops times dependences for each op, at worst.
+std::vector<Precedence> longest_paths(const Instance& instance);
+
 /// By op, the fewest cycles its value lives in any schedule of this II in which the op exists; 0 if
 /// nobody reads it. If
 /// the dependences cannot be met at this II the result means nothing. Cost: ops times dependences.

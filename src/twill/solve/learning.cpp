@@ -161,6 +161,20 @@ std::uint32_t Engine::count_levels(std::span<const Literal> literals) {
   return count;
 }
 
+void Engine::each_learned(const Visit& visit) {
+  backtrack(0);
+  const ClauseArena& clauses = clauses_;
+  for (auto at = clauses.first(); at != clauses.end(); at = clauses.next(at)) {
+    if (clauses.glue(at) > 0) visit(clauses.literals(at), clauses.glue(at));
+  }
+  for (const Literal& literal : trail_) visit(std::span(&literal, 1), 1);
+}
+
+std::optional<Difference> Engine::difference_of(Literal literal) const {
+  if (!graph_.is_atom(literal)) return std::nullopt;
+  return graph_.difference_of(literal);
+}
+
 /// Drops the worse half of the learned clauses. At level 0, after propagation: there no clause is
 /// anybody's reason, and those that are true can go as well.
 void Engine::forget_learned() {

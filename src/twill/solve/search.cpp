@@ -33,6 +33,9 @@ constexpr Cycles kFirstStep = 16;
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
+/// The second of two questions about the II goes down by one part in so many of what is open.
+constexpr Cycles kPartDown = 4;
+
 }  // namespace
 
 Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
@@ -98,13 +101,13 @@ Interval Search::climb(Interval interval) {
 }
 
 /// Closes the gap between the schedule and the bound, asking in turn right below the schedule
-/// (which its structure often made the best already) and half way. Leaves half of the budget to the
-/// objectives.
+/// (which its structure often made the best already) and a part of the gap further down: what is
+/// learned there is of use further down only. Leaves half of the budget to the objectives.
 void Search::descend(Interval& interval) {
   const std::uint64_t until = share(2);
   std::uint64_t effort = kFirstEffort;
   Cycles open = interval.bound;  // the least II not yet asked for with this effort
-  for (bool half_way = false; may_spend_more(until); half_way = !half_way) {
+  for (bool lower = false; may_spend_more(until); lower = !lower) {
     const Cycles best = interval.schedule->initiation_interval;
     report_(kInterval, best, interval.bound);
     if (interval.bound >= best) return;
@@ -113,7 +116,7 @@ void Search::descend(Interval& interval) {
       open = interval.bound;
       effort *= kMoreEffort;
     }
-    const Cycles ii = half_way ? open + (best - 1 - open) / 2 : best - 1;
+    const Cycles ii = lower ? best - 1 - (best - 1 - open) / kPartDown : best - 1;
     const Outcome outcome = try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
@@ -139,13 +142,33 @@ Outcome Search::try_interval(Cycles ii, std::uint64_t effort) {
     for (const Schedule& it : exclusion_.structures) encoding.rule_out(it);
     if (!may_go_on(encoding)) return Outcome::stopped;
     if (found_) encoding.suggest(*found_);
+    teach(encoding, ii);
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
+    keep_lessons(encoding, ii, outcome);
     if (outcome != Outcome::satisfied) return outcome;
     if (!accept(encoding)) continue;
     tighten(std::nullopt);
     TWILL_CHECK(found_->initiation_interval <= ii, "a structure fits the II it was taken from");
     return outcome;
   }
+}
+
+/// Tells the encoding what was learned at the next II from its own on.
+void Search::teach(Encoding& encoding, Cycles ii) const {
+  const auto at = lessons_.lower_bound(ii);
+  if (at != lessons_.end()) encoding.follow(at->second);
+}
+
+/// Lessons that no question to come has a use for are dropped. Those of an II include what it was
+/// taught itself.
+void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
+  if (!may_hand_on()) return;
+  if (outcome == Outcome::refuted) {
+    lessons_.erase(lessons_.begin(), lessons_.upper_bound(ii));
+    return;
+  }
+  lessons_.insert_or_assign(ii, encoding.lessons());
+  if (outcome == Outcome::satisfied) lessons_.erase(lessons_.upper_bound(ii), lessons_.end());
 }
 
 /// Charges for the encoding; false if the budget does not allow to search it.
@@ -198,7 +221,7 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
   level.bound = std::max(least_possible(objective, ii), proven_least(ii));
-  // As for II.
+  // As for II, but half way.
   const std::uint64_t until = share(levels_left);
   std::uint64_t effort = kFirstEffort;
   std::int64_t open = level.bound;
@@ -232,6 +255,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
       encoding_ =
           std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
                                      proof_, "objectives at II " + std::to_string(ii));
+      teach(*encoding_, ii);
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
       for (const Schedule& it : exclusion_.structures) encoding_->rule_out(it);
     }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -56,6 +57,9 @@ class Search {
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
   std::int64_t proven_least(Cycles ii) const;
+  void teach(Encoding& encoding, Cycles ii) const;
+  void keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome);
+  bool may_hand_on() const { return proof_ == nullptr && exclusion_.structures.empty(); }
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
   void tighten(std::optional<Cycles> ii);
@@ -75,7 +79,8 @@ class Search {
   Instance instance_;
   SubTiles sub_tiles_;
   Exclusion exclusion_;
-  std::int64_t copies_;  ///< counted per value
+  std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
+  std::int64_t copies_;                ///< counted per value
   std::optional<schedule::Schedule> found_;
   std::unique_ptr<Encoding> encoding_;  ///< of the objectives
   std::vector<Limit> fixed_;            ///< objectives done, at their values
