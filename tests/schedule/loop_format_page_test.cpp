@@ -50,7 +50,7 @@ LoopText parsed(const std::string& text) {
 
 class LoopFormatPage : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(blocks_.size(), 4u); }
+  void SetUp() override { ASSERT_EQ(blocks_.size(), 5u); }
   const std::vector<std::string> blocks_ = examples();
 };
 
@@ -71,8 +71,14 @@ TEST_F(LoopFormatPage, ShowsAnOpWithTwoWays) {
   EXPECT_EQ(loop.problem.ops()[0].ways.size(), 2u);
 }
 
+TEST_F(LoopFormatPage, ShowsAHandOff) {
+  const LoopText loop = parsed(
+      "loop x\nunit ALU\nunit TC\nmemory SMEM capacity 99999\ngroup G\ngroup H\n" + blocks_[3]);
+  EXPECT_EQ(loop.problem.hand_offs().size(), 1u);
+}
+
 TEST_F(LoopFormatPage, ShowsAnOrderThatReachesTheOptimum) {
-  const LoopText loop = parsed(blocks_[0] + blocks_[3]);
+  const LoopText loop = parsed(blocks_[0] + blocks_[4]);
   ASSERT_TRUE(loop.order);
   const Result<LeastInterval> least = least_interval(loop.problem, *loop.order);
   ASSERT_TRUE(least) << to_string(least.error());

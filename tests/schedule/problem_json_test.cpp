@@ -59,10 +59,20 @@ TEST(ProblemJson, IsWhatTheReferenceDescribes) {
        "carries_value": true, "read_hold": null, "in_place": false, "transfer": 5},
       {"from": "exp", "to": "mma", "distance": 0, "delay": null, "blocking": false,
        "carries_value": true, "read_hold": 2, "in_place": false, "transfer": 0}],
-    "same_group": [["mma", "exp"]]
+    "same_group": [["mma", "exp"]],
+    "hand_offs": []
   })");
   expected["hash"] = problem_hash(parse_loop(kText, "test.loop")->problem);
   EXPECT_EQ(json.dump(1), expected.dump(1));
+}
+
+TEST(ProblemJson, ListsHandOffs) {
+  const auto json = nlohmann::ordered_json::parse(
+      json_of("loop x\ngroup G registers 9\ngroup H registers 9\nop a registers 1\nop b\nop put\n"
+              "op get registers 1\na -> b\nhand-off a store put load get for b\n"));
+  EXPECT_EQ(json["hand_offs"].dump(),
+            R"([{"value":"a","store":"put","loads":[{"load":"get","reader":"b"}]}])");
+  EXPECT_EQ(json["dependences"].size(), 4U) << "with those of store and load";
 }
 
 // Source texts come from kernels and may hold anything; the output must stay JSON.

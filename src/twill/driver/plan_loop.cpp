@@ -145,22 +145,31 @@ bool usable(const report::Outcome& outcome) {
   return outcome.answer.schedule.has_value() && outcome.violations.empty();
 }
 
-/// The schedule in hand, and then those for the other pools of the machine, the one expected to be
-/// fastest first.
-std::vector<report::Outcome> with_other_pools(const Request& request, report::Outcome first) {
+/// The schedule in hand, and then those for the other pools of the machine and for the other end of
+/// the costs, the one expected to be fastest first.
+std::vector<report::Outcome> with_others(const Request& request, report::Outcome first) {
   std::vector<report::Outcome> all;
   if (first.alternative > 0) {  // another pool has other alternatives
     all.push_back(std::move(first));
     return all;
   }
+  const auto add = [&](const std::string& pool, std::optional<machine::Rate> rate) {
+    Request other = request;
+    other.pool = pool;
+    other.rate = rate;
+    auto outcome = schedule_loop(other);
+    if (outcome && usable(*outcome)) all.push_back(*std::move(outcome));
+  };
   std::vector<std::string> seen = {first.pool};
   for (const report::Candidate& candidate : first.candidates) {
     if (std::find(seen.begin(), seen.end(), candidate.pool) != seen.end()) continue;
     seen.push_back(candidate.pool);
-    Request other = request;
-    other.pool = candidate.pool;
-    auto outcome = schedule_loop(other);
-    if (outcome && usable(*outcome)) all.push_back(*std::move(outcome));
+    add(candidate.pool, request.rate);
+  }
+  if (!request.rate && request.strategy.strategy == strategy::Strategy::twill &&
+      !first.candidates.empty()) {
+    const bool slowest = first.rate == report::name_of(machine::Rate::slowest);
+    add(first.pool, slowest ? machine::Rate::fastest : machine::Rate::slowest);
   }
   const auto interval = [](const report::Outcome& it) {
     const Cycles posed = it.answer.schedule->initiation_interval;
@@ -185,6 +194,9 @@ std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
                      std::to_string(first.answer.schedule->initiation_interval) +
                      ", cannot be carried out: " + refusal.message;
   if (chosen.pool != first.pool) note += "; this is the fastest with pool " + chosen.pool;
+  if (chosen.pool == first.pool && chosen.rate != first.rate) {
+    note += "; this is the optimum of every op at its " + chosen.rate;
+  }
   return note;
 }
 
@@ -203,7 +215,7 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings)};
   }
   const Diagnostic refusal = *best.refusal;
-  std::vector<report::Outcome> all = with_other_pools(request, std::move(first));
+  std::vector<report::Outcome> all = with_others(request, std::move(first));
   for (const bool shrink : {false, true}) {
     for (std::size_t i = shrink ? 0 : 1; i < all.size(); ++i) {
       std::vector<std::string> more = notes;

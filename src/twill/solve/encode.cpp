@@ -208,8 +208,7 @@ void Encoding::add_pipes() {
   }
 }
 
-/// Which ops exist. Those of a hand-off alone are too long for II where they may be longer than
-/// any op that always exists.
+/// Which ops exist. That no op is too long for this II is known only of those that always do.
 void Encoding::add_existence() {
   for (std::size_t op = 0; op < instance_.op_count(); ++op) {
     const Task& task = instance_.tasks[op];
