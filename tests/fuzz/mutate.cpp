@@ -189,7 +189,10 @@ int main(int argc, char** argv) {
   if (argc < 3) return std::fputs("usage: X RUNS FILE...\n", stderr), 2;
   const long runs = std::strtol(argv[1], nullptr, 10);
   std::vector<std::string> seeds;
-  for (int i = 2; i < argc; ++i) seeds.push_back(contents(argv[i]));
+  for (int i = 2; i < argc; ++i) {
+    seeds.push_back(contents(argv[i]));
+    if (seeds.back().empty()) return std::fprintf(stderr, "%s: nothing to mutate\n", argv[i]), 2;
+  }
   const std::string program = argv[0];
   keep_inputs_that_kill(program.substr(program.rfind('/') + 1) + ".input");
 
