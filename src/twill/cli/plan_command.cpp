@@ -5,6 +5,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
@@ -22,6 +23,7 @@ struct Choices {
   driver::Request request;
   bool check = false;
   bool json = false;
+  bool timing = false;
   std::string output;
 };
 
@@ -55,6 +57,11 @@ int show_checked(const driver::Input& input) {
   return printed ? kAnswer : refuse(printed.error());
 }
 
+std::string seconds_line(const driver::PlannedLoop::Seconds& seconds) {
+  return fmt::format("\nseconds: schedule {:.3f}, plan and proof {:.3f}\n", seconds.schedule,
+                     seconds.plan);
+}
+
 int show(const Choices& choices, const driver::PlannedLoop& planned) {
   if (!planned.plan) return show_missing_plan(planned);
   warn(planned.outcome.warnings);
@@ -64,9 +71,10 @@ int show(const Choices& choices, const driver::PlannedLoop& planned) {
     if (!written) return refuse(written.error());
   }
   if (choices.output == "-") return kAnswer;
-  const auto printed =
-      print(choices.json ? plan::plan_json(plan)
-                         : plan::to_text(plan) + "\n" + proven_line(planned.plan->size()));
+  std::string text = choices.json ? plan::plan_json(plan)
+                                  : plan::to_text(plan) + "\n" + proven_line(planned.plan->size());
+  if (choices.timing) text += seconds_line(planned.seconds);
+  const auto printed = print(text);
   return printed ? kAnswer : refuse(printed.error());
 }
 
@@ -114,8 +122,12 @@ void add_plan_command(CLI::App& app, Session& session) {
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
-  command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again");
-  command->add_flag("--json", choices->json, "Print JSON instead of text");
+  CLI::Option* check =
+      command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again");
+  CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
+  command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
+      ->excludes(json)
+      ->excludes(check);
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
   command->footer(kFooter);
   command->callback([choices, command, &session] {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
@@ -25,6 +26,7 @@ struct Choices {
   driver::RunRequest wanted;
   std::uint64_t seed = 0;
   bool json = false;
+  bool timing = false;
   bool numbers = false;
   NumberOptions with;
   std::string trace;
@@ -61,6 +63,11 @@ int show_no_plan(const Choices& choices, const driver::SimulatedLoop& loop) {
       code == kAnswer ? kUndecided : code);
 }
 
+std::string seconds_line(const driver::SimulatedLoop& loop) {
+  return fmt::format("\nseconds: schedule {:.3f}, plan and proof {:.3f}, run {:.3f}\n",
+                     loop.seconds.schedule, loop.seconds.plan, loop.run_seconds);
+}
+
 int show(const Choices& choices, const driver::SimulatedLoop& loop) {
   if (loop.outcome) warn(loop.outcome->warnings);
   if (!loop.plan) return show_no_plan(choices, loop);
@@ -75,8 +82,10 @@ int show(const Choices& choices, const driver::SimulatedLoop& loop) {
     if (!written) return refuse(written.error());
   }
   if (choices.trace == "-") return kAnswer;
-  const auto printed = print(choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
-                                          : simulate::to_text(plan, *loop.run, loop.account));
+  std::string text = choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
+                                  : simulate::to_text(plan, *loop.run, loop.account);
+  if (choices.timing) text += seconds_line(loop);
+  const auto printed = print(text);
   return printed ? kAnswer : refuse(printed.error());
 }
 
@@ -125,13 +134,18 @@ void add_simulate_command(CLI::App& app, Session& session) {
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* trace = command->add_option("--trace", choices->trace,
                                            "Write the timeline to this file, for Perfetto");
-  command
-      ->add_flag("--numbers", choices->numbers,
-                 "Run the plan with real numbers and compare them with those of the kernel's text")
-      ->excludes(trips)
-      ->excludes(trace);
+  CLI::Option* numbers =
+      command
+          ->add_flag(
+              "--numbers", choices->numbers,
+              "Run the plan with real numbers and compare them with those of the kernel's text")
+          ->excludes(trips)
+          ->excludes(trace);
   add_number_options(*command, choices->with);
-  command->add_flag("--json", choices->json, "Print JSON instead of text");
+  CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
+  command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
+      ->excludes(json)
+      ->excludes(numbers);
   command->footer(kFooter);
   command->callback([choices, jitter, command, &session] {
     check_alternatives(*command, choices->request);

@@ -14,6 +14,7 @@
 #include "twill/plan/make.h"
 #include "twill/report/alternatives.h"
 #include "twill/schedule/corun.h"
+#include "twill/support/stopwatch.h"
 #include "twill/verify/verify.h"
 
 namespace twill::driver {
@@ -95,26 +96,38 @@ bool no_slower(double interval, double other) { return interval <= schedule::kCo
 
 /// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
 /// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
-/// come, first served, its loop is simulated to be slower by more than the model errs.
+/// come, first served, its loop is simulated to be slower by more than the model errs. Drafts are
+/// simulated, since only one of them needs its proof.
+Result<bool> needs_turns(const Request& request, const report::Outcome& outcome,
+                         const verify::CheckedSchedule& checked, plan::Setting setting) {
+  setting.tokens = false;
+  const auto free = plan::draft_plan(checked, setting);
+  if (!free) return false;
+  TWILL_TRY(const FullRate full, at_full_rate(request, outcome.pool, *free));
+  const auto in_free = interval_of(*free, full);
+  if (!in_free) return false;
+  const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
+  if (expected && no_slower(*in_free, static_cast<double>(*expected))) return false;
+  setting.tokens = true;
+  const auto turns = plan::draft_plan(checked, setting);
+  const auto in_turns = turns ? interval_of(*turns, full) : std::nullopt;
+  return in_turns && !no_slower(*in_free, *in_turns);
+}
+
 Result<Attempt> with_turns_if_needed(const Request& request, const report::Outcome& outcome,
                                      const verify::CheckedSchedule& checked, plan::Setting setting,
                                      const std::vector<std::string>& notes) {
-  const auto interval = [&](const Attempt& tried) -> Result<std::optional<double>> {
-    if (!tried.plan) return std::nullopt;
-    return simulated_interval(request, outcome.pool, tried.plan->plan());
+  TWILL_TRY(const bool needed, needs_turns(request, outcome, checked, setting));
+  const auto attempted = [&](bool tokens) {
+    std::vector<std::string> all = notes;
+    if (!tokens) {
+      all.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
+    }
+    setting.tokens = tokens;
+    return attempt(checked, setting, all);
   };
-  setting.tokens = false;
-  std::vector<std::string> without = notes;
-  without.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
-  Attempt free = attempt(checked, setting, without);
-  TWILL_TRY(const std::optional<double> in_free, interval(free));
-  const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
-  if (in_free && expected && no_slower(*in_free, static_cast<double>(*expected))) return free;
-  setting.tokens = true;
-  Attempt turns = attempt(checked, setting, notes);
-  TWILL_TRY(const std::optional<double> in_turns, interval(turns));
-  const bool needed = in_turns && in_free && !no_slower(*in_free, *in_turns);
-  return needed || !free.plan ? turns : free;
+  Attempt first = attempted(needed);
+  return first.plan || needed ? first : attempted(true);
 }
 
 Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome, bool shrink,
@@ -203,26 +216,36 @@ std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
 }  // namespace
 
 Result<PlannedLoop> plan_loop(const Request& request) {
+  Stopwatch watch;
   TWILL_TRY(report::Outcome first, schedule_loop(request));
-  return plan_scheduled(request, std::move(first));
+  const double seconds = watch.lap();
+  TWILL_TRY(PlannedLoop planned, plan_scheduled(request, std::move(first)));
+  planned.seconds.schedule += seconds;
+  return planned;
 }
 
 Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first) {
   if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
+  Stopwatch watch;
+  PlannedLoop::Seconds seconds;
   const std::vector<std::string> notes = notes_on(first);
   TWILL_TRY(Attempt best, plan_outcome(request, first, false, notes));
+  seconds.plan = watch.lap();
   if (!best.refusal) {
-    return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings)};
+    return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings), seconds};
   }
   const Diagnostic refusal = *best.refusal;
   std::vector<report::Outcome> all = with_others(request, std::move(first));
+  seconds.schedule = watch.lap();
   for (const bool shrink : {false, true}) {
     for (std::size_t i = shrink ? 0 : 1; i < all.size(); ++i) {
       std::vector<std::string> more = notes;
       more.push_back(note_on(all.front(), all[i], refusal));
       TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, more));
       if (next.refusal) continue;
-      return PlannedLoop{std::move(all[i]), std::move(next.plan), std::move(next.findings)};
+      seconds.plan += watch.lap();
+      return PlannedLoop{std::move(all[i]), std::move(next.plan), std::move(next.findings),
+                         seconds};
     }
   }
   Diagnostic why = refusal;

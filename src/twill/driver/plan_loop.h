@@ -14,6 +14,10 @@ struct PlannedLoop {
   report::Outcome outcome;               ///< look at `violations` and the verdict first
   std::optional<plan::ProvenPlan> plan;  ///< nothing without a schedule
   std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of ours
+  struct Seconds {
+    double schedule = 0;  ///< the schedules that were looked for
+    double plan = 0;      ///< drafts, their proofs, and the runs that decide on turns
+  } seconds = {};
 };
 
 /// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -11,24 +10,10 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/notary.h"
 #include "twill/schedule/loop_text.h"
+#include "twill/support/stopwatch.h"
 
 namespace twill::driver {
 namespace {
-
-/// Seconds since it was made or last read; they are printed only if asked for.
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = Clock::now();
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    start_ = now;
-    return seconds;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
 
 void check(report::Outcome& outcome) {
   if (!outcome.answer.schedule) return;

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "twill/driver/arranged.h"
 #include "twill/driver/input.h"
 #include "twill/driver/timing.h"
 #include "twill/plan/json.h"
+#include "twill/support/stopwatch.h"
 
 namespace twill::driver {
 namespace {
@@ -13,7 +13,9 @@ namespace {
 /// Runs the plan, and again for the account of where its cycles come from.
 void run_plan(SimulatedLoop& loop, const simulate::Setting& setting) {
   const plan::Plan& plan = loop.plan->plan();
+  Stopwatch watch;
   auto run = simulate::simulate(plan, setting);
+  loop.run_seconds = watch.lap();
   auto account = simulate::account_for(plan, setting);
   if (!run || !account) {
     loop.fault = run ? std::move(account).error() : std::move(run).error();
@@ -30,6 +32,7 @@ simulate::Setting setting_for(const RunRequest& wanted, simulate::Timing timing)
 
 Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunRequest& wanted) {
   SimulatedLoop loop;
+  Stopwatch watch;
   TWILL_TRY(plan::Plan read, plan::read_plan_json(request.input.text, request.input.name));
   const std::string machine = request.machine.empty() ? read.limits.machine : request.machine;
   TWILL_TRY(const simulate::Timing timing, timing_on(machine));
@@ -39,6 +42,7 @@ Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunReques
     return loop;
   }
   loop.plan = *std::move(proven);
+  loop.seconds.plan = watch.lap();
   run_plan(loop, setting_for(wanted, timing));
   return loop;
 }
@@ -59,18 +63,16 @@ Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop plann
   loop.outcome = std::move(planned.outcome);
   loop.plan = std::move(planned.plan);
   loop.findings = std::move(planned.findings);
+  loop.seconds = planned.seconds;
   if (!loop.plan) return loop;
-  TWILL_TRY(simulate::Timing timing, timing_on(loop.outcome->machine));
   if (form == Form::loop) {
+    TWILL_TRY(const simulate::Timing timing, timing_on(""));
     run_plan(loop, setting_for(wanted, timing));
     return loop;
   }
-  Request same = request;
-  same.pool = loop.outcome->pool;
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, loop.plan->plan()));
-  timing.shared_pipes = true;
-  simulate::Setting setting = setting_for(wanted, timing);
-  setting.costs = &fastest;
+  TWILL_TRY(const FullRate full, at_full_rate(request, loop.outcome->pool, loop.plan->plan()));
+  simulate::Setting setting = setting_for(wanted, full.timing);
+  setting.costs = &full.costs;
   run_plan(loop, setting);
   return loop;
 }

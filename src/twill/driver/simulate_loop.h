@@ -24,6 +24,8 @@ struct SimulatedLoop {
   std::optional<simulate::Simulation> run;
   simulate::Account account;
   std::optional<simulate::Fault> fault;  ///< of a proven plan: a bug of ours
+  PlannedLoop::Seconds seconds = {};     ///< before the run
+  double run_seconds = 0;                ///< the run, without those of the account
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;

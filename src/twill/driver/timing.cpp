@@ -1,5 +1,7 @@
 #include "twill/driver/timing.h"
 
+#include <utility>
+
 #include "twill/driver/arranged.h"
 
 namespace twill::driver {
@@ -19,14 +21,18 @@ Result<simulate::Timing> timing_on(const std::string& machine) {
   return timing;
 }
 
-Result<std::optional<double>> simulated_interval(const Request& request, const std::string& pool,
-                                                 const plan::Plan& plan) {
+Result<FullRate> at_full_rate(const Request& request, const std::string& pool,
+                              const plan::Plan& plan) {
   Request same = request;
   same.pool = pool;
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, plan));
+  TWILL_TRY(problem::Problem fastest, posed_at_fastest(same, plan));
   TWILL_TRY(simulate::Timing timing, timing_on(plan.limits.machine));
   timing.shared_pipes = true;
-  const auto run = simulate::simulate(plan, {kTrips, timing, &fastest, false});
+  return FullRate{std::move(fastest), timing};
+}
+
+std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) {
+  const auto run = simulate::simulate(plan, {kTrips, full.timing, &full.costs, false});
   return run ? run->interval : std::nullopt;
 }
 

@@ -13,9 +13,17 @@ namespace twill::driver {
 /// The signals of the machine and the latencies of loads; no signals without a machine.
 Result<simulate::Timing> timing_on(const std::string& machine);
 
-/// Cycles of an iteration in the steady state of a plan for the request's kernel with that pool, as
-/// `twill simulate` has them. Nothing if the run comes to none.
-Result<std::optional<double>> simulated_interval(const Request& request, const std::string& pool,
-                                                 const plan::Plan& plan);
+/// What the plans of a kernel run with: every op at its full rate, on shared pipes.
+struct FullRate {
+  problem::Problem costs;
+  simulate::Timing timing;
+};
+/// For the plans of one schedule of the request's kernel, of which `plan` is one, with that pool.
+Result<FullRate> at_full_rate(const Request& request, const std::string& pool,
+                              const plan::Plan& plan);
+
+/// Cycles of an iteration in the steady state. Nothing if the run comes to none, or cannot go on:
+/// the plan need not be proven. Cost: a run of some hundred iterations, about 10 ms.
+std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
 }  // namespace twill::driver
