@@ -47,6 +47,28 @@ std::vector<Names> same_groups(const problem::Problem& problem) {
   return sets;
 }
 
+// A tile in eight warps takes half the registers of each thread. Row vectors do not: on Blackwell
+// both warpgroups need those of all 128 rows, and what they reduce meets in shared memory.
+TEST(Kernels, AWideGroupSpreadsItsTiles) {
+  const std::string path = "fa_fwd/sm_100/d128.pre.ttgir";
+  Options narrow;
+  narrow.pool = "1x128";
+  Options wide;
+  wide.pool = "1x128w8";
+  const problem::Problem four = kernel(path, narrow).problem;
+  const problem::Problem eight = kernel(path, wide).problem;
+  ASSERT_EQ(four.ops().size(), eight.ops().size());
+  for (std::size_t i = 0; i < four.ops().size(); ++i) {
+    const problem::Op& op = eight.ops()[i];
+    if (op.warps == 1) continue;
+    EXPECT_EQ(op.warps, 8) << op.name;
+    const int registers = four.ops()[i].registers;
+    EXPECT_EQ(op.registers, registers > 1 ? registers / 2 : registers) << op.name;
+  }
+  EXPECT_EQ(demand_on(four, *find_op(four, "row_max"), "SMEM"), 0);
+  EXPECT_GT(demand_on(eight, *find_op(eight, "row_max"), "SMEM"), 0);
+}
+
 // Two products of the same rows that are multiplied behind the loop: no step hands registers over
 // there, so a group that has one and not the other cannot finish its rows.
 TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {

@@ -61,8 +61,14 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 256",
        "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has only 504 "
        "to hand out: setmaxnreg would wait forever"},
+      {"\"warps\": 4", "\"warps\": 0",
+       "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 32, found 0"},
       {"\"warps\": 4", "\"warps\": 5",
-       "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 4, found 5"},
+       "/pools/0/warpgroups/1/groups/0/warps: a group of more than 4 warps has whole warpgroups: "
+       "8, 12, ..."},
+      {"{\"name\": \"STORE\", \"warps\": 1}", "{\"name\": \"STORE\", \"warps\": 8}",
+       "/pools/0/warpgroups/0/groups: a hardware warpgroup has 4 warps, and one group alone may "
+       "have several"},
       {"\"objectives\": [\"groups\"", "\"objectives\": [\"group\"",
        "/objectives/0: expected one of groups, crossings, length, found 'group'"},
       {"\"minimum_compute_groups\": 2", "\"minimum_compute_groups\": 2.5",
@@ -76,6 +82,23 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
     EXPECT_EQ(machine.error().message, mistake.message);
     EXPECT_EQ(machine.error().location.file, "my.json");
   }
+}
+
+// A group of eight warps is two warpgroups, each with its share of what a launch hands out.
+TEST(Load, AWideGroupTakesWholeWarpgroups) {
+  const auto b200 = load_machine(shipped_text("b200"), "b200.json");
+  ASSERT_TRUE(b200.has_value());
+  const Pool* wide = b200->pool_named("1x128w8");
+  ASSERT_NE(wide, nullptr);
+  EXPECT_EQ(wide->setmaxnreg, (std::vector<int>{24, 240, 240}));
+  EXPECT_EQ(wide->groups.back().warps, 8);
+  EXPECT_EQ(wide->groups.back().registers, 240 - 28);
+
+  const auto wider = load_machine(edited("\"warps\": 4", "\"warps\": 8"), "my.json");
+  ASSERT_FALSE(wider.has_value());  // a second group of 240 registers beside it
+  EXPECT_EQ(wider.error().message,
+            "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has only "
+            "512 to hand out: setmaxnreg would wait forever");
 }
 
 // Line, column and the line itself, as an editor counts them.

@@ -109,6 +109,20 @@ TEST(Price, ReductionsWaitForTheirShuffles) {
   EXPECT_EQ(cost.issue, 68);  // the slots of 64 maxima and 4 shuffles a warp
 }
 
+// On Blackwell a thread holds a row, and a reduction needs nobody else; two warpgroups that split
+// the columns meet in shared memory. Whoever fills its rows does not.
+TEST(Price, ReductionsOfSplitRowsMeet) {
+  const Machine b200 = shipped("b200");
+  Work whole = tile("reduce_max", 128);
+  Work split = whole;
+  split.parts_of_row = 2;
+  const Cost alone = cost_of(b200, {whole}, Rate::fastest);
+  const Cost meeting = cost_of(b200, {split}, Rate::fastest);
+  EXPECT_EQ(demand_on(b200, alone, "SMEM"), 0);
+  EXPECT_EQ(demand_on(b200, meeting, "SMEM"), 2 * 128 * 8 / 128);
+  EXPECT_EQ(meeting.latency - alone.latency, 76);
+}
+
 // A register tile through shared memory: 547 cycles for fp32, 276 for fp16, measured.
 TEST(Price, HandOffsMatchTheMeasurement) {
   const Machine h200 = shipped("h200");

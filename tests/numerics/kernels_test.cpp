@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "fa_fwd_subtiled/sm_90/2x64n128d128", "fa_fwd_subtiled/sm_100/2x64n128d128",
                       "fa_fwd_causal/sm_90/d128", "fa_fwd_causal/sm_100/d128",
                       "fa_bwd/sm_90/m64n128d128_tmared", "fa_bwd/sm_100/m64n128d128_tmared",
+                      "fa_bwd/sm_100/m128n128d128_tmared",
                       "gemm_persistent/sm_90/128x128x64_nested"),
     name_of);
 

@@ -1,6 +1,7 @@
 #include "twill/driver/plan_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -158,41 +159,65 @@ bool usable(const report::Outcome& outcome) {
   return outcome.answer.schedule.has_value() && outcome.violations.empty();
 }
 
-/// The schedule in hand, and then those for the other pools of the machine and for the other end of
-/// the costs, the one expected to be fastest first.
-std::vector<report::Outcome> with_others(const Request& request, report::Outcome first) {
-  std::vector<report::Outcome> all;
-  if (first.alternative > 0) {  // another pool has other alternatives
-    all.push_back(std::move(first));
-    return all;
+/// The schedules that may be carried out in place of one that cannot.
+class Substitutes {
+ public:
+  Substitutes(const Request& request, report::Outcome first) : request_(request) {
+    pools_ = {first.pool};
+    for (const report::Candidate& candidate : first.candidates) {
+      const bool known = std::find(pools_.begin(), pools_.end(), candidate.pool) != pools_.end();
+      if (!known) pools_.push_back(candidate.pool);
+    }
+    all_.push_back(std::move(first));
   }
-  const auto add = [&](const std::string& pool, std::optional<machine::Rate> rate) {
-    Request other = request;
+
+  /// The first is the one that they stand for.
+  const std::vector<report::Outcome>& all() const { return all_; }
+
+  /// Those of the other pools, the one expected to be fastest first.
+  void add_pools() {
+    std::vector<report::Outcome> found;
+    for (std::size_t i = 1; i < pools_.size(); ++i) add(pools_[i], request_.rate, found);
+    append(std::move(found));
+  }
+
+  /// For each pool the optimum at the other end of the costs.
+  void add_other_ends() {
+    const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill &&
+                          !all_.front().candidates.empty() && !request_.rate;
+    if (!has_ends) return;
+    std::vector<report::Outcome> found;
+    for (const report::Outcome& it : std::vector<report::Outcome>(all_)) {
+      const bool slowest = it.rate == report::name_of(machine::Rate::slowest);
+      add(it.pool, slowest ? machine::Rate::fastest : machine::Rate::slowest, found);
+    }
+    append(std::move(found));
+  }
+
+ private:
+  void add(const std::string& pool, std::optional<machine::Rate> rate,
+           std::vector<report::Outcome>& found) {
+    Request other = request_;
     other.pool = pool;
     other.rate = rate;
     auto outcome = schedule_loop(other);
-    if (outcome && usable(*outcome)) all.push_back(*std::move(outcome));
-  };
-  std::vector<std::string> seen = {first.pool};
-  for (const report::Candidate& candidate : first.candidates) {
-    if (std::find(seen.begin(), seen.end(), candidate.pool) != seen.end()) continue;
-    seen.push_back(candidate.pool);
-    add(candidate.pool, request.rate);
+    if (outcome && usable(*outcome)) found.push_back(*std::move(outcome));
   }
-  if (!request.rate && request.strategy.strategy == strategy::Strategy::twill &&
-      !first.candidates.empty()) {
-    const bool slowest = first.rate == report::name_of(machine::Rate::slowest);
-    add(first.pool, slowest ? machine::Rate::fastest : machine::Rate::slowest);
+
+  void append(std::vector<report::Outcome> found) {
+    const auto interval = [](const report::Outcome& it) {
+      const Cycles posed = it.answer.schedule->initiation_interval;
+      return it.bracket ? it.bracket->expected.value_or(posed) : posed;
+    };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const auto& a, const auto& b) { return interval(a) < interval(b); });
+    std::move(found.begin(), found.end(), std::back_inserter(all_));
   }
-  const auto interval = [](const report::Outcome& it) {
-    const Cycles posed = it.answer.schedule->initiation_interval;
-    return it.bracket ? it.bracket->expected.value_or(posed) : posed;
-  };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto& a, const auto& b) { return interval(a) < interval(b); });
-  all.insert(all.begin(), std::move(first));
-  return all;
-}
+
+  const Request& request_;
+  std::vector<std::string> pools_;
+  std::vector<report::Outcome> all_;
+};
 
 /// Which schedule is planned, if it is not the optimum.
 std::vector<std::string> notes_on(const report::Outcome& outcome) {
@@ -206,10 +231,10 @@ std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
   std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
                      std::to_string(first.answer.schedule->initiation_interval) +
                      ", cannot be carried out: " + refusal.message;
-  if (chosen.pool != first.pool) note += "; this is the fastest with pool " + chosen.pool;
-  if (chosen.pool == first.pool && chosen.rate != first.rate) {
-    note += "; this is the optimum of every op at its " + chosen.rate;
-  }
+  std::string which;
+  if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
+  if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
+  if (!which.empty()) note += "; this is the optimum" + which;
   return note;
 }
 
@@ -235,19 +260,34 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings), seconds};
   }
   const Diagnostic refusal = *best.refusal;
-  std::vector<report::Outcome> all = with_others(request, std::move(first));
-  seconds.schedule = watch.lap();
-  for (const bool shrink : {false, true}) {
-    for (std::size_t i = shrink ? 0 : 1; i < all.size(); ++i) {
+  const bool alone = first.alternative > 0;  // another pool has other alternatives
+  Substitutes substitutes(request, std::move(first));
+  const auto& all = substitutes.all();
+  /// Plans those from `begin` on, until one can be carried out.
+  const auto planned = [&](std::size_t begin, bool shrink) -> Result<std::optional<PlannedLoop>> {
+    seconds.schedule += watch.lap();
+    for (std::size_t i = begin; i < all.size(); ++i) {
       std::vector<std::string> more = notes;
       more.push_back(note_on(all.front(), all[i], refusal));
       TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, more));
       if (next.refusal) continue;
       seconds.plan += watch.lap();
-      return PlannedLoop{std::move(all[i]), std::move(next.plan), std::move(next.findings),
-                         seconds};
+      return PlannedLoop{all[i], std::move(next.plan), std::move(next.findings), seconds};
     }
+    seconds.plan += watch.lap();
+    return std::nullopt;
+  };
+  if (!alone) {
+    substitutes.add_pools();
+    TWILL_TRY(auto of_pool, planned(1, false));
+    if (of_pool) return *std::move(of_pool);
+    const std::size_t tried = all.size();
+    substitutes.add_other_ends();
+    TWILL_TRY(auto of_end, planned(tried, false));
+    if (of_end) return *std::move(of_end);
   }
+  TWILL_TRY(auto smaller, planned(0, true));
+  if (smaller) return *std::move(smaller);
   Diagnostic why = refusal;
   why.message = "the schedule cannot be carried out: " + refusal.message;
   if (why.location.file.empty()) why.location.file = request.input.name;

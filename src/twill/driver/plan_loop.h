@@ -22,7 +22,8 @@ struct PlannedLoop {
 
 /// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what
 /// its groups hand to each other does not fit the memory), the other pools are tried, fastest
-/// first, and a note in the plan says so; not in place of an alternative. Fails for bad input, and
+/// first, then the other ends of the costs, then fewer copies, and a note in the plan says so; an
+/// alternative has no substitute but itself with fewer copies. Fails for bad input, and
 /// if no schedule in hand can be carried out.
 Result<PlannedLoop> plan_loop(const Request& request);
 

@@ -7,7 +7,7 @@
 namespace twill::driver {
 namespace {
 
-constexpr std::int64_t kTrips = 200;
+constexpr std::int64_t kTrips = 96;
 
 }  // namespace
 

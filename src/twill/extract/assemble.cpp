@@ -174,14 +174,15 @@ class Assembler {
   }
 
   /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held
-  /// four times; on Blackwell a row is a thread's own. Of a vector along columns a thread holds a
-  /// quarter.
+  /// four times; on Blackwell a row is a thread's own. Each of several warpgroups that share rows
+  /// has them all. Of a vector along columns a thread holds a quarter.
   std::int64_t registers_of(const Space& space, int bits, int warps, bool column) const {
     const std::int64_t words = (elements_of(space) * bits + 31) / 32;
     if (column) return (words + kQuad - 1) / kQuad;
     const std::int64_t threads = std::int64_t{warps} * kThreadsPerWarp;
     const bool shared_rows = !memory_of(*pricing_.machine, Home::tensor);
-    const std::int64_t copies = is_row(space) && shared_rows ? kQuad : 1;
+    std::int64_t copies = 1;
+    if (is_row(space)) copies = (shared_rows ? kQuad : 1) * parts_of_row(space, pricing_);
     return (words * copies + threads - 1) / threads;
   }
 

@@ -7,8 +7,9 @@
 namespace twill::extract {
 namespace {
 
-machine::Work work_of(const TileOp& op, const Piece& piece) {
+machine::Work work_of(const TileOp& op, const Piece& piece, const Pricing& pricing) {
   machine::Work work;
+  work.parts_of_row = parts_of_row(op.space, pricing);
   work.kind = piece.kind;
   work.bits = piece.bits;
   work.form = piece.form;
@@ -26,7 +27,7 @@ machine::Work work_of(const TileOp& op, const Piece& piece) {
 }
 
 /// Row vectors cost what the machine says for row arithmetic, plus the MUFU if they need it.
-std::vector<machine::Work> works_of(const TileOp& op) {
+std::vector<machine::Work> works_of(const TileOp& op, const Pricing& pricing) {
   std::vector<machine::Work> works;
   const bool row = op.action == Action::elementwise && is_row(op.space);
   std::int64_t steps = 0;
@@ -34,11 +35,11 @@ std::vector<machine::Work> works_of(const TileOp& op) {
     if (row && piece.kind != "exp2" && piece.kind != "special") {
       steps += piece.times;
     } else {
-      works.push_back(work_of(op, piece));
+      works.push_back(work_of(op, piece, pricing));
     }
   }
   if (steps > 0) {
-    works.push_back(work_of(op, {"row", 32, steps, "", 0}));
+    works.push_back(work_of(op, {"row", 32, steps, "", 0}, pricing));
     works.back().rows = works.back().elements;
   }
   return works;
@@ -55,10 +56,17 @@ Cycles scaled(Cycles cycles, Cycles together, Cycles apart) {
 
 }  // namespace
 
+int parts_of_row(const Space& space, const Pricing& pricing) {
+  if (space.empty()) return 1;
+  const auto rows = static_cast<std::int64_t>((*pricing.machine)->subtile_rows.value);
+  const std::int64_t filled = (space.front().size + rows - 1) / rows;
+  return static_cast<int>(std::max<std::int64_t>(pricing.warpgroups / filled, 1));
+}
+
 Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing) {
   std::vector<machine::Cost> costs;
   for (const TileOp& op : graph.ops) {
-    TWILL_TRY(machine::Cost cost, price(works_of(op), pricing));
+    TWILL_TRY(machine::Cost cost, price(works_of(op, pricing), pricing));
     costs.push_back(std::move(cost));
   }
   // Slowest means that nothing overlaps within the group.
@@ -67,7 +75,7 @@ Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Prici
     std::vector<machine::Work> works;
     Cycles apart = 0;
     for (std::size_t member : chain) {
-      const std::vector<machine::Work> more = works_of(graph.ops[member]);
+      const std::vector<machine::Work> more = works_of(graph.ops[member], pricing);
       works.insert(works.end(), more.begin(), more.end());
       apart += costs[member].latency;
     }

@@ -12,12 +12,17 @@ struct Pricing {
   const machine::Machine* machine = nullptr;
   machine::Rate rate = machine::Rate::fastest;
   int compute_groups = 1;
+  int warpgroups = 1;  ///< of each
 };
 
 /// The prices of all ops, by index. Ops of one chain share the time that the chain takes when its
 /// members are interleaved: their latencies, and at the slowest rate the time they hold their
 /// group, shrink in proportion. Demands on pipes and issue slots stay.
 Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing);
+
+/// Warpgroups of a compute group that hold parts of the same rows of a tile or row vector: more
+/// than one if it has more warpgroups than the rows fill, each with `subtile_rows` of them.
+int parts_of_row(const Space& space, const Pricing& pricing);
 
 /// A price as a way of doing the op.
 problem::Way way_of(const machine::Cost& cost);

@@ -69,6 +69,7 @@ std::string condition(const Term& term) {
   if (!term.form.empty()) text += " " + term.form;
   if (term.bits > 0) text += fmt::format(" up to {} bits", term.bits);
   if (term.m_at_most > 0) text += fmt::format(" M up to {}", term.m_at_most);
+  if (term.split_rows) text += " split rows";
   return text.empty() ? text : text.substr(1);
 }
 

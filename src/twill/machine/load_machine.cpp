@@ -12,6 +12,7 @@ namespace twill::machine {
 namespace {
 
 constexpr double kLargest = 1e12;
+constexpr int kWarpgroup = 4;  ///< warps
 
 std::vector<std::string_view> names_of(const auto& values) {
   std::vector<std::string_view> names;
@@ -181,11 +182,15 @@ Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto rows = node.find("m_at_most")) {
     TWILL_TRY(term.m_at_most, rows->integer(1, 1 << 20));
   }
+  if (const auto split = node.find("split_rows")) {
+    TWILL_TRY(term.split_rows, split->flag());
+  }
   return {};
 }
 
 Result<Term> read_term(const JsonNode& node, const std::vector<Pipe>& pipes) {
-  TWILL_TRY_VOID(node.only({"on", "value", "slow", "unit", "source", "form", "bits", "m_at_most"}));
+  TWILL_TRY_VOID(node.only(
+      {"on", "value", "slow", "unit", "source", "form", "bits", "m_at_most", "split_rows"}));
   Term term;
   TWILL_TRY_VOID(read_target(node, pipes, term));
   TWILL_TRY(term.figure, quantity(node, 0, kLargest));
@@ -255,7 +260,10 @@ Result<PoolGroup> read_group(const JsonNode& node, int registers) {
   TWILL_TRY(const JsonNode warps, node.at("warps"));
   PoolGroup group;
   TWILL_TRY(group.name, name_in(node));
-  TWILL_TRY(group.warps, warps.integer(1, 4));
+  TWILL_TRY(group.warps, warps.integer(1, 32));
+  if (group.warps > kWarpgroup && group.warps % kWarpgroup != 0) {
+    return warps.wrong("a group of more than 4 warps has whole warpgroups: 8, 12, ...");
+  }
   group.registers = registers;
   if (const auto loads = node.find("loads")) {
     TWILL_TRY(group.loads, loads->flag());
@@ -269,7 +277,6 @@ Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Po
   TWILL_TRY(const int registers,
             limit.integer(24, static_cast<int>(machine.registers_per_thread.value)));
   if (registers % 8 != 0) return limit.expected("a multiple of 8");
-  pool.setmaxnreg.push_back(registers);
   const int usable = std::max(0, registers - static_cast<int>(machine.register_overhead.value));
   TWILL_TRY(const JsonNode groups, node.at("groups"));
   TWILL_TRY(const auto nodes, groups.items());
@@ -278,7 +285,11 @@ Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Po
     TWILL_TRY(pool.groups.emplace_back(), read_group(group, usable));
     warps += pool.groups.back().warps;
   }
-  if (warps > 4) return groups.wrong("a hardware warpgroup has 4 warps");
+  if (warps > kWarpgroup && nodes.size() > 1) {
+    return groups.wrong("a hardware warpgroup has 4 warps, and one group alone may have several");
+  }
+  const int warpgroups = std::max(1, warps / kWarpgroup);
+  pool.setmaxnreg.insert(pool.setmaxnreg.end(), static_cast<std::size_t>(warpgroups), registers);
   return {};
 }
 
@@ -293,7 +304,7 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
     TWILL_TRY_VOID(read_warpgroup(warpgroup, machine, pool));
   }
   TWILL_TRY_VOID(unique(list, names_of(pool.groups)));
-  const int warpgroups = static_cast<int>(nodes.size());
+  const int warpgroups = static_cast<int>(pool.setmaxnreg.size());
   const int threads = 128 * warpgroups;
   if (warpgroups == 0 || threads > machine.threads.value) {
     return list.expected(fmt::format("1 to {:g} warpgroups", machine.threads.value / 128));

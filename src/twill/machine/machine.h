@@ -46,7 +46,7 @@ struct Memory {
 /// A group of a pool. Mirrors problem::Group.
 struct PoolGroup {
   std::string name;
-  int warps = 4;
+  int warps = 4;      ///< up to 4, or whole warpgroups
   int registers = 0;  ///< per thread, usable for tile data (setmaxnreg less the overhead)
   bool loads = false;
 };
@@ -64,6 +64,8 @@ struct Work {
   std::string kind;           ///< "mma", "exp2", ... : the keys of "operations" in the JSON
   std::int64_t elements = 0;  ///< of the tile that is computed on; for a reduction: of its input
   std::int64_t rows = 0;      ///< of that tile; of the result of a reduction
+  int parts_of_row = 1;       ///< warpgroups that each hold some columns of a row; for reductions
+                              ///< and row vectors, for which each counts the row
   std::int64_t bytes = 0;     ///< moved, for loads, stores and hand-offs
   std::int64_t m = 0;         ///< product shape
   std::int64_t n = 0;
@@ -114,6 +116,7 @@ struct Term {
   int bits = 0;                ///< only for elements of up to so many bits (and more than the next
                                ///< smaller number of the rule); 0: any
   std::int64_t m_at_most = 0;  ///< only for products of at most this many rows; 0: any
+  bool split_rows = false;     ///< only where several warpgroups hold parts of a row
 };
 
 /// The price of one kind of tile operation, as a function of its shape.

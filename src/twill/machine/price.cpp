@@ -32,7 +32,7 @@ double amount_of(const Work& work, Term::Per per) {
     case Term::Per::element:
       return number(work.elements);
     case Term::Per::row:
-      return number(work.rows);
+      return number(work.rows) * work.parts_of_row;
     case Term::Per::byte:
       return number(work.bytes);
     case Term::Per::flop:
@@ -65,7 +65,8 @@ std::optional<int> stated_bits(const CostRule& rule, int bits) {
 
 bool applies(const Term& term, const Work& work, int bits) {
   return (term.form.empty() || term.form == work.form) && (term.bits == 0 || term.bits == bits) &&
-         (term.m_at_most == 0 || work.m <= term.m_at_most);
+         (term.m_at_most == 0 || work.m <= term.m_at_most) &&
+         (!term.split_rows || work.parts_of_row > 1);
 }
 
 /// How long a group needs for `demand` cycles of a pipe while the tensor core streams.
