@@ -125,8 +125,8 @@ TIMED_HEAD = """
 ### Beside loops that were timed
 
 The sub-tiled attention forward above has the shape of synthetic loops that were timed on an H200 (two warpgroups of 64 rows,
-128 keys a step, head dimension 128; [decision 0004](decisions/0004-shared-pipes.md)). Those have no loads, so this compares
-structures, not kernels.
+128 keys a step, head dimension 128). Those have no loads, so this compares structures, not kernels. [Decision
+0004](decisions/0004-shared-pipes.md) has all of them, simulated one by one, with how far off each is.
 
 | strategy | simulated | the timed loop | measured |
 |---|---|---|---|

@@ -47,6 +47,22 @@ std::vector<Names> same_groups(const problem::Problem& problem) {
   return sets;
 }
 
+// The exponentials of a tile can be done in two ways on the b200, those of a row vector in one. On
+// the h200 nothing can.
+TEST(Kernels, TilesHaveTheMachinesAlternatives) {
+  const problem::Problem b200 = kernel("fa_fwd/sm_100/d128.pre.ttgir").problem;
+  const problem::Op& tile = *find_op(b200, "exp2");
+  ASSERT_EQ(tile.ways.size(), 2U);
+  EXPECT_EQ(tile.ways[0].name, "exp2");
+  EXPECT_EQ(tile.ways[1].name, "exp2_quarter_fma");
+  for (const problem::Op& op : b200.ops()) {
+    if (&op != &tile) EXPECT_EQ(op.ways.size(), 1U) << op.name;
+  }
+  for (const problem::Op& op : kernel("fa_fwd/sm_90/d128.pre.ttgir").problem.ops()) {
+    EXPECT_EQ(op.ways.size(), 1U) << op.name;
+  }
+}
+
 // A tile in eight warps takes half the registers of each thread. Row vectors do not: on Blackwell
 // both warpgroups need those of all 128 rows, and what they reduce meets in shared memory.
 TEST(Kernels, AWideGroupSpreadsItsTiles) {

@@ -69,6 +69,12 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"{\"name\": \"STORE\", \"warps\": 1}", "{\"name\": \"STORE\", \"warps\": 8}",
        "/pools/0/warpgroups/0/groups: a hardware warpgroup has 4 warps, and one group alone may "
        "have several"},
+      {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"polynomial\"]",
+       "/operations/exp2/or: there is no operation 'polynomial'"},
+      {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"mma\"]",
+       "/operations/exp2/or: alternatives are of synchronous work without a unit"},
+      {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"exp2\"]",
+       "/operations/exp2/or: 'exp2' has alternatives itself"},
       {"\"objectives\": [\"groups\"", "\"objectives\": [\"group\"",
        "/objectives/0: expected one of groups, crossings, length, found 'group'"},
       {"\"minimum_compute_groups\": 2", "\"minimum_compute_groups\": 2.5",

@@ -123,6 +123,28 @@ TEST(Price, ReductionsOfSplitRowsMeet) {
   EXPECT_EQ(meeting.latency - alone.latency, 76);
 }
 
+// What a machine can do in two ways is a choice, once for all work of that kind; the first is what
+// was asked for. A machine without alternatives has none.
+TEST(Price, AlternativesAreChoices) {
+  const Machine b200 = shipped("b200");
+  const std::vector<Work> works = {tile("fma", 128), tile("exp2", 128), tile("convert", 128)};
+  const std::vector<Choice> choices = choices_of(b200, works);
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[0].name, "exp2");
+  EXPECT_EQ(choices[0].works[1].kind, "exp2");
+  EXPECT_EQ(choices[1].name, "exp2_quarter_fma");
+  EXPECT_EQ(choices[1].works[1].kind, "exp2_quarter_fma");
+  const Cost whole = cost_of(b200, choices[0].works, Rate::fastest);
+  const Cost part = cost_of(b200, choices[1].works, Rate::fastest);
+  EXPECT_EQ(demand_on(b200, whole, "MUFU"), 1024);
+  EXPECT_EQ(demand_on(b200, part, "MUFU"), 768);
+  EXPECT_EQ(demand_on(b200, part, "FMA") - demand_on(b200, whole, "FMA"), 192);
+
+  const std::vector<Choice> none = choices_of(shipped("h200"), works);
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].name, "");
+}
+
 // A register tile through shared memory: 547 cycles for fp32, 276 for fp16, measured.
 TEST(Price, HandOffsMatchTheMeasurement) {
   const Machine h200 = shipped("h200");

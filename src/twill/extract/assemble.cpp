@@ -71,9 +71,9 @@ class Assembler {
     reserved_.clear();
     warnings_ = graph_.warnings;
     TWILL_TRY_VOID(add_machine());
-    TWILL_TRY(const std::vector<machine::Cost> costs, price_ops(graph_, pricing_));
+    TWILL_TRY(const std::vector<std::vector<PricedWay>> prices, price_ops(graph_, pricing_));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      TWILL_TRY_VOID(add_op(i, costs[i], options.strict));
+      TWILL_TRY_VOID(add_op(i, prices[i], options.strict));
     }
     for (const TileEdge& edge : graph_.edges) {
       TWILL_TRY_VOID(add_dependence(edge));
@@ -146,8 +146,8 @@ class Assembler {
 
   /// As many compute groups as the machine wants to see at work, of those the ops can use.
   void set_minimum_groups() {
-    const auto usable = std::count_if(
-        parts_.groups.begin(), parts_.groups.end(), [&](const problem::Group& group) {
+    const auto usable =
+        std::count_if(parts_.groups.begin(), parts_.groups.end(), [&](const problem::Group& group) {
           return !group.loads &&
                  std::any_of(parts_.ops.begin(), parts_.ops.end(), [&](const problem::Op& op) {
                    return !op.variable_latency && op.warps == group.warps;
@@ -168,9 +168,8 @@ class Assembler {
     if (!memory) return;
     const Amount amount = amount_of(resident.home, resident.space, resident.bits);
     taken[*memory] += amount;
-    reserved_.push_back(
-        {resident.name, (*pricing_.machine)->memories[*memory].name, amount, resident.why,
-         resident.op, resident.staging});
+    reserved_.push_back({resident.name, (*pricing_.machine)->memories[*memory].name, amount,
+                         resident.why, resident.op, resident.staging});
   }
 
   /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held
@@ -192,14 +191,15 @@ class Assembler {
     return widths_.compute;
   }
 
-  Result<void> add_op(std::size_t index, const machine::Cost& cost, bool strict) {
+  Result<void> add_op(std::size_t index, const std::vector<PricedWay>& ways, bool strict) {
     const TileOp& tile = graph_.ops[index];
+    const machine::Cost& cost = ways.front().cost;
     if (cost.defaulted) {
       TWILL_TRY_VOID(report_default(tile, strict));
     }
     problem::Op op;
     op.name = tile.name + letter_of(tile.part);
-    op.ways.push_back(way_of(cost));
+    for (const PricedWay& way : ways) op.ways.push_back(way_of(way));
     op.warps = width_of(tile);
     op.asynchronous = cost.asynchronous;
     op.variable_latency = tile.action == Action::copy;

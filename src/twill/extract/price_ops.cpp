@@ -1,6 +1,8 @@
 #include "twill/extract/price_ops.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "twill/extract/chains.h"
 
@@ -50,6 +52,15 @@ Result<machine::Cost> price(const std::vector<machine::Work>& works, const Prici
   return machine::price(*pricing.machine, works, pricing.rate, pricing.compute_groups);
 }
 
+/// The ways to do the op. Arithmetic on row vectors is too little to choose.
+std::vector<machine::Choice> choices_for(const TileOp& op, const Pricing& pricing) {
+  std::vector<machine::Work> works = works_of(op, pricing);
+  if (op.action == Action::elementwise && !is_row(op.space)) {
+    return machine::choices_of(*pricing.machine, std::move(works));
+  }
+  return {{"", std::move(works)}};
+}
+
 Cycles scaled(Cycles cycles, Cycles together, Cycles apart) {
   return (cycles * together + apart - 1) / apart;
 }
@@ -63,31 +74,63 @@ int parts_of_row(const Space& space, const Pricing& pricing) {
   return static_cast<int>(std::max<std::int64_t>(pricing.warpgroups / filled, 1));
 }
 
-Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing) {
-  std::vector<machine::Cost> costs;
+namespace {
+
+/// The ops of a chain, interleaved: what each takes of the time that they take together.
+Result<void> interleave(const std::vector<std::size_t>& chain, const TileGraph& graph,
+                        const Pricing& pricing, std::vector<std::vector<PricedWay>>& ops) {
+  const auto choosing = std::count_if(chain.begin(), chain.end(),
+                                      [&](std::size_t member) { return ops[member].size() > 1; });
+  std::vector<Cycles> alone;  // each in its first way
+  for (const std::size_t member : chain) alone.push_back(ops[member].front().cost.latency);
+  const Cycles apart = std::accumulate(alone.begin(), alone.end(), Cycles{0});
+  for (std::size_t at = 0; at < chain.size(); ++at) {
+    for (std::size_t w = 0; w < ops[chain[at]].size(); ++w) {
+      machine::Cost& cost = ops[chain[at]][w].cost;
+      const Cycles least = std::min(cost.latency, cost.issue);
+      if (w > 0 && choosing > 1) {  // what the others choose is open: no more than its slots
+        cost.latency = least;
+        continue;
+      }
+      std::vector<machine::Work> works;
+      for (const std::size_t member : chain) {
+        const std::size_t way = member == chain[at] ? w : 0;
+        std::vector<machine::Choice> choices = choices_for(graph.ops[member], pricing);
+        works.insert(works.end(), choices[way].works.begin(), choices[way].works.end());
+      }
+      TWILL_TRY(const machine::Cost together, price(works, pricing));
+      const Cycles sum = apart - alone[at] + cost.latency;
+      if (together.latency >= sum) continue;
+      cost.latency = std::max(scaled(cost.latency, together.latency, sum), least);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
+                                                      const Pricing& pricing) {
+  std::vector<std::vector<PricedWay>> ops;
   for (const TileOp& op : graph.ops) {
-    TWILL_TRY(machine::Cost cost, price(works_of(op, pricing), pricing));
-    costs.push_back(std::move(cost));
+    std::vector<PricedWay>& ways = ops.emplace_back();
+    for (machine::Choice& choice : choices_for(op, pricing)) {
+      TWILL_TRY(machine::Cost cost, price(choice.works, pricing));
+      ways.push_back({std::move(choice.name), std::move(cost)});
+    }
   }
   // Slowest means that nothing overlaps within the group.
-  if (pricing.rate == machine::Rate::slowest) return costs;
+  if (pricing.rate == machine::Rate::slowest) return ops;
   for (const std::vector<std::size_t>& chain : chains_of(graph)) {
-    std::vector<machine::Work> works;
-    Cycles apart = 0;
-    for (std::size_t member : chain) {
-      const std::vector<machine::Work> more = works_of(graph.ops[member], pricing);
-      works.insert(works.end(), more.begin(), more.end());
-      apart += costs[member].latency;
-    }
-    TWILL_TRY(const machine::Cost together, price(works, pricing));
-    if (together.latency >= apart) continue;
-    for (std::size_t member : chain) {
-      machine::Cost& cost = costs[member];
-      const Cycles shorter = scaled(cost.latency, together.latency, apart);
-      cost.latency = std::max(shorter, std::min(cost.latency, cost.issue));
-    }
+    TWILL_TRY_VOID(interleave(chain, graph, pricing, ops));
   }
-  return costs;
+  return ops;
+}
+
+problem::Way way_of(const PricedWay& priced) {
+  problem::Way way = way_of(priced.cost);
+  way.name = priced.name;
+  return way;
 }
 
 problem::Way way_of(const machine::Cost& cost) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "twill/extract/tile_graph.h"
@@ -15,10 +16,17 @@ struct Pricing {
   int warpgroups = 1;  ///< of each
 };
 
-/// The prices of all ops, by index. Ops of one chain share the time that the chain takes when its
+/// One way to do an op.
+struct PricedWay {
+  std::string name;  ///< empty if there is only one
+  machine::Cost cost;
+};
+
+/// The prices of all ops, by index, the first that of the way the kernel's text names. Ops of one chain share the time that the chain takes when its
 /// members are interleaved: their latencies, and at the slowest rate the time they hold their
 /// group, shrink in proportion. Demands on pipes and issue slots stay.
-Result<std::vector<machine::Cost>> price_ops(const TileGraph& graph, const Pricing& pricing);
+Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
+                                                      const Pricing& pricing);
 
 /// Warpgroups of a compute group that hold parts of the same rows of a tile or row vector: more
 /// than one if it has more warpgroups than the rows fill, each with `subtile_rows` of them.
@@ -26,6 +34,7 @@ int parts_of_row(const Space& space, const Pricing& pricing);
 
 /// A price as a way of doing the op.
 problem::Way way_of(const machine::Cost& cost);
+problem::Way way_of(const PricedWay& priced);
 
 /// Bytes of a tile.
 std::int64_t bytes_of(const Space& space, int bits);

@@ -100,6 +100,7 @@ std::string rules(const Description& machine) {
       name.clear();
     }
     if (rule.terms.empty()) table.add({name, "free"});
+    for (const std::string& other : rule.alternatives) table.add({"", "or", other});
   }
   return text + table.to_string();
 }

@@ -213,7 +213,7 @@ Result<Term> read_term(const JsonNode& node, const std::vector<Pipe>& pipes) {
 }
 
 Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
-  TWILL_TRY_VOID(node.only({"about", "unit", "asynchronous", "variable_latency", "terms"}));
+  TWILL_TRY_VOID(node.only({"about", "unit", "asynchronous", "variable_latency", "terms", "or"}));
   CostRule rule;
   rule.kind = node.name();
   TWILL_TRY(rule.about, text_in(node, "about"));
@@ -229,6 +229,12 @@ Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
   if (rule.unit && !rule.asynchronous) {
     return node.wrong("work on an exclusive unit is asynchronous: say \"asynchronous\": true");
   }
+  if (const auto list = node.find("or")) {
+    TWILL_TRY(const auto names, list->items());
+    for (const JsonNode& name : names) {
+      TWILL_TRY(rule.alternatives.emplace_back(), name.text());
+    }
+  }
   TWILL_TRY(const JsonNode terms, node.at("terms"));
   TWILL_TRY(const auto nodes, terms.items());
   for (const JsonNode& term : nodes) {
@@ -238,6 +244,30 @@ Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
     }
   }
   return rule;
+}
+
+/// Ways to choose from are of synchronous work: who waits for an op depends on how it is done else.
+Result<void> check_alternatives(const JsonNode& list, const std::vector<CostRule>& rules) {
+  const auto plain = [](const CostRule& rule) {
+    return !rule.unit && !rule.asynchronous && !rule.variable_latency;
+  };
+  for (const CostRule& rule : rules) {
+    if (rule.alternatives.empty()) continue;
+    TWILL_TRY(const JsonNode node, list.at(rule.kind));
+    TWILL_TRY(const JsonNode names, node.at("or"));
+    for (const std::string& name : rule.alternatives) {
+      const auto other = std::find_if(rules.begin(), rules.end(),
+                                      [&](const CostRule& it) { return it.kind == name; });
+      if (other == rules.end()) return names.wrong("there is no operation '" + name + "'");
+      if (!plain(rule) || !plain(*other)) {
+        return names.wrong("alternatives are of synchronous work without a unit");
+      }
+      if (!other->alternatives.empty()) {
+        return names.wrong("'" + name + "' has alternatives itself");
+      }
+    }
+  }
+  return {};
 }
 
 Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Description& machine) {
@@ -250,6 +280,7 @@ Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Descri
   for (const char* kind : {"default", "mma", "smem_store", "smem_load"}) {
     if (!list.find(kind)) return list.wrong(fmt::format("the operation \"{}\" is missing", kind));
   }
+  TWILL_TRY_VOID(check_alternatives(list, rules));
   std::sort(rules.begin(), rules.end(),
             [](const CostRule& a, const CostRule& b) { return a.kind < b.kind; });
   return rules;

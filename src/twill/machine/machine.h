@@ -127,6 +127,7 @@ struct CostRule {
   bool asynchronous = false;
   bool variable_latency = false;
   std::vector<Term> terms;
+  std::vector<std::string> alternatives;  ///< kinds that do the same in another way
 };
 
 /// A GPU. Immutable; made by `load_machine` only, so whoever holds one may rely on its checks:
@@ -195,6 +196,15 @@ Machine keeping_free(Machine machine, int registers);
 Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate,
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
+
+/// The works with all of one kind done in another way that the machine knows of; the first element
+/// is the works themselves. `name` is the kind that replaces, of the first the one replaced; empty
+/// if there is nothing to choose. Cost: linear in works and alternatives.
+struct Choice {
+  std::string name;
+  std::vector<Work> works;
+};
+std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works);
 
 /// What moving a register tile of `bytes` from one group to another adds to a dependence: the
 /// signal of a named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.

@@ -190,6 +190,26 @@ Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int comp
   return price(machine, std::span(&work, 1), rate, compute_groups);
 }
 
+std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works) {
+  std::vector<Choice> choices = {{"", works}};
+  std::vector<std::string> seen;
+  for (const Work& work : works) {
+    const CostRule* rule = machine.rule_for(work.kind);
+    const bool known = std::find(seen.begin(), seen.end(), work.kind) != seen.end();
+    if (rule == nullptr || rule->alternatives.empty() || known) continue;
+    seen.push_back(work.kind);
+    choices.front().name = seen.front();
+    for (const std::string& other : rule->alternatives) {
+      Choice choice{other, works};
+      for (Work& each : choice.works) {
+        if (each.kind == work.kind) each.kind = other;
+      }
+      choices.push_back(std::move(choice));
+    }
+  }
+  return choices;
+}
+
 Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups) {
   Cycles cycles = rounded(machine->named_barrier_signal.value, rate);
   if (bytes == 0) return cycles;

@@ -182,10 +182,13 @@ std::string to_text(const Plan& plan, const Step& step) {
     case StepKind::compute:
     case StepKind::issue:
     case StepKind::stage:
-      text += fmt::format(" {} {}",
-                          step.op ? plan.problem[*step.op].name
-                                  : plan.kernel->around[*step.outside].what,
-                          instance_text(step.instance));
+      text += fmt::format(
+          " {} {}", step.op ? plan.problem[*step.op].name : plan.kernel->around[*step.outside].what,
+          instance_text(step.instance));
+      if (step.op && plan.problem[*step.op].ways.size() > 1) {
+        const auto way = static_cast<std::size_t>(plan.schedule.ops[step.op->index()].way);
+        text += " by " + plan.problem[*step.op].ways[way].name;
+      }
       if (step.drains_first) text += ", which drains first if it runs";
       if (step.op && plan.mechanisms[step.op->index()] == Mechanism::tma_multicast) {
         text += " into all CTAs";

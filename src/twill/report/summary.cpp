@@ -132,6 +132,15 @@ std::string load_table(const Outcome& outcome) {
   return "\nload per interval, in cycles\n" + table.to_string();
 }
 
+/// As sequences in `.loop` texts have it: "exp2[poly]" if there is a choice.
+std::string name_with_way(const problem::Problem& problem, const schedule::Schedule& found,
+                          OpId op) {
+  const problem::Op& it = problem[op];
+  if (it.ways.size() == 1) return it.name;
+  const auto way = static_cast<std::size_t>(found.ops[op.index()].way);
+  return fmt::format("{}[{}]", it.name, it.ways[way].name);
+}
+
 /// The ops of one group, by stage and slot: "stage 0: qkA 0, rmaxA 576".
 std::string ops_of_group(const Outcome& outcome, problem::GroupId group) {
   const schedule::Schedule& found = *outcome.answer.schedule;
@@ -148,7 +157,8 @@ std::string ops_of_group(const Outcome& outcome, problem::GroupId group) {
     std::string line;
     for (; i < ops.size() && schedule::stage_of(found, ops[i]) == stage; ++i) {
       if (!line.empty()) line += ",  ";
-      line += fmt::format("{} {}", outcome.problem[ops[i]].name, schedule::slot_of(found, ops[i]));
+      line += fmt::format("{} {}", name_with_way(outcome.problem, found, ops[i]),
+                          schedule::slot_of(found, ops[i]));
     }
     out += wrap(line, kWidth, fmt::format("    stage {}: ", stage), std::string(13, ' '));
   }

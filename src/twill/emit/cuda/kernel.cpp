@@ -91,6 +91,16 @@ Result<void> check(const View& view) {
                                             "wgmma fragments lie in four",
                                             role.name, role.warps));
   }
+  const problem::Problem& problem = view.plan().problem;
+  for (std::size_t v = 0; v < problem.ops().size(); ++v) {
+    const auto way = static_cast<std::size_t>(view.plan().schedule.ops[v].way);
+    if (way == 0) continue;  // what the kernel's text says
+    return fail({view.input()},
+                fmt::format("cannot be printed as CUDA: {} is done by '{}', and only what the "
+                            "kernel's text says is printed",
+                            problem.ops()[v].name, problem.ops()[v].ways[way].name),
+                "take the alternative (\"or\") out of the machine's operation");
+  }
   for (const plan::Buffer& buffer : view.plan().buffers) {
     if (buffer.residence != plan::Residence::tensor) continue;
     return fail({view.input()}, "cannot be printed as CUDA: tensor memory is not of sm_90a");
