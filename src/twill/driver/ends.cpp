@@ -209,7 +209,8 @@ class Ends {
     if (request_.rate) return false;
     const PosedPool* fast = pool_named(fastest_, name);
     if (fast == nullptr) return false;
-    const schedule::Bound bound = schedule::min_ii(fast->problem);
+    const schedule::Bound& bound =
+        fast_.bounds[static_cast<std::size_t>(fast - fastest_.pools.data())];
     if (bound.value < least_expected(candidates_)) return false;
     Candidate out;
     out.rate = report::name_of(Rate::slowest);

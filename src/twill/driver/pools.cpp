@@ -73,28 +73,33 @@ std::uint64_t left_of(const solve::Options& limits, std::uint64_t spent) {
   return limits.work_limit - std::min(limits.work_limit, spent);
 }
 
-/// The pool's II after a short search, or what it cannot be better than.
-Cycles glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
+/// A short search for the II alone.
+Answer glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
                  std::uint64_t& spent) {
   problem::Parts parts = pool.problem.parts();
   parts.objectives.clear();
   const auto problem = problem::pose(std::move(parts));
   solve::Options few = limits;
   few.work_limit = std::min(kGlance, left_of(limits, spent));
-  const Answer answer = notary.glance(problem ? *problem : pool.problem, few);
+  Answer answer = notary.glance(problem ? *problem : pool.problem, few);
   spent += answer.work;
-  return answer.schedule ? interval_of(answer) : answer.lower_bound.value;
+  return answer;
 }
 
-/// The most promising pool first, so that the others may be ruled out.
+/// The most promising pool first, so that the others may be ruled out. What was proven on the way
+/// stays in `tried`, unless all has to be certified.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
                                     const solve::Options& limits, const Notary& notary,
-                                    std::uint64_t& spent) {
+                                    std::vector<Tried>& tried, std::uint64_t& spent) {
   std::vector<std::size_t> order(pools.size());
   std::iota(order.begin(), order.end(), 0);
   if (pools.size() == 1) return order;
   std::vector<Cycles> promise;
-  for (const PosedPool& pool : pools) promise.push_back(glance_at(pool, limits, notary, spent));
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    Answer answer = glance_at(pools[i], limits, notary, spent);
+    promise.push_back(answer.schedule ? interval_of(answer) : answer.lower_bound.value);
+    if (!notary.certifies()) tried[i].bound = std::move(answer.lower_bound);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return promise[a] < promise[b]; });
   return order;
@@ -168,7 +173,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
   std::size_t pools_left = pools.size();
-  for (const std::size_t i : by_promise(pools, limits, notary, spent)) {
+  for (const std::size_t i : by_promise(pools, limits, notary, tried, spent)) {
     const std::size_t left = pools_left--;
     if (least && tried[i].bound.value > *least) continue;
     tried[i].beaten = is_beaten(pools, tried, i, limits, notary, spent);
@@ -181,7 +186,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
     within.most_interval = least;
     Answer answer = notary.solve(pools[i].problem, within, i);
     spent += answer.work;
-    tried[i].bound = answer.lower_bound;
+    if (answer.lower_bound.value >= tried[i].bound.value) tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
   }
@@ -278,6 +283,7 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
     std::string result = result_of(tried[i], least);
     if (i == best.index && best.answer.schedule) result += ", chosen";
     best.tried.push_back({pools[i].pool, std::move(result)});
+    best.bounds.push_back(tried[i].bound);
   }
   return best;
 }
