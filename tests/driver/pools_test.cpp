@@ -43,7 +43,8 @@ TEST(SolvePools, ObjectivesBreakTies) {
   EXPECT_EQ(best.index, 0U) << "equal answers: the first pool";
 }
 
-// A pool is not solved to the end if nothing in it is better, and the answer is proven all the same.
+// A pool is not solved to the end if nothing in it is better, and the answer is proven all the
+// same.
 TEST(SolvePools, ComparesInsteadOfSolving) {
   const BestPool best = solve_pools({pool("narrow", 2, 10), pool("wide", 2, 10, 200)}, {});
   EXPECT_EQ(best.answer.verdict, schedule::Verdict::optimal);

@@ -45,8 +45,8 @@ struct Options {
   /// `undecided` and the lower bound exceeds this.
   std::optional<Cycles> most_interval;
 
-  /// A schedule that obeys the rules, to start from if a better one is not found quickly: no limit
-  /// leaves the answer with a larger II.
+  /// A schedule that obeys the rules, to start from where the search for its combination of ways
+  /// does not find one quickly that is at least as fast.
   std::optional<schedule::Schedule> start;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.
