@@ -43,6 +43,17 @@ TEST(SolvePools, ObjectivesBreakTies) {
   EXPECT_EQ(best.index, 0U) << "equal answers: the first pool";
 }
 
+// A pool is not solved to the end if nothing in it is better, and the answer is proven all the
+// same.
+TEST(SolvePools, ComparesInsteadOfSolving) {
+  const BestPool best = solve_pools({pool("narrow", 2, 10), pool("wide", 2, 10, 200)}, {});
+  EXPECT_EQ(best.answer.verdict, schedule::Verdict::optimal);
+  EXPECT_EQ(best.tried[1].result, "not better");
+  const BestPool other = solve_pools({pool("wide", 2, 10, 200), pool("narrow", 2, 10)}, {});
+  EXPECT_EQ(other.index, 0U);
+  EXPECT_EQ(other.tried[1].result, "not better");
+}
+
 // A pool that cannot have the compute groups that are wanted does not win by using fewer.
 TEST(SolvePools, PrefersPoolsThatMeetTheMinimum) {
   const auto with_minimum = [](const PosedPool& pool) {

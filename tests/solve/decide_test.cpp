@@ -39,6 +39,29 @@ TEST(Decide, AgreesWithTheOptimum) {
   }
 }
 
+// Protects what pools are compared by: nothing is better than the optimum, something is better than
+// what is one worse at any level, and it is shown.
+TEST(DecideBetter, AgreesWithTheOptimum) {
+  std::mt19937 random(52);
+  for (int round = 0; round < 60; ++round) {
+    const Problem problem =
+        random_problem(random, {.ops = 3 + round % 3, .groups = 2, .ways = 1 + round % 2});
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" +
+                 schedule::print_loop(schedule::loop_text_of(problem)));
+    const schedule::Answer best = solve(problem);
+    if (best.verdict != schedule::Verdict::optimal) continue;
+    std::vector<std::int64_t> values;
+    for (const auto& level : best.objectives) {
+      values.push_back(level.value + 1);
+      const Decision worse = decide_better(problem, values);
+      EXPECT_EQ(worse.decided, Decided::feasible) << level.name;
+      EXPECT_TRUE(worse.schedule && verify::verify(problem, *worse.schedule).has_value());
+      --values.back();
+      EXPECT_EQ(decide_better(problem, values).decided, Decided::infeasible) << level.name;
+    }
+  }
+}
+
 // A limit leaves the question open.
 TEST(Decide, IsUndecidedAtALimit) {
   Options options;

@@ -36,7 +36,7 @@ bool feasible_at(const Problem& problem, Cycles ii) {
   const Instance instance = instance_of(problem);
   if (ii < load_bound(instance)) return false;
   Budget budget(~std::uint64_t{0}, ~std::size_t{0});
-  Encoding encoding(instance, find_sub_tiles(problem), ii, 64, ~std::size_t{0}, nullptr, "");
+  Encoding encoding(instance, find_sub_tiles(problem), ii, 1024, ~std::size_t{0}, nullptr, "");
   return encoding.solve(kTrue, budget, kNoLimit) == Outcome::satisfied;
 }
 
@@ -93,6 +93,39 @@ TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
   }
   EXPECT_GT(within, 100);
   EXPECT_GT(beyond, 100);
+}
+
+// Protects: a schedule to start from is not lost when a limit ends the search, changes no optimum,
+// and is not believed if it breaks a rule.
+TEST(Properties, StartsFromASchedule) {
+  std::mt19937 random(24);
+  int kept = 0;
+  for (int round = 0; round < 100; ++round) {
+    const Problem problem =
+        random_problem(random, {.ops = 3 + round % 4, .groups = 2, .ways = 1 + round % 2});
+    SCOPED_TRACE(trace(round, problem));
+    const Answer best = solve_checked(problem);
+    if (!best.schedule) continue;
+    Options options;
+    options.start = best.schedule;
+    const Answer same = solve_checked(problem, options);
+    EXPECT_EQ(same.verdict, best.verdict);
+    for (std::size_t i = 0; i < best.objectives.size(); ++i) {
+      EXPECT_EQ(same.objectives[i].value, best.objectives[i].value);
+    }
+    options.work_limit = 1;
+    const Answer hasty = solve_checked(problem, options);
+    if (hasty.schedule) {
+      ++kept;
+      EXPECT_EQ(hasty.schedule->initiation_interval, best.schedule->initiation_interval);
+    }
+    for (auto& placement : options.start->ops) placement.issue = 0;
+    options.start->initiation_interval = 1;
+    options.work_limit = Options().work_limit;
+    EXPECT_EQ(solve_checked(problem, options).objectives.front().value,
+              best.objectives.front().value);
+  }
+  EXPECT_GT(kept, 30);
 }
 
 // Protects: same input, same answer, same work.

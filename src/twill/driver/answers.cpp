@@ -10,13 +10,23 @@
 namespace twill::driver {
 namespace {
 
+std::string in_words(const std::optional<schedule::Schedule>& start) {
+  if (!start) return "";
+  std::string words = fmt::format("{}", start->initiation_interval);
+  for (const schedule::Placement& it : start->ops) {
+    words += fmt::format(" {}/{}/{}", it.issue, it.group.index(), it.way);
+  }
+  return words;
+}
+
 /// Everything that an answer depends on, but the name. The text stands for the Problem: it reads
 /// back as the same one.
 std::string key_of(const problem::Problem& problem, const solve::Options& limits) {
   const std::string text = schedule::print_loop(schedule::loop_text_of(problem));
   const std::string header = "loop " + problem.name();
-  return fmt::format("{} {} {} {}\n{}", limits.work_limit, limits.memory_limit,
+  return fmt::format("{} {} {} {}\n{}\n{}", limits.work_limit, limits.memory_limit,
                      limits.most_combinations, limits.most_interval.value_or(0),
+                     in_words(limits.start),
                      text.starts_with(header) ? text.substr(header.size()) : text);
 }
 

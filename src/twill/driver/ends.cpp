@@ -52,6 +52,14 @@ Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& sc
   return most;
 }
 
+/// The earliest schedule of the order's least II that keeps all rules.
+std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
+                                                const schedule::Order& order) {
+  auto timed = schedule::least_interval(problem, order);
+  if (!timed || !violations_of(problem, timed->schedule).empty()) return std::nullopt;
+  return std::move(timed->schedule);
+}
+
 /// A Problem without the ops that a schedule's groups do not need, and the schedule without them.
 class Existing {
  public:
@@ -61,6 +69,7 @@ class Existing {
 
   const problem::Problem& problem() const { return left_.problem; }
   const schedule::Schedule& schedule() const { return schedule_; }
+  const problem::Reduced& left() const { return left_; }
 
  private:
   problem::Reduced left_;
@@ -170,10 +179,11 @@ class Ends {
     std::uint64_t spent = fast_.work;
     for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
       if (cannot_win(slowest_.pools[i].pool)) continue;
+      const PosedPool& pool = slowest_.pools[i];
       solve::Options limits = request_.limits;
       limits.work_limit -= std::min(limits.work_limit, spent);
       limits.work_limit /= slowest_.pools.size() - i;
-      const PosedPool& pool = slowest_.pools[i];
+      limits.start = slowed_down(pool);
       Answer answer = slow_notary_.solve(pool.problem, limits, i);
       spent += answer.work;
       slow_.push_back({i, candidates_.size(), std::move(answer)});
@@ -182,12 +192,25 @@ class Ends {
     }
   }
 
+  /// The order found at the fastest rates, if it is of this pool and can be kept at the slowest.
+  std::optional<schedule::Schedule> slowed_down(const PosedPool& slow) const {
+    const PosedPool& fast = fastest_.pools[fast_.index];
+    if (fast.pool != slow.pool || !fast_.answer.schedule) return std::nullopt;
+    const Existing there(*fast_.answer.schedule, fast.problem);
+    const Existing here(*fast_.answer.schedule, slow.problem);
+    const auto kept =
+        kept_schedule(here.problem(), schedule::order_of(there.problem(), there.schedule()));
+    if (!kept) return std::nullopt;
+    return schedule::completed(slow.problem, here.left(), *kept);
+  }
+
   /// Not faster than what another candidate is expected to be, even with every op at its fastest.
   bool cannot_win(const std::string& name) {
     if (request_.rate) return false;
     const PosedPool* fast = pool_named(fastest_, name);
     if (fast == nullptr) return false;
-    const schedule::Bound bound = schedule::min_ii(fast->problem);
+    const schedule::Bound& bound =
+        fast_.bounds[static_cast<std::size_t>(fast - fastest_.pools.data())];
     if (bound.value < least_expected(candidates_)) return false;
     Candidate out;
     out.rate = report::name_of(Rate::slowest);
@@ -275,9 +298,9 @@ std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
 }
 
 std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order) {
-  const auto timed = schedule::least_interval(slowest, order);
-  if (!timed || !violations_of(slowest, timed->schedule).empty()) return std::nullopt;
-  return timed->initiation_interval;
+  const auto kept = kept_schedule(slowest, order);
+  if (!kept) return std::nullopt;
+  return kept->initiation_interval;
 }
 
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen) {

@@ -10,6 +10,7 @@
 #include "twill/driver/notary.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
+#include "twill/solve/decide.h"
 
 namespace twill::driver {
 namespace {
@@ -17,10 +18,11 @@ namespace {
 using schedule::Answer;
 using schedule::Verdict;
 
-/// What is known of one pool; no answer: its bound alone ruled it out.
+/// What is known of one pool; no answer: its bound alone ruled it out, or a better pool.
 struct Tried {
   schedule::Bound bound;
   std::optional<Answer> answer;
+  bool beaten = false;  ///< nothing in it is better than the schedule that is kept
 };
 
 bool has_schedule(const Tried& tried) { return tried.answer && tried.answer->schedule; }
@@ -45,16 +47,22 @@ int used_compute_groups(const problem::Problem& problem, const schedule::Schedul
   return count;
 }
 
+/// Compute groups that are missing, of those that are wanted.
+int missing(int wanted, int groups) { return std::max(wanted - groups, 0); }
+
 /// What is compared between pools, in this order: the least rank is best.
 std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, int wanted) {
   const int used = used_compute_groups(pool.problem, *answer.schedule);
-  std::vector<std::int64_t> rank = {interval_of(answer), std::max(wanted - used, 0)};
+  std::vector<std::int64_t> rank = {interval_of(answer), missing(wanted, used)};
   for (const schedule::ObjectiveValue& level : answer.objectives) rank.push_back(level.value);
   return rank;
 }
 
 /// Work for a first look at a pool, when there are several.
 constexpr std::uint64_t kGlance = 1'000'000;
+
+/// The part of the work that is left that may go into the question whether a pool is worth solving.
+constexpr std::uint64_t kComparison = 8;
 
 /// Each pool gets this part of the work that is left, the last one all of it.
 std::uint64_t share(std::uint64_t left, std::size_t pools_left) {
@@ -65,28 +73,33 @@ std::uint64_t left_of(const solve::Options& limits, std::uint64_t spent) {
   return limits.work_limit - std::min(limits.work_limit, spent);
 }
 
-/// The pool's II after a short search, or what it cannot be better than.
-Cycles glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
+/// A short search for the II alone.
+Answer glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
                  std::uint64_t& spent) {
   problem::Parts parts = pool.problem.parts();
   parts.objectives.clear();
   const auto problem = problem::pose(std::move(parts));
   solve::Options few = limits;
   few.work_limit = std::min(kGlance, left_of(limits, spent));
-  const Answer answer = notary.glance(problem ? *problem : pool.problem, few);
+  Answer answer = notary.glance(problem ? *problem : pool.problem, few);
   spent += answer.work;
-  return answer.schedule ? interval_of(answer) : answer.lower_bound.value;
+  return answer;
 }
 
-/// The most promising pool first, so that the others may be ruled out.
+/// The most promising pool first, so that the others may be ruled out. What was proven on the way
+/// stays in `tried`, unless all has to be certified.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
                                     const solve::Options& limits, const Notary& notary,
-                                    std::uint64_t& spent) {
+                                    std::vector<Tried>& tried, std::uint64_t& spent) {
   std::vector<std::size_t> order(pools.size());
   std::iota(order.begin(), order.end(), 0);
   if (pools.size() == 1) return order;
   std::vector<Cycles> promise;
-  for (const PosedPool& pool : pools) promise.push_back(glance_at(pool, limits, notary, spent));
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    Answer answer = glance_at(pools[i], limits, notary, spent);
+    promise.push_back(answer.schedule ? interval_of(answer) : answer.lower_bound.value);
+    if (!notary.certifies()) tried[i].bound = std::move(answer.lower_bound);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return promise[a] < promise[b]; });
   return order;
@@ -107,21 +120,73 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
+int compute_groups(const problem::Problem& problem) {
+  const auto groups = problem.groups();
+  return static_cast<int>(
+      std::count_if(groups.begin(), groups.end(), [](const auto& it) { return !it.loads; }));
+}
+
+/// What a schedule of pool `i` has to beat, at the latest at its last value, to be chosen instead
+/// of the answer of pool `best`. Empty if that cannot be said in values of its objectives.
+std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
+                                         std::size_t best, const Answer& answer) {
+  const int wanted = wanted_groups(pools);
+  const int here = missing(wanted, compute_groups(pools[i].problem));  // at least
+  const int there = missing(wanted, used_compute_groups(pools[best].problem, *answer.schedule));
+  if (here < there) return {};
+  if (here > there) return {interval_of(answer)};
+  std::vector<std::int64_t> values;
+  for (const schedule::ObjectiveValue& level : answer.objectives) values.push_back(level.value);
+  if (i < best) ++values.back();  // of equal ones the first
+  return values;
+}
+
+/// Whether nothing in the pool would be chosen instead of the best so far, which is a cheaper
+/// question than what is best in it. A certificate would need an answer.
+bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tried, std::size_t i,
+               const solve::Options& limits, const Notary& notary, std::uint64_t& spent) {
+  const std::optional<std::size_t> best = best_of(pools, tried);
+  if (!best || notary.certifies()) return false;
+  const auto values = values_to_beat(pools, i, *best, *tried[*best].answer);
+  if (values.empty()) return false;
+  solve::Options few = limits;
+  few.work_limit = left_of(limits, spent) / kComparison;
+  const solve::Decision decision = solve::decide_better(pools[i].problem, values, few);
+  spent += decision.work;
+  return decision.decided == solve::Decided::infeasible;
+}
+
+/// The bound, if a search has found no smaller II either.
+schedule::Bound at_least(Cycles interval, schedule::Bound bound) {
+  if (bound.value >= interval) return bound;
+  bound = {};
+  bound.value = interval;
+  bound.kind = schedule::BoundKind::search;
+  bound.witness =
+      fmt::format("an exhaustive search finds no schedule at an II of {} or less", interval - 1);
+  return bound;
+}
+
 std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                              Notary& notary, std::uint64_t& spent) {
   std::vector<Tried> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
   std::size_t pools_left = pools.size();
-  for (const std::size_t i : by_promise(pools, limits, notary, spent)) {
-    const std::uint64_t work = share(left_of(limits, spent), pools_left--);
+  for (const std::size_t i : by_promise(pools, limits, notary, tried, spent)) {
+    const std::size_t left = pools_left--;
     if (least && tried[i].bound.value > *least) continue;
+    tried[i].beaten = is_beaten(pools, tried, i, limits, notary, spent);
+    if (tried[i].beaten) {
+      tried[i].bound = at_least(*least, std::move(tried[i].bound));
+      continue;
+    }
     solve::Options within = limits;
-    within.work_limit = work;
+    within.work_limit = share(left_of(limits, spent), left);
     within.most_interval = least;
     Answer answer = notary.solve(pools[i].problem, within, i);
     spent += answer.work;
-    tried[i].bound = answer.lower_bound;
+    if (answer.lower_bound.value >= tried[i].bound.value) tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
   }
@@ -136,6 +201,7 @@ std::string result_of(const Tried& tried, std::optional<Cycles> least) {
     return fmt::format("not faster: needs at least {} ({})", tried.bound.value,
                        report::limit_of(tried.bound));
   }
+  if (tried.beaten) return "not better";
   const Answer& answer = *tried.answer;
   if (!answer.schedule) {
     return fmt::format("{}: {}", schedule::name_of(answer.verdict), answer.argument);
@@ -149,8 +215,8 @@ std::string result_of(const Tried& tried, std::optional<Cycles> least) {
 }
 
 /// True if `other` certainly holds nothing better than the answer in hand.
-bool is_beaten(const Tried& other, const Answer& best) {
-  if (other.bound.value > interval_of(best)) return true;
+bool holds_nothing_better(const Tried& other, const Answer& best) {
+  if (other.beaten || other.bound.value > interval_of(best)) return true;
   if (!other.answer) return false;
   return other.answer->verdict == Verdict::optimal || other.answer->verdict == Verdict::infeasible;
 }
@@ -181,8 +247,9 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
         fmt::format("pool {}: {}", pools[at].pool, tried[at].bound.witness);
   }
   if (answer.schedule) {
-    const bool proven = std::all_of(tried.begin(), tried.end(),
-                                    [&](const Tried& t) { return is_beaten(t, answer); });
+    const bool proven = std::all_of(tried.begin(), tried.end(), [&](const Tried& t) {
+      return holds_nothing_better(t, answer);
+    });
     if (!proven && answer.verdict == Verdict::optimal) answer.verdict = Verdict::feasible;
     return;
   }
@@ -216,6 +283,7 @@ BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& 
     std::string result = result_of(tried[i], least);
     if (i == best.index && best.answer.schedule) result += ", chosen";
     best.tried.push_back({pools[i].pool, std::move(result)});
+    best.bounds.push_back(tried[i].bound);
   }
   return best;
 }

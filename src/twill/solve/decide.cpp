@@ -8,11 +8,13 @@
 
 namespace twill::solve {
 
-Decision decide(const problem::Problem& problem, Cycles ii, const Options& options) {
+Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
+                       const Options& options) {
+  const Cycles most = values.front() - (values.size() == 1 ? 1 : 0);
   Decision decision;
   decision.decided = Decided::infeasible;
-  if (schedule::min_ii(problem).value > ii || schedule::never_feasible(problem)) return decision;
-  Progress progress{"initiation_interval", std::nullopt, ii, 0};
+  if (schedule::min_ii(problem).value > most || schedule::never_feasible(problem)) return decision;
+  Progress progress{"initiation_interval", std::nullopt, most, 0};
   Budget budget(options.work_limit, options.memory_limit, [&] {
     if (options.progress) options.progress(progress);
     return !options.cancelled || !options.cancelled();
@@ -21,10 +23,10 @@ Decision decide(const problem::Problem& problem, Cycles ii, const Options& optio
       candidates_of(problem, find_sub_tiles(problem), options.most_combinations);
   if (!candidates.all) decision.decided = Decided::undecided;
   for (const Candidate& candidate : candidates.tried) {
-    if (candidate.min_ii.value > ii) continue;
+    if (candidate.min_ii.value > most) continue;
     const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
     Search search(candidate, budget, options.proof, no_report);
-    auto found = search.decide(ii);
+    auto found = search.decide_below(values);
     decision.work = budget.work();
     if (found.outcome == Outcome::stopped) decision.decided = Decided::undecided;
     if (found.outcome != Outcome::satisfied) continue;
@@ -33,6 +35,11 @@ Decision decide(const problem::Problem& problem, Cycles ii, const Options& optio
     break;
   }
   return decision;
+}
+
+Decision decide(const problem::Problem& problem, Cycles ii, const Options& options) {
+  const std::int64_t next = ii + 1;
+  return decide_better(problem, std::span(&next, 1), options);
 }
 
 }  // namespace twill::solve

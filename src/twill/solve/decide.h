@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "twill/problem/problem.h"
 #include "twill/schedule/schedule.h"
@@ -21,5 +22,12 @@ struct Decision {
 /// minimized, and what the bounds refute is not searched. `infeasible` is proven, `feasible` comes
 /// with a schedule that obeys the rules in force, `undecided` ran into a limit. Deterministic.
 Decision decide(const problem::Problem& problem, Cycles ii, const Options& options = {});
+
+/// Whether `problem` has a schedule that is better than `values`: its II and objectives, in order,
+/// are lexicographically less. Where it is, this is not worth the search for the best; where it is
+/// not, far cheaper. Precondition: `values` starts with an II, and has at most one value more for
+/// each objective.
+Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
+                       const Options& options = {});
 
 }  // namespace twill::solve

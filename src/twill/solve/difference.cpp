@@ -25,9 +25,9 @@ Node DifferenceGraph::add_node() {
 void DifferenceGraph::make_tables() {
   if (!distances_.empty()) return;
   const std::size_t nodes = potential_.size();
-  distances_.assign(nodes * nodes, kUnreached);
+  distances_.assign(nodes * nodes, {});
   pair_at_.assign(nodes * nodes, kNone);
-  for (std::uint32_t node = 0; node < nodes; ++node) distances_[cell(node, node)] = 0;
+  for (std::uint32_t node = 0; node < nodes; ++node) distances_[cell(node, node)].longest = 0;
 }
 
 DifferenceGraph::Pair& DifferenceGraph::pair_of(std::uint32_t x, std::uint32_t y) {
@@ -58,7 +58,16 @@ std::pair<Literal, bool> DifferenceGraph::add_atom(const Difference& difference,
   if (atoms_.size() <= fresh.variable()) atoms_.resize(fresh.variable() + std::size_t{1});
   atoms_[fresh.variable()] = {pair.x, pair.y, difference.bound};
   ++atom_count_;
+  watch_for(cell(pair.y, pair.x), difference.bound);
+  watch_for(cell(pair.x, pair.y), 1 - difference.bound);
   return {fresh, true};
+}
+
+/// A path of that length will decide an atom. Shorter ones that are there already:
+/// decide_all_atoms.
+void DifferenceGraph::watch_for(std::size_t cell, std::int64_t length) {
+  Distance& distance = distances_[cell];
+  if (length > distance.longest) distance.decisive = std::min(distance.decisive, length);
 }
 
 std::optional<Literal> DifferenceGraph::implied_atom(const Difference& difference) const {
@@ -94,7 +103,7 @@ bool DifferenceGraph::assert_edge(const Difference& difference, Literal cause) {
   implied_.clear();
   const std::uint32_t from = index_of(difference.y);
   const std::uint32_t to = index_of(difference.x);
-  if (distances_[cell(from, to)] >= difference.bound) return true;
+  if (distances_[cell(from, to)].longest >= difference.bound) return true;
   const auto edge = static_cast<std::uint32_t>(edges_.size());
   edges_.push_back({from, to, difference.bound, cause, changes_.size()});
   if (!repair(edge)) {
@@ -190,60 +199,66 @@ void DifferenceGraph::lengthen(std::uint32_t new_edge) {
   tails_.clear();
   heads_.clear();
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    const std::int64_t to_edge = distances_[cell(node, added.from)];
-    if (to_edge != kUnreached && to_edge + added.weight > distances_[cell(node, added.to)]) {
+    const std::int64_t to_edge = distances_[cell(node, added.from)].longest;
+    if (to_edge != kUnreached &&
+        to_edge + added.weight > distances_[cell(node, added.to)].longest) {
       tails_.push_back({node, to_edge + added.weight});
     }
-    const std::int64_t from_edge = distances_[cell(added.to, node)];
-    if (from_edge != kUnreached && from_edge + added.weight > distances_[cell(added.from, node)]) {
+    const std::int64_t from_edge = distances_[cell(added.to, node)].longest;
+    if (from_edge != kUnreached &&
+        from_edge + added.weight > distances_[cell(added.from, node)].longest) {
       heads_.push_back({node, from_edge});
     }
   }
   work_ += (nodes + tails_.size() * heads_.size()) / 8;
   for (const Step& tail : tails_) {
-    std::int64_t* row = &distances_[cell(tail.node, 0)];
     for (const Step& head : heads_) {
-      const std::int64_t distance = tail.distance + head.distance;
-      if (distance <= row[head.node]) continue;
-      ++work_;
       const std::size_t at = cell(tail.node, head.node);
-      changes_.push_back({at, row[head.node]});
-      row[head.node] = distance;
-      if (pair_at_[at] != kNone) decide(pairs_[pair_at_[at]], head.node, distance);
+      Distance& distance = distances_[at];
+      const std::int64_t longer = tail.distance + head.distance;
+      if (longer <= distance.longest) continue;
+      ++work_;
+      changes_.push_back({at, distance});
+      distance.longest = longer;
+      if (longer < distance.decisive) continue;
+      distance.decisive = decide(pairs_[pair_at_[at]], head.node, longer);
     }
   }
 }
 
 /// The node `higher` of the pair is at least `bound` above the other one. Atoms of a pair imply
-/// each other downwards, so the walk ends at the first that is known already.
-void DifferenceGraph::decide(const Pair& pair, std::uint32_t higher, std::int64_t bound) {
+/// each other downwards, so the walk ends at the first that is known already. Returns the next
+/// bound that decides one.
+std::int64_t DifferenceGraph::decide(const Pair& pair, std::uint32_t higher, std::int64_t bound) {
   const auto before = [](std::int64_t value, const AtomOfPair& atom) { return value < atom.bound; };
-  if (higher == pair.x) {  // x - y >= bound: all atoms up to it are true
-    auto at = std::upper_bound(pair.atoms.begin(), pair.atoms.end(), bound, before);
-    while (at != pair.atoms.begin()) {
+  const bool up = higher == pair.x;
+  const auto first_above =
+      std::upper_bound(pair.atoms.begin(), pair.atoms.end(), up ? bound : -bound, before);
+  if (up) {  // x - y >= bound: all atoms up to it are true
+    for (auto at = first_above; at != pair.atoms.begin();) {
       --at;
       ++work_;
       const Literal literal(at->variable, false);
-      if (values_[literal.code()] > 0) return;
+      if (values_[literal.code()] > 0) break;
       implied_.push_back(literal);
     }
-    return;
+    return first_above == pair.atoms.end() ? kNever : first_above->bound;
   }
   // x - y <= -bound: all atoms above it are false
-  for (auto at = std::upper_bound(pair.atoms.begin(), pair.atoms.end(), -bound, before);
-       at != pair.atoms.end(); ++at) {
+  for (auto at = first_above; at != pair.atoms.end(); ++at) {
     ++work_;
     const Literal literal(at->variable, true);
-    if (values_[literal.code()] > 0) return;
+    if (values_[literal.code()] > 0) break;
     implied_.push_back(literal);
   }
+  return first_above == pair.atoms.begin() ? kNever : 1 - (first_above - 1)->bound;
 }
 
 void DifferenceGraph::decide_all_atoms() {
   implied_.clear();
   for (const Pair& pair : pairs_) {
-    const std::int64_t up = distances_[cell(pair.y, pair.x)];
-    const std::int64_t down = distances_[cell(pair.x, pair.y)];
+    const std::int64_t up = distances_[cell(pair.y, pair.x)].longest;
+    const std::int64_t down = distances_[cell(pair.x, pair.y)].longest;
     if (up != kUnreached) decide(pair, pair.x, up);
     if (down != kUnreached) decide(pair, pair.y, down);
   }
@@ -286,7 +301,7 @@ void DifferenceGraph::explain(Literal literal, std::size_t edge_limit,
 }
 
 std::size_t DifferenceGraph::memory_for(std::size_t node_count) {
-  return node_count * node_count * (sizeof(std::int64_t) + sizeof(std::uint32_t));
+  return node_count * node_count * (sizeof(Distance) + sizeof(std::uint32_t));
 }
 
 std::size_t DifferenceGraph::memory() const {

@@ -25,7 +25,7 @@ namespace twill::solve {
 ///   the product of these two sets, which is small. Every atom between such a pair is looked at:
 ///   propagation is exhaustive, and an edge that is implied already costs nothing.
 ///
-/// Memory: 12 bytes per pair of nodes.
+/// Memory: 20 bytes per pair of nodes.
 class DifferenceGraph {
  public:
   /// `values` is the assignment of the engine by literal code (1 true, -1 false, 0 open); atoms
@@ -37,7 +37,8 @@ class DifferenceGraph {
   std::size_t node_count() const { return potential_.size(); }
 
   /// The literal of a positive variable that is true iff the difference holds, or an existing one
-  /// (perhaps negated); {literal, true} if `fresh` was taken.
+  /// (perhaps negated); {literal, true} if `fresh` was taken. Precondition: no edge that is there
+  /// will be dropped.
   std::pair<Literal, bool> add_atom(const Difference& difference, Literal fresh);
 
   /// The strongest literal of an existing atom that is true if the difference holds.
@@ -76,6 +77,7 @@ class DifferenceGraph {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
   struct Edge {
     std::uint32_t from;
@@ -104,9 +106,15 @@ class DifferenceGraph {
     std::uint32_t y = kNone;
     std::int64_t bound = 0;
   };
+  /// The longest path from one node to another, and the least length that decides another atom
+  /// between the two. A path that stays below it is nobody's business.
+  struct Distance {
+    std::int64_t longest = kUnreached;
+    std::int64_t decisive = kNever;
+  };
   struct Change {
     std::size_t cell;
-    std::int64_t before;
+    Distance before;
   };
   struct QueueEntry {
     std::int64_t key;
@@ -122,21 +130,22 @@ class DifferenceGraph {
   }
   void make_tables();
   Pair& pair_of(std::uint32_t x, std::uint32_t y);
+  void watch_for(std::size_t cell, std::int64_t length);
   bool repair(std::uint32_t new_edge);
   void build_conflict(std::uint32_t new_edge);
   void lengthen(std::uint32_t new_edge);
-  void decide(const Pair& pair, std::uint32_t higher, std::int64_t bound);
+  std::int64_t decide(const Pair& pair, std::uint32_t higher, std::int64_t bound);
   void push(std::int64_t key, std::uint32_t node);
   QueueEntry pop();
 
   const std::vector<std::int8_t>& values_;
   std::vector<std::int64_t> potential_;
   std::vector<Edge> edges_;
-  std::vector<std::vector<Arc>> out_;    ///< by node, in order of the edges
-  std::vector<std::int64_t> distances_;  ///< by cell: longest path; empty before the first use
-  std::vector<std::uint32_t> pair_at_;   ///< by cell: index in `pairs_` or kNone
-  std::vector<Change> changes_;          ///< of `distances_`, to be undone
-  std::vector<Atom> atoms_;              ///< by variable; x is kNone if the variable is no atom
+  std::vector<std::vector<Arc>> out_;   ///< by node, in order of the edges
+  std::vector<Distance> distances_;     ///< by cell; empty before the first use
+  std::vector<std::uint32_t> pair_at_;  ///< by cell: index in `pairs_` or kNone
+  std::vector<Change> changes_;         ///< of `distances_`, to be undone
+  std::vector<Atom> atoms_;             ///< by variable; x is kNone if the variable is no atom
   std::vector<Pair> pairs_;
   std::size_t atom_count_ = 0;
 

@@ -34,6 +34,7 @@ void Engine::matters_if(Literal literal, Literal first, Literal second) {
 }
 
 Literal Engine::at_least(const Difference& difference) {
+  backtrack(0);
   const Literal fresh(static_cast<std::uint32_t>(levels_.size()), false);
   const auto [literal, taken] = graph_.add_atom(difference, fresh);
   if (!taken) return literal;
@@ -250,7 +251,7 @@ void Engine::conflict_from_at_most(std::uint32_t constraint) {
 }
 
 bool Engine::propagate_difference(Literal now_true) {
-  if (!graph_.is_atom(now_true) || reasons_[now_true.variable()].from_graph) return true;
+  if (reasons_[now_true.variable()].from_graph || !graph_.is_atom(now_true)) return true;
   if (graph_.assert_edge(graph_.difference_of(now_true), now_true)) return imply_from_graph();
   conflict_from_graph();
   return false;

@@ -4,10 +4,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "twill/schedule/pool_class.h"
-#include "twill/solve/leftover.h"
 #include "twill/solve/guess.h"
+#include "twill/solve/leftover.h"
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
 #include "twill/support/check.h"
@@ -51,9 +52,19 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
   if (proof_ != nullptr) proof_->combination(candidate.ways);
 }
 
+void Search::start_from(Schedule start) {
+  for (std::size_t op = 0; op < start.ops.size(); ++op) {
+    if (std::exchange(start.ops[op].way, 0) != candidate_.ways[op]) return;
+  }
+  const Leftover left(instance_, start);
+  const Schedule reduced = left.reduced(start);
+  if (!keeps_order(left.instance(), reduced) || !fits_storage(left.instance(), reduced)) return;
+  start_ = std::move(start);
+}
+
 Interval Search::find_interval(std::optional<Cycles> worst) {
   Interval interval;
-  interval.bound = std::max(candidate_.min_ii.value, load_bound(instance_));
+  interval.bound = bound_without_search();
   if (!exclusion_.least.empty()) interval.bound = std::max(interval.bound, exclusion_.least[0]);
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
@@ -78,10 +89,34 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   return interval;
 }
 
+/// A lower bound on the II.
+Cycles Search::bound_without_search() const {
+  return std::max(candidate_.min_ii.value, load_bound(instance_));
+}
+
 Search::Found Search::decide(Cycles ii) {
-  if (ii < load_bound(instance_)) return {Outcome::refuted, std::nullopt};
+  if (ii < bound_without_search()) return {Outcome::refuted, std::nullopt};
   const Outcome outcome = try_interval(ii, kNoLimit);
   return {outcome, outcome == Outcome::satisfied ? found_ : std::nullopt};
+}
+
+/// A schedule that is better is so at some level, with the levels before at most at their values.
+Search::Found Search::decide_below(std::span<const std::int64_t> values) {
+  const Cycles ii = values.front();
+  Found below = decide(ii - 1);
+  if (ii < bound_without_search()) return below;
+  const auto objectives = instance_.problem->objectives();
+  for (std::size_t i = 1; i < values.size() && below.outcome == Outcome::refuted; ++i) {
+    const Objective objective = objectives[i - 1];
+    if (values[i] > least_possible(objective, ii)) {
+      below.outcome = try_limit(ii, {objective, values[i] - 1}, kNoLimit);
+    }
+    fix({objective, values[i]});
+  }
+  if (below.outcome == Outcome::satisfied) below.schedule = found_;
+  encoding_.reset();
+  fixed_.clear();
+  return below;
 }
 
 /// Larger and larger IIs until there is a schedule, or there can be none.
@@ -89,10 +124,17 @@ Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
   for (Cycles ii = interval.bound;; step *= 2) {
-    const Outcome outcome = try_interval(ii, ii == decisive ? kNoLimit : kFirstEffort);
+    const bool beyond = start_ && start_->initiation_interval <= ii;
+    const std::uint64_t effort = ii == decisive ? kNoLimit : kFirstEffort;
+    const Outcome outcome = beyond ? Outcome::stopped : try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
-    if (outcome == Outcome::satisfied || budget_.stopped()) return interval;
+    if (start_ && outcome != Outcome::satisfied && (beyond || budget_.stopped())) {
+      found_ = start_;
+      tighten(std::nullopt);
+      interval.schedule = found_;
+    }
+    if (interval.schedule || budget_.stopped()) return interval;
     report_(kInterval, std::nullopt, interval.bound);
     interval.impossible = outcome == Outcome::refuted && ii == decisive;
     if (ii == decisive) return interval;
@@ -242,9 +284,14 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
     level.value = measure(objective, schedule);
   }
   level.proven = level.bound == level.value;
-  fixed_.emplace_back(objective, level.value);
-  if (encoding_) encoding_->fix(literal_of(fixed_.back()));
+  fix({objective, level.value});
   return level;
+}
+
+/// Keeps an objective down in all questions to come.
+void Search::fix(Limit limit) {
+  fixed_.push_back(limit);
+  if (encoding_) encoding_->fix(literal_of(limit));
 }
 
 /// Whether there is a schedule at `ii` within the limit and all fixed ones; then it is in `found_`,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +37,10 @@ class Search {
   Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
          Exclusion exclusion = {});
 
+  /// A schedule of the original Problem to fall back on while none is found that is as good; of no
+  /// effect if it is of another candidate, or breaks a rule.
+  void start_from(schedule::Schedule start);
+
   /// The least II; of interest only if it is at most `worst`.
   Interval find_interval(std::optional<Cycles> worst);
 
@@ -45,6 +50,10 @@ class Search {
     std::optional<schedule::Schedule> schedule;
   };
   Found decide(Cycles ii);
+  /// Whether there is a schedule whose II and objectives, in the order of the Problem, are
+  /// lexicographically less than `values`, which starts with an II and may end early. What is found
+  /// is such a schedule.
+  Found decide_below(std::span<const std::int64_t> values);
 
   /// Minimizes the objectives of the Problem in their order at the schedule's II, which should be
   /// the least; improves the schedule on the way. If the budget ends it, the rest is not proven.
@@ -53,6 +62,7 @@ class Search {
  private:
   using Limit = std::pair<problem::Objective, std::int64_t>;
 
+  Cycles bound_without_search() const;
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
@@ -63,6 +73,7 @@ class Search {
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding);
   void tighten(std::optional<Cycles> ii);
+  void fix(Limit limit);
   Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
   bool may_spend_more(std::uint64_t until) const;
   std::uint64_t share(std::uint64_t parts) const;
@@ -81,6 +92,7 @@ class Search {
   Exclusion exclusion_;
   std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
   std::int64_t copies_;                ///< counted per value
+  std::optional<schedule::Schedule> start_;
   std::optional<schedule::Schedule> found_;
   std::unique_ptr<Encoding> encoding_;  ///< of the objectives
   std::vector<Limit> fixed_;            ///< objectives done, at their values

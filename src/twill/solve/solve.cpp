@@ -70,6 +70,7 @@ class Solver {
     };
     Search search(candidate, budget_, options_.proof, report,
                   {excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least});
+    if (options_.start) search.start_from(*options_.start);
     Interval interval = search.find_interval(worst);
     if (interval.impossible) {
       decisive_ = std::max(decisive_, interval.bound - 1);
@@ -92,7 +93,8 @@ class Solver {
     if (best_ && !is_better(values)) return;
     const Instance instance = instance_of(candidate.problem);
     const Leftover left(instance, schedule);
-    best_ = with_ways(left.completed(settle_ties(left.instance(), left.reduced(schedule))), candidate);
+    best_ =
+        with_ways(left.completed(settle_ties(left.instance(), left.reduced(schedule))), candidate);
     values_ = std::move(values);
   }
 

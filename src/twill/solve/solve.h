@@ -45,6 +45,10 @@ struct Options {
   /// `undecided` and the lower bound exceeds this.
   std::optional<Cycles> most_interval;
 
+  /// A schedule that obeys the rules, to start from where the search for its combination of ways
+  /// does not find one quickly that is at least as fast.
+  std::optional<schedule::Schedule> start;
+
   /// Called between searches and every few thousand conflicts, on the calling thread.
   std::function<void(const Progress&)> progress;
 
@@ -63,8 +67,8 @@ struct Options {
 /// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
 ///
 /// The schedule obeys the rules in force (checked here on the folded steady state; `verify` checks
-/// it once more by simulation) and its earliest issue is cycle 0. Of the schedules with its order of
-/// ops, stages, groups and numbers of live copies it is the one that ties.h describes: the most
+/// it once more by simulation) and its earliest issue is cycle 0. Of the schedules with its order
+/// of ops, stages, groups and numbers of live copies it is the one that ties.h describes: the most
 /// room for those who wait, then the shortest lifetimes, then the earliest issues.
 /// Deterministic: the same Problem and limits give the same Answer, `work` included.
 schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
