@@ -371,6 +371,23 @@ TEST(Rules, ResidentTilesReduceTheCapacity) {
             static_cast<Amount>(whole) - loop.reserved[0].amount);
 }
 
+// Functions of the device library have prices; one that is not known is warned about.
+TEST(Rules, DeviceFunctionsHavePrices) {
+  const auto calling = [](const std::string& symbol) {
+    return extracted(hopper_kernel(loads() + product() + R"(
+      %t = tt.extern_elementwise %d {libname = "", libpath = "", pure = true, symbol = ")" +
+                                   symbol +
+                                   R"("} : (tensor<128x128xf32, #mma>) -> tensor<128x128xf32, #mma>
+      "test.keep"(%t) : (tensor<128x128xf32, #mma>) -> ()
+)"),
+                     "h200", kWhole);
+  };
+  const Extraction known = calling("__nv_tanhf"), unknown = calling("__nv_j0f");
+  ASSERT_NE(find_op(known.problem, "tanh"), nullptr);
+  EXPECT_GT(demand_on(known.problem, *find_op(known.problem, "tanh"), "MUFU"), 0);
+  EXPECT_LT(known.warnings.size(), unknown.warnings.size());
+}
+
 std::int64_t reserved_registers(const std::string& before, const std::string& read) {
   const Extraction loop =
       extracted(hopper_kernel(loads() + product() + read, "%d", before), "h200", kWhole);

@@ -137,9 +137,39 @@ Result<bool> Interpreter::skipped(ir::OpId id) const {
 
 Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments) {
   values_ = arguments;
-  const auto block = ir::body(program_, function);
-  if (!block) return cannot(program_, function, "has no body of one block");
-  return run_block(*block);
+  const auto& regions = program_.op(function).regions;
+  if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
+    return cannot(program_, function, "has no body");
+  }
+  std::optional<ir::BlockId> block = program_.region(regions[0]).blocks.front();
+  while (block) {
+    TWILL_TRY_VOID(run_block(*block));
+    TWILL_TRY(block, branch_from(*block));
+  }
+  return {};
+}
+
+/// The block that a block of a function leads to; nothing at its end.
+Result<std::optional<ir::BlockId>> Interpreter::branch_from(ir::BlockId block) {
+  const auto end = ir::terminator(program_, block);
+  if (!end || program_.op(*end).successors.empty()) return std::nullopt;
+  const ir::Op& op = program_.op(*end);
+  bool first = true;
+  if (op.kind == OpKind::cf_cond_br) {
+    TWILL_TRY(const std::int64_t holds, integer(*end, op.operands[0]));
+    first = holds != 0;
+  }
+  const auto passed = op.kind == OpKind::cf_br
+                          ? std::span<const ir::ValueId>(op.operands)
+                          : ir::operands_in(op, first ? "true_args" : "false_args");
+  const ir::BlockId next = op.successors[first ? 0 : 1];
+  const auto& arguments = program_.block(next).arguments;
+  std::vector<Value> values;
+  for (const ir::ValueId operand : passed) values.push_back(value(operand));
+  for (std::size_t i = 0; i < arguments.size() && i < values.size(); ++i) {
+    set(arguments[i], values[i]);
+  }
+  return next;
 }
 
 Result<void> Interpreter::run_block(ir::BlockId block) {
@@ -165,6 +195,8 @@ Result<void> Interpreter::step(ir::OpId id) {
     case OpKind::scf_yield:
     case OpKind::scf_condition:
     case OpKind::tt_return:
+    case OpKind::cf_br:
+    case OpKind::cf_cond_br:
       return {};
     case OpKind::tt_get_program_id:
     case OpKind::tt_get_num_programs: {
