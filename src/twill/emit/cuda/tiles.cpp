@@ -159,8 +159,14 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   if (const auto known = frame.known.find(key); known != frame.known.end()) return known->second;
   if (const auto found = find_(value)) return stored(frame, *found, value, axes);
   const ir::Op* op = ir::defining_op(view_.program(), value);
-  if (op == nullptr) return view_.refuse(value, "is a tile this role does not have");
-  return computed(frame, *op, value, axes);
+  if (op != nullptr) return computed(frame, *op, value, axes);
+  const auto advance = ir::advance_of(view_.program(), view_.loop(), value);
+  if (!advance || iteration_.empty()) {
+    return view_.refuse(value, "is a tile this role does not have");
+  }
+  TWILL_TRY(const std::string first, element(frame, advance->init, axes));
+  TWILL_TRY(const std::string by, element(frame, advance->by, axes));
+  return named(frame, value, axes, fmt::format("{} + ({}) * ({})", first, by, iteration_));
 }
 
 /// Two neighbouring columns as one register. A value that is rounded from f32 is rounded in pairs.
@@ -256,8 +262,32 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   return {};
 }
 
+/// What writes one element: `{0}` is its address, `{1}` the value.
+Result<std::string> Tiles::writes_by(ir::OpId id) const {
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind == OpKind::tt_store) return std::string("*({0}) = {1};");
+  const auto access = *ir::memory_access(op);
+  if (access.result && !view_.program().value(*access.result).uses.empty()) {
+    return view_.refuse(id, "returns what was there before, which somebody reads");
+  }
+  constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7;
+  const auto how = ir::integer_attribute(op, "atomic_rmw_op");
+  const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
+  const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
+  if (how == kAddNumbers && number) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kAdd) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
+  if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
+  return view_.refuse(id, "is no atomic operation that can be printed");
+}
+
 Result<void> Tiles::store(Text& text, ir::OpId id) {
   const auto access = *ir::memory_access(view_.program().op(id));
+  TWILL_TRY(const std::string writes, writes_by(id));
+  // What this thread wrote before is there for whoever sees the sum.
+  constexpr std::int64_t kRelaxed = 1;
+  const auto order = ir::integer_attribute(view_.program().op(id), "sem");
+  if (order && order != kRelaxed) text.line("__threadfence();");
   TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
   const bool rows = shape.kind == Shape::Kind::row_vector;
   if (rows)
@@ -275,7 +305,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   }
   TWILL_TRY(const std::string value, element(frame, *access.source, axes));
   TWILL_TRY(const std::string address, element(frame, access.address, axes));
-  text.line(fmt::format("*({}) = {};", address, value));
+  text.line(fmt::format(fmt::runtime(writes), address, value));
   text.close();
   if (shape.kind != Shape::Kind::matrix) text.close();
   return {};

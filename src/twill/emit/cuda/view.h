@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "twill/emit/cuda.h"
+#include "twill/ir/control_flow.h"
 #include "twill/ir/loop.h"
 #include "twill/plan/plan.h"
 
@@ -41,6 +42,8 @@ class View {
   const ir::Loop& loop() const { return loop_; }
   const std::optional<ir::Loop>& outer() const { return outer_; }
   ir::OpId function() const { return function_; }
+  /// Where the function may return before it comes to the loop.
+  const std::vector<ir::Exit>& exits() const { return exits_; }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   const std::string& input() const { return input_; }
   Stamps stamps() const { return stamps_; }
@@ -82,7 +85,10 @@ class View {
   std::string words(ir::OpId op) const;
 
  private:
+  Result<void> find_exits();
   Result<void> find_around();
+  Result<void> check_complete() const;
+  bool is_carried_out(ir::OpId op) const;
   void orient();
   std::set<ir::OpId> readers_of(ir::OpId op) const;
 
@@ -94,6 +100,7 @@ class View {
   ir::Loop loop_;
   std::optional<ir::Loop> outer_;
   ir::OpId function_;
+  std::vector<ir::Exit> exits_;
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::vector<ir::OpId> around_;  ///< by index into the kernel's `around`
