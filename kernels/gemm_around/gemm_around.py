@@ -1,5 +1,6 @@
 # A product with what real kernels have around the loop: tiles that return at once (groups of rows, as in a mixture of experts), a
-# coordinate that is carried, a softmax of the rows, sums that several CTAs add up (split K), and a counter of the tiles that are done.
+# coordinate that is carried, a softmax of the rows, halves stored one after the other, sums that several CTAs add up (split K), and a
+# counter of the tiles that are done.
 import triton
 import triton.language as tl
 from common import both, desc, rel
@@ -29,6 +30,11 @@ def gemm_around(a_desc, b_desc, c_ptr, rows_ptr, done_ptr, N, K, BM: tl.constexp
         acc = tl.exp(acc - tl.max(acc, 1)[:, None])
         acc = acc / tl.sum(acc, 1)[:, None]
         tl.store(out, acc, mask=mask)
+    elif WHAT == "halves":
+        left, right = tl.split(tl.permute(tl.reshape(acc, (BM, 2, BN // 2)), (0, 2, 1)))
+        half = c_ptr + m[:, None] * N + (n0 + tl.arange(0, BN // 2))[None, :]
+        tl.store(half, left, mask=m[:, None] < rows)
+        tl.store(half + BN // 2, right, mask=m[:, None] < rows)
     else:
         tl.atomic_add(out, acc, mask=mask, sem="relaxed")
     if WHAT == "counted":
@@ -41,7 +47,7 @@ def spec(variant, opts):
     return dict(variant=variant, fn=gemm_around, const=dict(BM=128, BN=128, BK=64, WHAT=variant), opts=opts, sig=sig)
 
 
-SPECS = [spec(variant, {90: both(8, 3)[90]}) for variant in ("softmax", "split_k", "counted")]
+SPECS = [spec(variant, {90: both(8, 3)[90]}) for variant in ("softmax", "halves", "split_k", "counted")]
 
 
 def run(torch, a, b, rows, s):

@@ -176,6 +176,9 @@ Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Po
   const auto access = ir::memory_access(op);
   if (op.kind != ir::OpKind::tt_store && op.kind != ir::OpKind::tt_atomic_rmw) {
     const bool writes = plan_.kernel->around[*step.outside].writes;
+    if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
+      return view_.refuse(id, "stands beside the loop, and works on tiles itself");
+    }
     if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
     return {};
   }

@@ -110,6 +110,8 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
       const std::string number = axes[0] == Axis::rows ? row_number(frame) : column_number(frame);
       return start == 0 ? number : fmt::format("({} + {})", start, number);
     }
+    case OpKind::tt_split:
+      return half(frame, value, axes);
     case OpKind::tt_load:
       return loaded(frame, *view_.program().value(value).op, axes);
     default:
@@ -128,11 +130,29 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
 /// A constant of the value's type, which stands for it from here on.
 std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
                          const std::string& text) const {
-  const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
+  const std::string name =
+      fmt::format("v{}{}", identifier(view_.program().value(value).name), frame.suffix);
   const std::string type = cpp_type(ir::type_of(view_.program(), value));
   frame.text->line(fmt::format("{} = {};", constant_of(type, name), text));
   frame.known[{value, axes[0] == Axis::columns}] = name;
   return name;
+}
+
+/// The element of the whole tile that stands where this one does in its half.
+Result<std::string> Tiles::half(Frame& frame, ir::ValueId value, const Axes& axes) {
+  const auto half = view_.half_of(value);
+  if (!half || frame.shape.kind != Shape::Kind::matrix || axes != Axes{Axis::rows, Axis::columns}) {
+    return view_.refuse(value, "splits a tile otherwise than into halves of its columns");
+  }
+  const std::int64_t here = frame.shape.columns / 2;  // a thread's elements of 64 rows
+  const std::int64_t first = half->side * here;
+  Frame whole{frame.shape, "", {}, frame.text, frame.suffix + (half->side == 0 ? "_l" : "_r")};
+  whole.shape.columns *= 2;
+  whole.index = frame.shape.rows == 64 ? fmt::format("({} + {})", frame.index, first)
+                                       : fmt::format("({0} / {1} * {2} + {0} % {1} + {3})",
+                                                     frame.index, here, 2 * here, first);
+  TWILL_TRY(const std::string text, element(whole, half->whole, axes));
+  return named(frame, value, axes, text);
 }
 
 Result<std::string> Tiles::loaded(Frame& frame, ir::OpId load, const Axes& axes) {
@@ -183,7 +203,7 @@ Result<std::string> Tiles::packed_pair(Frame& frame, const Assignment& assignmen
   text.line(fmt::format("{} {}_pair[2];", type, assignment.array->name));
   text.line(kUnroll);
   text.open("for (int e = 0; e < 2; ++e)");
-  Frame inner{frame.shape, "(2 * i + e)", {}, &text};
+  Frame inner{frame.shape, "(2 * i + e)", {}, &text, ""};
   TWILL_TRY(const std::string made, element(inner, value, axes_of(value)));
   text.line(fmt::format("{}_pair[e] = {};", assignment.array->name, made));
   text.close();
@@ -195,7 +215,7 @@ Result<void> Tiles::assign(Text& text, const std::vector<Assignment>& assignment
   const Variable& first = *assignments.front().array;
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", array_length(first)));
-  Frame frame{first.shape, "i", {}, &text};
+  Frame frame{first.shape, "i", {}, &text, ""};
   std::vector<std::string> made;
   for (const Assignment& assignment : assignments) {
     if (first.packed) {
@@ -232,7 +252,7 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   text.line(fmt::format("float partial[{}][2];", rows));
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
-  Frame frame{shape, "i", {}, &text};
+  Frame frame{shape, "i", {}, &text, ""};
   TWILL_TRY(const std::string value, element(frame, source, {Axis::rows, Axis::columns}));
   text.line(fmt::format("float& so_far = partial[{}][i % 2];", row_slot(frame)));
   const auto combined = [&](const std::string& a, const std::string& b) {
@@ -297,7 +317,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   }
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
-  Frame frame{shape, "i", {}, &text};
+  Frame frame{shape, "i", {}, &text, ""};
   const Axes axes = axes_of(*access.source);
   if (access.mask) {
     TWILL_TRY(const std::string mask, element(frame, *access.mask, axes));

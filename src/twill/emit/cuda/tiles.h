@@ -55,6 +55,7 @@ class Tiles {
     std::string index;                                          ///< of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
+    std::string suffix;  ///< of the names of what is computed here
   };
 
   Result<std::string> writes_by(ir::OpId store) const;
@@ -62,6 +63,7 @@ class Tiles {
   Axes axes_of(ir::ValueId value) const;
   Result<std::string> element(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> computed(Frame& frame, const ir::Op& op, ir::ValueId value, const Axes& axes);
+  Result<std::string> half(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> loaded(Frame& frame, ir::OpId load, const Axes& axes);
   std::string named(Frame& frame, ir::ValueId value, const Axes& axes,
                     const std::string& text) const;

@@ -215,6 +215,25 @@ ir::ValueId View::without_ones(ir::ValueId value) const {
   return value;
 }
 
+std::optional<View::Half> View::half_of(ir::ValueId value) const {
+  const auto made = [&](ir::ValueId of, OpKind kind) -> const ir::Op* {
+    const ir::Op* op = ir::defining_op(*program_, behind_views(of));
+    return op != nullptr && op->kind == kind ? op : nullptr;
+  };
+  const ir::Op* split = made(value, OpKind::tt_split);
+  const ir::Op* trans = split != nullptr ? made(split->operands[0], OpKind::tt_trans) : nullptr;
+  const ir::Op* reshape = trans != nullptr ? made(trans->operands[0], OpKind::tt_reshape) : nullptr;
+  if (reshape == nullptr) return std::nullopt;
+  const auto& from = ir::type_of(*program_, reshape->operands[0])->shape;
+  const auto& to = ir::type_of(*program_, reshape->results[0])->shape;
+  const bool halves = from.size() == 2 && to.size() == 3 && to[0] == from[0] && to[1] == 2 &&
+                      ir::integers_attribute(*trans, "order") == std::vector<std::int64_t>{0, 2, 1};
+  const bool reorders = ir::attribute(*reshape, "allow_reorder") != nullptr;
+  if (!halves || reorders) return std::nullopt;
+  const auto index = program_->value(behind_views(value)).index;
+  return Half{reshape->operands[0], static_cast<int>(index)};
+}
+
 /// One-dimensional tiles get their direction from the reductions and broadcasts they meet.
 void View::orient() {
   const auto is_vector = [&](ir::ValueId value) {
@@ -333,12 +352,35 @@ Result<void> View::check_load(ir::OpId load) const {
   return {};
 }
 
+/// The argument that an address is computed from; nullopt if it is not one.
+std::optional<ir::ValueId> View::base_of(ir::ValueId address) const {
+  while (const ir::Op* op = ir::defining_op(*program_, address)) {
+    const bool moves = op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat;
+    if (!moves && !is_view(op->kind)) return std::nullopt;
+    address = op->operands[0];
+  }
+  const auto arguments = ir::function_arguments(*program_, function_);
+  const bool known = std::find(arguments.begin(), arguments.end(), address) != arguments.end();
+  return known ? std::optional(address) : std::nullopt;
+}
+
+/// Arguments of different element types point to different arrays, as in C.
+bool View::may_overlap(ir::ValueId address, ir::ValueId other) const {
+  const auto element = [&](ir::ValueId argument) {
+    const ir::Type type = ir::type_of(*program_, argument);
+    return type->kind == ir::TypeKind::tensordesc ? type->element->element : type->element;
+  };
+  const auto a = base_of(address), b = base_of(other);
+  return !a || !b || element(*a) == element(*b);
+}
+
 Result<void> View::check_fresh(ir::OpId load) const {
   const bool in_loop = ir::is_inside(*program_, load, loop_.op);
   const std::set<ir::OpId> readers = readers_of(load);
   for (const ir::OpId write : ir::walk(*program_, function_)) {
     const auto access = ir::memory_access(program_->op(write));
     if (!access || !access->writes || access->space != ir::AccessSpace::global) continue;
+    if (!may_overlap(ir::memory_access(program_->op(load))->address, access->address)) continue;
     const bool written_in_loop = ir::is_inside(*program_, write, loop_.op);
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());

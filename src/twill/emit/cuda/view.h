@@ -58,6 +58,15 @@ class View {
   /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
   ir::ValueId without_ones(ir::ValueId value) const;
 
+  /// The left (0) or right (1) half of the columns of a tile, as a reshape to [rows, 2, columns /
+  /// 2], a transposition of the last two and a split make it.
+  struct Half {
+    ir::ValueId whole;
+    int side = 0;
+  };
+  /// nullopt if `value` is no such half.
+  std::optional<Half> half_of(ir::ValueId value) const;
+
   /// The tile's place in the registers of a role that works on `part`; fails if it has none.
   Result<Shape> shape_of(ir::ValueId value, int part) const;
   Along along(ir::ValueId value) const;
@@ -90,6 +99,8 @@ class View {
   Result<void> check_complete() const;
   bool is_carried_out(ir::OpId op) const;
   void orient();
+  std::optional<ir::ValueId> base_of(ir::ValueId address) const;
+  bool may_overlap(ir::ValueId address, ir::ValueId other) const;
   std::set<ir::OpId> readers_of(ir::OpId op) const;
 
   const ir::Program* program_ = nullptr;
