@@ -276,6 +276,8 @@ std::string returning_early() {
   return R"(tt.func public @f(%n: i32, %o: !tt.ptr<i32>) {
   %zero = arith.constant 0 : i32
   %five = arith.constant 5 : i32
+  %true = arith.constant true
+  llvm.intr.assume %true : i1
   %below = arith.cmpi slt, %n, %zero : i32
   cf.cond_br %below, ^bb3, ^bb1
 ^bb1:

@@ -51,10 +51,15 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   return emitted;
 }
 
-/// Whether groups hand values to each other: what cannot be printed may then be how.
-bool hands_over(const plan::Plan& plan) {
-  return std::any_of(plan.values.begin(), plan.values.end(),
-                     [](const plan::Value& value) { return value.staged.has_value(); });
+/// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
+/// is done that is printed for no pool.
+bool may_be_hand_overs(const plan::Plan& plan) {
+  const bool never = std::any_of(
+      plan.mechanisms.begin(), plan.mechanisms.end(), [](const plan::Mechanism mechanism) {
+        return mechanism == plan::Mechanism::cp_async || mechanism == plan::Mechanism::tcgen05;
+      });
+  return !never && std::any_of(plan.values.begin(), plan.values.end(),
+                               [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
 /// The other pools for which there is a schedule, the one expected to be fastest first.
@@ -77,7 +82,7 @@ std::vector<std::string> other_pools(const report::Outcome& outcome) {
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
-  const bool may_be_other = planned.plan && hands_over(planned.plan->plan()) &&
+  const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
                             request.alternatives.take == 0 && request.pool.empty();
   const std::string pool = planned.outcome.pool;
   const std::vector<std::string> others = other_pools(planned.outcome);

@@ -35,6 +35,12 @@ bool works_in_tile_memory(OpKind kind) {
   }
 }
 
+/// What only people or compilers read.
+bool changes_nothing(const ir::Op& op) {
+  return op.kind == OpKind::tt_print || op.kind == OpKind::tt_assert ||
+         op.kind == OpKind::cf_assert || op.name == "llvm.intr.assume";
+}
+
 TilePtr scalar(ir::Type type, double value) {
   if (type->kind == ir::TypeKind::floating) {
     return std::make_shared<const Tile>(
@@ -183,7 +189,7 @@ Result<void> Interpreter::step(ir::OpId id) {
   if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
   const ir::Op& op = program_.op(id);
   if (is_pure(op.kind)) return compute(id);
-  if (ir::is_synchronization(op.kind)) return {};
+  if (ir::is_synchronization(op.kind) || changes_nothing(op)) return {};
   if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
   switch (op.kind) {
     case OpKind::scf_for:
