@@ -229,6 +229,83 @@ TEST(Ops, RefusesWhatItDoesNotKnow) {
             std::string::npos);
 }
 
+// Scans keep what they have so far, and what is joined comes apart again.
+TEST(Ops, ScansJoinsAndSplits) {
+  const auto scan = run(storing(R"(%r = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+^bb0(%p: f32, %q: f32):
+  %t = arith.addf %p, %q : f32
+  tt.scan.return %t : f32
+}) : (tensor<16xf32>) -> tensor<16xf32>)",
+                                "f32"));
+  ASSERT_TRUE(scan.result.has_value()) << to_string(scan.result.error());
+  double sum = 0;
+  for (std::int64_t i = 0; i < 16; ++i) {
+    sum = rounded(sum + at(scan.memory, kA, i));
+    EXPECT_EQ(at(scan.memory, kOut, i), sum) << i;
+  }
+  const auto parts =
+      run(storing("%j = tt.join %x, %y : tensor<16xf32> -> tensor<16x2xf32>\n"
+                  "%f, %g = tt.split %j : tensor<16x2xf32> -> tensor<16xf32>\n"
+                  "%r = arith.subf %f, %g : tensor<16xf32>",
+                  "f32"));
+  ASSERT_TRUE(parts.result.has_value()) << to_string(parts.result.error());
+  for (std::int64_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(at(parts.memory, kOut, i),
+              rounded(at(parts.memory, kA, i) - at(parts.memory, kB, i)));
+  }
+}
+
+// Functions of the device library compute what their names say; of others nothing is guessed.
+TEST(Ops, CallsDeviceFunctions) {
+  const auto calling = [](const std::string& symbol) {
+    return run(
+        storing("%r = tt.extern_elementwise %x {libname = \"\", libpath = \"\", pure = true, "
+                "symbol = \"" +
+                    symbol + "\"} : (tensor<16xf32>) -> tensor<16xf32>",
+                "f32"));
+  };
+  const auto ran = calling("__nv_tanhf");
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  const auto x = static_cast<float>(at(ran.memory, kA, 3));
+  EXPECT_EQ(at(ran.memory, kOut, 3), static_cast<double>(std::tanh(x)));
+  EXPECT_FALSE(calling("__nv_j0f").result.has_value());
+}
+
+/// Stores n, unless it is negative or, in the block behind, above 5.
+std::string returning_early() {
+  return R"(tt.func public @f(%n: i32, %o: !tt.ptr<i32>) {
+  %zero = arith.constant 0 : i32
+  %five = arith.constant 5 : i32
+  %true = arith.constant true
+  llvm.intr.assume %true : i1
+  %below = arith.cmpi slt, %n, %zero : i32
+  cf.cond_br %below, ^bb3, ^bb1
+^bb1:
+  %above = arith.cmpi sgt, %n, %five : i32
+  cf.cond_br %above, ^bb2(%five : i32), ^bb2(%n : i32)
+^bb2(%least: i32):
+  tt.store %o, %least : !tt.ptr<i32>
+  cf.br ^bb3
+^bb3:
+  tt.return
+}
+)";
+}
+
+// What follows a `return` in a conditional stands in blocks of its own.
+TEST(Ops, BranchesBetweenBlocks) {
+  const auto stored = [](double n) {
+    Launch launch;
+    launch.arguments["n"] = n;
+    auto ran = run(returning_early(), launch);
+    EXPECT_TRUE(ran.result.has_value());
+    return ran.memory.written(0);
+  };
+  EXPECT_TRUE(stored(-1).empty());
+  EXPECT_EQ(stored(3).at(0), 3);
+  EXPECT_EQ(stored(9).at(0), 5);
+}
+
 // Protects: arguments by name, and a name that is none.
 TEST(Ops, TakesArguments) {
   const std::string text = storing("%r = tt.splat %s : f32 -> tensor<16xf32>", "f32");

@@ -371,6 +371,58 @@ TEST(Rules, ResidentTilesReduceTheCapacity) {
             static_cast<Amount>(whole) - loop.reserved[0].amount);
 }
 
+// Functions of the device library have prices; one that is not known is warned about.
+TEST(Rules, DeviceFunctionsHavePrices) {
+  const auto calling = [](const std::string& symbol) {
+    return extracted(hopper_kernel(loads() + product() + R"(
+      %t = tt.extern_elementwise %d {libname = "", libpath = "", pure = true, symbol = ")" +
+                                   symbol +
+                                   R"("} : (tensor<128x128xf32, #mma>) -> tensor<128x128xf32, #mma>
+      "test.keep"(%t) : (tensor<128x128xf32, #mma>) -> ()
+)"),
+                     "h200", kWhole);
+  };
+  const Extraction known = calling("__nv_tanhf"), unknown = calling("__nv_j0f");
+  ASSERT_NE(find_op(known.problem, "tanh"), nullptr);
+  EXPECT_GT(demand_on(known.problem, *find_op(known.problem, "tanh"), "MUFU"), 0);
+  EXPECT_LT(known.warnings.size(), unknown.warnings.size());
+}
+
+std::int64_t reserved_registers(const std::string& before, const std::string& read) {
+  const Extraction loop =
+      extracted(hopper_kernel(loads() + product() + read, "%d", before), "h200", kWhole);
+  std::int64_t registers = 0;
+  for (const Reserved& reserved : loop.reserved) {
+    if (reserved.memory == "registers") registers += reserved.amount;
+  }
+  return registers;
+}
+
+// What Triton hoists out of a loop, broadcasts of row vectors and masks of them, is made anew where
+// it is needed; a tile of loaded numbers takes registers all the time.
+TEST(Rules, HoistedBroadcastsTakeNoRegisters) {
+  const std::string rows = R"(
+    %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>>
+    %column = tt.expand_dims %range {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>> -> tensor<128x1xi32, #mma>
+    %n1 = tt.splat %n : i32 -> tensor<128x1xi32, #mma>
+    %below = arith.subi %n1, %column : tensor<128x1xi32, #mma>
+    %row = tt.broadcast %below : tensor<128x1xi32, #mma> -> tensor<128x128xi32, #mma>
+    %limit = tt.splat %n : i32 -> tensor<128x128xi32, #mma>
+    %mask = arith.cmpi slt, %row, %limit : tensor<128x128xi32, #mma>
+    %p = tt.splat %ptr : !tt.ptr<f16> -> tensor<128x128x!tt.ptr<f16>, #mma>
+    %ps = tt.addptr %p, %row : tensor<128x128x!tt.ptr<f16>, #mma>, tensor<128x128xi32, #mma>
+    %loaded = tt.load %ps : tensor<128x128x!tt.ptr<f16>, #mma>
+)";
+  const std::string keep_index = R"(
+      "test.keep"(%row, %mask) : (tensor<128x128xi32, #mma>, tensor<128x128xi1, #mma>) -> ()
+)";
+  const std::string keep_loaded = R"(
+      "test.keep"(%loaded) : (tensor<128x128xf16, #mma>) -> ()
+)";
+  EXPECT_EQ(reserved_registers(rows, keep_index), 0);
+  EXPECT_EQ(reserved_registers(rows, keep_loaded), 64);
+}
+
 // wgmma does not run on Blackwell: said, instead of a price that means nothing.
 TEST(Rules, RefusesAMachineOfAnotherArchitecture) {
   const auto refused = extract_from(gemm(), "b200");

@@ -60,6 +60,24 @@ TEST(SubTile, RefusesRowsThatDoNotDivide) {
   EXPECT_THAT(refused.error().message, HasSubstr("no multiple of 48"));
 }
 
+// A mask of row maxima has a row for each of theirs: it is cut with them, and ties no sub-tiles.
+TEST(SubTile, MasksOfRowVectorsAreCutWithThem) {
+  const std::string text = hopper_kernel(loads() + product() + R"(
+      %least = arith.constant dense<0xFF800000> : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %m = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.maxnumf %x, %y : f32
+        tt.reduce.return %z : f32
+      }) : (tensor<128x128xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %none = arith.cmpf oeq, %m, %least : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      "test.keep"(%none) : (tensor<128xi1, #ttg.slice<{dim = 1, parent = #mma}>>) -> ()
+)");
+  const Extraction loop = extracted(text, "h200", rows_of(64));
+  EXPECT_NE(find_dependence(loop.problem, "row_maxA", "vec_maskA"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "row_maxB", "vec_maskB"), nullptr);
+  EXPECT_EQ(find_dependence(loop.problem, "row_maxA", "vec_maskB"), nullptr);
+}
+
 // A reduction along the rows mixes sub-tiles: refused with the op if asked for, a warning if not.
 TEST(SubTile, ReductionsAlongTheRowsForbidIt) {
   const std::string text = hopper_kernel(loads() + product() + R"(

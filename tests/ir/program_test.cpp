@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/control_flow.h"
 #include "twill/ir/loop.h"
 
 namespace twill::ir {
@@ -89,6 +90,68 @@ TEST(Loops, invariance) {
   EXPECT_TRUE(is_invariant(program, found[1], named(program, "a")));
   EXPECT_FALSE(is_invariant(program, found[0], named(program, "a")));
   EXPECT_FALSE(is_invariant(program, found[0], named(program, "y")));
+}
+
+constexpr std::string_view kExits = R"(
+tt.func public @f(%p: !tt.ptr<f16>, %n: i32, %c: i1, %d: i1) {
+  %c1 = arith.constant 1 : i32
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  tt.return
+^bb2:
+  cf.cond_br %d, ^bb3, ^bb1
+^bb3:
+  %r:4 = scf.for %i = %c1 to %n step %c1 iter_args(%a = %n, %b = %p, %e = %n, %g = %n) -> (i32, !tt.ptr<f16>, i32, i32) : i32 {
+    %a2 = arith.addi %c1, %a : i32
+    %b2 = tt.addptr %b, %n : !tt.ptr<f16>, i32
+    %e2 = arith.addi %e, %i : i32
+    %g2 = arith.muli %g, %c1 : i32
+    scf.yield %a2, %b2, %e2, %g2 : i32, !tt.ptr<f16>, i32, i32
+  }
+  tt.return
+}
+)";
+
+// Returns on the way to a loop: each with the value of its condition that leaves the function.
+TEST(ControlFlow, way_to) {
+  const Program program = read(kExits);
+  const Loop loop = loops(program, functions(program).at(0)).at(0);
+  const auto way = way_to(program, program.op(loop.op).block);
+  ASSERT_TRUE(way.has_value());
+  EXPECT_EQ(way->blocks.size(), 3U);
+  ASSERT_EQ(way->exits.size(), 2U);
+  EXPECT_EQ(program.value(way->exits[0].condition).name, "c");
+  EXPECT_TRUE(way->exits[0].when);
+  EXPECT_EQ(program.value(way->exits[1].condition).name, "d");
+  EXPECT_FALSE(way->exits[1].when);
+  const Program joined = read(R"(
+tt.func public @f(%c: i1) {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  cf.br ^bb3
+^bb2:
+  cf.br ^bb3
+^bb3:
+  tt.return
+}
+)");
+  const RegionId body = joined.op(functions(joined).at(0)).regions.at(0);
+  EXPECT_FALSE(way_to(joined, joined.region(body).blocks.at(3)));
+}
+
+// What grows by an invariant is known in every iteration; what grows otherwise is not.
+TEST(Loops, advance_of) {
+  const Program program = read(kExits);
+  const Loop loop = loops(program, functions(program).at(0)).at(0);
+  const auto by = [&](std::size_t i) -> std::string {
+    const auto advance = advance_of(program, loop, loop.carried.at(i).argument);
+    return advance ? program.value(advance->by).name : "";
+  };
+  EXPECT_EQ(by(0), "c1");
+  EXPECT_EQ(by(1), "n");
+  EXPECT_EQ(by(2), "");
+  EXPECT_EQ(by(3), "");
+  EXPECT_FALSE(advance_of(program, loop, *loop.induction));
 }
 
 TEST(Program, module_and_function_facts) {

@@ -264,6 +264,69 @@ plan::Step* steady_step(plan::Plan& plan, plan::StepKind kind) {
   return nullptr;
 }
 
+/// A value that C reads is in order by the word that A gives B and B gives C.
+constexpr const char* kRelay = R"(
+loop relay
+minimum-compute-groups 3
+memory SMEM capacity 20000
+group A warps 4 registers 8
+group B warps 2 registers 8
+group C warps 1 registers 8
+op big latency 4 issue 4 warps 4 registers 4
+op small latency 2 issue 2 warps 4 registers 1
+op middle latency 2 issue 2 warps 2 registers 1
+op last latency 3 issue 3 warps 1 registers 1
+big -> last transfer 500
+big -> small
+small -> middle transfer 40
+middle -> last transfer 40
+big -> big distance 1
+)";
+
+/// Notes what is read from a staging buffer before it is there.
+class Early final : public Listener {
+ public:
+  explicit Early(const plan::Plan& plan) : plan_(plan) {}
+  void begins(OpId op, std::int64_t iteration, double now) override {
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      const auto there = there_.find({d.from, iteration - d.distance});
+      const auto& staged = plan_.values[d.from.index()].staged;
+      if (d.to != op || !staged || plan::read_from(plan_, d.from, op) != staged) continue;
+      ++reads;
+      if (there == there_.end() || now < there->second) ++early;
+    }
+  }
+  void ends(OpId, std::int64_t, double, double) override {}
+  void stages(OpId op, std::int64_t iteration, double, double done) override {
+    there_[{op, iteration}] = done;
+  }
+  void around(const plan::Step&, double) override {}
+
+  int reads = 0, early = 0;
+
+ private:
+  const plan::Plan& plan_;
+  std::map<std::pair<OpId, std::int64_t>, double> there_;
+};
+
+// What a role stores can be seen by whoever hears of a later arrival of it, by way of others too.
+TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
+  const plan::Plan plan = plan_of(kRelay);
+  const auto direct =
+      std::count_if(plan.channels.begin(), plan.channels.end(),
+                    [](const plan::Channel& channel) { return channel.name == "big"; });
+  ASSERT_EQ(direct, 0) << "the plan gives the word directly: the test tests nothing";
+  const auto proven = plan::prove(plan);
+  ASSERT_TRUE(proven.has_value());
+  Early early(plan);
+  Setting setting;
+  setting.trips = 8;
+  setting.listener = &early;
+  ASSERT_TRUE(simulate(proven->plan(), setting).has_value());
+  EXPECT_GT(early.reads, 8);
+  EXPECT_EQ(early.early, 0);
+}
+
 // What a proof would have rejected cannot run: a barrier that nobody completes, and one that is
 // completed too often.
 TEST(Simulate, NoticesWhatIsNotProven) {

@@ -6,6 +6,7 @@
 
 #include "twill/driver/grid.h"
 #include "twill/extract/behind.h"
+#include "twill/ir/control_flow.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/type.h"
 
@@ -36,7 +37,7 @@ class Surroundings {
     plan::Kernel what;
     what.name = outcome_.problem.name();
     what.loop = loop_in_words(kernel_);
-    what.tiles = in_loop_                ? plan::Tiles::program_loop
+    what.tiles = in_loop_                 ? plan::Tiles::program_loop
                  : may_walk_grid(kernel_) ? plan::Tiles::persistent
                                           : plan::Tiles::one_per_cta;
     what.same_trips = same_trips(kernel_);
@@ -64,21 +65,35 @@ class Surroundings {
            std::any_of(op.operands.begin(), op.operands.end(), is_tile);
   }
 
+  /// What is done in a block, and on the way to it if it is one of a function.
+  std::vector<ir::OpId> ops_around(ir::OpId holder, ir::BlockId block) const {
+    std::vector<ir::OpId> ops;
+    const auto way =
+        program_.op(holder).kind == OpKind::tt_func ? ir::way_to(program_, block) : std::nullopt;
+    for (const ir::BlockId at : way ? way->blocks : std::vector{block}) {
+      const auto& here = program_.block(at).ops;
+      ops.insert(ops.end(), here.begin(), here.end());
+    }
+    return ops;
+  }
+
   /// The operations on tiles in the blocks around the loop, in the order of the text.
   Result<void> collect() {
     ir::OpId inner = kernel_.choice.loop;
     for (;;) {
       const std::optional<ir::OpId> outer = ir::parent(program_, inner);
       if (!outer) break;
-      for (const ir::OpId op : program_.block(program_.op(inner).block).ops) {
+      const ir::BlockId block = program_.op(inner).block;
+      for (const ir::OpId op : ops_around(*outer, block)) {
         if (op == inner || !works_on_tiles(op)) continue;
-        if (in_loop_ && (inner < op || writes(op))) {
+        const bool before = op < inner || program_.op(op).block != block;
+        if (in_loop_ && (!before || writes(op))) {
           return fail(ir::text_location(program_, op),
                       program_.op(op).name +
                           " stands around the loop over tiles; plans do what is around the main "
                           "loop once per tile");
         }
-        around_.emplace(op, op < inner ? When::before : When::after);
+        around_.emplace(op, before ? When::before : When::after);
       }
       const OpKind kind = program_.op(*outer).kind;
       in_loop_ = in_loop_ || kind == OpKind::scf_for || kind == OpKind::scf_while;
@@ -183,8 +198,8 @@ class Surroundings {
   void add(ir::OpId id, When when) {
     const ir::Op& op = program_.op(id);
     // Names of memory, and allocations that a copy fills.
-    const bool names = extract::is_view(op.kind) && !op.results.empty() &&
-                       is_memdesc(program_, op.results[0]);
+    const bool names =
+        extract::is_view(op.kind) && !op.results.empty() && is_memdesc(program_, op.results[0]);
     if (names || filled_.contains(id)) return;
     plan::Around around;
     const Location where = ir::text_location(program_, id);

@@ -1,5 +1,6 @@
 #include "twill/driver/emit_cuda.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -28,10 +29,7 @@ Result<void> add_runtime(std::map<std::string, std::string>& files) {
   return {};
 }
 
-}  // namespace
-
-Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
-  TWILL_TRY(PlannedLoop planned, plan_loop(request));
+Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, PlannedLoop planned) {
   EmittedCuda emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
   if (emitted.planned.outcome.machine.empty()) {
@@ -51,6 +49,59 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   emitted.files["kernel.cu"] = std::move(source);
   TWILL_TRY_VOID(add_runtime(emitted.files));
   return emitted;
+}
+
+/// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
+/// is done that is printed for no pool.
+bool may_be_hand_overs(const plan::Plan& plan) {
+  const bool never = std::any_of(
+      plan.mechanisms.begin(), plan.mechanisms.end(), [](const plan::Mechanism mechanism) {
+        return mechanism == plan::Mechanism::cp_async || mechanism == plan::Mechanism::tcgen05;
+      });
+  return !never && std::any_of(plan.values.begin(), plan.values.end(),
+                               [](const plan::Value& value) { return value.staged.has_value(); });
+}
+
+/// The other pools for which there is a schedule, the one expected to be fastest first.
+std::vector<std::string> other_pools(const report::Outcome& outcome) {
+  std::map<std::string, Cycles> expected;
+  for (const report::Candidate& candidate : outcome.candidates) {
+    if (!candidate.interval || candidate.pool == outcome.pool) continue;
+    const Cycles now = candidate.expected.value_or(*candidate.interval);
+    const auto [known, fresh] = expected.try_emplace(candidate.pool, now);
+    known->second = std::min(known->second, now);
+  }
+  std::vector<std::string> pools;
+  for (const auto& [pool, cycles] : expected) pools.push_back(pool);
+  std::stable_sort(pools.begin(), pools.end(),
+                   [&](const auto& a, const auto& b) { return expected.at(a) < expected.at(b); });
+  return pools;
+}
+
+}  // namespace
+
+Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
+  TWILL_TRY(PlannedLoop planned, plan_loop(request));
+  const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
+                            request.alternatives.take == 0 && request.pool.empty();
+  const std::string pool = planned.outcome.pool;
+  const std::vector<std::string> others = other_pools(planned.outcome);
+  auto first = printed(request, stamps, std::move(planned));
+  if (first || !may_be_other) return first;
+  for (const std::string& other : others) {
+    Request again = request;
+    again.pool = other;
+    auto replanned = plan_loop(again);
+    if (!replanned || !replanned->plan) continue;
+    auto next = printed(again, stamps, *std::move(replanned));
+    if (!next) continue;
+    Diagnostic why = first.error();
+    why.message +=
+        fmt::format("; that was for pool {}, this is the kernel for pool {}", pool, other);
+    next->planned.outcome.warnings.push_back(std::move(why));
+    return next;
+  }
+  return first;
 }
 
 namespace {

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 #include "twill/execute/evaluate.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
+#include "twill/ir/operands.h"
 
 namespace twill::execute {
 namespace {
@@ -63,6 +65,50 @@ const std::map<OpKind, Binary>& binary() {
       {OpKind::arith_minimumf, minimum},
   };
   return kTable;
+}
+
+/// Functions of CUDA's device library by their names there, or nullptr.
+Unary unary_function(std::string_view name) {
+  static const std::map<std::string_view, Unary> kTable = {
+      {"tanhf", [](float x) { return std::tanh(x); }},
+      {"fast_tanhf", [](float x) { return std::tanh(x); }},
+      {"erff", [](float x) { return std::erf(x); }},
+      {"expf", [](float x) { return std::exp(x); }},
+      {"fast_expf", [](float x) { return std::exp(x); }},
+      {"exp2f", [](float x) { return std::exp2(x); }},
+      {"expm1f", [](float x) { return std::expm1(x); }},
+      {"logf", [](float x) { return std::log(x); }},
+      {"fast_logf", [](float x) { return std::log(x); }},
+      {"log2f", [](float x) { return std::log2(x); }},
+      {"log10f", [](float x) { return std::log10(x); }},
+      {"log1pf", [](float x) { return std::log1p(x); }},
+      {"sqrtf", [](float x) { return std::sqrt(x); }},
+      {"rsqrtf", [](float x) { return 1 / std::sqrt(x); }},
+      {"sinf", [](float x) { return std::sin(x); }},
+      {"cosf", [](float x) { return std::cos(x); }},
+      {"rintf", [](float x) { return std::nearbyint(x); }},
+      {"nearbyintf", [](float x) { return std::nearbyint(x); }},
+      {"roundf", [](float x) { return std::round(x); }},
+      {"truncf", [](float x) { return std::trunc(x); }},
+      {"floorf", [](float x) { return std::floor(x); }},
+      {"ceilf", [](float x) { return std::ceil(x); }},
+      {"fabsf", [](float x) { return std::abs(x); }},
+  };
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? nullptr : found->second;
+}
+
+Binary binary_function(std::string_view name) {
+  static const std::map<std::string_view, Binary> kTable = {
+      {"powf", [](float a, float b) { return std::pow(a, b); }},
+      {"fast_powf", [](float a, float b) { return std::pow(a, b); }},
+      {"fast_dividef", [](float a, float b) { return a / b; }},
+      {"fmodf", [](float a, float b) { return std::fmod(a, b); }},
+      {"fmaxf", larger},
+      {"fminf", smaller},
+  };
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? nullptr : found->second;
 }
 
 /// arith.cmpf's: false, then eq gt ge lt le ne ord ordered, then uno.. unordered (8: ueq, ...),
@@ -229,6 +275,18 @@ Result<Tile> compute_integers(const ir::Program& program, ir::OpId id, const Ele
   return tile;
 }
 
+Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
+                  std::size_t operands) {
+  const auto name = ir::device_function(program.op(id)).value_or("");
+  const Unary one = operands == 1 ? unary_function(name) : nullptr;
+  const Binary two = operands == 2 ? binary_function(name) : nullptr;
+  if (one != nullptr) return in.numbers([&](std::size_t i) { return one(in.number(0, i)); });
+  if (two != nullptr) {
+    return in.numbers([&](std::size_t i) { return two(in.number(0, i), in.number(1, i)); });
+  }
+  return cannot(program, id, "calls a function that is not known");
+}
+
 Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Elements& in,
                             std::span<const TilePtr> operands) {
   const ir::Op& op = program.op(id);
@@ -242,6 +300,8 @@ Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Eleme
       return in.numbers([&](std::size_t i) {
         return smaller(larger(in.number(0, i), in.number(1, i)), in.number(2, i));
       });
+    case OpKind::tt_extern_elementwise:
+      return call(program, id, in, operands.size());
     case OpKind::math_absi:
       return in.integers([&](std::size_t i) { return std::abs(in.integer(0, i)); });
     case OpKind::arith_cmpf:
@@ -272,6 +332,7 @@ bool is_other(OpKind kind) {
   switch (kind) {
     case OpKind::math_fma:
     case OpKind::tt_clampf:
+    case OpKind::tt_extern_elementwise:
     case OpKind::math_absi:
     case OpKind::arith_cmpf:
     case OpKind::arith_cmpi:
@@ -292,13 +353,14 @@ std::size_t arity(OpKind kind) {
 
 bool takes_numbers(OpKind kind) {
   return unary().contains(kind) || binary().contains(kind) || kind == OpKind::math_fma ||
-         kind == OpKind::tt_clampf || kind == OpKind::arith_cmpf || kind == OpKind::arith_fptosi ||
-         kind == OpKind::arith_fptoui;
+         kind == OpKind::tt_clampf || kind == OpKind::tt_extern_elementwise ||
+         kind == OpKind::arith_cmpf || kind == OpKind::arith_fptosi || kind == OpKind::arith_fptoui;
 }
 
 /// Operands as the op wants them, of one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
-  if (operands.size() != arity(kind)) return false;
+  const bool called = kind == OpKind::tt_extern_elementwise;
+  if (called ? operands.empty() : operands.size() != arity(kind)) return false;
   Shape shape;
   for (const TilePtr& tile : operands) {
     if (tile->shape.empty()) continue;

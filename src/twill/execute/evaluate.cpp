@@ -209,6 +209,70 @@ Result<Tile> reduced(const ir::Program& program, ir::OpId id, std::span<const Ti
   return *sums[result];
 }
 
+/// A running combination: element i of the result is that of all up to i, or from i on.
+Result<Tile> scanned(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
+                     const Box& box, std::size_t result) {
+  const auto scan = ir::reduction(program, id);
+  const auto axis = scan ? static_cast<std::size_t>(scan->axis) : 0;
+  const bool fits = scan && scan->is_scan && !operands.empty() && result < operands.size() &&
+                    axis < operands[0]->shape.size() &&
+                    program.block(scan->combine).arguments.size() == 2 * operands.size();
+  if (!fits) return cannot(program, id, "has operands that do not fit");
+  std::vector<Tile> results;
+  for (const TilePtr& operand : operands) results.push_back(*operand);
+  std::vector<TilePtr> sums;
+  const std::int64_t extent = operands[0]->shape[axis];
+  for (std::int64_t step = 0; step < extent; ++step) {
+    Box slice = whole(operands[0]->shape);
+    const std::int64_t at = scan->reverse ? extent - 1 - step : step;
+    slice[axis] = {at, at + 1};
+    std::vector<TilePtr> inputs = sums;
+    for (const TilePtr& operand : operands) {
+      inputs.push_back(std::make_shared<const Tile>(crop(*operand, slice)));
+    }
+    if (step == 0) {
+      sums = inputs;
+      continue;
+    }
+    TWILL_TRY(sums, combine(program, id, scan->combine, inputs));
+    for (std::size_t s = 0; s < sums.size() && s < results.size(); ++s) {
+      paste(results[s], whole(results[s].shape), *sums[s], slice);
+    }
+  }
+  Box wanted = whole(operands[0]->shape);
+  wanted[axis] = box[axis];
+  return crop(results[result], wanted);
+}
+
+// --- Joins and splits ---------------------------------------------------------------------------
+
+/// Two tiles side by side in a new last dimension.
+Tile joined(std::span<const TilePtr> operands, const Box& box) {
+  Box part = whole(operands[0]->shape);
+  part.push_back({0, 2});
+  Tile tile = zeros(shape_of(part), operands[0]->is_floating());
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const Tile& from = *operands[i % 2];
+    if (from.is_floating()) {
+      tile.numbers()[i] = from.numbers()[i / 2];
+    } else {
+      tile.integers()[i] = from.integers()[i / 2];
+    }
+  }
+  Box wanted = part;
+  wanted.back() = box.back();
+  return crop(tile, wanted);
+}
+
+/// One of the two tiles that lie side by side in the last dimension.
+Tile split(const Tile& from, std::size_t side, const Box& box) {
+  return gathered(from, box, [&](const Shape& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) place = place * from.shape[d] + at[d];
+    return 2 * place + static_cast<std::int64_t>(side);
+  });
+}
+
 // --- Products -----------------------------------------------------------------------------------
 
 Result<Tile> product(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands) {
@@ -260,6 +324,9 @@ bool is_pure(OpKind kind) {
     case OpKind::tt_reshape:
     case OpKind::tt_trans:
     case OpKind::tt_reduce:
+    case OpKind::tt_scan:
+    case OpKind::tt_join:
+    case OpKind::tt_split:
     case OpKind::tt_dot:
     case OpKind::ttng_warp_group_dot:
     case OpKind::ub_poison:
@@ -297,6 +364,22 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
       const auto at = std::clamp<std::int64_t>(axis, 0, std::ssize(part));
       if (at < std::ssize(shape))
         part.insert(part.begin() + at, {0, shape[static_cast<std::size_t>(at)]});
+      return part;
+    }
+    case OpKind::tt_scan: {
+      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+      Box part = box;
+      if (axis >= 0 && axis < std::ssize(part)) {
+        const auto at = static_cast<std::size_t>(axis);
+        part[at] = {0, shape[at]};
+      }
+      return part;
+    }
+    case OpKind::tt_join:
+      return box.empty() ? Box{} : Box(box.begin(), box.end() - 1);
+    case OpKind::tt_split: {
+      Box part = box;
+      part.push_back({0, 2});
       return part;
     }
     case OpKind::tt_dot:
@@ -346,6 +429,12 @@ Result<Tile> evaluate(const ir::Program& program, ir::OpId id, std::span<const T
       return reshaped(shape_of(program, op.operands[0]), type->shape, *operands[0], box);
     case OpKind::tt_reduce:
       return reduced(program, id, operands, result);
+    case OpKind::tt_scan:
+      return scanned(program, id, operands, box, result);
+    case OpKind::tt_join:
+      return joined(operands, box);
+    case OpKind::tt_split:
+      return split(*operands[0], result, box);
     case OpKind::tt_dot:
     case OpKind::ttng_warp_group_dot:
       return product(program, id, operands);

@@ -43,6 +43,15 @@ Wide on_unsigned(Wide a, Wide b, int bits, Operation operation) {
   return static_cast<Wide>(operation(as_unsigned(a, bits), as_unsigned(b, bits)));
 }
 
+/// The upper 64 bits of a product, by halves of 32.
+Unsigned high_half(Unsigned x, Unsigned y) {
+  constexpr Unsigned kLow = 0xffffffffU;
+  const Unsigned low = (x & kLow) * (y & kLow);
+  const Unsigned left = (x >> 32U) * (y & kLow) + (low >> 32U);
+  const Unsigned right = (x & kLow) * (y >> 32U) + (left & kLow);
+  return (x >> 32U) * (y >> 32U) + (left >> 32U) + (right >> 32U);
+}
+
 const std::map<OpKind, Integral>& table() {
   static const std::map<OpKind, Integral> kTable = {
       {OpKind::arith_addi, sum},
@@ -84,6 +93,12 @@ const std::map<OpKind, Integral>& table() {
       {OpKind::arith_maxui,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return std::max(x, y); });
+       }},
+      {OpKind::tt_mulhiui,
+       [](Wide a, Wide b, int bits) {
+         return on_unsigned(a, b, bits, [bits](Unsigned x, Unsigned y) {
+           return bits <= 32 ? (x * y) >> static_cast<unsigned>(bits) : high_half(x, y);
+         });
        }},
   };
   return kTable;

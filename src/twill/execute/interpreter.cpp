@@ -35,6 +35,12 @@ bool works_in_tile_memory(OpKind kind) {
   }
 }
 
+/// What only people or compilers read.
+bool changes_nothing(const ir::Op& op) {
+  return op.kind == OpKind::tt_print || op.kind == OpKind::tt_assert ||
+         op.kind == OpKind::cf_assert || op.name == "llvm.intr.assume";
+}
+
 TilePtr scalar(ir::Type type, double value) {
   if (type->kind == ir::TypeKind::floating) {
     return std::make_shared<const Tile>(
@@ -137,9 +143,39 @@ Result<bool> Interpreter::skipped(ir::OpId id) const {
 
 Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments) {
   values_ = arguments;
-  const auto block = ir::body(program_, function);
-  if (!block) return cannot(program_, function, "has no body of one block");
-  return run_block(*block);
+  const auto& regions = program_.op(function).regions;
+  if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
+    return cannot(program_, function, "has no body");
+  }
+  std::optional<ir::BlockId> block = program_.region(regions[0]).blocks.front();
+  while (block) {
+    TWILL_TRY_VOID(run_block(*block));
+    TWILL_TRY(block, branch_from(*block));
+  }
+  return {};
+}
+
+/// The block that a block of a function leads to; nothing at its end.
+Result<std::optional<ir::BlockId>> Interpreter::branch_from(ir::BlockId block) {
+  const auto end = ir::terminator(program_, block);
+  if (!end || program_.op(*end).successors.empty()) return std::nullopt;
+  const ir::Op& op = program_.op(*end);
+  bool first = true;
+  if (op.kind == OpKind::cf_cond_br) {
+    TWILL_TRY(const std::int64_t holds, integer(*end, op.operands[0]));
+    first = holds != 0;
+  }
+  const auto passed = op.kind == OpKind::cf_br
+                          ? std::span<const ir::ValueId>(op.operands)
+                          : ir::operands_in(op, first ? "true_args" : "false_args");
+  const ir::BlockId next = op.successors[first ? 0 : 1];
+  const auto& arguments = program_.block(next).arguments;
+  std::vector<Value> values;
+  for (const ir::ValueId operand : passed) values.push_back(value(operand));
+  for (std::size_t i = 0; i < arguments.size() && i < values.size(); ++i) {
+    set(arguments[i], values[i]);
+  }
+  return next;
 }
 
 Result<void> Interpreter::run_block(ir::BlockId block) {
@@ -153,7 +189,7 @@ Result<void> Interpreter::step(ir::OpId id) {
   if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
   const ir::Op& op = program_.op(id);
   if (is_pure(op.kind)) return compute(id);
-  if (ir::is_synchronization(op.kind)) return {};
+  if (ir::is_synchronization(op.kind) || changes_nothing(op)) return {};
   if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
   switch (op.kind) {
     case OpKind::scf_for:
@@ -165,6 +201,8 @@ Result<void> Interpreter::step(ir::OpId id) {
     case OpKind::scf_yield:
     case OpKind::scf_condition:
     case OpKind::tt_return:
+    case OpKind::cf_br:
+    case OpKind::cf_cond_br:
       return {};
     case OpKind::tt_get_program_id:
     case OpKind::tt_get_num_programs: {

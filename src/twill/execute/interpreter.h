@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -78,6 +79,7 @@ class Interpreter {
 
  private:
   Result<void> run_block(ir::BlockId block);
+  Result<std::optional<ir::BlockId>> branch_from(ir::BlockId block);
   Result<void> yield_to(ir::BlockId block, const std::vector<ir::ValueId>& to);
   Result<void> run_for(ir::OpId op);
   Result<void> run_while(ir::OpId op);

@@ -27,6 +27,7 @@ Axes::Axes(const Body& body) : body_(body) {
     for (ir::ValueId value : op.operands) add(value);
     for (ir::ValueId value : op.results) add(value);
   }
+  find_data();
   for (const auto& [argument, yielded] : body.carried) unite_alike(argument, yielded);
   for (const auto& [result, value] : body.renamed) unite_alike(result, value);
   for (ir::OpId id : body.ops) visit(id);
@@ -37,6 +38,27 @@ Axes::Axes(const Body& body) : body_(body) {
     const auto [place, made] = numbers.try_emplace(find(node), AxisId(table_.size()));
     if (made) table_.push_back({size_[find(node)], frozen_[find(node)]});
     axis_[node] = place->second;
+  }
+}
+
+/// Integers that are computed from numbers: masks of comparisons, where a maximum stands.
+void Axes::find_data() {
+  const auto is_data = [&](ir::ValueId value) {
+    const ir::Type type = ir::type_of(*body_.program, value);
+    const bool numbers = type->kind == ir::TypeKind::tensor && type->element &&
+                         type->element->kind == ir::TypeKind::floating;
+    return numbers || data_.contains(value);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::OpId id : body_.ops) {
+      const ir::Op& op = body_.program->op(id);
+      if (std::none_of(op.operands.begin(), op.operands.end(), is_data)) continue;
+      for (const ir::ValueId result : op.results) changed = data_.insert(result).second || changed;
+    }
+    for (const auto& [argument, yielded] : body_.carried) {
+      if (is_data(yielded)) changed = data_.insert(argument).second || changed;
+    }
   }
 }
 
@@ -76,7 +98,10 @@ void Axes::add(ir::ValueId value) {
 void Axes::unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j) {
   if (!first_.contains(a) || !first_.contains(b)) return;
   if (i >= shape(a).size() || j >= shape(b).size()) return;
-  if (is_index_row(*body_.program, a) || is_index_row(*body_.program, b)) return;
+  const auto apart = [&](ir::ValueId value) {
+    return is_index_row(*body_.program, value) && !data_.contains(value);
+  };
+  if (apart(a) || apart(b)) return;
   const std::size_t x = find(first_[a] + i), y = find(first_[b] + j);
   if (size_[x] != size_[y] || size_[x] == 1 || x == y) return;
   up_[std::max(x, y)] = std::min(x, y);

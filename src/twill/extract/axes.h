@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "twill/extract/body.h"
@@ -10,7 +11,7 @@ namespace twill::extract {
 
 /// Which dimensions of the tiles of a loop belong together (see AxisId). Index row vectors
 /// (integers and pointers) have axes of their own: they are cheap and their ranges are often
-/// shared by unrelated dimensions.
+/// shared by unrelated dimensions. Not those that are computed from numbers.
 class Axes {
  public:
   explicit Axes(const Body& body);
@@ -23,6 +24,7 @@ class Axes {
   const std::vector<Axis>& table() const { return table_; }
 
  private:
+  void find_data();
   std::size_t find(std::size_t node);
   void add(ir::ValueId value);
   void unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j);
@@ -37,6 +39,7 @@ class Axes {
 
   const Body& body_;
   std::map<ir::ValueId, std::size_t> first_;  ///< node of dimension 0
+  std::set<ir::ValueId> data_;  ///< computed from numbers
   std::vector<std::size_t> up_;
   std::vector<std::int64_t> size_;
   std::vector<std::string> frozen_;

@@ -123,6 +123,40 @@ std::optional<Elementwise> integer(const ir::Op& op) {
   }
 }
 
+/// Functions of CUDA's device library on f32, by the instructions they come to. Those that are not
+/// known have no price.
+std::optional<Elementwise> function(std::string_view name) {
+  struct Row {
+    std::string_view name;
+    std::string_view word;
+    std::int64_t special;  ///< instructions on the MUFU
+    std::int64_t fma;
+  };
+  static constexpr Row kRows[] = {
+      {"tanhf", "tanh", 2, 8},      {"fast_tanhf", "tanh", 1, 0}, {"erff", "erf", 1, 8},
+      {"expf", "exp", 1, 3},        {"fast_expf", "exp", 1, 1},   {"exp2f", "exp2", 1, 0},
+      {"exp10f", "exp", 1, 3},      {"expm1f", "exp", 1, 8},      {"logf", "log", 1, 8},
+      {"fast_logf", "log", 1, 1},   {"log2f", "log", 1, 8},       {"log10f", "log", 1, 8},
+      {"log1pf", "log", 1, 8},      {"sqrtf", "sqrt", 1, 4},      {"rsqrtf", "sqrt", 1, 0},
+      {"sinf", "sin", 1, 16},       {"cosf", "sin", 1, 16},       {"fast_sinf", "sin", 1, 0},
+      {"fast_cosf", "sin", 1, 0},   {"powf", "pow", 2, 24},       {"fast_powf", "pow", 2, 1},
+      {"fast_dividef", "div", 1, 1}};
+  for (const Row& row : kRows) {
+    if (row.name != name) continue;
+    std::vector<Piece> pieces = {{"special", 32, row.special, ""}};
+    if (row.fma > 0) pieces.push_back({"fma", 32, row.fma, ""});
+    return mufu(std::move(pieces), std::string(row.word));
+  }
+  for (const std::string_view rounding :
+       {"rintf", "nearbyintf", "roundf", "truncf", "floorf", "ceilf"}) {
+    if (name == rounding) return core("convert", "round");
+  }
+  if (name == "fabsf") return core("add", "abs");
+  if (name == "fmaxf" || name == "fminf") return core("max", "max");
+  if (name == "fmaf") return core("fma", "fma");
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op) {
@@ -141,6 +175,7 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
     default:
       break;
   }
+  if (const auto name = ir::device_function(op)) return function(*name);
   if (auto known = floating(op)) return known;
   return integer(op);
 }

@@ -30,6 +30,32 @@ bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
          std::any_of(op.results.begin(), op.results.end(), tile);
 }
 
+bool is_row_vector(ir::Type type) {
+  const auto is_long = [](std::int64_t extent) { return extent > 1; };
+  return std::count_if(type->shape.begin(), type->shape.end(), is_long) < 2;
+}
+
+/// Whether a tile from before the loop is made anew where it is needed: of row vectors and scalars
+/// alone, by views and index arithmetic.
+bool is_made_anew(const ir::Program& program, ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  std::vector<ir::ValueId> open = {value};
+  while (!open.empty()) {
+    const ir::ValueId tile = open.back();
+    open.pop_back();
+    const ir::Type type = ir::type_of(program, tile);
+    if (!seen.insert(tile).second || is_row_vector(type)) continue;
+    const ir::Op* op = ir::defining_op(program, tile);
+    if (op == nullptr) return false;
+    const auto known = elementwise(program, *op);
+    const bool is_index = known && known->unit == Unit::core && type->element &&
+                          type->element->kind != ir::TypeKind::floating;
+    if (!is_index && !is_view(op->kind) && !is_free(op->kind)) return false;
+    open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return true;
+}
+
 }  // namespace
 
 TileGraph contract(const Body& body) { return Contractor(body).run(); }
@@ -241,7 +267,7 @@ void Contractor::note_invariant(ir::ValueId value) {
     return;
   }
   Space space = axes_.space_of(value);
-  if (space.size() < 2 || !noted_.insert(real).second) return;
+  if (space.size() < 2 || is_made_anew(program(), real) || !noted_.insert(real).second) return;
   const auto id = program().value(real).op;
   graph_.residents.push_back({source_of(*id).text, Home::registers, std::move(space),
                               ir::element_bits(ir::type_of(program(), real)),

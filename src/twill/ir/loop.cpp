@@ -106,6 +106,22 @@ std::optional<std::int64_t> constant_trip_count(const Program& program, const Lo
   return distance / *step + (distance % *step != 0 ? 1 : 0);
 }
 
+std::optional<Advance> advance_of(const Program& program, const Loop& loop, ValueId argument) {
+  for (const Carried& carried : loop.carried) {
+    if (carried.argument != argument) continue;
+    const Op* op = defining_op(program, carried.yielded);
+    const bool adds = op && (op->kind == OpKind::arith_addi || op->kind == OpKind::tt_addptr);
+    if (!adds || op->operands.size() != 2) return std::nullopt;
+    for (const std::size_t side : {0U, 1U}) {
+      const ValueId by = op->operands[1 - side];
+      if (op->operands[side] == argument && is_invariant(program, loop, by)) {
+        return Advance{carried.init, by};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 bool is_invariant(const Program& program, const Loop& loop, ValueId value) {
   const Value& v = program.value(value);
   const OpId definer = v.op ? *v.op : program.region(program.block(*v.block).region).op;

@@ -52,6 +52,16 @@ std::optional<Loop> as_loop(const Program& program, OpId op);
 /// The number of iterations, if lower, upper and step are constants; 0 if it never runs.
 std::optional<std::int64_t> constant_trip_count(const Program& program, const Loop& loop);
 
+/// A value carried around a loop that is `init` in the first iteration and `by` more, an invariant,
+/// in each that follows: an index, a pointer, or a tile of them.
+struct Advance {
+  ValueId init;
+  ValueId by;
+};
+
+/// How `argument` advances; nullopt if it is no argument of the loop's body, or changes otherwise.
+std::optional<Advance> advance_of(const Program& program, const Loop& loop, ValueId argument);
+
 /// True if `value` is defined outside `loop` (so it is the same in every iteration).
 bool is_invariant(const Program& program, const Loop& loop, ValueId value);
 

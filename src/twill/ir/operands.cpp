@@ -294,6 +294,14 @@ std::optional<MemoryAccess> memory_access(const Op& op) {
   return found;
 }
 
+std::optional<std::string_view> device_function(const Op& op) {
+  constexpr std::string_view kPrefix = "__nv_";
+  const auto symbol = string_attribute(op, "symbol");
+  if (op.kind != OpKind::tt_extern_elementwise || !symbol) return std::nullopt;
+  if (!symbol->starts_with(kPrefix)) return std::nullopt;
+  return symbol->substr(kPrefix.size());
+}
+
 std::optional<Reduction> reduction(const Program& program, OpId id) {
   const Op& op = program.op(id);
   if (op.kind != OpKind::tt_reduce && op.kind != OpKind::tt_scan) return std::nullopt;

@@ -88,6 +88,10 @@ struct MemoryAccess {
 /// memdesc they return (`address`).
 std::optional<MemoryAccess> memory_access(const Op& op);
 
+/// The function of CUDA's device library that tt.extern_elementwise calls, without its prefix:
+/// "tanhf" of "__nv_tanhf". nullopt for other ops, and other libraries.
+std::optional<std::string_view> device_function(const Op& op);
+
 /// tt.reduce and tt.scan: sources and results correspond; `combine` is the region's block, whose
 /// arguments are accumulators then elements, one each per source.
 struct Reduction {

@@ -121,8 +121,10 @@ Result<void> Meaning::find_things() {
 void Meaning::add_things(OpId op, ir::OpId made) {
   const ir::Op& it = program_->op(made);
   if (const auto memory = written_memory(it)) things_[op.index()].push_back(root(*memory));
+  const bool reduces = it.kind == OpKind::tt_reduce;  // of a vector, to a scalar
   for (const ir::ValueId result : it.results) {
-    if (ir::is_tensor(ir::type_of(*program_, result))) things_[op.index()].push_back(result);
+    const bool tile = ir::is_tensor(ir::type_of(*program_, result));
+    if (tile || reduces) things_[op.index()].push_back(result);
   }
 }
 

@@ -50,6 +50,7 @@ struct RoleState {
   std::array<Stalls, 3> stalls;  ///< by section
   std::array<double, 3> idle{};
   std::vector<double> told;  ///< by RoleId: when all it has done for that role can be seen
+  double staged = 0;         ///< when all that it has stored for others can be seen
 };
 
 /// Asynchronous work of one role and mechanism, in the order of its issue.

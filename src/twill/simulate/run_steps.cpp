@@ -233,10 +233,7 @@ void Run::stage(std::size_t r) {
   if (setting_.listener != nullptr) {
     setting_.listener->stages(op, role.program.iteration(), now_, done + task.staging);
   }
-  for (const RoleId reader : task.staged_readers) {
-    double& told = role.told[reader.index()];
-    told = std::max(told, done + task.staging);
-  }
+  role.staged = std::max(role.staged, done + task.staging);
 }
 
 void Run::arrive_from(std::size_t r, const Phase& phase, std::int64_t count, Amount expected,
@@ -263,8 +260,9 @@ double Run::told_to(std::size_t r, const std::vector<RoleId>& roles) const {
   return time;
 }
 
-/// Arrivals of threads are seen once all that the role did for those who wait has been done;
-/// asynchronous ones once its tcgen05 work is.
+/// Arrivals of threads are seen once all that the role did for those who wait has been done, and
+/// after all that it stored, for whomever: who waits may pass the word on. Asynchronous ones are
+/// seen once its tcgen05 work is done.
 void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];
@@ -287,7 +285,8 @@ void Run::signal(std::size_t r) {
     close_queue(model_[queue.issued.back().op]);
     return;
   }
-  const double time = phase.empty ? told_to(r, {channel.producer}) : told_to(r, channel.consumers);
+  const double told = phase.empty ? told_to(r, {channel.producer}) : told_to(r, channel.consumers);
+  const double time = std::max(told, roles_[r].staged);
   arrive_from(r, phase, count, 0, time + model_.timing.mbarrier_signal);
 }
 

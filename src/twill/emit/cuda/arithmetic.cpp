@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/args.h>
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/view.h"
+#include "twill/ir/operands.h"
 
 namespace twill::emit::cuda {
 namespace {
@@ -55,8 +57,59 @@ const Patterns& for_f32() {
       {OpKind::math_floor, "floorf({0})"},
       {OpKind::math_ceil, "ceilf({0})"},
       {OpKind::math_fma, "fmaf({0}, {1}, {2})"},
+      {OpKind::tt_clampf, "fminf(fmaxf({0}, {1}), {2})"},
   };
   return patterns;
+}
+
+/// f16 and bf16; sums and products are those of their types.
+const Patterns& for_halves() {
+  static const Patterns patterns = {
+      {OpKind::arith_maxnumf, "__hmax({0}, {1})"},
+      {OpKind::arith_minnumf, "__hmin({0}, {1})"},
+      {OpKind::math_absf, "__habs({0})"},
+  };
+  return patterns;
+}
+
+/// Integers taken without a sign: `{0}` and so on are of type U, and so is the result.
+const Patterns& for_unsigned() {
+  static const Patterns patterns = {
+      {OpKind::arith_divui, "{0} / {1}"},     {OpKind::arith_remui, "{0} % {1}"},
+      {OpKind::arith_shrui, "{0} >> {1}"},    {OpKind::arith_minui, "min({0}, {1})"},
+      {OpKind::arith_maxui, "max({0}, {1})"},
+  };
+  return patterns;
+}
+
+/// The type of the same width without a sign; that of a bool is itself. Empty if there is none.
+std::string without_sign(const std::string& type) {
+  static const std::map<std::string, std::string> known = {{"bool", "bool"},
+                                                           {"signed char", "unsigned char"},
+                                                           {"short", "unsigned short"},
+                                                           {"int", "unsigned"},
+                                                           {"long long", "unsigned long long"}};
+  const auto found = known.find(type);
+  return found == known.end() ? std::string() : found->second;
+}
+
+std::string cast(const std::string& type, const std::string& x) {
+  return fmt::format("static_cast<{}>({})", type, x);
+}
+
+/// CUDA has the functions of its device library under the same names.
+std::optional<std::string> call(std::string_view function, const Words& x) {
+  static const std::map<std::string_view, std::string_view> fast = {
+      {"fast_expf", "__expf"}, {"fast_logf", "__logf"}, {"fast_sinf", "__sinf"},
+      {"fast_cosf", "__cosf"}, {"fast_powf", "__powf"}, {"fast_dividef", "__fdividef"}};
+  static const std::set<std::string_view> same = {
+      "tanhf",  "erff",       "erfcf",  "expf",   "exp2f",  "exp10f", "expm1f", "logf",  "log2f",
+      "log10f", "log1pf",     "sqrtf",  "rsqrtf", "cbrtf",  "sinf",   "cosf",   "tanf",  "powf",
+      "rintf",  "nearbyintf", "roundf", "truncf", "floorf", "ceilf",  "fabsf",  "fmaxf", "fminf",
+      "fmaf",   "fmodf",      "asinf",  "acosf",  "atanf",  "atan2f", "sinhf",  "coshf"};
+  const auto found = fast.find(function);
+  if (found == fast.end() && !same.contains(function)) return std::nullopt;
+  return fmt::format("{}({})", found == fast.end() ? function : found->second, fmt::join(x, ", "));
 }
 
 std::string fill(const char* pattern, const Words& x) {
@@ -98,6 +151,30 @@ std::optional<std::string> convert(const ir::Program& program, const ir::Op& op,
       {{"__nv_bfloat16", "float"}, "__bfloat162float({0})"}};
   const auto found = known.find({from, to});
   if (found != known.end()) return fill(found->second, x);
+  // Formats of 8 bits have conversions of their own; numbers too large become the largest.
+  const auto is_short = [](const std::string& type) { return type.starts_with("__nv_fp8"); };
+  if ((is_short(from) && !without_sign(to).empty()) ||
+      (is_short(to) && !without_sign(from).empty())) {
+    return std::nullopt;
+  }
+  if (is_short(from) != is_short(to)) return cast(to, x[0]);
+  const std::string bare_from = without_sign(from), bare_to = without_sign(to);
+  switch (op.kind) {
+    case OpKind::arith_extui:
+    case OpKind::arith_uitofp:
+    case OpKind::arith_index_castui:
+      if (bare_from.empty() || to[0] == '_') return std::nullopt;
+      return cast(to, cast(bare_from, x[0]));
+    case OpKind::arith_fptoui:
+      if (bare_to.empty() || from != "float") return std::nullopt;
+      return cast(to, cast(bare_to, x[0]));
+    case OpKind::arith_extsi:
+    case OpKind::arith_sitofp:
+      if (from == "bool" && to[0] != '_') return "-" + cast(to, x[0]);
+      break;
+    default:
+      break;
+  }
   const auto simple = [](const std::string& type) { return type[0] != '_'; };
   if (!simple(from) || !simple(to)) return std::nullopt;
   return fmt::format("static_cast<{}>({})", to, x[0]);
@@ -120,7 +197,11 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
     case OpKind::arith_truncf:
     case OpKind::arith_sitofp:
     case OpKind::arith_fptosi:
+    case OpKind::arith_extui:
+    case OpKind::arith_uitofp:
+    case OpKind::arith_fptoui:
     case OpKind::arith_index_cast:
+    case OpKind::arith_index_castui:
     case OpKind::tt_fp_to_fp:
       return convert(program, op, x);
     default:
@@ -132,7 +213,17 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
   if (op.kind == OpKind::tt_load && x.size() == 3) return fill("{1} ? *({0}) : {2}", x);
   const auto common = for_all().find(op.kind);
   if (common != for_all().end()) return fill(common->second, x);
+  if (const auto bare = for_unsigned().find(op.kind); bare != for_unsigned().end()) {
+    Words without;
+    for (const std::string& word : x) without.push_back(cast(without_sign(type), word));
+    return cast(type, fill(bare->second, without));
+  }
+  if (type == "__half" || type == "__nv_bfloat16") {
+    const auto half = for_halves().find(op.kind);
+    if (half != for_halves().end()) return fill(half->second, x);
+  }
   if (type != "float") return std::nullopt;
+  if (const auto function = ir::device_function(op)) return call(*function, x);
   const auto single = for_f32().find(op.kind);
   if (single == for_f32().end()) return std::nullopt;
   return fill(single->second, x);

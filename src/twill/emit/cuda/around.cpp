@@ -173,11 +173,16 @@ Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Po
   if (op.kind == ir::OpKind::tt_load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
     return load_vector(text, step, point);
   }
-  if (op.kind != ir::OpKind::tt_store) {
-    if (op.results.empty()) return view_.refuse(id, "is not printed after a loop");
+  const auto access = ir::memory_access(op);
+  if (op.kind != ir::OpKind::tt_store && op.kind != ir::OpKind::tt_atomic_rmw) {
+    const bool writes = plan_.kernel->around[*step.outside].writes;
+    if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
+      return view_.refuse(id, "stands beside the loop, and works on tiles itself");
+    }
+    if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
     return {};
   }
-  TWILL_TRY(const std::vector<int> parts, parts_held(*ir::memory_access(op)->source));
+  TWILL_TRY(const std::vector<int> parts, parts_held(*access->source));
   const bool own = wants_own(step);
   for (const int part : parts) {
     text.open(own ? "if (own)" : "");

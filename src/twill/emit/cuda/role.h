@@ -84,6 +84,8 @@ class RolePrinter {
                             const std::vector<ir::ValueId>& computing, ir::ValueId value);
   std::optional<Found> import_staged(const plan::Step& step, int part, Text& prelude,
                                      ir::ValueId value);
+  std::optional<Found> import_reduction(const plan::Step& step, int part, const Point& point,
+                                        Text& prelude, ir::ValueId value);
   std::optional<Found> import_shared(const plan::Step& step, int part, Text& prelude,
                                      ir::ValueId value);
   std::string address(plan::BufferId buffer, const std::string& slot) const;

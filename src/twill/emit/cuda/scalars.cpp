@@ -20,6 +20,13 @@ Scalars::Scope Scalars::scope_of(ir::ValueId value) const {
   return Scope::kernel;
 }
 
+Result<void> Scalars::leave_at(const ir::Exit& exit, const std::string& how) {
+  TWILL_TRY(const std::string condition, (*this)(exit.condition, ""));
+  Text& text = view_->outer() ? kernel_scope_ : tile_scope_;
+  text.line(fmt::format("if ({}({})) {};", exit.when ? "" : "!", condition, how));
+  return {};
+}
+
 Result<std::string> Scalars::of_argument(ir::ValueId value, const std::string& iteration) {
   if (value == view_->loop().induction) {
     if (iteration.empty()) return view_->refuse(value, "is read outside its loop");
@@ -33,7 +40,13 @@ Result<std::string> Scalars::of_argument(ir::ValueId value, const std::string& i
   if (known.index < arguments.size() && arguments[known.index] == value) {
     return fmt::format("args.arg{}", known.index);
   }
-  return view_->refuse(value, "is carried from iteration to iteration as a scalar");
+  const auto advance = ir::advance_of(view_->program(), view_->loop(), value);
+  if (!advance || iteration.empty()) {
+    return view_->refuse(value, "is carried from iteration to iteration as a scalar");
+  }
+  TWILL_TRY(const std::string first, (*this)(advance->init, ""));
+  TWILL_TRY(const std::string by, (*this)(advance->by, ""));
+  return fmt::format("({} + ({}) * {})", first, by, iteration);
 }
 
 Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& iteration) {

@@ -20,6 +20,10 @@ class Scalars {
   /// for, empty outside the loop. Fails for what is no arithmetic on scalars.
   Result<std::string> operator()(ir::ValueId value, const std::string& iteration);
 
+  /// Ends the tile where the function returns before it comes to the loop; `how`: a statement. What
+  /// is asked for later is computed behind it.
+  Result<void> leave_at(const ir::Exit& exit, const std::string& how);
+
   /// Whether anything asked for a program id.
   bool uses_ids() const { return uses_ids_; }
 

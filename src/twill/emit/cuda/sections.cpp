@@ -218,6 +218,10 @@ Result<void> RolePrinter::after(Text& text) {
 /// One run of the loop with what surrounds it.
 Result<Text> RolePrinter::tile() {
   Text body(2);
+  const bool walks = plan_.kernel->tiles == plan::Tiles::persistent;
+  for (const ir::Exit& exit : view_.exits()) {
+    TWILL_TRY_VOID(scalars_.leave_at(exit, walks ? "continue" : "return"));
+  }
   if (!role_.before.empty()) {
     Point point = at_start();
     body.line("// before the loop");

@@ -110,6 +110,8 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
       const std::string number = axes[0] == Axis::rows ? row_number(frame) : column_number(frame);
       return start == 0 ? number : fmt::format("({} + {})", start, number);
     }
+    case OpKind::tt_split:
+      return half(frame, value, axes);
     case OpKind::tt_load:
       return loaded(frame, *view_.program().value(value).op, axes);
     default:
@@ -128,11 +130,29 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
 /// A constant of the value's type, which stands for it from here on.
 std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
                          const std::string& text) const {
-  const std::string name = fmt::format("v{}", identifier(view_.program().value(value).name));
+  const std::string name =
+      fmt::format("v{}{}", identifier(view_.program().value(value).name), frame.suffix);
   const std::string type = cpp_type(ir::type_of(view_.program(), value));
   frame.text->line(fmt::format("{} = {};", constant_of(type, name), text));
   frame.known[{value, axes[0] == Axis::columns}] = name;
   return name;
+}
+
+/// The element of the whole tile that stands where this one does in its half.
+Result<std::string> Tiles::half(Frame& frame, ir::ValueId value, const Axes& axes) {
+  const auto half = view_.half_of(value);
+  if (!half || frame.shape.kind != Shape::Kind::matrix || axes != Axes{Axis::rows, Axis::columns}) {
+    return view_.refuse(value, "splits a tile otherwise than into halves of its columns");
+  }
+  const std::int64_t here = frame.shape.columns / 2;  // a thread's elements of 64 rows
+  const std::int64_t first = half->side * here;
+  Frame whole{frame.shape, "", {}, frame.text, frame.suffix + (half->side == 0 ? "_l" : "_r")};
+  whole.shape.columns *= 2;
+  whole.index = frame.shape.rows == 64 ? fmt::format("({} + {})", frame.index, first)
+                                       : fmt::format("({0} / {1} * {2} + {0} % {1} + {3})",
+                                                     frame.index, here, 2 * here, first);
+  TWILL_TRY(const std::string text, element(whole, half->whole, axes));
+  return named(frame, value, axes, text);
 }
 
 Result<std::string> Tiles::loaded(Frame& frame, ir::OpId load, const Axes& axes) {
@@ -159,8 +179,14 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   if (const auto known = frame.known.find(key); known != frame.known.end()) return known->second;
   if (const auto found = find_(value)) return stored(frame, *found, value, axes);
   const ir::Op* op = ir::defining_op(view_.program(), value);
-  if (op == nullptr) return view_.refuse(value, "is a tile this role does not have");
-  return computed(frame, *op, value, axes);
+  if (op != nullptr) return computed(frame, *op, value, axes);
+  const auto advance = ir::advance_of(view_.program(), view_.loop(), value);
+  if (!advance || iteration_.empty()) {
+    return view_.refuse(value, "is a tile this role does not have");
+  }
+  TWILL_TRY(const std::string first, element(frame, advance->init, axes));
+  TWILL_TRY(const std::string by, element(frame, advance->by, axes));
+  return named(frame, value, axes, fmt::format("{} + ({}) * ({})", first, by, iteration_));
 }
 
 /// Two neighbouring columns as one register. A value that is rounded from f32 is rounded in pairs.
@@ -177,7 +203,7 @@ Result<std::string> Tiles::packed_pair(Frame& frame, const Assignment& assignmen
   text.line(fmt::format("{} {}_pair[2];", type, assignment.array->name));
   text.line(kUnroll);
   text.open("for (int e = 0; e < 2; ++e)");
-  Frame inner{frame.shape, "(2 * i + e)", {}, &text};
+  Frame inner{frame.shape, "(2 * i + e)", {}, &text, ""};
   TWILL_TRY(const std::string made, element(inner, value, axes_of(value)));
   text.line(fmt::format("{}_pair[e] = {};", assignment.array->name, made));
   text.close();
@@ -189,7 +215,7 @@ Result<void> Tiles::assign(Text& text, const std::vector<Assignment>& assignment
   const Variable& first = *assignments.front().array;
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", array_length(first)));
-  Frame frame{first.shape, "i", {}, &text};
+  Frame frame{first.shape, "i", {}, &text, ""};
   std::vector<std::string> made;
   for (const Assignment& assignment : assignments) {
     if (first.packed) {
@@ -226,7 +252,7 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   text.line(fmt::format("float partial[{}][2];", rows));
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
-  Frame frame{shape, "i", {}, &text};
+  Frame frame{shape, "i", {}, &text, ""};
   TWILL_TRY(const std::string value, element(frame, source, {Axis::rows, Axis::columns}));
   text.line(fmt::format("float& so_far = partial[{}][i % 2];", row_slot(frame)));
   const auto combined = [&](const std::string& a, const std::string& b) {
@@ -256,8 +282,32 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   return {};
 }
 
+/// What writes one element: `{0}` is its address, `{1}` the value.
+Result<std::string> Tiles::writes_by(ir::OpId id) const {
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind == OpKind::tt_store) return std::string("*({0}) = {1};");
+  const auto access = *ir::memory_access(op);
+  if (access.result && !view_.program().value(*access.result).uses.empty()) {
+    return view_.refuse(id, "returns what was there before, which somebody reads");
+  }
+  constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7;
+  const auto how = ir::integer_attribute(op, "atomic_rmw_op");
+  const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
+  const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
+  if (how == kAddNumbers && number) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kAdd) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
+  if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
+  return view_.refuse(id, "is no atomic operation that can be printed");
+}
+
 Result<void> Tiles::store(Text& text, ir::OpId id) {
   const auto access = *ir::memory_access(view_.program().op(id));
+  TWILL_TRY(const std::string writes, writes_by(id));
+  // What this thread wrote before is there for whoever sees the sum.
+  constexpr std::int64_t kRelaxed = 1;
+  const auto order = ir::integer_attribute(view_.program().op(id), "sem");
+  if (order && order != kRelaxed) text.line("__threadfence();");
   TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
   const bool rows = shape.kind == Shape::Kind::row_vector;
   if (rows)
@@ -267,7 +317,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   }
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
-  Frame frame{shape, "i", {}, &text};
+  Frame frame{shape, "i", {}, &text, ""};
   const Axes axes = axes_of(*access.source);
   if (access.mask) {
     TWILL_TRY(const std::string mask, element(frame, *access.mask, axes));
@@ -275,7 +325,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   }
   TWILL_TRY(const std::string value, element(frame, *access.source, axes));
   TWILL_TRY(const std::string address, element(frame, access.address, axes));
-  text.line(fmt::format("*({}) = {};", address, value));
+  text.line(fmt::format(fmt::runtime(writes), address, value));
   text.close();
   if (shape.kind != Shape::Kind::matrix) text.close();
   return {};

@@ -40,10 +40,10 @@ class Tiles {
   /// Each `array` := its `value`, element by element, all of one shape; every value is computed
   /// before an array is written. Older copies of the arrays move up first.
   Result<void> assign(Text& text, const std::vector<Assignment>& assignments);
-  /// A reduction over the columns of a matrix into a row vector; over those that each thread has, if
-  /// `in_parts`.
+  /// A reduction over the columns of a matrix into a row vector; over those that each thread has,
+  /// if `in_parts`.
   Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction, bool in_parts);
-  /// tt.store through pointers, each element by one thread that holds it.
+  /// tt.store and atomics through pointers, each element by one thread that holds it.
   Result<void> store(Text& text, ir::OpId store);
 
  private:
@@ -55,12 +55,15 @@ class Tiles {
     std::string index;                                          ///< of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
+    std::string suffix;  ///< of the names of what is computed here
   };
 
+  Result<std::string> writes_by(ir::OpId store) const;
   Result<std::string> packed_pair(Frame& frame, const Assignment& assignment);
   Axes axes_of(ir::ValueId value) const;
   Result<std::string> element(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> computed(Frame& frame, const ir::Op& op, ir::ValueId value, const Axes& axes);
+  Result<std::string> half(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> loaded(Frame& frame, ir::OpId load, const Axes& axes);
   std::string named(Frame& frame, ir::ValueId value, const Axes& axes,
                     const std::string& text) const;

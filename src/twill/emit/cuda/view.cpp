@@ -32,10 +32,16 @@ std::string cpp_type(ir::Type type) {
     return pointee.empty() ? pointee : pointee + "*";
   }
   if (type->kind == ir::TypeKind::index) return "long long";
-  static const std::map<std::string, std::string> known = {
-      {"f32", "float"}, {"f16", "__half"},     {"bf16", "__nv_bfloat16"},
-      {"i1", "bool"},   {"i8", "signed char"}, {"i16", "short"},
-      {"i32", "int"},   {"i64", "long long"}};
+  static const std::map<std::string, std::string> known = {{"f32", "float"},
+                                                           {"f16", "__half"},
+                                                           {"bf16", "__nv_bfloat16"},
+                                                           {"i1", "bool"},
+                                                           {"i8", "signed char"},
+                                                           {"i16", "short"},
+                                                           {"i32", "int"},
+                                                           {"i64", "long long"},
+                                                           {"f8E4M3FN", "__nv_fp8_e4m3"},
+                                                           {"f8E5M2", "__nv_fp8_e5m2"}};
   const auto found = known.find(type->name);
   return found == known.end() ? std::string() : found->second;
 }
@@ -93,9 +99,60 @@ Result<View> View::of(const KernelParts& parts) {
       view.parts_[origin.part] = {origin.row_begin, origin.row_end};
     }
   }
+  TWILL_TRY_VOID(view.find_exits());
   TWILL_TRY_VOID(view.find_around());
+  TWILL_TRY_VOID(view.check_complete());
   view.orient();
   return view;
+}
+
+Result<void> View::find_exits() {
+  const ir::OpId at_function = outer_ ? outer_->op : loop_.op;
+  const ir::BlockId block = program_->op(at_function).block;
+  const auto way = ir::way_to(*program_, block);
+  const auto end = ir::terminator(*program_, block);
+  const bool ends = end && program_->op(*end).kind == OpKind::tt_return;
+  for (const ir::BlockId at : program_->region(program_->block(block).region).blocks) {
+    const auto branch = ir::terminator(*program_, at);
+    const bool branches = branch && !program_->op(*branch).successors.empty();
+    if (branches && (!way || !ends)) {
+      return refuse(*branch, "branches otherwise than on to the loop or to the function's end");
+    }
+  }
+  if (way) exits_ = way->exits;
+  if (!exits_.empty() && plan_->kernel->cluster > 1) {
+    return refuse(exits_.front().branch, "may leave the kernel in one CTA of a cluster only");
+  }
+  return {};
+}
+
+/// Whether a step of the plan does what the op does.
+bool View::is_carried_out(ir::OpId op) const {
+  if (outside_of(op) != nullptr) return true;
+  return std::any_of(origins_.begin(), origins_.end(), [&](const extract::OpOrigin& origin) {
+    return std::any_of(origin.sources.begin(), origin.sources.end(),
+                       [&](const extract::Source& source) { return source.op == op; });
+  });
+}
+
+/// What may do anything, as far as we know.
+bool is_unknown(const ir::Op& op) {
+  if (op.kind == OpKind::tt_call || op.kind == OpKind::tt_elementwise_inline_asm) return true;
+  return op.kind == OpKind::other && op.results.empty() && op.name != "llvm.intr.assume";
+}
+
+/// What changes memory must be done by a step: of all others only what is read is printed.
+Result<void> View::check_complete() const {
+  for (const ir::OpId id : ir::walk(*program_, function_)) {
+    const ir::Op& op = program_->op(id);
+    const auto access = ir::memory_access(op);
+    const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+    if ((writes || is_unknown(op)) && !is_carried_out(id)) {
+      return refuse(id, writes ? "writes to memory, which no step of the plan does"
+                               : "may do anything, and no step of the plan does it");
+    }
+  }
+  return {};
 }
 
 Result<void> View::find_around() {
@@ -156,6 +213,25 @@ ir::ValueId View::without_ones(ir::ValueId value) const {
     }
   }
   return value;
+}
+
+std::optional<View::Half> View::half_of(ir::ValueId value) const {
+  const auto made = [&](ir::ValueId of, OpKind kind) -> const ir::Op* {
+    const ir::Op* op = ir::defining_op(*program_, behind_views(of));
+    return op != nullptr && op->kind == kind ? op : nullptr;
+  };
+  const ir::Op* split = made(value, OpKind::tt_split);
+  const ir::Op* trans = split != nullptr ? made(split->operands[0], OpKind::tt_trans) : nullptr;
+  const ir::Op* reshape = trans != nullptr ? made(trans->operands[0], OpKind::tt_reshape) : nullptr;
+  if (reshape == nullptr) return std::nullopt;
+  const auto& from = ir::type_of(*program_, reshape->operands[0])->shape;
+  const auto& to = ir::type_of(*program_, reshape->results[0])->shape;
+  const bool halves = from.size() == 2 && to.size() == 3 && to[0] == from[0] && to[1] == 2 &&
+                      ir::integers_attribute(*trans, "order") == std::vector<std::int64_t>{0, 2, 1};
+  const bool reorders = ir::attribute(*reshape, "allow_reorder") != nullptr;
+  if (!halves || reorders) return std::nullopt;
+  const auto index = program_->value(behind_views(value)).index;
+  return Half{reshape->operands[0], static_cast<int>(index)};
 }
 
 /// One-dimensional tiles get their direction from the reductions and broadcasts they meet.
@@ -276,12 +352,35 @@ Result<void> View::check_load(ir::OpId load) const {
   return {};
 }
 
+/// The argument that an address is computed from; nullopt if it is not one.
+std::optional<ir::ValueId> View::base_of(ir::ValueId address) const {
+  while (const ir::Op* op = ir::defining_op(*program_, address)) {
+    const bool moves = op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat;
+    if (!moves && !is_view(op->kind)) return std::nullopt;
+    address = op->operands[0];
+  }
+  const auto arguments = ir::function_arguments(*program_, function_);
+  const bool known = std::find(arguments.begin(), arguments.end(), address) != arguments.end();
+  return known ? std::optional(address) : std::nullopt;
+}
+
+/// Arguments of different element types point to different arrays, as in C.
+bool View::may_overlap(ir::ValueId address, ir::ValueId other) const {
+  const auto element = [&](ir::ValueId argument) {
+    const ir::Type type = ir::type_of(*program_, argument);
+    return type->kind == ir::TypeKind::tensordesc ? type->element->element : type->element;
+  };
+  const auto a = base_of(address), b = base_of(other);
+  return !a || !b || element(*a) == element(*b);
+}
+
 Result<void> View::check_fresh(ir::OpId load) const {
   const bool in_loop = ir::is_inside(*program_, load, loop_.op);
   const std::set<ir::OpId> readers = readers_of(load);
   for (const ir::OpId write : ir::walk(*program_, function_)) {
     const auto access = ir::memory_access(program_->op(write));
     if (!access || !access->writes || access->space != ir::AccessSpace::global) continue;
+    if (!may_overlap(ir::memory_access(program_->op(load))->address, access->address)) continue;
     const bool written_in_loop = ir::is_inside(*program_, write, loop_.op);
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "twill/emit/cuda.h"
+#include "twill/ir/control_flow.h"
 #include "twill/ir/loop.h"
 #include "twill/plan/plan.h"
 
@@ -41,6 +42,8 @@ class View {
   const ir::Loop& loop() const { return loop_; }
   const std::optional<ir::Loop>& outer() const { return outer_; }
   ir::OpId function() const { return function_; }
+  /// Where the function may return before it comes to the loop.
+  const std::vector<ir::Exit>& exits() const { return exits_; }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   const std::string& input() const { return input_; }
   Stamps stamps() const { return stamps_; }
@@ -54,6 +57,15 @@ class View {
 
   /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
   ir::ValueId without_ones(ir::ValueId value) const;
+
+  /// The left (0) or right (1) half of the columns of a tile, as a reshape to [rows, 2, columns /
+  /// 2], a transposition of the last two and a split make it.
+  struct Half {
+    ir::ValueId whole;
+    int side = 0;
+  };
+  /// nullopt if `value` is no such half.
+  std::optional<Half> half_of(ir::ValueId value) const;
 
   /// The tile's place in the registers of a role that works on `part`; fails if it has none.
   Result<Shape> shape_of(ir::ValueId value, int part) const;
@@ -82,8 +94,13 @@ class View {
   std::string words(ir::OpId op) const;
 
  private:
+  Result<void> find_exits();
   Result<void> find_around();
+  Result<void> check_complete() const;
+  bool is_carried_out(ir::OpId op) const;
   void orient();
+  std::optional<ir::ValueId> base_of(ir::ValueId address) const;
+  bool may_overlap(ir::ValueId address, ir::ValueId other) const;
   std::set<ir::OpId> readers_of(ir::OpId op) const;
 
   const ir::Program* program_ = nullptr;
@@ -94,6 +111,7 @@ class View {
   ir::Loop loop_;
   std::optional<ir::Loop> outer_;
   ir::OpId function_;
+  std::vector<ir::Exit> exits_;
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::vector<ir::OpId> around_;  ///< by index into the kernel's `around`

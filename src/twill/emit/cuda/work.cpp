@@ -88,6 +88,37 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   return Found{&known->second, variable.name};
 }
 
+/// A reduction around the loop: into an array of its own, before what reads it.
+std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
+                                                   Text& prelude, ir::ValueId value) {
+  const ir::Op* from = ir::defining_op(view_.program(), value);
+  if (!step.outside || from == nullptr || from->kind != ir::OpKind::tt_reduce) return std::nullopt;
+  const ir::OpId reduction = *view_.program().value(value).op;
+  const auto shape = view_.shape_of(value, part);
+  if (!shape) {
+    wrong_ = shape.error();
+    return std::nullopt;
+  }
+  Variable variable{"v" + identifier(view_.program().value(value).name) + "_of_rows",
+                    *shape,
+                    cpp_type(ir::type_of(view_.program(), value)),
+                    false,
+                    1,
+                    {}};
+  const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
+  if (fresh) {
+    Text body(prelude.depth() + 1);
+    const auto printed =
+        tiles(step, part, point, prelude, {}).reduce(body, known->second, reduction, false);
+    if (!printed) wrong_ = printed.error();
+    prelude.line(fmt::format("{} {}[{}];", variable.type, variable.name, array_length(variable)));
+    prelude.open("");
+    prelude.append(body);
+    prelude.close();
+  }
+  return Found{&known->second, variable.name};
+}
+
 std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& point,
                                        Text& prelude, const std::vector<ir::ValueId>& computing,
                                        ir::ValueId value) {
@@ -116,6 +147,8 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
       if (!fresh) wrong_ = fresh.error();
     }
     if (const auto staged = import_staged(step, part, prelude, base)) return staged;
+    const auto reduced = import_reduction(step, part, point, prelude, base);
+    if (reduced) return reduced;
     return import_shared(step, part, prelude, base);
   }
   int back = 0;
@@ -148,9 +181,8 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
     const auto from = *view_.program().value(made[i].value).op;
     Text prelude(text.depth()), body(text.depth());
     if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
-      TWILL_TRY_VOID(
-          tiles(step, part, point, prelude, {made[i].value})
-              .reduce(body, *made[i].variable, from, sums_.leaves_parts(from)));
+      TWILL_TRY_VOID(tiles(step, part, point, prelude, {made[i].value})
+                         .reduce(body, *made[i].variable, from, sums_.leaves_parts(from)));
       point.latest[made[i].variable->name] = step.instance.offset;
       ++i;
     } else {

@@ -39,7 +39,8 @@ Result<void> AttributeReader::alias_definition(ir::ProgramBuilder& builder) {
     return cursor_.fail(token, "an alias is defined at the start of a line");
   }
   if (std::exchange(found->second.defined, true)) {
-    return cursor_.fail(token, "alias '" + std::string(name) + "' is defined twice");
+    return cursor_.fail(token, "alias '" + std::string(name) + "' is defined twice",
+                        "if these are several dumps in one file, keep one of them");
   }
   cursor_.next();
   if (token.kind == TokenKind::bang) {

@@ -1,0 +1,46 @@
+#include "twill/ir/control_flow.h"
+
+#include <algorithm>
+
+#include "twill/ir/operands.h"
+
+namespace twill::ir {
+namespace {
+
+/// Whether all that a block does is to return.
+bool returns(const Program& program, BlockId block) {
+  const auto& ops = program.block(block).ops;
+  return ops.size() == 1 && program.op(ops.front()).kind == OpKind::tt_return;
+}
+
+}  // namespace
+
+std::optional<Way> way_to(const Program& program, BlockId block) {
+  Way way;
+  BlockId at = program.region(program.block(block).region).blocks.front();
+  for (;;) {
+    if (std::find(way.blocks.begin(), way.blocks.end(), at) != way.blocks.end()) {
+      return std::nullopt;
+    }
+    way.blocks.push_back(at);
+    const auto end = terminator(program, at);
+    if (at == block || !end) return at == block ? std::optional(way) : std::nullopt;
+    const Op& branch = program.op(*end);
+    const auto& successors = branch.successors;
+    const bool conditional = branch.kind == OpKind::cf_cond_br && successors.size() == 2;
+    if (branch.operands.size() != (conditional ? 1U : 0U)) return std::nullopt;
+    if (branch.kind == OpKind::cf_br && successors.size() == 1) {
+      at = successors[0];
+    } else if (conditional && returns(program, successors[0])) {
+      way.exits.push_back({*end, branch.operands[0], true});
+      at = successors[1];
+    } else if (conditional && returns(program, successors[1])) {
+      way.exits.push_back({*end, branch.operands[0], false});
+      at = successors[0];
+    } else {
+      return std::nullopt;
+    }
+  }
+}
+
+}  // namespace twill::ir

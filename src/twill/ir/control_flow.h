@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/ir/program.h"
+
+/// Branches between the blocks of a function. Triton makes them of a `return` in a conditional:
+/// what follows it stands in a block of its own.
+namespace twill::ir {
+
+/// The function returns at `branch` if `condition` is `when`.
+struct Exit {
+  OpId branch;
+  ValueId condition;
+  bool when = true;
+};
+
+/// The one way to a block: the blocks on it from the entry on, itself the last, and where the
+/// function may have returned before.
+struct Way {
+  std::vector<BlockId> blocks;
+  std::vector<Exit> exits;
+};
+
+/// The way to `block`, a block of a function. nullopt if there is not just one, or if a branch
+/// passes values, or leads elsewhere than on or to a return.
+std::optional<Way> way_to(const Program& program, BlockId block);
+
+}  // namespace twill::ir
