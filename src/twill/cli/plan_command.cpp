@@ -91,7 +91,8 @@ int show_missing_plan(const driver::PlannedLoop& planned) {
                  planned.outcome.answer.argument.c_str());
     const int code = exit_code_of(planned.outcome);
     if (code == kInfeasible) {
-      std::fputs("hint: `twill explain` says what would make it possible, one change each\n", stderr);
+      std::fputs("hint: `twill explain` says what would make it possible, one change each\n",
+                 stderr);
     }
     return code == kAnswer ? kUndecided : code;
   }
