@@ -98,6 +98,10 @@ int show_missing_plan(const driver::PlannedLoop& planned) {
     std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",
                  planned.outcome.answer.argument.c_str());
     const int code = exit_code_of(planned.outcome);
+    if (code == kInfeasible) {
+      std::fputs("hint: `twill explain` says what would make it possible, one change each\n",
+                 stderr);
+    }
     return code == kAnswer ? kUndecided : code;
   }
   std::fputs("twill: error: our plan fails its proof; this is a bug of ours, please report it\n",

@@ -19,10 +19,10 @@ struct EmittedCuda {
 };
 
 /// Schedules and plans the loop, and prints the kernel with the runtime headers it includes. Where
-/// it cannot be printed and its groups hand values to each other, the other pools are tried, the one
-/// expected to be fastest first, unless the request names a pool or an alternative; a warning of the
-/// outcome says so. Fails for bad input (a `.loop` text has no kernel to print), and for what the
-/// printer cannot express.
+/// it cannot be printed and its groups hand values to each other, the other pools are tried, the
+/// one expected to be fastest first, unless the request names a pool or an alternative; a warning
+/// of the outcome says so. Fails for bad input (a `.loop` text has no kernel to print), and for
+/// what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
 
 /// What the compiler made of a kernel, and why it must not be used; empty refusals: it may.

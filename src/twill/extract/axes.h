@@ -39,7 +39,7 @@ class Axes {
 
   const Body& body_;
   std::map<ir::ValueId, std::size_t> first_;  ///< node of dimension 0
-  std::set<ir::ValueId> data_;  ///< computed from numbers
+  std::set<ir::ValueId> data_;                ///< computed from numbers
   std::vector<std::size_t> up_;
   std::vector<std::int64_t> size_;
   std::vector<std::string> frozen_;

@@ -238,7 +238,9 @@ std::string without_schedule(const Outcome& outcome) {
                         ? "  infeasible: no schedule at any initiation interval\n"
                         : "  undecided: no schedule found, and no proof that there is none\n";
   out += entry("because", answer.argument);
-  if (!infeasible) {
+  if (infeasible) {
+    out += entry("advice", "`twill explain` says what would make it possible, one change each");
+  } else {
     out += entry("bound", fmt::format("II is at least {}: {}", answer.lower_bound.value,
                                       answer.lower_bound.witness));
   }

@@ -81,7 +81,7 @@ void Model::add_dependence(const problem::Dependence& d) {
   to.writers.emplace_back(from.role, in_memory ? hold : 0);
   const bool staged =
       d.carries_value && value.staged && plan::read_from(plan, d.from, d.to) == value.staged;
-  if (!staged) add_once(from.readers, to.role);
+  add_once(staged ? from.staged_readers : from.readers, to.role);
   // A transfer includes the signal that the barrier sends.
   if (staged) {
     from.staging = std::max(from.staging, transfer - timing.named_barrier_signal);

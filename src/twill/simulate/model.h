@@ -35,6 +35,7 @@ struct Task {
   schedule::PipeLoad load;
   std::vector<Operand> operands;
   std::vector<RoleId> readers;                     ///< other roles that learn of its result
+  std::vector<RoleId> staged_readers;              ///< those that find it where it is staged
   std::vector<std::pair<RoleId, double>> writers;  ///< roles whose values it reads, so long after
                                                    ///< its start
 };

@@ -17,6 +17,7 @@ Run::Run(const plan::Plan& plan, const Setting& setting)
   for (const plan::Role& role : plan.roles) {
     roles_.emplace_back(role, setting.trips);
     roles_.back().told.assign(plan.roles.size(), 0);
+    roles_.back().stored.assign(plan.roles.size(), 0);
     roles_.back().times.windows = std::max<std::int64_t>(0, setting.trips - role.sections.spread);
   }
   units_.resize(plan.problem.units().size());

@@ -8,6 +8,7 @@
 #include <queue>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,8 +50,9 @@ struct RoleState {
   RoleTimes times;
   std::array<Stalls, 3> stalls;  ///< by section
   std::array<double, 3> idle{};
-  std::vector<double> told;  ///< by RoleId: when all it has done for that role can be seen
-  double staged = 0;         ///< when all that it has stored for others can be seen
+  std::vector<double> told;    ///< by RoleId: when all it has done for that role can be seen
+  std::vector<double> stored;  ///< by RoleId: when what it, or who gave it word of it, has stored
+                               ///< for that role can be seen
 };
 
 /// Asynchronous work of one role and mechanism, in the order of its issue.
@@ -99,6 +101,8 @@ class Run {
   bool take_drain(std::size_t r);
   void stage(std::size_t r);
   void signal(std::size_t r);
+  void give_word(std::size_t r, const Phase& phase);
+  void take_word(std::size_t r, const Phase& phase);
   void arrive_from(std::size_t r, const Phase& phase, std::int64_t count, Amount expected,
                    double time);
   void tell(std::size_t r, const Task& task, double freed, double done);
@@ -154,6 +158,8 @@ class Run {
   std::map<std::pair<RoleId, plan::Mechanism>, Queue> queues_;
   std::map<OpId, ChannelId> landing_;          ///< where loads arrive
   std::vector<std::vector<double>> acquired_;  ///< by ChannelId and iteration
+  /// What comes with an arrival: by RoleId, when all that was stored for that role can be seen.
+  std::map<std::tuple<ChannelId, bool, std::int64_t>, std::vector<double>> words_;
   std::map<std::vector<std::size_t>, std::vector<double>> known_speeds_;
   std::priority_queue<double, std::vector<double>, std::greater<>> alarms_;
   std::vector<Span> spans_;

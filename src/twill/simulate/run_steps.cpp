@@ -186,6 +186,7 @@ bool Run::take_wait(std::size_t r) {
     return false;  // a completed phase wakes it
   }
   if (phase.empty) acquired_[phase.channel.index()].push_back(now_);
+  take_word(r, phase);
   passed(r, phase);
   finish_step(r);
   return true;
@@ -233,7 +234,10 @@ void Run::stage(std::size_t r) {
   if (setting_.listener != nullptr) {
     setting_.listener->stages(op, role.program.iteration(), now_, done + task.staging);
   }
-  role.staged = std::max(role.staged, done + task.staging);
+  for (const RoleId reader : task.staged_readers) {
+    double& stored = role.stored[reader.index()];
+    stored = std::max(stored, done + task.staging);
+  }
 }
 
 void Run::arrive_from(std::size_t r, const Phase& phase, std::int64_t count, Amount expected,
@@ -256,13 +260,34 @@ void Run::tell(std::size_t r, const Task& task, double start, double done) {
 
 double Run::told_to(std::size_t r, const std::vector<RoleId>& roles) const {
   double time = now_;
-  for (const RoleId role : roles) time = std::max(time, roles_[r].told[role.index()]);
+  for (const RoleId role : roles) {
+    time = std::max({time, roles_[r].told[role.index()], roles_[r].stored[role.index()]});
+  }
   return time;
 }
 
+/// An arrival releases all that the role stored, for whomever, and all it has word of itself: who
+/// waits for it may pass the word on.
+void Run::give_word(std::size_t r, const Phase& phase) {
+  const std::vector<double>& stored = roles_[r].stored;
+  if (std::all_of(stored.begin(), stored.end(), [&](double time) { return time <= now_; })) return;
+  std::vector<double>& word = words_[{phase.channel, phase.empty, phase.iteration}];
+  word.resize(stored.size(), 0);
+  for (std::size_t i = 0; i < word.size(); ++i) word[i] = std::max(word[i], stored[i]);
+  // A slot is not filled again before those who wait for it have passed.
+  const std::int64_t old = phase.iteration - 2 * plan_[phase.channel].depth - 2;
+  words_.erase({phase.channel, phase.empty, old});
+}
+
+void Run::take_word(std::size_t r, const Phase& phase) {
+  const auto word = words_.find({phase.channel, phase.empty, phase.iteration});
+  if (word == words_.end()) return;
+  std::vector<double>& stored = roles_[r].stored;
+  for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = std::max(stored[i], word->second[i]);
+}
+
 /// Arrivals of threads are seen once all that the role did for those who wait has been done, and
-/// after all that it stored, for whomever: who waits may pass the word on. Asynchronous ones are
-/// seen once its tcgen05 work is done.
+/// all that was stored for them is there; asynchronous ones once its tcgen05 work is.
 void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];
@@ -285,8 +310,8 @@ void Run::signal(std::size_t r) {
     close_queue(model_[queue.issued.back().op]);
     return;
   }
-  const double told = phase.empty ? told_to(r, {channel.producer}) : told_to(r, channel.consumers);
-  const double time = std::max(told, roles_[r].staged);
+  const double time = phase.empty ? told_to(r, {channel.producer}) : told_to(r, channel.consumers);
+  give_word(r, phase);
   arrive_from(r, phase, count, 0, time + model_.timing.mbarrier_signal);
 }
 
