@@ -147,6 +147,7 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tr
                const solve::Options& limits, const Notary& notary, std::uint64_t& spent) {
   const std::optional<std::size_t> best = best_of(pools, tried);
   if (!best || notary.certifies()) return false;
+  if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;  // may well be better
   const auto values = values_to_beat(pools, i, *best, *tried[*best].answer);
   if (values.empty()) return false;
   solve::Options few = limits;
@@ -154,17 +155,6 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tr
   const solve::Decision decision = solve::decide_better(pools[i].problem, values, few);
   spent += decision.work;
   return decision.decided == solve::Decided::infeasible;
-}
-
-/// The bound, if a search has found no smaller II either.
-schedule::Bound at_least(Cycles interval, schedule::Bound bound) {
-  if (bound.value >= interval) return bound;
-  bound = {};
-  bound.value = interval;
-  bound.kind = schedule::BoundKind::search;
-  bound.witness =
-      fmt::format("an exhaustive search finds no schedule at an II of {} or less", interval - 1);
-  return bound;
 }
 
 std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
@@ -177,10 +167,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
     const std::size_t left = pools_left--;
     if (least && tried[i].bound.value > *least) continue;
     tried[i].beaten = is_beaten(pools, tried, i, limits, notary, spent);
-    if (tried[i].beaten) {
-      tried[i].bound = at_least(*least, std::move(tried[i].bound));
-      continue;
-    }
+    if (tried[i].beaten) continue;
     solve::Options within = limits;
     within.work_limit = share(left_of(limits, spent), left);
     within.most_interval = least;

@@ -32,7 +32,8 @@ struct BestPool {
 /// Solves the loop for every pool and keeps the best: smallest II, then the largest minimum of
 /// compute groups as nearly met as can be, then the objectives in order, then the order of `pools`.
 /// A pool whose lower bound exceeds an II in hand is not solved, nor one that is found to hold
-/// nothing better than the answer in hand; others only as far as they might reach its II. All solves together stay within `limits.work_limit`. Precondition: at least one pool.
+/// nothing better than the answer in hand; others only as far as they might reach its II. All
+/// solves together stay within `limits.work_limit`. Precondition: at least one pool.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
 /// The same, by way of a notary, for whom the Problems have the numbers of their pools.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
