@@ -57,6 +57,7 @@ struct Request {
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
+  double share_of_memory = 1;  ///< of SMEM, that the schedule may use
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2

@@ -49,7 +49,8 @@ void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& mor
 Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY(ir::Program program, frontend::read_ttgir(request.input.text, request.input.name));
   TWILL_TRY(machine::Machine named, machine_for(request, program));
-  machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
+  machine::Machine machine = machine::with_share_of_memory(
+      machine::keeping_free(std::move(named), request.spare_registers), request.share_of_memory);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   return Kernel{std::move(program), choice, std::move(machine), std::move(pools)};

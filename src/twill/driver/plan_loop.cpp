@@ -162,12 +162,8 @@ bool usable(const report::Outcome& outcome) {
 /// The schedules that may be carried out in place of one that cannot.
 class Substitutes {
  public:
-  Substitutes(const Request& request, report::Outcome first) : request_(request) {
-    pools_ = {first.pool};
-    for (const report::Candidate& candidate : first.candidates) {
-      const bool known = std::find(pools_.begin(), pools_.end(), candidate.pool) != pools_.end();
-      if (!known) pools_.push_back(candidate.pool);
-    }
+  Substitutes(const Request& request, std::vector<std::string> pools, report::Outcome first)
+      : request_(request), pools_(std::move(pools)) {
     all_.push_back(std::move(first));
   }
 
@@ -177,7 +173,9 @@ class Substitutes {
   /// Those of the other pools, the one expected to be fastest first.
   void add_pools() {
     std::vector<report::Outcome> found;
-    for (std::size_t i = 1; i < pools_.size(); ++i) add(pools_[i], request_.rate, found);
+    for (const std::string& pool : pools_) {
+      if (pool != all_.front().pool) add(pool, request_.rate, found);
+    }
     append(std::move(found));
   }
 
@@ -194,12 +192,27 @@ class Substitutes {
     append(std::move(found));
   }
 
+  /// For each pool the optimum with that share of the memory: in fewer copies at once, which a plan
+  /// places where more do not fit. The plan has all of the memory again.
+  void add_smaller(double share) {
+    std::vector<report::Outcome> found;
+    for (const std::string& pool : pools_) add(pool, request_.rate, found, share);
+    for (report::Outcome& it : found) {
+      problem::Parts parts = it.problem.parts();
+      const auto memories = all_.front().problem.memories();
+      parts.memories.assign(memories.begin(), memories.end());
+      it.problem = problem::pose(std::move(parts)).value();  // only with more memory
+    }
+    append(std::move(found));
+  }
+
  private:
   void add(const std::string& pool, std::optional<machine::Rate> rate,
-           std::vector<report::Outcome>& found) {
+           std::vector<report::Outcome>& found, double share = 1) {
     Request other = request_;
     other.pool = pool;
     other.rate = rate;
+    other.share_of_memory = share;
     auto outcome = schedule_loop(other);
     if (outcome && usable(*outcome)) found.push_back(*std::move(outcome));
   }
@@ -219,6 +232,16 @@ class Substitutes {
   std::vector<report::Outcome> all_;
 };
 
+/// The pools that the request leaves open: also those that were never solved, since they cannot
+/// have the fastest schedule.
+Result<std::vector<std::string>> open_pools(const Request& request, const report::Outcome& first) {
+  std::vector<std::string> pools;
+  if (first.machine.empty() || !request.pool.empty()) return pools;
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  for (const machine::Pool& pool : kernel.machine->pools) pools.push_back(pool.name);
+  return pools;
+}
+
 /// Which schedule is planned, if it is not the optimum.
 std::vector<std::string> notes_on(const report::Outcome& outcome) {
   if (outcome.alternative == 0) return {};
@@ -227,13 +250,14 @@ std::vector<std::string> notes_on(const report::Outcome& outcome) {
 }
 
 std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
-                    const Diagnostic& refusal) {
+                    const Diagnostic& refusal, double share) {
   std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
                      std::to_string(first.answer.schedule->initiation_interval) +
                      ", cannot be carried out: " + refusal.message;
   std::string which;
   if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
   if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
+  if (share < 1) which += fmt::format(" in {:g} % of the memory", 100 * share);
   if (!which.empty()) note += "; this is the optimum" + which;
   return note;
 }
@@ -261,14 +285,16 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
   }
   const Diagnostic refusal = *best.refusal;
   const bool alone = first.alternative > 0;  // another pool has other alternatives
-  Substitutes substitutes(request, std::move(first));
+  TWILL_TRY(std::vector<std::string> pools, open_pools(request, first));
+  Substitutes substitutes(request, std::move(pools), std::move(first));
   const auto& all = substitutes.all();
   /// Plans those from `begin` on, until one can be carried out.
-  const auto planned = [&](std::size_t begin, bool shrink) -> Result<std::optional<PlannedLoop>> {
+  const auto planned = [&](std::size_t begin, bool shrink,
+                           double share = 1) -> Result<std::optional<PlannedLoop>> {
     seconds.schedule += watch.lap();
     for (std::size_t i = begin; i < all.size(); ++i) {
       std::vector<std::string> more = notes;
-      more.push_back(note_on(all.front(), all[i], refusal));
+      more.push_back(note_on(all.front(), all[i], refusal, share));
       TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, more));
       if (next.refusal) continue;
       seconds.plan += watch.lap();
@@ -286,8 +312,14 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     TWILL_TRY(auto of_end, planned(tried, false));
     if (of_end) return *std::move(of_end);
   }
-  TWILL_TRY(auto smaller, planned(0, true));
-  if (smaller) return *std::move(smaller);
+  TWILL_TRY(auto fewer, planned(0, true));
+  if (fewer) return *std::move(fewer);
+  for (const double share : {0.875, 0.75, 0.5}) {
+    const std::size_t tried = all.size();
+    if (!alone) substitutes.add_smaller(share);
+    TWILL_TRY(auto smaller, planned(tried, false, share));
+    if (smaller) return *std::move(smaller);
+  }
   Diagnostic why = refusal;
   why.message = "the schedule cannot be carried out: " + refusal.message;
   if (why.location.file.empty()) why.location.file = request.input.name;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <set>
 
@@ -443,6 +444,15 @@ Machine keeping_free(Machine machine, int registers) {
   machine.description_.register_overhead.value += registers;
   for (Pool& pool : machine.description_.pools) {
     for (PoolGroup& group : pool.groups) group.registers = std::max(0, group.registers - registers);
+  }
+  return machine;
+}
+
+Machine with_share_of_memory(Machine machine, double share) {
+  for (Memory& memory : machine.description_.memories) {
+    if (memory.capacity.unit == "bytes") {
+      memory.capacity.value = std::floor(memory.capacity.value * share);
+    }
   }
   return machine;
 }

@@ -177,6 +177,7 @@ class Machine {
  private:
   friend Result<Machine> load_machine(std::string_view text, std::string_view file);
   friend Machine keeping_free(Machine machine, int registers);
+  friend Machine with_share_of_memory(Machine machine, double share);
   explicit Machine(Description description) : description_(std::move(description)) {}
   Description description_;
 };
@@ -187,6 +188,9 @@ Result<Machine> load_machine(std::string_view text, std::string_view file);
 
 /// The machine with so many more registers of each thread kept from tile data, 0 to 4096.
 Machine keeping_free(Machine machine, int registers);
+
+/// The machine with that share of its memories in bytes, above 0 to 1.
+Machine with_share_of_memory(Machine machine, double share);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
 /// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work

@@ -42,12 +42,14 @@ void Slots::touch(std::size_t slot, Queue queue) {
   Slot& it = slots_[slot];
   ++it.changes;
   if (queue != 0) ++it.own[queue];
-  for (const std::size_t other : it.beside) destroy(other);
+  for (const std::size_t other : it.beside) destroy(other, queue);
 }
 
-void Slots::destroy(std::size_t slot) {
-  slots_[slot].content.clear();
-  ++slots_[slot].changes;
+void Slots::destroy(std::size_t slot, Queue queue) {
+  Slot& it = slots_[slot];
+  it.content.clear();
+  ++it.changes;
+  if (queue != 0) ++it.own[queue];
 }
 
 void Slots::put(std::size_t slot, Content content) {

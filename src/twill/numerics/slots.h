@@ -44,8 +44,8 @@ class Slots {
   const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
   /// Counts what others than `queue` did to the slot.
   std::int64_t changes(std::size_t slot, Queue queue) const;
-  /// What is there is lost.
-  void destroy(std::size_t slot);
+  /// What is there is lost, because of `queue`.
+  void destroy(std::size_t slot, Queue queue = 0);
 
   /// "load0, slot 1"
   std::string name(std::size_t slot) const;

@@ -32,14 +32,13 @@ namespace twill::solve {
 /// value (nowhere else can the sum reach its maximum): copy number j of w is alive there if
 /// s(reader) - s(w) is large enough for the order of the three slots.
 ///
-/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit, of
-/// values in registers a sixteenth more than are always alive), which is a relaxation: a refutation
-/// holds, a schedule has to be checked (recheck.h) and the search repeated with more if it does not
-/// pass.
+/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit),
+/// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
+/// search repeated with more if it does not pass.
 ///
-/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused
-/// where they do not exist, so their nodes are free there. Groups alone decide which exist, so
-/// nothing of this depends on II.
+/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused where
+/// they do not exist, so their nodes are free there. Groups alone decide which exist, so nothing of
+/// this depends on II.
 ///
 /// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
 /// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
@@ -119,7 +118,6 @@ class Encoding {
   void add_memories();
   void add_registers();
   std::int64_t countable_copies(std::int64_t fitting) const;
-  std::int64_t register_copies() const;
   void count_copies(const Occupant& value, std::size_t event, std::int64_t capacity, Literal shared,
                     std::vector<Term>& terms);
   bool is_regular(const Accumulator& accumulator) const;
@@ -157,8 +155,8 @@ class Encoding {
   std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
   std::vector<Literal> exists_;                 ///< by op: kTrue but for hand-offs
   std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked
-  std::vector<Literal> used_;                           ///< by group: true iff it has an op
-  std::vector<Literal> crossings_;  ///< one per value and receiving group; once built
+  std::vector<Literal> used_;                   ///< by group: true iff it has an op
+  std::vector<Literal> crossings_;              ///< one per value and receiving group; once built
   bool crossings_built_ = false;
   std::vector<std::pair<Literal, Meaning>> meanings_;  ///< of literals that are no atoms, in order
   std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked

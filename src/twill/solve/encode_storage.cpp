@@ -17,21 +17,13 @@ std::int64_t Encoding::countable_copies(std::int64_t fitting) const {
   return std::max<std::int64_t>(1, most_copies_ / 4);
 }
 
-/// Copies to be counted of a value in registers, besides those that are always alive: more hardly
-/// ever help, while every one is counted at the issue of every other value.
-std::int64_t Encoding::register_copies() const {
-  return std::max<std::int64_t>(1, most_copies_ / 16);
-}
-
 /// Adds to `terms` the amount of each copy of the value that is alive when `event` is issued (and
 /// `shared` is true). A value that lives for k * II has k copies alive in any cycle.
 void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64_t capacity,
                             Literal shared, std::vector<Term>& terms) {
-  std::int64_t countable = countable_copies(capacity / value.amount);
+  const std::int64_t countable = countable_copies(capacity / value.amount);
   const bool exists = instance_.tasks[value.op].always();
   const std::int64_t always = exists ? std::min(lifetimes_[value.op] / ii_, countable) : 0;
-  const bool in_registers = instance_.tasks[value.op].registers > 0;
-  if (in_registers) countable = std::min(countable, always + register_copies());
   if (always > 0) terms.push_back({value.amount * always, shared});
   for (std::int64_t copy = always + 1; copy <= countable; ++copy) {
     terms.push_back({value.amount, copy_alive(value.op, event, copy, shared)});
@@ -140,8 +132,7 @@ void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int
   for (const std::size_t op : accumulator.ops) shared.push_back(same_group(op, event));
   const Literal together = all_of(shared, {Meaning::Kind::together, number, event, 0});
   if (together != kFalse) terms.push_back({accumulator.amount, together});
-  const std::int64_t countable =
-      std::min(countable_copies(capacity / accumulator.amount), register_copies());
+  const std::int64_t countable = countable_copies(capacity / accumulator.amount);
   Literal before = kFalse;  // a value so far is alive
   for (std::size_t i = 0; i < accumulator.ops.size(); ++i) {
     if (shared[i] == kFalse) continue;
