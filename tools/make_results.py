@@ -83,7 +83,8 @@ FORCED_HEAD = """
 
 The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the
 problem that Twill extracts: the least II they can reach, beside the optimum over all structures for the same pool, at
-both ends of the costs.
+both ends of the costs. Published orders compute every exponential on the MUFU, where the optimum may have
+alternatives.
 
 | structure | kernel | pool | rates | its least II | optimum | cost |
 |---|---|---|---|---|---|---|
