@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,19 +63,19 @@ bool may_be_hand_overs(const plan::Plan& plan) {
                                [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// The other pools for which there is a schedule, the one expected to be fastest first.
-std::vector<std::string> other_pools(const report::Outcome& outcome) {
-  std::map<std::string, Cycles> expected;
-  for (const report::Candidate& candidate : outcome.candidates) {
-    if (!candidate.interval || candidate.pool == outcome.pool) continue;
-    const Cycles now = candidate.expected.value_or(*candidate.interval);
-    const auto [known, fresh] = expected.try_emplace(candidate.pool, now);
-    known->second = std::min(known->second, now);
-  }
-  std::vector<std::string> pools;
-  for (const auto& [pool, cycles] : expected) pools.push_back(pool);
+/// The pools but the outcome's, the one expected to be fastest first, then those never solved.
+std::vector<std::string> others_of(std::vector<std::string> pools, const report::Outcome& outcome) {
+  std::erase(pools, outcome.pool);
+  const auto expected = [&](const std::string& pool) {
+    Cycles least = std::numeric_limits<Cycles>::max();
+    for (const report::Candidate& candidate : outcome.candidates) {
+      if (!candidate.interval || candidate.pool != pool) continue;
+      least = std::min(least, candidate.expected.value_or(*candidate.interval));
+    }
+    return least;
+  };
   std::stable_sort(pools.begin(), pools.end(),
-                   [&](const auto& a, const auto& b) { return expected.at(a) < expected.at(b); });
+                   [&](const auto& a, const auto& b) { return expected(a) < expected(b); });
   return pools;
 }
 
@@ -84,10 +85,11 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
                             request.alternatives.take == 0 && request.pool.empty();
-  const std::string pool = planned.outcome.pool;
-  const std::vector<std::string> others = other_pools(planned.outcome);
+  const report::Outcome outcome = planned.outcome;
   auto first = printed(request, stamps, std::move(planned));
   if (first || !may_be_other) return first;
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  const std::vector<std::string> others = others_of(kernel.pools, outcome);
   for (const std::string& other : others) {
     Request again = request;
     again.pool = other;
@@ -97,7 +99,7 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
     if (!next) continue;
     Diagnostic why = first.error();
     why.message +=
-        fmt::format("; that was for pool {}, this is the kernel for pool {}", pool, other);
+        fmt::format("; that was for pool {}, this is the kernel for pool {}", outcome.pool, other);
     next->planned.outcome.warnings.push_back(std::move(why));
     return next;
   }

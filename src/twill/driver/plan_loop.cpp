@@ -235,11 +235,9 @@ class Substitutes {
 /// The pools that the request leaves open: also those that were never solved, since they cannot
 /// have the fastest schedule.
 Result<std::vector<std::string>> open_pools(const Request& request, const report::Outcome& first) {
-  std::vector<std::string> pools;
-  if (first.machine.empty() || !request.pool.empty()) return pools;
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
-  for (const machine::Pool& pool : kernel.machine->pools) pools.push_back(pool.name);
-  return pools;
+  if (first.machine.empty()) return std::vector<std::string>();
+  TWILL_TRY(Kernel kernel, read_kernel(request));
+  return std::move(kernel.pools);
 }
 
 /// Which schedule is planned, if it is not the optimum.

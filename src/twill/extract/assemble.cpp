@@ -9,7 +9,6 @@ namespace twill::extract {
 namespace {
 
 constexpr int kThreadsPerWarp = 32;
-constexpr int kWarpgroup = 4;
 /// Threads of a warp that share a row of a wgmma accumulator.
 constexpr std::int64_t kQuad = 4;
 
@@ -38,14 +37,14 @@ struct Widths {
 
 Widths widths_of(const machine::Pool& pool) {
   Widths widths;
+  widths.compute = compute_width(pool);
   for (const machine::PoolGroup& group : pool.groups) {
     if (group.loads && !widths.has_load) {
       widths.load = group.warps;
       widths.has_load = true;
     } else if (!group.loads && group.warps == 1) {
       widths.has_single = true;
-    } else if (!group.loads && !widths.has_compute) {
-      widths.compute = group.warps;
+    } else if (!group.loads) {
       widths.has_compute = true;
     }
   }

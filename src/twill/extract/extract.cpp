@@ -49,15 +49,6 @@ int compute_groups_of(const machine::Pool& pool) {
       1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(), computes)));
 }
 
-/// Of the first compute group.
-int warpgroups_of(const machine::Pool& pool) {
-  constexpr int kWarps = 4;
-  for (const machine::PoolGroup& group : pool.groups) {
-    if (!group.loads && group.warps > 1) return std::max(1, group.warps / kWarps);
-  }
-  return 1;
-}
-
 /// The rows asked for, or the machine's: then a loop that cannot be cut stays whole, with a
 /// warning.
 Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
@@ -103,7 +94,8 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   }
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
   tiling.graph.together = meetings(body, tiling.graph);
-  const Pricing pricing{&machine, options.rate, compute_groups_of(*pool), warpgroups_of(*pool)};
+  const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),
+                        std::max(1, compute_width(*pool) / kWarpgroup)};
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);

@@ -67,6 +67,13 @@ Cycles scaled(Cycles cycles, Cycles together, Cycles apart) {
 
 }  // namespace
 
+int compute_width(const machine::Pool& pool) {
+  const auto found =
+      std::find_if(pool.groups.begin(), pool.groups.end(),
+                   [](const machine::PoolGroup& it) { return !it.loads && it.warps > 1; });
+  return found == pool.groups.end() ? kWarpgroup : found->warps;
+}
+
 int parts_of_row(const Space& space, const Pricing& pricing) {
   if (space.empty()) return 1;
   const auto rows = static_cast<std::int64_t>((*pricing.machine)->subtile_rows.value);

@@ -9,6 +9,8 @@
 
 namespace twill::extract {
 
+inline constexpr int kWarpgroup = 4;  ///< warps
+
 struct Pricing {
   const machine::Machine* machine = nullptr;
   machine::Rate rate = machine::Rate::fastest;
@@ -22,11 +24,16 @@ struct PricedWay {
   machine::Cost cost;
 };
 
-/// The prices of all ops, by index, the first that of the way the kernel's text names. Ops of one chain share the time that the chain takes when its
-/// members are interleaved: their latencies, and at the slowest rate the time they hold their
-/// group, shrink in proportion. Demands on pipes and issue slots stay.
+/// The prices of all ops, by index, the first that of the way the kernel's text names. Ops of one
+/// chain share the time that the chain takes when its members are interleaved: their latencies, and
+/// at the slowest rate the time they hold their group, shrink in proportion. Demands on pipes and
+/// issue slots stay.
 Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
                                                       const Pricing& pricing);
+
+/// Warps of the pool's first compute group, which neither loads nor is of one warp; 4 if it has
+/// none.
+int compute_width(const machine::Pool& pool);
 
 /// Warpgroups of a compute group that hold parts of the same rows of a tile or row vector: more
 /// than one if it has more warpgroups than the rows fill, each with `subtile_rows` of them.

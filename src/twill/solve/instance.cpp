@@ -152,8 +152,9 @@ Cycles largest_pipe_load(const Instance& instance) {
 }
 
 /// By op, the fewest cycles from the issue of `value` to its own, by longest paths over ops that
-/// always exist.
-std::vector<Cycles> least_after(const Instance& instance, std::size_t value, Cycles ii) {
+/// always exist; of the same iteration, if no interval is given.
+std::vector<Cycles> least_after(const Instance& instance, std::size_t value,
+                                std::optional<Cycles> ii) {
   std::vector<Cycles> after(instance.op_count(), kUnreached);
   after[value] = 0;
   bool changed = true;
@@ -161,8 +162,8 @@ std::vector<Cycles> least_after(const Instance& instance, std::size_t value, Cyc
     changed = false;
     for (const Precedence& it : instance.precedences) {
       if (!instance.tasks[it.from].always() || !instance.tasks[it.to].always()) continue;
-      if (after[it.from] == kUnreached) continue;
-      const Cycles at = after[it.from] + it.delay - it.distance * ii;
+      if (after[it.from] == kUnreached || (!ii && it.distance > 0)) continue;
+      const Cycles at = after[it.from] + it.delay - it.distance * ii.value_or(0);
       if (at <= after[it.to]) continue;
       after[it.to] = at;
       changed = true;
@@ -221,24 +222,14 @@ Cycles load_bound(const Instance& instance) {
 }
 
 std::vector<Precedence> longest_paths(const Instance& instance) {
-  constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
   std::vector<Precedence> paths;
   for (std::size_t from = 0; from < instance.op_count(); ++from) {
-    std::vector<Cycles> after(instance.op_count(), kUnreached);
+    const std::vector<Cycles> after = least_after(instance, from, std::nullopt);
     std::vector<Cycles> direct(instance.op_count(), kUnreached);
-    after[from] = 0;
-    bool changed = true;
-    for (std::size_t round = 0; changed && round < instance.op_count(); ++round) {
-      changed = false;
-      for (const Precedence& it : instance.precedences) {
-        if (it.distance > 0 || after[it.from] == kUnreached) continue;
-        if (!instance.tasks[it.from].always() || !instance.tasks[it.to].always()) continue;
-        const Cycles at = after[it.from] + it.delay;
-        if (it.from == from) direct[it.to] = std::max(direct[it.to], at);
-        if (at <= after[it.to]) continue;
-        after[it.to] = at;
-        changed = true;
-      }
+    for (const Precedence& it : instance.precedences) {
+      const bool always = instance.tasks[it.from].always() && instance.tasks[it.to].always();
+      if (it.from != from || it.distance > 0 || !always) continue;
+      direct[it.to] = std::max(direct[it.to], it.delay);
     }
     for (std::size_t to = 0; to < instance.op_count(); ++to) {
       if (to != from && after[to] > direct[to]) paths.push_back({from, to, 0, after[to], 0});
