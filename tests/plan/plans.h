@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -129,6 +131,31 @@ inline Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);
+}
+
+using Steps = std::function<bool(const Step&)>;
+
+/// Calls `edit` with each sequence of steps of a role.
+inline void each_sequence(Role& role, const std::function<void(std::vector<Step>&)>& edit) {
+  edit(role.sections.prologue);
+  edit(role.sections.steady);
+  edit(role.sections.drain);
+  for (auto& path : role.sections.short_trips) edit(path);
+}
+
+/// Leaves such steps out; how many there were.
+inline int drop(Role& role, const Steps& what) {
+  int dropped = 0;
+  each_sequence(role, [&](std::vector<Step>& steps) {
+    dropped += static_cast<int>(std::erase_if(steps, what));
+  });
+  return dropped;
+}
+
+inline int drop(Plan& plan, const Steps& what) {
+  int dropped = 0;
+  for (Role& role : plan.roles) dropped += drop(role, what);
+  return dropped;
 }
 
 /// Everything a proof found, for messages.

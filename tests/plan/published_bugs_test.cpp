@@ -81,36 +81,12 @@ ld -> x blocking read-hold 4
 ld -> y blocking read-hold 4
 )";
 
-using Keep = std::function<bool(const Step&)>;
-
-/// Calls `edit` with each sequence of steps of a role.
-void each_sequence(Role& role, const std::function<void(std::vector<Step>&)>& edit) {
-  edit(role.sections.prologue);
-  edit(role.sections.steady);
-  edit(role.sections.drain);
-  for (auto& path : role.sections.short_trips) edit(path);
-}
-
 void each_step(Plan& plan, const std::function<void(Step&)>& edit) {
   for (Role& role : plan.roles) {
     each_sequence(role, [&](std::vector<Step>& steps) {
       for (Step& step : steps) edit(step);
     });
   }
-}
-
-int drop(Role& role, const Keep& what) {
-  int dropped = 0;
-  each_sequence(role, [&](std::vector<Step>& steps) {
-    dropped += static_cast<int>(std::erase_if(steps, what));
-  });
-  return dropped;
-}
-
-int drop(Plan& plan, const Keep& what) {
-  int dropped = 0;
-  for (Role& role : plan.roles) dropped += drop(role, what);
-  return dropped;
 }
 
 template <class Items>
@@ -132,7 +108,7 @@ Buffer& buffer(Plan& plan, const std::string& name) {
   return plan.buffers[index_named(plan.buffers, name)];
 }
 
-Keep steps(StepKind kind, ChannelId of) {
+Steps steps(StepKind kind, ChannelId of) {
   return [=](const Step& step) { return step.kind == kind && step.channel == of; };
 }
 

@@ -37,6 +37,8 @@ bool is_wait(const DraftStep& step) {
   return kind == StepKind::wait || kind == StepKind::acquire;
 }
 
+bool is_meeting(const DraftStep& step) { return step.step.kind == StepKind::rendezvous; }
+
 bool is_arrival_of_threads(const DraftStep& step) {
   const StepKind kind = step.step.kind;
   return (kind == StepKind::commit || kind == StepKind::release) &&
@@ -85,11 +87,18 @@ void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
 }
 
 /// In a role that touches tensor memory: whatever it did there comes before each of its arrivals,
-/// and whatever it does comes after each of its waits.
-void fence_tensor(Cluster& cluster) {
-  fence_each(cluster.before, Fence::tensor_after, is_wait);
+/// and whatever it does comes after each of its waits. Where its warps meet for the sake of work in
+/// tensor memory that one of them starts, they do both.
+void fence_tensor(const Draft& draft, Cluster& cluster) {
+  const bool meets = draft.mechanism(cluster.op) == Mechanism::tcgen05;
+  if (meets) fence_each(cluster.before, Fence::tensor_before, is_meeting);
+  fence_each(cluster.before, Fence::tensor_after, [&](const DraftStep& step) {
+    return is_wait(step) || (meets && is_meeting(step));
+  });
   fence_each(cluster.after, Fence::tensor_before, is_arrival_of_threads);
 }
+
+constexpr int kMeeting = 4;  ///< rank of the moment at which the warps of a role meet
 
 /// What comes first within a cluster.
 int rank_of(const DraftStep& step, bool before) {
@@ -101,20 +110,21 @@ int rank_of(const DraftStep& step, bool before) {
     case StepKind::expect:
       return 2;
     case StepKind::rendezvous:
-      return 3;
+      return kMeeting;
     case StepKind::take:
-      return 5;
+      return 6;
     case StepKind::pass:
       return 0;
     case StepKind::stage:
       return 2;
     case StepKind::fence:
-      if (before) return step.step.fence == Fence::wgmma ? 6 : 4;
+      if (before && step.step.fence == Fence::tensor_before) return 3;
+      if (before) return step.step.fence == Fence::wgmma ? 7 : 5;
       return step.step.fence == Fence::proxy ? 3 : 4;
     case StepKind::commit:
       return 5;
     default:
-      return 7;
+      return 8;
   }
 }
 
@@ -128,7 +138,7 @@ void sort_steps(std::vector<DraftStep>& steps, bool before) {
 void hoist_needs(Cluster& cluster) {
   if (!cluster.main || cluster.main->needs.empty()) return;
   for (DraftStep& step : cluster.before) {
-    if (rank_of(step, true) < 3 || step.time != cluster.main->time) continue;
+    if (rank_of(step, true) < kMeeting || step.time != cluster.main->time) continue;
     std::swap(step.needs, cluster.main->needs);
     return;
   }
@@ -146,7 +156,7 @@ void make_fences(Draft& draft) {
         cluster.before.push_back(fence(Fence::wgmma, cluster.time, By::every_warp));
       }
       fence_proxy(draft, cluster);
-      if (tensor) fence_tensor(cluster);
+      if (tensor) fence_tensor(draft, cluster);
       sort_steps(cluster.before, true);
       sort_steps(cluster.after, false);
       hoist_needs(cluster);

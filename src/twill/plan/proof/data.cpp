@@ -38,7 +38,7 @@ class DataCheck {
       if (findings_.full()) return;
     }
     for (std::size_t b = 0; b < slots_.size(); ++b) {
-      for (Slot& slot : slots_[b]) check_slot(slot);
+      for (Slot& slot : slots_[b]) check_slot(slot, plan_.buffers[b].residence);
       if (findings_.full()) return;
     }
     check_aliases();
@@ -230,52 +230,61 @@ class DataCheck {
   void check_fences(const Access& write, const Access& read, std::optional<BufferId> buffer) {
     if (!buffer) return;
     const Residence residence = plan_[*buffer].residence;
-    const bool tensor = residence == Residence::tensor;
     const Mechanism reader = mechanism(read.op);
     const bool async_reader = reader == Mechanism::wgmma || reader == Mechanism::tcgen05 ||
                               reader == Mechanism::bulk_store;
-    const bool crosses = role(write.op) != role(read.op);
     if (residence == Residence::shared && by_threads(write) && async_reader) {
       need_fence_after(write, read, Fence::proxy);
     }
-    if (tensor && crosses && by_threads(write)) {
-      need_fence_after(write, read, Fence::tensor_before);
-    }
-    if (tensor && crosses) need_fence_before(write, read);
+    check_tensor_fences(write, read, residence);
   }
 
-  /// A fence in each writing strand, after the write and before the read.
-  void need_fence_after(const Access& write, const Access& read, Fence kind) {
+  /// Accesses to tensor memory by different warps, one of them not only a read: what tcgen05.fence
+  /// orders. Work of the unit itself has ended when its barrier tells so, and needs no fence before.
+  void check_tensor_fences(const Access& first, const Access& second, Residence residence) {
+    if (residence != Residence::tensor || same_queue(first.op, second.op)) return;
+    const auto by_tcgen05 = [&](const Access& access) {
+      return by_threads(access) || mechanism(access.op) == Mechanism::tcgen05;
+    };
+    if (!by_tcgen05(first) || !by_tcgen05(second)) return;
+    const bool one_role = role(first.op) == role(second.op);
+    const bool own_lanes = by_threads(first) && by_threads(second);
+    if (one_role && (own_lanes || plan_[role(first.op)].warps == 1)) return;
+    if (by_threads(first)) need_fence_after(first, second, Fence::tensor_before);
+    need_fence_before(first, second);
+  }
+
+  /// A fence in each strand of the first, after it and before the second.
+  void need_fence_after(const Access& first, const Access& second, Fence kind) {
     for (std::size_t s = 0; s < kStrands; ++s) {
-      const EventId wrote = write.when->begin[s];
-      if (wrote == kNone) continue;
-      const auto& fences = run_.fences(role(write.op), s, kind);
-      const auto next = std::upper_bound(fences.begin(), fences.end(), wrote);
-      if (next != fences.end() && run_.before(*next, read.when->begin[0])) continue;
+      const EventId did = first.when->begin[s];
+      if (did == kNone) continue;
+      const auto& fences = run_.fences(role(first.op), s, kind);
+      const auto next = std::upper_bound(fences.begin(), fences.end(), did);
+      if (next != fences.end() && run_.before(*next, second.when->begin[0])) continue;
       findings_.add(
           "fence",
-          fmt::format("with {}, {} of iteration {} reads {} with no {} fence after it "
-                      "was written",
-                      run_.trips(), name(read.op), read.at, name(write.op), name_of(kind)),
-          {run_.describe(wrote)});
+          fmt::format("with {}, {} of iteration {} comes after {} with no {} fence in between",
+                      run_.trips(), name(second.op), second.at, name(first.op), name_of(kind)),
+          {run_.describe(did)});
       return;
     }
   }
 
-  /// A tensor-after fence in each reading strand, after the write and before the read.
-  void need_fence_before(const Access& write, const Access& read) {
+  /// A tensor-after fence in each strand of the second, after the first and before it.
+  void need_fence_before(const Access& first, const Access& second) {
     for (std::size_t t = 0; t < kStrands; ++t) {
-      const EventId reads = read.when->begin[t];
-      if (reads == kNone) continue;
-      const auto& fences = run_.fences(role(read.op), t, Fence::tensor_after);
-      const auto next = std::lower_bound(fences.begin(), fences.end(), reads);
-      if (next != fences.begin() && run_.before(write.when->end[0], *(next - 1))) continue;
+      const EventId does = second.when->begin[t];
+      if (does == kNone) continue;
+      const auto& fences = run_.fences(role(second.op), t, Fence::tensor_after);
+      const auto next = std::lower_bound(fences.begin(), fences.end(), does);
+      if (next != fences.begin() && run_.before(first.when->end[0], *(next - 1))) continue;
       findings_.add(
           "fence",
-          fmt::format("with {}, {} of iteration {} reads {} from tensor memory with no "
-                      "tensor-after fence in between",
-                      run_.trips(), name(read.op), read.at, name(write.op)),
-          {run_.describe(reads)});
+          fmt::format("with {}, {} of iteration {} comes after {} with no {} fence in between",
+                      run_.trips(), name(second.op), second.at, name(first.op),
+                      name_of(Fence::tensor_after)),
+          {run_.describe(does)});
       return;
     }
   }
@@ -290,18 +299,21 @@ class DataCheck {
   }
 
   /// All writes follow each other, and each read lies between its write and the next.
-  void check_slot(Slot& slot) {
+  void check_slot(Slot& slot, Residence residence) {
     std::sort(slot.writes.begin(), slot.writes.end(), [&](const Access& a, const Access& b) {
       return run_.position(a.when->begin[0]) < run_.position(b.when->begin[0]);
     });
     for (std::size_t k = 0; k + 1 < slot.writes.size(); ++k) {
       const Access& next = slot.writes[k + 1];
-      if (may_follow(slot.writes[k], next, own(slot.writes[k], next))) continue;
+      if (may_follow(slot.writes[k], next, own(slot.writes[k], next))) {
+        check_tensor_fences(slot.writes[k], next, residence);
+        continue;
+      }
       report("overwrite", "overwrites, and is not ordered after,", next, slot.writes[k]);
       if (findings_.full()) return;
     }
     find_writes(slot);
-    for (const Access& read : slot.reads) check_overwritten(slot, read);
+    for (const Access& read : slot.reads) check_overwritten(slot, read, residence);
   }
 
   /// Which write each read of a slot is about, once the writes are in order.
@@ -338,7 +350,7 @@ class DataCheck {
            is_private(home, second.op, first.op);
   }
 
-  void check_overwritten(const Slot& slot, const Access& read) {
+  void check_overwritten(const Slot& slot, const Access& read, Residence residence) {
     if (read.iteration >= 0 && !read.write) return;  // found elsewhere
     const std::size_t after = read.write ? *read.write + 1 : 0;
     if (after >= slot.writes.size()) return;
@@ -348,7 +360,10 @@ class DataCheck {
       return;
     }
     if (!read.staging && updates(read.op, read.at, *next)) return;
-    if (may_follow(read, *next, own(read, *next))) return;
+    if (may_follow(read, *next, own(read, *next))) {
+      check_tensor_fences(read, *next, residence);
+      return;
+    }
     report("overwrite",
            fmt::format("overwrites {} of iteration {}, and is not ordered after its reader",
                        name(read.value), read.iteration)
@@ -389,7 +404,11 @@ class DataCheck {
     for (const Access& foreign : theirs.writes) {
       for (const Access& write : mine.writes) {
         const bool own = apart(write, foreign, residence);
-        if (may_follow(write, foreign, own) || may_follow(foreign, write, own)) continue;
+        if (may_follow(write, foreign, own)) {
+          check_tensor_fences(write, foreign, residence);
+          continue;
+        }
+        if (may_follow(foreign, write, own)) continue;  // its turn comes the other way round
         report("overwrite", "lies in the same place as, and is not ordered with,", foreign, write);
         if (findings_.full()) return;
       }
@@ -397,7 +416,11 @@ class DataCheck {
         const Access& write = read.write ? mine.writes[*read.write] : read;
         const bool before_write =
             read.iteration >= 0 && may_follow(foreign, write, apart(foreign, write, residence));
-        if (before_write || may_follow(read, foreign, apart(read, foreign, residence))) continue;
+        if (before_write) continue;
+        if (may_follow(read, foreign, apart(read, foreign, residence))) {
+          check_tensor_fences(read, foreign, residence);
+          continue;
+        }
         report("overwrite", "lies in the same place as what is read by, and is not ordered after,",
                foreign, read);
         if (findings_.full()) return;
