@@ -77,6 +77,7 @@ class BarrierCheck {
                                 run_.trips(), name(), phase));
       return;
     }
+    if (run_.of_one_tile(before.front().event, arrivals.front().event)) return;
     for (const Arriving& late : arrivals) {
       for (const Arriving& early : before) {
         if (run_.before(early.event, late.event)) continue;
@@ -105,8 +106,14 @@ class BarrierCheck {
     check_not_missed(wait);
   }
 
+  bool in_one_tile(const Wait& wait, const Arrivals& arrivals) const {
+    return !arrivals.empty() && run_.of_one_tile(wait.event, arrivals.front().event);
+  }
+
   void check_not_early(const Wait& wait) {
-    for (const Arriving& arrival : arrivals_of(wait.phase - 1)) {
+    const Arrivals previous = arrivals_of(wait.phase - 1);
+    if (in_one_tile(wait, previous)) return;
+    for (const Arriving& arrival : previous) {
       const bool over = wait.before != kNone && run_.before_or_same(arrival.event, wait.before);
       if (over) continue;
       findings_.add(
@@ -121,6 +128,7 @@ class BarrierCheck {
 
   void check_not_missed(const Wait& wait) {
     const Arrivals next = arrivals_of(wait.phase + 1);
+    if (in_one_tile(wait, next)) return;
     const bool kept = std::any_of(next.begin(), next.end(), [&](const Arriving& arrival) {
       return run_.before(wait.event, arrival.event);
     });

@@ -89,7 +89,7 @@ class DataCheck {
 
   void check_order(const problem::Dependence& d, std::int64_t i) {
     const std::int64_t n = i - d.distance;
-    if (before_tile(d, i) || plan_.problem[d.from].streaming) return;
+    if (before_tile(d, i) || plan_.problem[d.from].streaming || run_.in_one_tile(n, i)) return;
     const Access first = written(d.from, n, false);
     const Access second = written(d.to, i, false);
     const problem::Way& way =
@@ -142,6 +142,7 @@ class DataCheck {
       return;
     }
     if (buffer) slot_of(*buffer, n).reads.push_back(read);
+    if (run_.in_one_tile(n, i)) return;
     if (in_place(d) && same_queue(d.from, d.to)) {
       if (!run_.before(write.when->end[0], read.when->end[0])) {
         report("read-before-write", "updates in place, but is not queued after", read, write);
@@ -305,6 +306,7 @@ class DataCheck {
     });
     for (std::size_t k = 0; k + 1 < slot.writes.size(); ++k) {
       const Access& next = slot.writes[k + 1];
+      if (run_.in_one_tile(slot.writes[k].at, next.at)) continue;
       if (may_follow(slot.writes[k], next, own(slot.writes[k], next))) {
         check_tensor_fences(slot.writes[k], next, residence);
         continue;
@@ -355,6 +357,7 @@ class DataCheck {
     const std::size_t after = read.write ? *read.write + 1 : 0;
     if (after >= slot.writes.size()) return;
     const Access* const next = &slot.writes[after];
+    if (run_.in_one_tile(read.at, next->at)) return;
     if (next->op == read.op && next->at == read.at && !next->staging && !read.staging) {
       check_own_result(read);
       return;

@@ -77,6 +77,15 @@ class Run {
     return iteration - first_of(tile_of(iteration));
   }
   const std::vector<Event>& events() const { return events_; }
+  /// Whether two iterations lie in one of many tiles. Then a run of that tile alone has decided what
+  /// comes before what there: no path leads to an earlier tile (docs/decisions/0006-plan-proof.md).
+  bool in_one_tile(std::int64_t a, std::int64_t b) const {
+    return tiles() > 1 && tile_of(a) == tile_of(b);
+  }
+  /// The same for what two events are about.
+  bool of_one_tile(EventId a, EventId b) const {
+    return tiles() > 1 && tile_of(events_[a]) == tile_of(events_[b]);
+  }
   /// Precondition: settled.
   const BarrierTable& barriers() const { return barriers_; }
   /// The last event of each strand that has one.
@@ -128,6 +137,10 @@ class Run {
   std::size_t outside_index(std::size_t what, RoleId role, std::int64_t tile) const {
     return (what * plan().roles.size() + role.index()) * tiles_.size() +
            static_cast<std::size_t>(tile);
+  }
+  std::int64_t tile_of(const Event& event) const {
+    if (event.step->instance.from == Instance::From::tile) return event.iteration;
+    return event.iteration < iterations() ? tile_of(event.iteration) : tiles();
   }
   void clear(const TileTrips& tiles);
   void close_barriers(Findings& findings);
