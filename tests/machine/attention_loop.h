@@ -20,6 +20,7 @@ struct AttentionLoop {
   int groups = 2;
   int keys = 128;             ///< per step
   bool skip_rescale = false;  ///< O is not rescaled (its maximum did not grow)
+  bool hoisted = false;       ///< O is waited for above the exponentials: ptxas moves the wait there
 };
 
 struct PosedOrder {
@@ -123,7 +124,7 @@ class AttentionBuilder {
     depend(maximum, exp2);
     depend(exp2, rescale);
     depend(rescale, pv);
-    depend(pv, rescale, 1, true);
+    depend(pv, loop_.hoisted ? exp2 : rescale, 1, true);
     if (!fa3) depend(pv, qk, 1, true);
     qk_.push_back(qk);
     pv_.push_back(pv);
