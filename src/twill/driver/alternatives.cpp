@@ -39,6 +39,7 @@ report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
   report::Alternative out;
   const schedule::Order order = schedule::order_of(outcome.problem, found.schedule);
   if (ends.fastest) out.expected = co_run_interval(*ends.fastest, order);
+  if (out.expected) *out.expected += handed_over(*ends.fastest, found.schedule);
   if (ends.slowest) out.slowest = kept_interval(*ends.slowest, order);
   if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =

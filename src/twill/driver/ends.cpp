@@ -31,27 +31,6 @@ const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
   return found == posed.pools.end() ? nullptr : &*found;
 }
 
-/// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
-/// side has half of a transfer.
-Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule) {
-  std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
-  for (const problem::Dependence& it : problem.dependences()) {
-    const schedule::GroupId to = schedule.ops[it.to.index()].group;
-    if (!it.carries_value || to == schedule.ops[it.from.index()].group) continue;
-    Cycles& cycles = given[{it.from, to}];
-    cycles = std::max(cycles, it.transfer);
-  }
-  std::map<schedule::GroupId, Cycles> busy;
-  Cycles most = 0;
-  for (const auto& [crossing, cycles] : given) {
-    const auto& [value, to] = crossing;
-    for (const schedule::GroupId group : {schedule.ops[value.index()].group, to}) {
-      most = std::max(most, (busy[group] += cycles) / 2);
-    }
-  }
-  return most;
-}
-
 /// The earliest schedule of the order's least II that keeps all rules.
 std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
                                                 const schedule::Order& order) {
@@ -94,6 +73,7 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
   out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule);
   if (fast != nullptr) {
     out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
+    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule);
   }
   if (rate == Rate::slowest) {
     out.slowest = out.interval;
@@ -126,8 +106,7 @@ Cycles least_expected(const std::vector<Candidate>& candidates) {
 
 /// Whose schedule is kept. Without any, the first candidate's answer. Of those that the co-run
 /// model cannot tell apart, the one with the least interval at the slowest rates, hand-offs
-/// included: to a schedule they are a delay, but the threads that write and read a tile do nothing
-/// else meanwhile (measured: docs/hardware.md, GEMM + row sum).
+/// included (measured: docs/hardware.md, GEMM + row sum).
 std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate> wanted) {
   const double limit = schedule::kCoRunError * static_cast<double>(least_expected(candidates));
   const auto rank = [&](const Candidate& it) {
@@ -292,9 +271,30 @@ class Ends {
 
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order) {
-  const auto run = schedule::co_run(fastest, order, schedule::Turns::enforced);
+  auto run = schedule::co_run(fastest, order, schedule::Turns::first_come);
+  auto in_turns = schedule::co_run(fastest, order, schedule::Turns::enforced);
+  if (in_turns && (!run || in_turns->interval < run->interval)) run = std::move(in_turns);
   if (!run) return std::nullopt;
   return static_cast<Cycles>(std::llround(run->interval));
+}
+
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
+  for (const problem::Dependence& it : problem.dependences()) {
+    const schedule::GroupId to = schedule.ops[it.to.index()].group;
+    if (!it.carries_value || to == schedule.ops[it.from.index()].group) continue;
+    Cycles& cycles = given[{it.from, to}];
+    cycles = std::max(cycles, it.transfer);
+  }
+  std::map<schedule::GroupId, Cycles> busy;
+  Cycles most = 0;
+  for (const auto& [crossing, cycles] : given) {
+    const auto& [value, to] = crossing;
+    for (const schedule::GroupId group : {schedule.ops[value.index()].group, to}) {
+      most = std::max(most, (busy[group] += cycles) / 2);
+    }
+  }
+  return most;
 }
 
 std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order) {

@@ -32,10 +32,16 @@ struct BestEnd {
 /// From what nothing can beat to what the chosen order can keep.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
 
-/// What the order's interval is expected to be in a loop with every op at its fastest. Nothing if
-/// it cannot be run.
+/// What the order's interval is expected to be in a loop with every op at its fastest: first come,
+/// first served, or with turns on the units if it is faster so, since a plan has turns only where
+/// they help. Nothing if it cannot be run.
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
+
+/// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
+/// side has half of a transfer. To a schedule, and so to the co-run of its order, a hand-off is a
+/// delay, but the threads that write and read a tile do nothing else meanwhile.
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// The order's least II in a loop with every op at its slowest. Nothing if no schedule of that II
 /// keeps all rules.
@@ -44,8 +50,8 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 /// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
 /// the slowest rates for each pool that might still be faster; or with `request.rate` only that
 /// end. The least expected interval wins; of candidates that differ by no more than the co-run
-/// model's error, the one with the least interval at the slowest rates, the busiest group's share
-/// of the hand-offs added; of equal ones the first. All solves together stay within
+/// model's error, the one with the least interval at the slowest rates; the busiest group's share
+/// of the hand-offs is added to both; of equal ones the first. All solves together stay within
 /// `limits.work_limit`. `certifies`: with a certificate.
 Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies);
 
