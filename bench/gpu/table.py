@@ -19,7 +19,8 @@ In the same session `check.py` compared each of 68 emitted kernels (10 kernels, 
 4 to 13 sizes, odd ones and empty loops among them, then 15 kernels that run in clusters of two, the dual GEMM of strategy twill, and by all
 strategies in bf16 `fa_bwd_dq` and two products with bias and activation (`gemm_bias`, operands as they are or transposed): the largest relative
 errors are 2.9e-4 (fp16) and 2.4e-3 (bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same
-bits. The four attention kernels of strategy cypress are right, but ptxas serializes their products (C7514): `--compile` refuses them.
+bits. The four attention kernels of strategy cypress were right, but ptxas serialized their products (C7514); since plans begin their
+interval where no product is in flight it does not.
 
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,

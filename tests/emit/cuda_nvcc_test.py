@@ -22,7 +22,7 @@ REFUSED = {"gemm_bias_tt"}
 # Kernel, strategy, whether bf16, and most CTAs of a cluster.
 CASES = [(name, "twill", False) for name in emit.SOURCES]
 CASES += [("dual_gemm", "modulo", False), ("gemm_rowsum", "modulo", False), ("fa_fwd_d128", "modulo", False),
-          ("gemm_128x128x64", "sequential", False), ("fa_fwd_d64", "triton", False), ("gemm_128x256x64", "twill", True),
+          ("gemm_128x128x64", "sequential", False), ("fa_fwd_d64", "triton", False), ("fa_fwd_d128", "cypress", False), ("gemm_128x256x64", "twill", True),
           ("fa_fwd_d128", "twill", True)]
 CASES = [(*case, 1) for case in CASES]
 CASES += [(name, "modulo", False, 2) for name in ("gemm_128x256x64", "gemm_batched", "dual_gemm")]

@@ -50,6 +50,48 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
+// Wherever a schedule begins its interval, no product whose result others read is in flight over the
+// back edge of a role's loop: ptxas would serialize it. Where it already begins well, it stays.
+TEST(Plan, BeginsTheIntervalBetweenProducts) {
+  constexpr const char* kLongWork = R"(
+loop long_work
+unit TC
+unit TMA
+memory SMEM capacity 4
+group L warps 1 loads
+group C warps 2 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 2 registers 4 async
+op f latency 8 issue 8 warps 2 registers 1
+ld -> mm blocking
+mm -> f blocking
+f -> f distance 1
+)";
+  const auto loop = schedule::parse_loop(kLongWork, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const Cycles interval = answer.schedule->initiation_interval;
+  const OpId product(1);
+  ASSERT_EQ(loop->problem[product].name, "mm");
+  const Cycles latency = loop->problem[product].ways[0].latency;
+  int moved = 0;
+  for (Cycles later = 0; later < interval; ++later) {
+    schedule::Schedule schedule = *answer.schedule;
+    for (schedule::Placement& placement : schedule.ops) placement.issue += later;
+    const auto checked = verify::verify(loop->problem, schedule);
+    ASSERT_TRUE(checked.has_value());
+    const auto plan = draft_plan(*checked, {});
+    ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
+    const Cycles slot = schedule::slot_of(plan->schedule, product);
+    EXPECT_LE(slot + latency, interval) << to_text(*plan);
+    const bool over = schedule::slot_of(schedule, product) + latency > interval;
+    EXPECT_EQ(slot != schedule::slot_of(schedule, product), over);
+    moved += over ? 1 : 0;
+    EXPECT_TRUE(prove(*plan).has_value());
+  }
+  EXPECT_GT(moved, 0);
+  EXPECT_LT(moved, interval);
+}
+
 // What one tile leaves undone, the next one of a persistent kernel waits for.
 TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
   Plan plan = plan_of(kRegisters);

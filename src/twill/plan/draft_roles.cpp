@@ -77,6 +77,41 @@ Result<void> set_registers(Draft& draft, const Setting& setting, const std::vect
   return {};
 }
 
+/// Moves the beginning of the interval, and with it that of all roles' loops, to the issue of a
+/// product over which the fewest others are in flight, if they are fewer than where the schedule
+/// begins: ptxas serializes products that are in flight over the back edge of a loop and whose
+/// results others read (C7514). A schedule moved as a whole is the same schedule.
+void begin_between_products(Draft& draft) {
+  std::vector<OpId> products;
+  for (const Read& read : draft.reads) {
+    const bool own = same_queue(draft, read.value, read.reader);
+    if (draft.mechanism(read.value) == Mechanism::wgmma && read.carries_value && !own) {
+      products.push_back(read.value);
+    }
+  }
+  std::sort(products.begin(), products.end());
+  products.erase(std::unique(products.begin(), products.end()), products.end());
+  const auto slot_of = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
+  const auto in_flight = [&](Cycles at) {
+    return std::count_if(products.begin(), products.end(), [&](OpId op) {
+      const Cycles since = at - slot_of(op) + (at < slot_of(op) ? draft.interval : 0);
+      return since > 0 && since < draft.way(op).latency;
+    });
+  };
+  Cycles begin = 0;
+  for (const OpId op : products) {
+    if (in_flight(slot_of(op)) < in_flight(begin)) begin = slot_of(op);
+  }
+  if (begin == 0) return;
+  for (schedule::Placement& placement : draft.plan.schedule.ops) {
+    placement.issue += draft.interval - begin;
+  }
+  draft.plan.notes.push_back(
+      fmt::format("the interval begins at cycle {} of the schedule's, where fewer products are in "
+                  "flight over the back edges of the loops",
+                  begin));
+}
+
 }  // namespace
 
 Cycles floor_div(Cycles a, Cycles b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -166,6 +201,7 @@ Result<void> make_roles(Draft& draft, const Setting& setting) {
     const bool told = v < setting.mechanisms.size() && setting.mechanisms[v];
     plan.mechanisms.push_back(told ? *setting.mechanisms[v] : mechanism_of(draft, OpId(v)));
   }
+  begin_between_products(draft);
   set_limits(draft, setting);
   return set_registers(draft, setting, kept);
 }
