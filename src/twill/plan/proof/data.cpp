@@ -238,6 +238,10 @@ class DataCheck {
     if (residence == Residence::shared && by_threads(write) && async_reader) {
       need_fence_after(write, read, Fence::proxy);
     }
+    if (residence == Residence::shared && mechanism(write.op) == Mechanism::cp_async &&
+        !write.staging && async_reader) {
+      need_proxy_fence_before(write, read);
+    }
     if (tensor && crosses && by_threads(write)) {
       need_fence_after(write, read, Fence::tensor_before);
     }
@@ -258,6 +262,24 @@ class DataCheck {
                       "was written",
                       run_.trips(), name(read.op), read.at, name(write.op), name_of(kind)),
           {run_.describe(wrote)});
+      return;
+    }
+  }
+
+  /// A copy by threads ends when nobody looks: a proxy fence in each reading strand, after the end
+  /// of the copy and before the read.
+  void need_proxy_fence_before(const Access& write, const Access& read) {
+    for (std::size_t t = 0; t < kStrands; ++t) {
+      const EventId reads = read.when->begin[t];
+      if (reads == kNone) continue;
+      const auto& fences = run_.fences(role(read.op), t, Fence::proxy);
+      const auto next = std::lower_bound(fences.begin(), fences.end(), reads);
+      if (next != fences.begin() && run_.before(write.when->end[0], *(next - 1))) continue;
+      findings_.add("fence",
+                    fmt::format("with {}, {} of iteration {} reads {}, which threads copied, with "
+                                "no proxy fence in between",
+                                run_.trips(), name(read.op), read.at, name(write.op)),
+                    {run_.describe(reads)});
       return;
     }
   }
