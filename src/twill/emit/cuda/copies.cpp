@@ -245,6 +245,13 @@ constexpr const char* kUnroll = "#pragma unroll";
 
 }  // namespace
 
+/// Read anew where it is used: what follows from it would be computed ahead of the loop, and held
+/// in registers that the role does not have.
+std::string RolePrinter::thread_of_role() const {
+  const std::string first = role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
+  return fmt::format("const int thread = twill::thread_here(){};", first);
+}
+
 Tiles RolePrinter::tiles_at(const std::string& iteration) {
   return {view_, scalars_, -1, iteration, [this](ir::ValueId value) {
             const auto found = kept_.find(value);
@@ -273,6 +280,8 @@ Result<void> RolePrinter::keep_vector(Text& text, const Copy& copy, const KeptVe
   variable.name = "v" + variable.name;
   if (variable.type.empty()) return view_.refuse(kept.value, "has elements CUDA has no type for");
   text.line(fmt::format("{} {}[{}];", variable.type, variable.name, count));
+  if (!kept.in_loop) text.open("");
+  if (!kept.in_loop) text.line(thread_of_role());
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", count));
   print_place(text, copy, of_slot_rows && copy.of_row() > 1 ? fmt::format("i * {}", copy.of_row()) : "i");
@@ -280,32 +289,28 @@ Result<void> RolePrinter::keep_vector(Text& text, const Copy& copy, const KeptVe
   TWILL_TRY(const auto made, tiles_at(iteration).at(text, {kept.value}, place));
   text.line(fmt::format("{}[i] = {};", variable.name, made[0]));
   text.close();
+  if (!kept.in_loop) text.close();
   kept_.insert_or_assign(kept.value, std::move(variable));
   return {};
 }
 
 /// Before the loop: what the addresses of the role's copies take that does not change in it.
 Result<void> RolePrinter::prepare_copies(Text& text) {
-  bool first = true;
   for (const Step& step : role_.sections.steady) {
     if (step.kind != plan::StepKind::issue || !step.op) continue;
     if (plan_.mechanisms[step.op->index()] != plan::Mechanism::cp_async) continue;
     TWILL_TRY(const Copy copy, copy_of(view_, *step.op, 32 * role_.warps));
-    if (std::exchange(first, false)) {
-      text.line(fmt::format("const int thread = static_cast<int>(threadIdx.x){};  // of the role",
-                            role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp)));
-    }
     const Kept kept = kept_for(view_, copy.load);
     const bool any = std::any_of(kept.vectors.begin(), kept.vectors.end(),
                                  [](const KeptVector& it) { return !it.in_loop; });
     if (!any) continue;
-    text.line("// for the addresses of " + plan_.problem[*step.op].name);
     Text body(text.depth());
     kept_.clear();
     for (const KeptVector& it : kept.vectors) {
       if (it.in_loop) continue;
       TWILL_TRY_VOID(keep_vector(body, copy, it, ""));
     }
+    text.line("// for the addresses of " + plan_.problem[*step.op].name);
     text.append(body);
     prepared_[*step.op] = std::exchange(kept_, {});
   }
@@ -321,6 +326,7 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
   kept_ = prepared_[*step.op];
   text.open("");
   text.line("// " + comment(step));
+  text.line(thread_of_role());
   text.line(fmt::format("char* const slot = {};", address(copy.tile.buffer, slot_of(copy.tile.buffer, step.instance))));
   for (const ir::ValueId scalar : kept.scalars) {
     TWILL_TRY(const std::string value, scalars_(scalar, at));

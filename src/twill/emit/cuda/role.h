@@ -100,6 +100,7 @@ class RolePrinter {
   Result<void> issue_copy(Text& text, const plan::Step& step);
   Result<void> keep_vector(Text& text, const Copy& copy, const KeptVector& kept,
                            const std::string& iteration);
+  std::string thread_of_role() const;
   /// Arithmetic on elements that are copied, with what is kept for them.
   Tiles tiles_at(const std::string& iteration);
 
