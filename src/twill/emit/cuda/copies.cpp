@@ -64,18 +64,21 @@ std::int64_t bytes_of_chunk(const View& view, const ir::MemoryAccess& access,
 
 }  // namespace
 
-Result<Copy> copy_of(const View& view, OpId op, int threads) {
+Result<ir::OpId> load_copied_by(const View& view, OpId op) {
   const auto& sources = view.origin(op).sources;
   const auto found = std::find_if(sources.begin(), sources.end(), [&](const auto& source) {
     const ir::Op& it = view.program().op(source.op);
-    return it.kind == OpKind::tt_load && ir::is_tensor(ir::type_of(view.program(), it.results.at(0))) &&
-           ir::type_of(view.program(), it.results[0])->shape.size() == 2;
+    std::vector<ir::ValueId> filled;
+    return it.kind == OpKind::tt_load && find_allocations(view, it.results.at(0), filled) &&
+           !filled.empty();
   });
-  if (found == sources.end()) {
-    return view.refuse(sources.front().op, "is copied by threads, and is no load of a matrix");
-  }
+  if (found != sources.end()) return found->op;
+  return view.refuse(sources.front().op, "is copied by threads, and fills no tile of its own");
+}
+
+Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   Copy copy;
-  copy.load = found->op;
+  copy.load = load;
   copy.threads = threads;
   TWILL_TRY_VOID(view.check_load(copy.load));
   TWILL_TRY_VOID(view.check_fresh(copy.load));
@@ -271,7 +274,7 @@ Result<void> RolePrinter::keep_vector(Text& text, const Copy& copy, const KeptVe
   const bool of_slot_rows = kept.along_rows != copy.flipped;
   const std::int64_t count = of_slot_rows ? copy.rows_each() : copy.of_row();
   Variable variable{fmt::format("{}_{}", identifier(view_.program().value(kept.value).name),
-                                identifier(plan_.problem[*copy.tile.op].name)),
+                                identifier(plan_[copy.tile.buffer].name)),
                     {kept.along_rows ? Shape::Kind::row_vector : Shape::Kind::column_vector, 0, 0},
                     cpp_type(type),
                     false,
@@ -299,7 +302,8 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
   for (const Step& step : role_.sections.steady) {
     if (step.kind != plan::StepKind::issue || !step.op) continue;
     if (plan_.mechanisms[step.op->index()] != plan::Mechanism::cp_async) continue;
-    TWILL_TRY(const Copy copy, copy_of(view_, *step.op, 32 * role_.warps));
+    TWILL_TRY(const ir::OpId load, load_copied_by(view_, *step.op));
+    TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
     const Kept kept = kept_for(view_, copy.load);
     const bool any = std::any_of(kept.vectors.begin(), kept.vectors.end(),
                                  [](const KeptVector& it) { return !it.in_loop; });
@@ -319,11 +323,17 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
 
 /// Each thread copies its chunks, and arrives once they have landed.
 Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
-  TWILL_TRY(const Copy copy, copy_of(view_, *step.op, 32 * role_.warps));
+  ir::OpId load{};
+  if (step.outside) {
+    load = view_.op_of_outside(*step.outside);
+  } else {
+    TWILL_TRY(load, load_copied_by(view_, *step.op));
+    kept_ = prepared_[*step.op];
+  }
+  TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
   const auto access = *ir::memory_access(view_.program().op(copy.load));
-  const std::string at = iteration(step.instance);
+  const std::string at = step.outside ? "" : iteration(step.instance);
   const Kept kept = kept_for(view_, copy.load);
-  kept_ = prepared_[*step.op];
   text.open("");
   text.line("// " + comment(step));
   text.line(thread_of_role());
@@ -335,7 +345,7 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
     scalars_.call(scalar, name);
   }
   for (const KeptVector& it : kept.vectors) {
-    if (!it.in_loop) continue;
+    if (step.op && !it.in_loop) continue;
     TWILL_TRY_VOID(keep_vector(text, copy, it, at));
   }
   text.line(kUnroll);

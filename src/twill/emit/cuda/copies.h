@@ -30,9 +30,12 @@ struct Copy {
   std::int64_t rows_each() const { return std::max<std::int64_t>(1, each() / of_row()); }
 };
 
-/// The load that an op of the plan copies by `threads` threads, a multiple of 32. Fails if it does
-/// not fill a tile that wgmma reads, or if no chunks of its elements are proven to lie side by side.
-Result<Copy> copy_of(const View& view, OpId op, int threads);
+/// The load that an op of the plan copies; fails if that is none.
+Result<ir::OpId> load_copied_by(const View& view, OpId op);
+
+/// The load as a copy by `threads` threads, a multiple of 32. Fails if it does not fill a tile that
+/// wgmma reads, or if no chunks of its elements are proven to lie side by side.
+Result<Copy> copy_of(const View& view, ir::OpId load, int threads);
 
 /// A vector along the rows or columns of what is loaded that costs more than an instruction or two:
 /// a division, or a load of its own. Threads compute their elements of it once.

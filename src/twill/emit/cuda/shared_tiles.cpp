@@ -73,11 +73,16 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
       type->shape.size() != 2) {
     return view.refuse(load, "fills shared memory that is no swizzled matrix of 16-bit elements");
   }
-  const auto op = filling_op(view, load);
-  if (!op) return view.refuse(load, "fills shared memory outside the loop, which no step does");
   SharedTile tile;
-  tile.op = *op;
-  tile.buffer = *view.plan().values[op->index()].home;
+  const plan::Outside* outside = view.outside_of(load);
+  if (const auto op = filling_op(view, load)) {
+    tile.op = *op;
+    tile.buffer = *view.plan().values[op->index()].home;
+  } else if (outside != nullptr && outside->mechanism == plan::Mechanism::cp_async) {
+    tile.buffer = outside->buffers.at(0);
+  } else {
+    return view.refuse(load, "fills shared memory outside the loop, which no step does");
+  }
   tile.rows = type->shape[encoding->transposed ? 1 : 0];
   tile.columns = type->shape[encoding->transposed ? 0 : 1];
   tile.swizzle = encoding->swizzle_bytes;
