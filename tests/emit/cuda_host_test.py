@@ -16,6 +16,9 @@ STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
 HEADERS = ("barrier", "copy", "fragment", "role", "tile", "tma", "wgmma")
 # M, N, K (multiples of 16, as the kernel's text says) and CTAs: whole tiles, odd ones with several tiles a CTA, no trips, one.
 GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 1040 2")
+# Images, height, width, channels in and out, CTAs: every border, rows of a tile from two images, an odd end.
+CONV = ("2 6 5 64 128 1", "3 9 16 128 256 2")
+KERNELS = (("gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
 
 
 def run(twill, cxx, scratch, kernel, program, sizes, strategy):
@@ -43,8 +46,9 @@ def main():
     twill, cxx = sys.argv[1:3]
     wrong = []
     with tempfile.TemporaryDirectory() as scratch:
-        for strategy in STRATEGIES:
-            wrong += run(twill, cxx, scratch, "gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM, strategy)
+        for kernel, program, sizes in KERNELS:
+            for strategy in STRATEGIES:
+                wrong += run(twill, cxx, scratch, kernel, program, sizes, strategy)
     print("\n".join(wrong) or "all of them compute what they should")
     return 1 if wrong else 0
 

@@ -1,6 +1,7 @@
 #include "twill/emit/cuda/copies.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -246,6 +247,14 @@ std::string column_slot(const Copy& copy, const std::string& i) {
 
 constexpr const char* kUnroll = "#pragma unroll";
 
+/// Those that are computed once an iteration, or once a tile.
+std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
+  std::vector<KeptVector> vectors;
+  std::copy_if(kept.vectors.begin(), kept.vectors.end(), std::back_inserter(vectors),
+               [&](const KeptVector& it) { return it.in_loop == in_loop; });
+  return vectors;
+}
+
 }  // namespace
 
 /// Read anew where it is used: what follows from it would be computed ahead of the loop, and held
@@ -263,37 +272,44 @@ Tiles RolePrinter::tiles_at(const std::string& iteration) {
           }};
 }
 
-Result<void> RolePrinter::keep_vector(Text& text, const Copy& copy, const KeptVector& kept,
-                                      const std::string& iteration) {
-  const ir::Type type = ir::type_of(view_.program(), kept.value);
-  for (const ir::OpId load : {*view_.program().value(kept.value).op}) {
-    if (view_.program().op(load).kind != OpKind::tt_load) continue;
-    TWILL_TRY_VOID(view_.check_load(load));
-    TWILL_TRY_VOID(view_.check_fresh(load));
+/// The vectors along the rows of the slot in one loop, those along its columns in another.
+Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Copy& copy,
+                                       const std::vector<KeptVector>& all,
+                                       const std::string& iteration) {
+  for (const bool of_rows : {true, false}) {
+    std::vector<ir::ValueId> values;
+    std::vector<Variable> variables;
+    const std::int64_t count = of_rows ? copy.rows_each() : copy.of_row();
+    for (const KeptVector& kept : all) {
+      if ((kept.along_rows != copy.flipped) != of_rows) continue;
+      const ir::Op& op = view_.program().op(*view_.program().value(kept.value).op);
+      if (op.kind == OpKind::tt_load) {
+        TWILL_TRY_VOID(view_.check_load(*view_.program().value(kept.value).op));
+        TWILL_TRY_VOID(view_.check_fresh(*view_.program().value(kept.value).op));
+      }
+      const auto kind = kept.along_rows ? Shape::Kind::row_vector : Shape::Kind::column_vector;
+      const std::string name = fmt::format("v{}_{}", identifier(view_.program().value(kept.value).name),
+                                           identifier(plan_[copy.tile.buffer].name));
+      const std::string type = cpp_type(ir::type_of(view_.program(), kept.value));
+      if (type.empty()) return view_.refuse(kept.value, "has elements CUDA has no type for");
+      values.push_back(kept.value);
+      variables.push_back({name, {kind, 0, 0}, type, false, 1, std::nullopt});
+      declarations.line(fmt::format("{} {}[{}];", type, name, count));
+    }
+    if (values.empty()) continue;
+    text.line(kUnroll);
+    text.open(fmt::format("for (int i = 0; i < {}; ++i)", count));
+    const bool strides = of_rows && copy.of_row() > 1;
+    print_place(text, copy, strides ? fmt::format("i * {}", copy.of_row()) : "i");
+    TWILL_TRY(const auto made, tiles_at(iteration).at(text, values, place_of(copy, "i", "i")));
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      text.line(fmt::format("{}[i] = {};", variables[v].name, made[v]));
+    }
+    text.close();
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      kept_.insert_or_assign(values[v], std::move(variables[v]));
+    }
   }
-  const bool of_slot_rows = kept.along_rows != copy.flipped;
-  const std::int64_t count = of_slot_rows ? copy.rows_each() : copy.of_row();
-  Variable variable{fmt::format("{}_{}", identifier(view_.program().value(kept.value).name),
-                                identifier(plan_[copy.tile.buffer].name)),
-                    {kept.along_rows ? Shape::Kind::row_vector : Shape::Kind::column_vector, 0, 0},
-                    cpp_type(type),
-                    false,
-                    1,
-                    std::nullopt};
-  variable.name = "v" + variable.name;
-  if (variable.type.empty()) return view_.refuse(kept.value, "has elements CUDA has no type for");
-  text.line(fmt::format("{} {}[{}];", variable.type, variable.name, count));
-  if (!kept.in_loop) text.open("");
-  if (!kept.in_loop) text.line(thread_of_role());
-  text.line(kUnroll);
-  text.open(fmt::format("for (int i = 0; i < {}; ++i)", count));
-  print_place(text, copy, of_slot_rows && copy.of_row() > 1 ? fmt::format("i * {}", copy.of_row()) : "i");
-  const Tiles::Place place = place_of(copy, "i", "i");
-  TWILL_TRY(const auto made, tiles_at(iteration).at(text, {kept.value}, place));
-  text.line(fmt::format("{}[i] = {};", variable.name, made[0]));
-  text.close();
-  if (!kept.in_loop) text.close();
-  kept_.insert_or_assign(kept.value, std::move(variable));
   return {};
 }
 
@@ -304,18 +320,16 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
     if (plan_.mechanisms[step.op->index()] != plan::Mechanism::cp_async) continue;
     TWILL_TRY(const ir::OpId load, load_copied_by(view_, *step.op));
     TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
-    const Kept kept = kept_for(view_, copy.load);
-    const bool any = std::any_of(kept.vectors.begin(), kept.vectors.end(),
-                                 [](const KeptVector& it) { return !it.in_loop; });
-    if (!any) continue;
-    Text body(text.depth());
+    const std::vector<KeptVector> kept = of_scope(kept_for(view_, copy.load), false);
+    if (kept.empty()) continue;
     kept_.clear();
-    for (const KeptVector& it : kept.vectors) {
-      if (it.in_loop) continue;
-      TWILL_TRY_VOID(keep_vector(body, copy, it, ""));
-    }
     text.line("// for the addresses of " + plan_.problem[*step.op].name);
+    Text body(text.depth() + 1);
+    TWILL_TRY_VOID(keep_vectors(text, body, copy, kept, ""));
+    text.open("");
+    text.line(thread_of_role());
     text.append(body);
+    text.close();
     prepared_[*step.op] = std::exchange(kept_, {});
   }
   return {};
@@ -344,10 +358,10 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
     text.line(fmt::format("{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
     scalars_.call(scalar, name);
   }
-  for (const KeptVector& it : kept.vectors) {
-    if (step.op && !it.in_loop) continue;
-    TWILL_TRY_VOID(keep_vector(text, copy, it, at));
+  if (step.outside) {  // nothing was prepared for it
+    TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
+  TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
   if (copy.chunks() % copy.threads != 0) {

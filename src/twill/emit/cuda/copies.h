@@ -46,7 +46,7 @@ struct KeptVector {
 };
 
 struct Kept {
-  std::vector<KeptVector> vectors;  ///< each after those it is computed from
+  std::vector<KeptVector> vectors;
   std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
 };
 

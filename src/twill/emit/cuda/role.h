@@ -98,8 +98,8 @@ class RolePrinter {
   // copies.cpp
   Result<void> prepare_copies(Text& text);
   Result<void> issue_copy(Text& text, const plan::Step& step);
-  Result<void> keep_vector(Text& text, const Copy& copy, const KeptVector& kept,
-                           const std::string& iteration);
+  Result<void> keep_vectors(Text& declarations, Text& text, const Copy& copy,
+                            const std::vector<KeptVector>& all, const std::string& iteration);
   std::string thread_of_role() const;
   /// Arithmetic on elements that are copied, with what is kept for them.
   Tiles tiles_at(const std::string& iteration);
