@@ -40,8 +40,10 @@ std::string of(std::string_view operation, std::int64_t length = 8) {
 }
 
 TEST(Runs, OfRangesAndSums) {
-  EXPECT_EQ(of("tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>"), "consecutive 8");
-  EXPECT_EQ(of("tt.make_range {end = 68 : i32, start = 4 : i32} : tensor<64xi32>"), "consecutive 4");
+  EXPECT_EQ(of("tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>"),
+            "consecutive 8");
+  EXPECT_EQ(of("tt.make_range {end = 68 : i32, start = 4 : i32} : tensor<64xi32>"),
+            "consecutive 4");
   EXPECT_EQ(of("arith.addi %r, %ns : tensor<64xi32>"), "consecutive 8");
   EXPECT_EQ(of("arith.addi %ms, %r : tensor<64xi32>"), "consecutive 1");
   EXPECT_EQ(of("arith.subi %r, %ns : tensor<64xi32>"), "consecutive 8");
@@ -74,12 +76,15 @@ TEST(Runs, OfPointersCountBytes) {
   EXPECT_EQ(of("tt.addptr %ps, %r : tensor<64x!tt.ptr<f16>>, tensor<64xi32>"), "consecutive 16");
   EXPECT_EQ(of("tt.addptr %ps, %ms : tensor<64x!tt.ptr<f16>>, tensor<64xi32>"), "constant 2");
   EXPECT_EQ(run(R"(  %s = arith.addi %r, %ms : tensor<64xi32>
-  %x = tt.addptr %ps, %s : tensor<64x!tt.ptr<f16>>, tensor<64xi32>)", 0, 8), "consecutive 2");
+  %x = tt.addptr %ps, %s : tensor<64x!tt.ptr<f16>>, tensor<64xi32>)",
+                0, 8),
+            "consecutive 2");
 }
 
 // A run along columns meets one row: of what differs from row to row it sees one element.
 TEST(Runs, OfMatricesAlongEitherDimension) {
-  const char* body = R"(  %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  const char* body =
+      R"(  %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
   %k = tt.splat %n : i32 -> tensor<64x1xi32>
   %o = arith.muli %e, %k : tensor<64x1xi32>
   %rows = tt.broadcast %o : tensor<64x1xi32> -> tensor<64x64xi32>
@@ -92,12 +97,15 @@ TEST(Runs, OfMatricesAlongEitherDimension) {
 
 TEST(Runs, OfWhatALoopCarries) {
   const auto carried = [](const std::string& by) {
-    return run("  %a = tt.addptr %ps, %r : tensor<64x!tt.ptr<f16>>, tensor<64xi32>\n"
-               "  %y = scf.for %i = %zero to %c step %one iter_args(%x = %a) -> "
-               "(tensor<64x!tt.ptr<f16>>) : i32 {\n"
-               "    %b = tt.addptr %x, " + by + " : tensor<64x!tt.ptr<f16>>, tensor<64xi32>\n"
-               "    scf.yield %b : tensor<64x!tt.ptr<f16>>\n  }\n",
-               0, 8);
+    return run(
+        "  %a = tt.addptr %ps, %r : tensor<64x!tt.ptr<f16>>, tensor<64xi32>\n"
+        "  %y = scf.for %i = %zero to %c step %one iter_args(%x = %a) -> "
+        "(tensor<64x!tt.ptr<f16>>) : i32 {\n"
+        "    %b = tt.addptr %x, " +
+            by +
+            " : tensor<64x!tt.ptr<f16>>, tensor<64xi32>\n"
+            "    scf.yield %b : tensor<64x!tt.ptr<f16>>\n  }\n",
+        0, 8);
   };
   EXPECT_EQ(carried("%ns"), "consecutive 16");
   EXPECT_EQ(carried("%ms"), "consecutive 2");

@@ -87,8 +87,7 @@ TEST(Copies, AreFencedBehindTheWait) {
   Plan plan = copies_plan(kTwoLoads, 2);
   for (std::vector<Step>* steps : sequences(plan)) {
     for (std::size_t i = 1; i < steps->size(); ++i) {
-      const bool swaps =
-          is_proxy_fence((*steps)[i]) && (*steps)[i - 1].kind == StepKind::wait;
+      const bool swaps = is_proxy_fence((*steps)[i]) && (*steps)[i - 1].kind == StepKind::wait;
       if (swaps) std::swap((*steps)[i], (*steps)[i - 1]);
     }
   }

@@ -285,8 +285,7 @@ class Surroundings {
       open.pop_back();
       if (!seen.insert(value).second) continue;
       const ir::Value& it = program_.value(value);
-      const ir::OpId from =
-          it.op ? *it.op : program_.region(program_.block(*it.block).region).op;
+      const ir::OpId from = it.op ? *it.op : program_.region(program_.block(*it.block).region).op;
       if (const auto loop = ir::as_loop(program_, from)) {
         for (const ir::Carried& carried : loop->carried) {
           if (carried.argument != value && carried.result != value) continue;

@@ -16,8 +16,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "copy",   "fragment", "host", "ring", "role",
-                                    "stamps",  "tile",   "tma",      "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host",  "ring", "role",
+                                    "stamps",  "tile", "tma",      "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
@@ -58,9 +58,8 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 /// is done that is printed for no pool.
 bool may_be_hand_overs(const plan::Plan& plan) {
   const bool never = std::any_of(
-      plan.mechanisms.begin(), plan.mechanisms.end(), [](const plan::Mechanism mechanism) {
-        return mechanism == plan::Mechanism::tcgen05;
-      });
+      plan.mechanisms.begin(), plan.mechanisms.end(),
+      [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
   return !never && std::any_of(plan.values.begin(), plan.values.end(),
                                [](const plan::Value& value) { return value.staged.has_value(); });
 }

@@ -92,9 +92,8 @@ bool copies_by_threads(const ir::Program& program, ir::OpId loop) {
   if (!body) return false;
   const TileGraph graph = contract(*body);
   return std::any_of(graph.ops.begin(), graph.ops.end(), is_copy_by_threads) &&
-         std::none_of(graph.ops.begin(), graph.ops.end(), [](const TileOp& op) {
-           return op.one_warp && op.action != Action::copy;
-         });
+         std::none_of(graph.ops.begin(), graph.ops.end(),
+                      [](const TileOp& op) { return op.one_warp && op.action != Action::copy; });
 }
 
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,

@@ -111,9 +111,9 @@ Run Runs::sum(Run a, Run b, bool minus) const {
   if (a.kind == Kind::constant && b.kind == Kind::constant) return {Kind::constant, divisor};
   if (a.kind == Kind::consecutive && b.kind == Kind::constant) return {Kind::consecutive, divisor};
   if (minus) return {a.kind == b.kind ? Kind::constant : Kind::unknown, divisor};
-  return {b.kind == Kind::consecutive && a.kind == Kind::constant ? Kind::consecutive
-                                                                  : Kind::unknown,
-          divisor};
+  return {
+      b.kind == Kind::consecutive && a.kind == Kind::constant ? Kind::consecutive : Kind::unknown,
+      divisor};
 }
 
 Run Runs::product(const Op& op, Run a, Run b) const {

@@ -199,7 +199,7 @@ Machine with_share_of_memory(Machine machine, double share);
 /// One warp would not keep up: 16 KB take it 32 instructions of 16 bytes a lane, each with 5 to 10
 /// more for its address and mask, 200 to 350 issue slots of its one scheduler; two such tiles take
 /// the tensor core 512 cycles. Four warps have four schedulers. Their addresses take registers: at
-/// least 56 a thread, which the other warpgroups give up where the launch has no more.
+/// least 72 a thread, which the other warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by

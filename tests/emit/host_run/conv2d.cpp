@@ -1,8 +1,7 @@
-// y = x * w, 3 x 3, NHWC, stride 1, same padding, as kernels/conv2d has it. conv2d NB H W CI CO CTAS;
-// exits with 1 where y is wrong.
-#include "kernel.h"
-
+// y = x * w, 3 x 3, NHWC, stride 1, same padding, as kernels/conv2d has it. conv2d NB H W CI CO
+// CTAS; exits with 1 where y is wrong.
 #include "check.h"
+#include "kernel.h"
 
 int main(int, char** argv) {
   const int nb = std::atoi(argv[1]), h = std::atoi(argv[2]), w = std::atoi(argv[3]);

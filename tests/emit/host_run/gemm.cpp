@@ -1,8 +1,7 @@
 // C[M, N] = A[M, K] B[K, N] through pointers, as kernels/gemm/*/ptr_*.ttgir has it: arguments A, B,
 // C, M, N, K and the strides of rows. gemm M N K CTAS; exits with 1 where C is wrong.
-#include "kernel.h"
-
 #include "check.h"
+#include "kernel.h"
 
 int main(int, char** argv) {
   const int m = std::atoi(argv[1]), n = std::atoi(argv[2]), k = std::atoi(argv[3]);

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-/// The runtime of emitted kernels (runtime/*.cuh) on the host: a thread for each thread of a CTA, one
-/// CTA after the other. mbarriers count, copies by threads land when their barrier is told, wgmma
-/// reads shared memory by its descriptors. So an emitted kernel computes here what it computes on a
-/// GPU, but for what only hardware can do wrong: proxies, and asynchronous work that is read early.
-/// Of the copy engine there is nothing: kernels whose tiles threads copy.
+/// The runtime of emitted kernels (runtime/*.cuh) on the host: a thread for each thread of a CTA,
+/// one CTA after the other. mbarriers count, copies by threads land when their barrier is told,
+/// wgmma reads shared memory by its descriptors. So an emitted kernel computes here what it
+/// computes on a GPU, but for what only hardware can do wrong: proxies, and asynchronous work that
+/// is read early. Of the copy engine there is nothing: kernels whose tiles threads copy.
 
 #define __device__
 #define __host__
@@ -73,7 +73,7 @@ struct Cta {
   }
   std::barrier<> all;
   std::vector<std::unique_ptr<std::barrier<>>> groups, warps;
-  std::vector<float> lanes;                          // what a lane shows to its warp
+  std::vector<float> lanes;                       // what a lane shows to its warp
   std::vector<std::array<uint32_t, 4>> operands;  // and its registers of A to its warpgroup
   std::mutex guard;
   std::unordered_map<int, std::unique_ptr<std::barrier<>>> named;
@@ -94,8 +94,12 @@ struct Copy {
 inline thread_local std::vector<Copy> copies;
 
 inline int index() { return static_cast<int>(threadIdx.x); }
-inline void meet_warpgroup() { cta->groups[static_cast<std::size_t>(index() / kWarpgroup)]->arrive_and_wait(); }
-inline void meet_warp() { cta->warps[static_cast<std::size_t>(index() / kWarp)]->arrive_and_wait(); }
+inline void meet_warpgroup() {
+  cta->groups[static_cast<std::size_t>(index() / kWarpgroup)]->arrive_and_wait();
+}
+inline void meet_warp() {
+  cta->warps[static_cast<std::size_t>(index() / kWarp)]->arrive_and_wait();
+}
 
 /// Runs `kernel` for every CTA of the grid, with `threads` threads each.
 inline void run(Dim grid, int threads, const std::function<void()>& kernel) {
@@ -137,8 +141,10 @@ struct Ring {
   unsigned slot = 0, phase = 0;
   template <int K>
   Ring at() const {
-    const int moved = static_cast<int>(slot) + K, laps = moved >= 0 ? moved / Depth : -((Depth - 1 - moved) / Depth);
-    return {static_cast<unsigned>(moved - laps * Depth), (phase + static_cast<unsigned>(laps)) & 1u};
+    const int moved = static_cast<int>(slot) + K,
+              laps = moved >= 0 ? moved / Depth : -((Depth - 1 - moved) / Depth);
+    return {static_cast<unsigned>(moved - laps * Depth),
+            (phase + static_cast<unsigned>(laps)) & 1u};
   }
   template <int K = 1>
   void advance() {
@@ -209,7 +215,9 @@ constexpr int swizzled(int row, int byte) {
 /// What is not inside must not be read, and everything must be aligned.
 template <int Bytes>
 void copy_async(void* to, const void* from, bool inside = true) {
-  const auto aligned = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at) % Bytes == 0; };
+  const auto aligned = [](const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % Bytes == 0;
+  };
   if (!aligned(to) || (inside && !aligned(from))) {
     std::fprintf(stderr, "a chunk of %d bytes is not aligned\n", Bytes);
     std::exit(1);
@@ -271,7 +279,10 @@ void settle(T (&)[Size]) {}
 inline uint64_t operand(const void* at, uint32_t leading, uint32_t stride, int swizzle) {
   const auto start = static_cast<uint64_t>(static_cast<const char*>(at) - smem);
   return start / 16 | uint64_t{leading / 16} << 16 | uint64_t{stride / 16} << 32 |
-         static_cast<uint64_t>(swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3) << 62;
+         static_cast<uint64_t>(swizzle == 128  ? 1
+                               : swizzle == 64 ? 2
+                                               : 3)
+             << 62;
 }
 inline uint64_t advance(uint64_t descriptor, int bytes) {
   return (descriptor & ~uint64_t{0x3fff}) |
@@ -288,7 +299,8 @@ float element(uint64_t descriptor, Major major, int mn, int k) {
   const int wide = swizzle / 2;
   int at = start;
   if (major == Major::k) at += mn / 8 * stride + mn % 8 * swizzle + 2 * k;
-  if (major == Major::mn) at += mn / wide * leading + k / 8 * stride + k % 8 * swizzle + mn % wide * 2;
+  if (major == Major::mn)
+    at += mn / wide * leading + k / 8 * stride + k % 8 * swizzle + mn % wide * 2;
   at ^= (at >> 3) & (swizzle - 16);
   T value;
   std::memcpy(&value, smem + at, 2);
@@ -311,12 +323,15 @@ void wgmma_ss(float (&d)[Size], uint64_t a, uint64_t b, bool adds) {
 template <int N, class T, Major B, int Offset = 0, int Size, int Registers>
 void wgmma_rs(float (&d)[Size], const uint32_t (&a)[Registers], int first, uint64_t b, bool adds) {
   const int here = host::index(), group = here / 128 * 128;
-  for (int j = 0; j < 4; ++j) host::cta->operands[static_cast<std::size_t>(here)][static_cast<std::size_t>(j)] = a[first + j];
+  for (int j = 0; j < 4; ++j)
+    host::cta->operands[static_cast<std::size_t>(here)][static_cast<std::size_t>(j)] = a[first + j];
   host::meet_warpgroup();
   const auto a_at = [&](int row, int k) {
     const int thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
     const int j = row % 16 / 8 + k / 8 * 2;
-    return static_cast<float>(unpack<T>(host::cta->operands[static_cast<std::size_t>(group + thread)][static_cast<std::size_t>(j)], k % 2));
+    return static_cast<float>(unpack<T>(
+        host::cta->operands[static_cast<std::size_t>(group + thread)][static_cast<std::size_t>(j)],
+        k % 2));
   };
   for (int i = 0; i < N / 2; ++i) {
     float sum = adds ? d[Offset + i] : 0;

@@ -55,7 +55,8 @@ std::int64_t bytes_of_chunk(const View& view, const ir::MemoryAccess& access,
   for (const std::int64_t bytes : {16, 8, 4}) {
     ir::Runs runs(view.program(), bytes / 2);
     const ir::Run address = runs.of(access.address, dimension);
-    const bool masked = access.mask && runs.of(*access.mask, dimension).kind != ir::Run::Kind::constant;
+    const bool masked =
+        access.mask && runs.of(*access.mask, dimension).kind != ir::Run::Kind::constant;
     if (address.kind == ir::Run::Kind::consecutive && address.divisor % bytes == 0 && !masked) {
       return bytes;
     }
@@ -85,7 +86,8 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   TWILL_TRY_VOID(view.check_fresh(copy.load));
   TWILL_TRY(copy.tile, tile_filled_by(view, copy.load, copy.flipped));
   const auto access = *ir::memory_access(view.program().op(copy.load));
-  const auto other = access.other ? ir::constant_number(view.program(), *access.other) : std::nullopt;
+  const auto other =
+      access.other ? ir::constant_number(view.program(), *access.other) : std::nullopt;
   if (access.other && !(other && *other == 0)) {
     return view.refuse(copy.load, "puts something else than zeros where its mask is false");
   }
@@ -107,19 +109,23 @@ class Keeper {
   explicit Keeper(const View& view) : view_(view), program_(view.program()) {}
 
   void look_at(ir::ValueId value) {
-    if (!fresh(value) || !is_tile(value)) return look_at_scalar(value);
-    if (is_vector(value)) return look_at_vector(value);
+    if (!seen_.insert(value).second) return;
+    const ir::Op* op = ir::defining_op(program_, value);
+    const bool tile = is_register_tile(ir::type_of(program_, value));
+    const bool in_loop = !ir::is_invariant(program_, view_.loop(), value);
+    const bool kept = tile && op != nullptr && is_costly(*op) && is_vector(value);
+    if (!in_loop && (kept || !tile)) {  // of what is kept no part is needed in the loop
+      if (kept) keep(value, false);
+      return;
+    }
     for (const ir::ValueId operand : behind(value)) look_at(operand);
+    if (kept) keep(value, true);
+    if (!tile && op != nullptr && op->kind == OpKind::tt_load) kept_.scalars.push_back(value);
   }
 
   Kept kept() && { return std::move(kept_); }
 
  private:
-  bool fresh(ir::ValueId value) { return seen_.insert(value).second; }
-  bool is_tile(ir::ValueId value) const { return is_register_tile(ir::type_of(program_, value)); }
-  bool is_invariant(ir::ValueId value) const {
-    return ir::is_invariant(program_, view_.loop(), value);
-  }
   bool is_vector(ir::ValueId value) const {
     const auto& shape = ir::type_of(program_, value)->shape;
     return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; }) <= 1;
@@ -145,62 +151,10 @@ class Keeper {
     }
   }
 
-  /// Whether a tile costs more than it should, less what is kept already.
-  bool is_costly(ir::ValueId value) const {
-    const bool is_kept = std::any_of(kept_.vectors.begin(), kept_.vectors.end(),
-                                     [&](const KeptVector& it) { return it.value == value; });
-    if (is_kept || !is_tile(value) || ir::constant_integer(program_, value)) return false;
-    const ir::Op* op = ir::defining_op(program_, value);
-    if (op != nullptr && (op->kind == OpKind::tt_splat || is_costly(*op))) {
-      return op->kind != OpKind::tt_splat;
-    }
-    const std::vector<ir::ValueId> from = behind(value);
-    return std::any_of(from.begin(), from.end(), [&](ir::ValueId it) { return is_costly(it); });
-  }
-
-  /// Pointers and what is only widened take twice the registers of the numbers they are made of.
-  bool is_wide(ir::ValueId value) const {
-    const ir::Op* op = ir::defining_op(program_, value);
-    return ir::type_of(program_, value)->element->kind == ir::TypeKind::pointer ||
-           (op != nullptr && (op->kind == OpKind::arith_extsi || op->kind == OpKind::arith_extui));
-  }
-
-  void look_at_vector(ir::ValueId value) {
-    if (!is_costly(value)) return look_behind(value);
-    if (is_wide(value)) {
-      for (const ir::ValueId operand : behind(value)) look_at(operand);
-      return;
-    }
-    if (!is_invariant(value)) look_behind(value);
-    if (is_costly(value)) keep(value);
-  }
-
-  /// Keeps what does not change in the loop, and looks at the scalars.
-  void look_behind(ir::ValueId value) {
-    for (const ir::ValueId operand : behind(value)) {
-      if (!is_tile(operand)) {
-        if (fresh(operand)) look_at_scalar(operand);
-      } else if (is_invariant(operand)) {
-        look_at(operand);
-      } else if (fresh(operand)) {
-        look_behind(operand);
-      }
-    }
-  }
-
-  void look_at_scalar(ir::ValueId value) {
-    if (is_tile(value) || is_invariant(value)) return;
-    for (const ir::ValueId operand : behind(value)) {
-      if (fresh(operand)) look_at_scalar(operand);
-    }
-    const ir::Op* op = ir::defining_op(program_, value);
-    if (op != nullptr && op->kind == OpKind::tt_load) kept_.scalars.push_back(value);
-  }
-
-  void keep(ir::ValueId value) {
+  void keep(ir::ValueId value, bool in_loop) {
     const auto& shape = ir::type_of(program_, value)->shape;
     const bool rows = shape.size() == 1 ? view_.along(value) == Along::rows : shape[1] == 1;
-    kept_.vectors.push_back({value, !is_invariant(value), rows});
+    kept_.vectors.push_back({value, in_loop, rows});
   }
 
   const View& view_;
@@ -260,7 +214,8 @@ std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
 /// Read anew where it is used: what follows from it would be computed ahead of the loop, and held
 /// in registers that the role does not have.
 std::string RolePrinter::thread_of_role() const {
-  const std::string first = role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
+  const std::string first =
+      role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
   return fmt::format("const int thread = twill::thread_here(){};", first);
 }
 
@@ -288,8 +243,9 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
         TWILL_TRY_VOID(view_.check_fresh(*view_.program().value(kept.value).op));
       }
       const auto kind = kept.along_rows ? Shape::Kind::row_vector : Shape::Kind::column_vector;
-      const std::string name = fmt::format("v{}_{}", identifier(view_.program().value(kept.value).name),
-                                           identifier(plan_[copy.tile.buffer].name));
+      const std::string name =
+          fmt::format("v{}_{}", identifier(view_.program().value(kept.value).name),
+                      identifier(plan_[copy.tile.buffer].name));
       const std::string type = cpp_type(ir::type_of(view_.program(), kept.value));
       if (type.empty()) return view_.refuse(kept.value, "has elements CUDA has no type for");
       values.push_back(kept.value);
@@ -351,18 +307,25 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
   text.open("");
   text.line("// " + comment(step));
   text.line(thread_of_role());
-  text.line(fmt::format("char* const slot = {};", address(copy.tile.buffer, slot_of(copy.tile.buffer, step.instance))));
+  text.line(fmt::format("char* const slot = {};",
+                        address(copy.tile.buffer, slot_of(copy.tile.buffer, step.instance))));
   for (const ir::ValueId scalar : kept.scalars) {
     TWILL_TRY(const std::string value, scalars_(scalar, at));
     const std::string name = "v" + identifier(view_.program().value(scalar).name);
-    text.line(fmt::format("{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
+    text.line(fmt::format(
+        "{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
     scalars_.call(scalar, name);
   }
   if (step.outside) {  // nothing was prepared for it
     TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
   TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
-  text.line(kUnroll);
+  // All at once, and the parts of all addresses that do not change would stay in registers; but the
+  // elements of an array are registers only if each chunk knows which of them is its own.
+  const bool indexed = std::any_of(kept.vectors.begin(), kept.vectors.end(), [&](const auto& it) {
+    return (it.along_rows != copy.flipped) || copy.of_row() > 1;
+  });
+  text.line(indexed ? kUnroll : "#pragma unroll 4");
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
   if (copy.chunks() % copy.threads != 0) {
     text.line(fmt::format("if (i * {} + thread >= {}) continue;", copy.threads, copy.chunks()));

@@ -133,9 +133,9 @@ void print_head(Text& text, const View& view) {
   const auto by_threads = [](const plan::Outside& outside) {
     return outside.mechanism == plan::Mechanism::cp_async;
   };
-  const bool copies = std::count(plan.mechanisms.begin(), plan.mechanisms.end(),
-                                 plan::Mechanism::cp_async) > 0 ||
-                      std::any_of(plan.kernel->around.begin(), plan.kernel->around.end(), by_threads);
+  const bool copies =
+      std::count(plan.mechanisms.begin(), plan.mechanisms.end(), plan::Mechanism::cp_async) > 0 ||
+      std::any_of(plan.kernel->around.begin(), plan.kernel->around.end(), by_threads);
   for (const std::string_view header :
        {"barrier", "copy", "fragment", "role", "stamps", "tile", "tma", "wgmma"}) {
     if (header == "stamps" && view.stamps() == Stamps::none) continue;

@@ -7,8 +7,8 @@
 
 namespace twill::emit::cuda {
 
-/// A 16-bit tile in shared memory as TMA writes it, and threads that copy do too: panels of `swizzle` bytes of its contiguous
-/// dimension, one after the other, each `rows` high.
+/// A 16-bit tile in shared memory as TMA writes it, and threads that copy do too: panels of
+/// `swizzle` bytes of its contiguous dimension, one after the other, each `rows` high.
 struct SharedTile {
   plan::BufferId buffer;
   std::optional<OpId> op;  ///< that fills it in the loop; nothing: it is there before the loop

@@ -13,8 +13,8 @@ using plan::StepKind;
 bool is_one_thread(const plan::Plan& plan, const plan::Role& role) {
   const auto copies = [&](const Step& step) {
     if (step.kind != StepKind::issue) return false;
-    const plan::Mechanism how = step.op ? plan.mechanisms[step.op->index()]
-                                        : plan.kernel->around[*step.outside].mechanism;
+    const plan::Mechanism how =
+        step.op ? plan.mechanisms[step.op->index()] : plan.kernel->around[*step.outside].mechanism;
     return how == plan::Mechanism::cp_async;
   };
   const std::vector<Step>&before = role.before, &steady = role.sections.steady;

@@ -201,7 +201,8 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
   }
   TWILL_TRY(const std::string first, element(frame, advance->init, axes));
   TWILL_TRY(std::string by, element(frame, advance->by, axes));
-  if (type->element->kind == ir::TypeKind::pointer) by = fmt::format("static_cast<long long>({})", by);
+  if (type->element->kind == ir::TypeKind::pointer)
+    by = fmt::format("static_cast<long long>({})", by);
   return named(frame, value, axes, fmt::format("{} + ({}) * ({})", first, by, iteration_));
 }
 

@@ -66,7 +66,7 @@ class Tiles {
     std::string index;                                          ///< of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
-    std::string suffix;  ///< of the names of what is computed here
+    std::string suffix;            ///< of the names of what is computed here
     const Place* place = nullptr;  ///< the element is not of a fragment, but stands here
   };
 
