@@ -16,6 +16,8 @@ STRATEGIES = ["twill", "modulo", "triton", "cypress", "sequential"]
 SOURCES = {
     "gemm_128x128x64": "gemm/sm_90/tma_128x128x64",
     "gemm_128x256x64": "gemm/sm_90/tma_128x256x64",
+    "gemm_ptr": "gemm/sm_90/ptr_128x128x64",
+    "conv2d": "conv2d/sm_90/3x3_128x128x64",
     "gemm_persistent": "gemm_persistent/sm_90/128x128x64_nested",
     "gemm_batched": "gemm_batched/sm_90/128x128x64",
     "dual_gemm": "dual_gemm/sm_90/128x128x64",

@@ -123,6 +123,44 @@ def gemm(bm, bn, loop_sizes=False):
     return make
 
 
+def gemm_ptr(size, dtype, peers=False):
+    """C = A B through pointers: sizes and strides are multiples of 16, as the text says, and rows longer than what is read."""
+    m, n, k = size
+    a, b = (torch.randn(rows, columns + 16, device="cuda", dtype=dtype)[:, :columns] for rows, columns in ((m, k), (k, n)))
+    c = poisoned(m, n, dtype=dtype)
+    tiles = cdiv(m, 128) * cdiv(n, 128)
+    others = {}
+    if peers:
+        source = triton_source("gemm")
+        others = {"cublas": lambda: torch.matmul(a, b, out=c),
+                  "triton-3.6": lambda: source.gemm_ptr[(tiles,)](a, b, c, m, n, k, k + 16, n + 16, n, BM=128, BN=128, BK=64, GROUP=8,
+                                                                  num_warps=8, num_stages=3)}
+    return Problem((tiles, 1, 1), [*pointer(a), *pointer(b), *pointer(c), *map(ctypes.c_int, (m, n, k, k + 16, n + 16, n))], [c],
+                   lambda: [a.double() @ b.double()], 2.0 * m * n * k, others, (a, b))
+
+
+def conv2d(size, dtype, peers=False):
+    """3 x 3, NHWC, same padding: channels in are a multiple of 64, channels out of 128."""
+    images, h, w, ci, co = size
+    x = torch.randn(images, h, w, ci, device="cuda", dtype=dtype)
+    weight = torch.randn(3, 3, ci, co, device="cuda", dtype=dtype) * 0.1
+    y = poisoned(images, h, w, co, dtype=dtype)
+    grid = (cdiv(images * h * w, 128), co // 128, 1)
+    others = {}
+    if peers:
+        source = triton_source("conv2d")
+        nchw, oihw = x.permute(0, 3, 1, 2), weight.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
+        others = {"cudnn": lambda: torch.nn.functional.conv2d(nchw, oihw, padding=1),
+                  "triton-3.6": lambda: source.conv2d[grid[:2]](x, weight, y, *size, R=3, S=3, BM=128, BN=128, BK=64, num_warps=8, num_stages=3)}
+
+    def reference():
+        out = torch.nn.functional.conv2d(x.double().permute(0, 3, 1, 2), weight.double().permute(3, 2, 0, 1), padding=1)
+        return [out.permute(0, 2, 3, 1)]
+
+    return Problem(grid, [*pointer(x), *pointer(weight), *pointer(y), *map(ctypes.c_int, size)], [y], reference,
+                   18.0 * images * h * w * ci * co, others, (x, weight))
+
+
 def gemm_batched(size, dtype, peers=False):
     l, m, n, k = size
     a, b = (torch.randn(l, rows, k, device="cuda", dtype=dtype) for rows in (m, n))
@@ -222,12 +260,17 @@ def attention(bm, d):
 GEMM_SIZES = [(128, 256, 64), (128, 256, 0), (256, 512, 64), (512, 512, 512), (256, 512, 128), (256, 512, 192), (384, 768, 1024),
               (200, 136, 72), (1000, 520, 320), (8, 16, 8), (2048, 2048, 2048), (1024, 4096, 264), (4096, 4096, 4096)]
 ATTENTION_SIZES = [(1, 1, 128), (1, 2, 256), (2, 3, 384), (1, 2, 512), (2, 3, 1024), (1, 1, 2048), (3, 16, 640), (2, 8, 4096)]
+POINTER_SIZES = [(128, 128, 64), (128, 256, 0), (256, 512, 64), (512, 512, 512), (256, 512, 128), (256, 512, 192), (384, 768, 1024),
+                 (208, 144, 80), (1008, 528, 336), (16, 16, 16), (144, 16, 1040), (2048, 2048, 2048), (1024, 4096, 272), (4096, 4096, 4096)]
+CONV_SIZES = [(2, 8, 8, 64, 128), (1, 7, 9, 64, 256), (3, 5, 11, 128, 128), (2, 16, 16, 128, 256), (4, 33, 17, 192, 384), (8, 56, 56, 256, 256)]
 BATCHED_SIZES = [(4, 512, 512, 512), (3, 200, 136, 72), (1, 128, 128, 0), (7, 256, 384, 192)]
 
 # name: how a problem is made, sizes it is checked at; the names are those of emit.py
 KERNELS = {
     "gemm_128x128x64": (gemm(128, 128), GEMM_SIZES),
     "gemm_128x256x64": (gemm(128, 256), GEMM_SIZES),
+    "gemm_ptr": (gemm_ptr, POINTER_SIZES),
+    "conv2d": (conv2d, CONV_SIZES),
     "gemm_persistent": (gemm(128, 128, True), GEMM_SIZES),
     "gemm_batched": (gemm_batched, BATCHED_SIZES),
     "dual_gemm": (dual_gemm, GEMM_SIZES),

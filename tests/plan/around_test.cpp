@@ -13,7 +13,7 @@ namespace twill::plan::testing {
 namespace {
 
 /// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f` leaves.
-Plan kernel_plan(Tiles tiles, bool same_trips = true) {
+Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanism::tma_load) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
@@ -31,7 +31,7 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true) {
   setting.kernel->same_trips = same_trips;
   Around fill;
   fill.what.what = "copy @ 1:1";
-  fill.what.mechanism = Mechanism::tma_load;
+  fill.what.mechanism = fills;
   fill.resident = 0;
   Around bias;
   bias.what.what = "load @ 2:1";
@@ -86,6 +86,25 @@ TEST(Around, IsProvenHoweverTilesCome) {
       ASSERT_TRUE(read.has_value()) << to_string(read.error());
       EXPECT_EQ(*read, plan);
     }
+  }
+}
+
+TEST(Around, CopiesByThreadsAreFencedByTheirReaders) {
+  for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
+    Plan plan = kernel_plan(tiles, false, Mechanism::cp_async);
+    EXPECT_EQ(kinds(plan, role_named(plan, "L").before), "acquire Q [t]; issue copy @ 1:1 [t]; ");
+    EXPECT_EQ(kinds(plan, role_named(plan, "C").before),
+              "wait Q [t]; fence proxy; compute load @ 2:1 [t]; ");
+    const auto proven = prove(plan);
+    EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+    const auto read = read_plan_json(plan_json(plan), "test");
+    ASSERT_TRUE(read.has_value()) << to_string(read.error());
+    EXPECT_EQ(*read, plan);
+    std::vector<Step>& steps = role_named(plan, "C").before;
+    std::erase_if(steps, [](const Step& step) { return step.fence == Fence::proxy; });
+    const auto unfenced = prove(plan);
+    ASSERT_FALSE(unfenced.has_value());
+    EXPECT_EQ(unfenced.error().front().rule, "fence");
   }
 }
 

@@ -20,7 +20,7 @@ bool is_memdesc(const ir::Program& program, ir::ValueId value) {
   return ir::type_of(program, value)->kind == ir::TypeKind::memdesc;
 }
 
-/// A copy of a whole tile into shared memory that TMA does, and the allocation it fills.
+/// A copy of a whole tile into shared memory that TMA or threads do, and the allocation it fills.
 struct Filling {
   ir::OpId copy;
   ir::OpId allocation;
@@ -44,6 +44,7 @@ class Surroundings {
     if (what.tiles == plan::Tiles::persistent) choose_order(what, kernel_);
     setting_.kernel = std::move(what);
     TWILL_TRY_VOID(find_needs());
+    find_addresses();
     for (const auto& [op, when] : around_) add(op, when);
     return {};
   }
@@ -124,8 +125,9 @@ class Surroundings {
   std::optional<Filling> filling(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     const auto access = ir::memory_access(op);
-    if (!access || !access->by_descriptor || !access->reads || access->writes) return std::nullopt;
-    if (access->destination) {
+    if (!access || access->space != ir::AccessSpace::global) return std::nullopt;
+    if (!access->reads || access->writes) return std::nullopt;
+    if (access->destination && access->by_descriptor) {
       const auto allocation = origin_of(*access->destination);
       if (!allocation) return std::nullopt;
       return Filling{id, *allocation};
@@ -214,6 +216,10 @@ class Surroundings {
     around.what.writes = writes(id);
     decide_mechanism(id, around);
     if (when == When::after) around.uses = uses_of(id);
+    for (const auto& [copy, needs] : for_copies_) {
+      if (needs.contains(id)) around.copies.push_back(copy);
+    }
+    around.only_copies = !around.copies.empty() && !for_others_.contains(id);
     setting_.around.push_back(std::move(around));
   }
 
@@ -222,7 +228,9 @@ class Surroundings {
     if (fills && around.what.when == When::before) {
       const auto resident = resident_of_.find(fills->allocation);
       if (resident != resident_of_.end()) {
-        around.what.mechanism = plan::Mechanism::tma_load;
+        const bool by_descriptor = ir::memory_access(program_.op(id))->by_descriptor;
+        around.what.mechanism =
+            by_descriptor ? plan::Mechanism::tma_load : plan::Mechanism::cp_async;
         around.resident = resident->second;
         around.reads.clear();
         filled_.insert(fills->allocation);
@@ -240,6 +248,81 @@ class Surroundings {
     around.what.mechanism = plan::Mechanism::bulk_store;
     around.memory = "SMEM";
     around.bytes = ir::element_count(type) * ir::element_bits(type) / 8;
+  }
+
+  // --- What copies are addressed by -------------------------------------------------------------
+
+  /// The load behind an op that threads carry out as a copy.
+  std::optional<ir::OpId> copied_by(std::size_t v) const {
+    if (!outcome_.problem.ops()[v].variable_latency) return std::nullopt;
+    for (const extract::Source& source : outcome_.origins[v].sources) {
+      const auto access = ir::memory_access(program_.op(source.op));
+      if (access && access->space == ir::AccessSpace::global && !access->by_descriptor &&
+          ir::is_tensor(ir::type_of(program_, access->address))) {
+        return source.op;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Everything that the operands of `ops` are computed from, but for what `stops` load.
+  std::set<ir::OpId> behind(std::vector<ir::OpId> ops, const std::set<ir::OpId>& stops) const {
+    std::set<ir::OpId> found;
+    std::set<ir::ValueId> seen;
+    std::vector<ir::ValueId> open;
+    const auto read_by = [&](ir::OpId op) {
+      for (const ir::OpId inner : ir::walk(program_, op)) {
+        const auto& operands = program_.op(inner).operands;
+        open.insert(open.end(), operands.begin(), operands.end());
+      }
+    };
+    for (const ir::OpId op : ops) {
+      const auto& operands = program_.op(op).operands;
+      open.insert(open.end(), operands.begin(), operands.end());
+    }
+    while (!open.empty()) {
+      const ir::ValueId value = open.back();
+      open.pop_back();
+      if (!seen.insert(value).second) continue;
+      const ir::Value& it = program_.value(value);
+      const ir::OpId from = it.op ? *it.op : program_.region(program_.block(*it.block).region).op;
+      if (const auto loop = ir::as_loop(program_, from)) {
+        for (const ir::Carried& carried : loop->carried) {
+          if (carried.argument != value && carried.result != value) continue;
+          open.push_back(carried.init);
+          open.push_back(carried.yielded);
+        }
+        continue;
+      }
+      if (!it.op || stops.contains(from) || !found.insert(from).second) continue;
+      read_by(from);
+    }
+    return found;
+  }
+
+  /// What stands before the loop only for the addresses of copies is done by who copies.
+  void find_addresses() {
+    std::set<ir::OpId> loads;
+    std::vector<ir::OpId> others;
+    for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
+      if (const auto load = copied_by(v)) loads.insert(*load);
+    }
+    for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
+      const auto load = copied_by(v);
+      if (load) {
+        for_copies_.emplace(problem::OpId(v), behind({*load}, {}));
+        continue;
+      }
+      for (const extract::Source& source : outcome_.origins[v].sources) others.push_back(source.op);
+    }
+    if (loads.empty()) return;
+    for (const auto& [op, when] : around_) {
+      const bool acts = program_.op(op).results.empty() || !program_.op(op).regions.empty() ||
+                        writes(op) || filling(op).has_value();
+      if (when == When::after || acts) others.push_back(op);
+      if (when == When::before && acts) for_others_.insert(op);
+    }
+    for_others_.merge(behind(std::move(others), loads));
   }
 
   // --- What leaves the loop ---------------------------------------------------------------------
@@ -269,6 +352,8 @@ class Surroundings {
   std::map<ir::OpId, std::size_t> resident_of_;  // by its allocation: of setting.residents
   std::set<ir::OpId> filled_;                    // allocations that a copy fills
   std::map<ir::OpId, extract::Makers> needs_;    // by op after the loop
+  std::map<problem::OpId, std::set<ir::OpId>> for_copies_;  // by copy: what its address needs
+  std::set<ir::OpId> for_others_;                           // what anything else needs
   bool in_loop_ = false;
 };
 

@@ -16,14 +16,16 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "fragment", "host", "ring",  "role",
-                                    "stamps",  "tile",     "tma",  "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host",  "ring", "role",
+                                    "stamps",  "tile", "tma",      "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
-Result<void> add_runtime(std::map<std::string, std::string>& files) {
+Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
   TWILL_TRY(const std::filesystem::path folder, support::data_path("runtime"));
   for (const char* header : kHeaders) {
     const std::string name = std::string(header) + ".cuh";
+    const bool copies = source.find("runtime/copy.cuh") != std::string::npos;
+    if (name == "copy.cuh" && !copies) continue;
     TWILL_TRY(Input read, read_input((folder / name).string()));
     files["runtime/" + name] = std::move(read.text);
   }
@@ -47,8 +49,8 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   if (stamps != emit::Stamps::none) {
     emitted.files["stamps.json"] = emit::cuda_stamps(*emitted.planned.plan, stamps);
   }
+  TWILL_TRY_VOID(add_runtime(source, emitted.files));
   emitted.files["kernel.cu"] = std::move(source);
-  TWILL_TRY_VOID(add_runtime(emitted.files));
   return emitted;
 }
 
@@ -56,9 +58,8 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 /// is done that is printed for no pool.
 bool may_be_hand_overs(const plan::Plan& plan) {
   const bool never = std::any_of(
-      plan.mechanisms.begin(), plan.mechanisms.end(), [](const plan::Mechanism mechanism) {
-        return mechanism == plan::Mechanism::cp_async || mechanism == plan::Mechanism::tcgen05;
-      });
+      plan.mechanisms.begin(), plan.mechanisms.end(),
+      [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
   return !never && std::any_of(plan.values.begin(), plan.values.end(),
                                [](const plan::Value& value) { return value.staged.has_value(); });
 }

@@ -53,6 +53,9 @@ Result<Kernel> read_kernel(const Request& request) {
       machine::keeping_free(std::move(named), request.spare_registers), request.share_of_memory);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  if (extract::copies_by_threads(program, choice.loop)) {
+    machine = machine::with_copying_warpgroup(std::move(machine));
+  }
   return Kernel{std::move(program), choice, std::move(machine), std::move(pools)};
 }
 

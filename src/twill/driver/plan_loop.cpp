@@ -11,6 +11,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/timing.h"
+#include "twill/ir/operands.h"
 #include "twill/plan/json.h"
 #include "twill/plan/make.h"
 #include "twill/report/alternatives.h"
@@ -27,6 +28,13 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
   std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
   for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
     if (!outcome.problem.ops()[v].variable_latency) continue;
+    const auto& sources = outcome.origins[v].sources;
+    const bool by_descriptor =
+        std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
+          const auto access = ir::memory_access(program.op(source.op));
+          return access && access->by_descriptor;
+        });
+    if (by_descriptor) continue;  // what else it loads are its coordinates
     for (const extract::Source& source : outcome.origins[v].sources) {
       const ir::OpKind kind = program.op(source.op).kind;
       if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {

@@ -81,7 +81,20 @@ bool has_product(const TileGraph& graph) {
                      [](const TileOp& op) { return op.action == Action::product; });
 }
 
+bool is_copy_by_threads(const TileOp& op) {
+  return op.action == Action::copy && !op.pieces.empty() && op.pieces[0].kind == "pointer_copy";
+}
+
 }  // namespace
+
+bool copies_by_threads(const ir::Program& program, ir::OpId loop) {
+  const auto body = straighten(program, loop);
+  if (!body) return false;
+  const TileGraph graph = contract(*body);
+  return std::any_of(graph.ops.begin(), graph.ops.end(), is_copy_by_threads) &&
+         std::none_of(graph.ops.begin(), graph.ops.end(),
+                      [](const TileOp& op) { return op.one_warp && op.action != Action::copy; });
+}
 
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
                            const machine::Machine& machine, const Options& options) {

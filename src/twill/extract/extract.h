@@ -14,6 +14,11 @@
 /// docs/reference/extraction.md.
 namespace twill::extract {
 
+/// Whether threads copy tiles of the loop into shared memory through pointers, and nothing else in
+/// it is for a single warp; false for a loop that cannot be read. Then the load group is best a
+/// whole warpgroup (machine::with_copying_warpgroup).
+bool copies_by_threads(const ir::Program& program, ir::OpId loop);
+
 struct Options {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile; 0: none; unset: the machine's
   std::string pool;                     ///< name of a pool; empty: the machine's first

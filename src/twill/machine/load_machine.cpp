@@ -440,21 +440,4 @@ Result<Machine> load_machine(std::string_view text, std::string_view file) {
   return Machine(std::move(description));
 }
 
-Machine keeping_free(Machine machine, int registers) {
-  machine.description_.register_overhead.value += registers;
-  for (Pool& pool : machine.description_.pools) {
-    for (PoolGroup& group : pool.groups) group.registers = std::max(0, group.registers - registers);
-  }
-  return machine;
-}
-
-Machine with_share_of_memory(Machine machine, double share) {
-  for (Memory& memory : machine.description_.memories) {
-    if (memory.capacity.unit == "bytes") {
-      memory.capacity.value = std::floor(memory.capacity.value * share);
-    }
-  }
-  return machine;
-}
-
 }  // namespace twill::machine

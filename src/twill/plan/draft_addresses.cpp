@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -115,17 +116,19 @@ Readers readers_of(const Draft& draft, OpId value) {
 }
 
 bool is_ring(const Draft& draft, OpId op) {
-  return draft.op(op).streaming && is_bulk_load(draft.mechanism(op)) && draft.home(op);
+  return draft.op(op).streaming && arrives(draft.mechanism(op)) && draft.home(op);
 }
 
-/// Loads of one role that the same ops read share a channel: they arrive and leave together.
+/// Loads of one role that the same ops read share a channel: they arrive and leave together. What
+/// threads copy is counted otherwise than what TMA does.
 void group_rings(Draft& draft) {
-  std::map<std::pair<RoleId, Readers>, std::size_t> known;
+  std::map<std::tuple<RoleId, bool, Readers>, std::size_t> known;
   for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
     if (!is_ring(draft, OpId(v))) continue;
-    const auto key = std::make_pair(draft.role[v], readers_of(draft, OpId(v)));
+    const auto key = std::make_tuple(draft.role[v], is_bulk_load(draft.mechanism(OpId(v))),
+                                     readers_of(draft, OpId(v)));
     auto [at, fresh] = known.emplace(key, draft.rings.size());
-    if (key.second.empty()) {  // nobody waits for it but its own next copy
+    if (std::get<Readers>(key).empty()) {  // nobody waits for it but its own next copy
       at->second = draft.rings.size();
       fresh = true;
     }

@@ -20,6 +20,16 @@ bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
   });
 }
 
+/// Whether the async proxy reads what threads copied: they cannot fence what lands after them, so
+/// the reader does.
+bool reads_copies(const Draft& draft, OpId reader) {
+  if (!is_async_proxy(draft.mechanism(reader))) return false;
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    return read.reader == reader && read.carries_value &&
+           draft.mechanism(read.value) == Mechanism::cp_async;
+  });
+}
+
 bool in_tensor_memory(const Draft& draft, OpId op) {
   const auto home = draft.home(op);
   return home && draft.plan[*home].residence == Residence::tensor;
@@ -54,7 +64,8 @@ DraftStep fence(Fence kind, Cycles time, By by) {
   return step;
 }
 
-/// Threads wrote a tile that the async proxy will read.
+/// Threads wrote a tile that the async proxy will read: they fence it once it is written. Of a copy
+/// they do not see the end; there the reader fences, behind its wait.
 void fence_proxy(const Draft& draft, Cluster& cluster) {
   std::vector<DraftStep> fences;
   if (cluster.main && draft.mechanism(cluster.op) == Mechanism::threads) {
@@ -71,6 +82,9 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
     }
   }
   cluster.after.insert(cluster.after.end(), fences.begin(), fences.end());
+  if (cluster.main && reads_copies(draft, cluster.op)) {
+    cluster.before.push_back(fence(Fence::proxy, cluster.time, cluster.main->step.by));
+  }
 }
 
 /// A fence for each moment at which steps of that kind stand there, since in the first and last

@@ -51,6 +51,13 @@ Holders holders_of(const Draft& draft, const Setting& setting, const std::vector
   return holders;
 }
 
+/// The roles whose copies need it for their addresses.
+Holders copiers_of(const Draft& draft, const Around& around) {
+  Holders holders;
+  for (const OpId copy : around.copies) holders[draft.role[copy.index()]] = 1;
+  return holders;
+}
+
 /// Values that leave the loop in another role than the one that needs them: nobody hands them over.
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
@@ -147,10 +154,11 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
   if (!setting.kernel) return {};
   Staging staging(draft);
   for (const Around& around : setting.around) {
-    const Holders holders = holders_of(draft, setting, around.uses);
+    const Holders holders = around.only_copies ? copiers_of(draft, around)
+                                               : holders_of(draft, setting, around.uses);
     Outside outside = around.what;
     for (const std::size_t read : around.reads) outside.reads.push_back(residents[read]);
-    if (outside.mechanism == Mechanism::tma_load) {
+    if (arrives(outside.mechanism)) {
       outside.roles = {loader_of(draft)};
       outside.buffers = {residents[*around.resident]};
       draft.plan.kernel->around.push_back(std::move(outside));
@@ -162,6 +170,10 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
       outside.roles.push_back(role);
       if (outside.mechanism != Mechanism::bulk_store) continue;
       outside.buffers.push_back(staging.of(role, around.memory, around.bytes * count / parts));
+    }
+    for (const auto& [role, count] : copiers_of(draft, around)) {
+      const auto at = std::lower_bound(outside.roles.begin(), outside.roles.end(), role);
+      if (at == outside.roles.end() || *at != role) outside.roles.insert(at, role);
     }
     draft.plan.kernel->around.push_back(std::move(outside));
   }
@@ -257,7 +269,7 @@ class TileWriter {
   void add_channels() {
     for (std::size_t i = 0; i < around().size(); ++i) {
       const Outside& outside = around()[i];
-      if (outside.mechanism != Mechanism::tma_load) continue;
+      if (!arrives(outside.mechanism)) continue;
       const BufferId buffer = outside.buffers.front();
       const std::set<RoleId> readers = readers_of(buffer);
       Channel channel;
@@ -265,10 +277,11 @@ class TileWriter {
       channel.counts = Channel::Counts::tiles;
       channel.producer = outside.roles.front();
       channel.consumers.assign(readers.begin(), readers.end());
-      channel.full_arrivals = 1;
+      const bool threads = outside.mechanism == Mechanism::cp_async;
+      channel.full_arrivals = threads ? 32 * plan_[channel.producer].warps : 1;
       for (const RoleId role : channel.consumers) channel.empty_arrivals += plan_[role].warps;
       if (channel.consumers.empty()) channel.kind = ChannelKind::signal;
-      channel.bytes = plan_[buffer].size;
+      if (!threads) channel.bytes = plan_[buffer].size;
       channel.buffers = {buffer};
       filled_.push_back({i, ChannelId(plan_.channels.size()), channel.consumers});
       plan_.channels.push_back(std::move(channel));
@@ -279,26 +292,35 @@ class TileWriter {
     return std::find(roles.begin(), roles.end(), role) != roles.end();
   }
 
-  /// All copies on their way first, then what waits for them.
+  /// All copies on their way first, then what waits for them; what threads copied is fenced by its
+  /// readers.
   void write_before(RoleId role) {
     std::vector<Step>& steps = plan_.roles[role.index()].before;
     for (const Filled& filled : filled_) {
       if (!has(around()[filled.outside].roles, role)) continue;
+      const bool threads = around()[filled.outside].mechanism == Mechanism::cp_async;
+      const By by = threads ? By::every_warp : By::one_warp;
       if (!filled.consumers.empty()) {
-        steps.push_back(channel_step(StepKind::acquire, filled.channel, By::one_warp));
+        steps.push_back(channel_step(StepKind::acquire, filled.channel, by));
       }
-      steps.push_back(channel_step(StepKind::expect, filled.channel, By::one_warp));
-      steps.push_back(outside_step(StepKind::issue, filled.outside, By::one_warp));
+      if (!threads) steps.push_back(channel_step(StepKind::expect, filled.channel, by));
+      steps.push_back(outside_step(StepKind::issue, filled.outside, by));
       steps.back().channel = filled.channel;
     }
+    bool fenced = false;
     for (const Filled& filled : filled_) {
       if (!has(filled.consumers, role)) continue;
       steps.push_back(channel_step(StepKind::wait, filled.channel, By::every_warp));
+      fenced = fenced || around()[filled.outside].mechanism == Mechanism::cp_async;
+    }
+    if (fenced) {
+      steps.push_back(step_of(StepKind::fence));
+      steps.back().fence = Fence::proxy;
     }
     for (std::size_t i = 0; i < around().size(); ++i) {
       const Outside& outside = around()[i];
       const bool here = outside.when == Outside::When::before && has(outside.roles, role);
-      if (here && outside.mechanism != Mechanism::tma_load) {
+      if (here && !arrives(outside.mechanism)) {
         steps.push_back(outside_step(StepKind::compute, i));
       }
     }

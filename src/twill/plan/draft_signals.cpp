@@ -97,7 +97,9 @@ class Writer {
       for (const OpId op : signal_.ops) {
         cluster_at(draft_, ordering_.issue_of(op)).main->step.channel = id_;
       }
-      channel_.full_arrivals = is_bulk_load(mechanism) ? 1 : warps * kThreadsPerWarp;
+      // Each thread of a copy arrives for each of the copies that come together.
+      const int copies = static_cast<int>(signal_.ops.size());
+      channel_.full_arrivals = is_bulk_load(mechanism) ? 1 : copies * warps * kThreadsPerWarp;
       if (is_bulk_load(mechanism)) write_expect();
       return;
     }

@@ -357,7 +357,7 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
   TWILL_TRY(outside.line, node.small("line"));
   TWILL_TRY(outside.column, node.small("column"));
   TWILL_TRY(outside.mechanism,
-            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::bulk_store}));
+            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::cp_async, M::bulk_store}));
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
   TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
   TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));

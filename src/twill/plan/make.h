@@ -14,11 +14,13 @@ namespace twill::plan {
 /// Something of the kernel around the loop, before it is known who does it.
 struct Around {
   Outside what;                         ///< without roles and buffers
-  std::optional<std::size_t> resident;  ///< tma_load: what it fills, of Setting::residents
+  std::optional<std::size_t> resident;  ///< tma_load, cp_async: what it fills, of Setting::residents
   std::vector<std::size_t> reads;       ///< what it reads of them
   std::string memory;                   ///< bulk_store: where its tile can be staged
   Amount bytes = 0;                     ///< bulk_store: of the tile
   std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
+  std::vector<OpId> copies;  ///< before the loop: copies by threads whose addresses it is for
+  bool only_copies = false;  ///< and it is for nothing else
 };
 
 /// What a Plan needs to know beside the schedule. Everything has a default: a `.loop` text brings

@@ -53,8 +53,12 @@ bool Run::take(std::size_t r) {
   const Step& step = roles_[r].program.step();
   if (step.outside) {  // costs nothing here; a copy that fills a resident is there at once
     if (setting_.listener != nullptr) setting_.listener->around(step, now_);
-    if (step.channel)
-      arrive(phase_of(r, false), {0, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
+    if (step.channel) {
+      const bool threads =
+          plan_.kernel->around[*step.outside].mechanism == plan::Mechanism::cp_async;
+      const std::int64_t count = threads ? std::int64_t{32} * plan_.roles[r].warps : 0;
+      arrive(phase_of(r, false), {count, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
+    }
     finish_step(r);
     return true;
   }

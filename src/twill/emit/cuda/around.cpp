@@ -149,7 +149,7 @@ Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point&
   for (const int part : registers_.parts()) {
     TWILL_TRY(const Shape shape, view_.shape_of(value, part));
     const std::string name = fmt::format("v{}{}", identifier(view_.program().value(value).name),
-                                         part < 0 ? "" : fmt::format("_of_{}", part));
+                                         part < 0 ? "_here" : fmt::format("_of_{}", part));
     const Variable variable{name, shape, cpp_type(type), false, 1, std::nullopt};
     if (variable.type.empty()) return view_.refuse(id, "loads elements CUDA has no type for");
     text.line(fmt::format("{} {}[{}];", variable.type, name, array_length(variable)));

@@ -74,8 +74,10 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
     for (const plan::Role& role : plan.roles) {
       if (role.warpgroup.index() != g) continue;
       const std::string call = fmt::format("{}(args, smem, barriers);", function_name(role));
-      if (role.warps == 1) {
+      if (is_one_thread(plan, role)) {
         text.line(fmt::format("if (warp == {} && twill::elect_one()) {}", role.first_warp, call));
+      } else if (role.warps == 1) {
+        text.line(fmt::format("if (warp == {}) {}", role.first_warp, call));
       } else {
         text.line(call);
       }
@@ -128,8 +130,16 @@ void print_head(Text& text, const View& view) {
         "// It records when its steps began: runtime/stamps.cuh, and stamps.json beside this.");
   }
   text.blank();
-  for (const char* header : {"barrier", "fragment", "role", "stamps", "tile", "tma", "wgmma"}) {
-    if (std::string_view(header) == "stamps" && view.stamps() == Stamps::none) continue;
+  const auto by_threads = [](const plan::Outside& outside) {
+    return outside.mechanism == plan::Mechanism::cp_async;
+  };
+  const bool copies =
+      std::count(plan.mechanisms.begin(), plan.mechanisms.end(), plan::Mechanism::cp_async) > 0 ||
+      std::any_of(plan.kernel->around.begin(), plan.kernel->around.end(), by_threads);
+  for (const std::string_view header :
+       {"barrier", "copy", "fragment", "role", "stamps", "tile", "tma", "wgmma"}) {
+    if (header == "stamps" && view.stamps() == Stamps::none) continue;
+    if (header == "copy" && !copies) continue;
     text.line(fmt::format("#include \"runtime/{}.cuh\"", header));
   }
   text.blank();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/emit/cuda/copies.h"
 #include "twill/emit/cuda/maps.h"
 #include "twill/emit/cuda/partial_sums.h"
 #include "twill/emit/cuda/registers.h"
@@ -14,6 +15,9 @@
 #include "twill/emit/cuda/tiles.h"
 
 namespace twill::emit::cuda {
+
+/// Whether one thread does all that a role does: it is of one warp, and no thread copies.
+bool is_one_thread(const plan::Plan& plan, const plan::Role& role);
 
 /// Prints one role as a function: its steps in the order of the plan, section by section.
 class RolePrinter {
@@ -66,7 +70,7 @@ class RolePrinter {
   std::string position(const plan::Instance& instance, int depth);
   std::string barrier(const plan::Step& step, bool full);
   std::string parity(const plan::Step& step, bool full);
-  bool alone() const { return role_.warps == 1; }
+  bool alone() const { return is_one_thread(plan_, role_); }
   void by(Text& text, const plan::Step& step, const std::string& what) const;
 
   // work.cpp
@@ -91,6 +95,15 @@ class RolePrinter {
   std::string address(plan::BufferId buffer, const std::string& slot) const;
   std::string slot_of(plan::BufferId buffer, const plan::Instance& instance);
 
+  // copies.cpp
+  Result<void> prepare_copies(Text& text);
+  Result<void> issue_copy(Text& text, const plan::Step& step);
+  Result<void> keep_vectors(Text& declarations, Text& text, const Copy& copy,
+                            const std::vector<KeptVector>& all, const std::string& iteration);
+  std::string thread_of_role() const;
+  /// Arithmetic on elements that are copied, with what is kept for them.
+  Tiles tiles_at(const std::string& iteration);
+
   // around.cpp
   const plan::BufferId* staging_of(std::size_t outside) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
@@ -114,6 +127,9 @@ class RolePrinter {
   std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
   std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles
   std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< vectors, by part
+  /// What is kept for the copy that is printed, by value; and for each copy from before the loop.
+  std::map<ir::ValueId, Variable> kept_;
+  std::map<OpId, std::map<ir::ValueId, Variable>> prepared_;
   std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
   bool asks_own_ = false;                     ///< a step asks whether the tile is the CTA's own
   bool asks_rank_ = false;                    ///< a step asks which CTA of the cluster it is

@@ -45,8 +45,11 @@ Result<std::string> Scalars::of_argument(ir::ValueId value, const std::string& i
     return view_->refuse(value, "is carried from iteration to iteration as a scalar");
   }
   TWILL_TRY(const std::string first, (*this)(advance->init, ""));
-  TWILL_TRY(const std::string by, (*this)(advance->by, ""));
-  return fmt::format("({} + ({}) * {})", first, by, iteration);
+  TWILL_TRY(std::string by, (*this)(advance->by, ""));
+  const bool pointer = ir::type_of(view_->program(), value)->kind == ir::TypeKind::pointer;
+  if (pointer) by = fmt::format("static_cast<long long>({})", by);
+  const bool plain = iteration.find(' ') == std::string::npos;
+  return fmt::format("({} + ({}) * {})", first, by, plain ? iteration : "(" + iteration + ")");
 }
 
 Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& iteration) {

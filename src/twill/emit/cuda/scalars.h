@@ -20,6 +20,11 @@ class Scalars {
   /// for, empty outside the loop. Fails for what is no arithmetic on scalars.
   Result<std::string> operator()(ir::ValueId value, const std::string& iteration);
 
+  /// From here on `value` is what `name` says; without a name, it is computed again.
+  void call(ir::ValueId value, const std::string& name) {
+    name.empty() ? static_cast<void>(known_.erase(value)) : static_cast<void>(known_[value] = name);
+  }
+
   /// Ends the tile where the function returns before it comes to the loop; `how`: a statement. What
   /// is asked for later is computed behind it.
   Result<void> leave_at(const ir::Exit& exit, const std::string& how);

@@ -128,6 +128,7 @@ Result<void> RolePrinter::sections(Text& text) {
   TWILL_TRY(const std::string step, scalars_(*view_.loop().step, ""));
   text.line(fmt::format("const int trips = twill::trip_count({}, {}, {});", lower, upper, step));
   TWILL_TRY_VOID(initial_values(text));
+  TWILL_TRY_VOID(prepare_copies(text));
   sums_.begin(text);
   Point point = at_start();
   if (sections.spread > 0) {

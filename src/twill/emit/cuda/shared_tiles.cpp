@@ -23,10 +23,12 @@ std::optional<std::int64_t> swizzle_of(ir::Type descriptor) {
 
 namespace {
 
-/// The load behind a tile, and whether it is read transposed.
+/// The load behind a tile, and whether it is read transposed; the allocation that it fills, if one
+/// is named.
 struct Behind {
   ir::ValueId value;
   bool transposed = false;
+  std::optional<ir::ValueId> allocation;
 };
 
 /// What leaves the tile where it is.
@@ -36,7 +38,7 @@ bool passes(OpKind kind) {
 }
 
 Behind behind(const View& view, ir::ValueId value) {
-  Behind found{value, false};
+  Behind found{value, false, std::nullopt};
   for (const ir::Op* op = ir::defining_op(view.program(), found.value); op != nullptr;
        op = ir::defining_op(view.program(), found.value)) {
     if (op->kind == OpKind::ttg_memdesc_trans) {
@@ -44,6 +46,7 @@ Behind behind(const View& view, ir::ValueId value) {
     } else if (!passes(op->kind) || op->operands.empty()) {
       break;
     }
+    if (op->kind == OpKind::ttg_local_alloc) found.allocation = found.value;
     found.value = op->operands[0];
   }
   return found;
@@ -62,11 +65,40 @@ std::optional<OpId> filling_op(const View& view, ir::OpId load) {
   return std::nullopt;
 }
 
+/// A tile that threads copy into an allocation, as the text has it there.
+Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId load) {
+  const ir::Type type = ir::type_of(view.program(), *found.allocation);
+  const auto encoding = ir::nvmma_shared_encoding(type->encoding);
+  if (!encoding || encoding->element_bits != 16 || encoding->swizzle_bytes < 32 ||
+      type->shape.size() != 2) {
+    return view.refuse(load, "fills shared memory that is no swizzled matrix of 16-bit elements");
+  }
+  SharedTile tile;
+  const plan::Outside* outside = view.outside_of(load);
+  if (const auto op = filling_op(view, load)) {
+    tile.op = *op;
+    tile.buffer = *view.plan().values[op->index()].home;
+  } else if (outside != nullptr && outside->mechanism == plan::Mechanism::cp_async) {
+    tile.buffer = outside->buffers.at(0);
+  } else {
+    return view.refuse(load, "fills shared memory outside the loop, which no step does");
+  }
+  tile.rows = type->shape[encoding->transposed ? 1 : 0];
+  tile.columns = type->shape[encoding->transposed ? 0 : 1];
+  tile.swizzle = encoding->swizzle_bytes;
+  tile.transposed = found.transposed != encoding->transposed;
+  tile.type = cpp_type(type->element);
+  return tile;
+}
+
 }  // namespace
 
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
   const Behind found = behind(view, value);
   const auto load = view.program().value(found.value).op;
+  if (load && found.allocation && view.program().op(*load).kind == OpKind::tt_load) {
+    return copied_tile(view, found, *load);
+  }
   if (!load || view.program().op(*load).kind != OpKind::tt_descriptor_load) {
     return view.refuse(value, "lies in shared memory, but not as a descriptor loads it");
   }

@@ -7,8 +7,8 @@
 
 namespace twill::emit::cuda {
 
-/// A 16-bit tile in shared memory as TMA writes it: panels of `swizzle` bytes of its contiguous
-/// dimension, one after the other, each `rows` high.
+/// A 16-bit tile in shared memory as TMA writes it, and threads that copy do too: panels of
+/// `swizzle` bytes of its contiguous dimension, one after the other, each `rows` high.
 struct SharedTile {
   plan::BufferId buffer;
   std::optional<OpId> op;  ///< that fills it in the loop; nothing: it is there before the loop
@@ -19,8 +19,9 @@ struct SharedTile {
   std::string type;         ///< of the elements
 };
 
-/// The tile that a value in shared memory, or one that a descriptor loads, stands for. Fails for
-/// other layouts than those of TMA.
+/// The tile that a value in shared memory, or one that a descriptor loads, stands for. Of what
+/// threads copy, `value` is the allocation or a view of it. Fails for other layouts than those of
+/// TMA.
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value);
 
 /// Bytes from one panel to the next, and elements of the contiguous dimension in one.

@@ -10,6 +10,18 @@ using plan::Instance;
 using plan::Step;
 using plan::StepKind;
 
+bool is_one_thread(const plan::Plan& plan, const plan::Role& role) {
+  const auto copies = [&](const Step& step) {
+    if (step.kind != StepKind::issue) return false;
+    const plan::Mechanism how =
+        step.op ? plan.mechanisms[step.op->index()] : plan.kernel->around[*step.outside].mechanism;
+    return how == plan::Mechanism::cp_async;
+  };
+  const std::vector<Step>&before = role.before, &steady = role.sections.steady;
+  return role.warps == 1 && std::none_of(before.begin(), before.end(), copies) &&
+         std::none_of(steady.begin(), steady.end(), copies);
+}
+
 std::string function_name(const plan::Role& role) { return "role_" + identifier(role.name); }
 
 std::string barrier_name(const plan::Channel& channel, bool full) {
@@ -185,12 +197,14 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
     case StepKind::issue: {
       if (at.outside) {
         const auto& outside = plan_.kernel->around[*at.outside];
-        return outside.mechanism == plan::Mechanism::bulk_store ? issue_store(text, at)
-                                                                : issue_load(text, at);
+        if (outside.mechanism == plan::Mechanism::bulk_store) return issue_store(text, at);
+        if (outside.mechanism == plan::Mechanism::cp_async) return issue_copy(text, at);
+        return issue_load(text, at);
       }
       const plan::Mechanism mechanism = plan_.mechanisms[at.op->index()];
       if (mechanism == plan::Mechanism::wgmma) return issue_product(text, at, point);
       if (plan::is_bulk_load(mechanism)) return issue_load(text, at);
+      if (mechanism == plan::Mechanism::cp_async) return issue_copy(text, at);
       return view_.refuse(
           view_.origin(*at.op).sources.front().op,
           "is done by " + std::string(plan::name_of(mechanism)) + ", which is not printed");

@@ -24,12 +24,14 @@ std::string packed_element(const Variable& variable, const std::string& name,
 // in row 8h of the thread's two and column 8j + e.
 
 std::string Tiles::row_slot(const Frame& frame) const {
+  if (frame.place != nullptr) return frame.place->row_slot;
   if (frame.shape.kind == Shape::Kind::row_vector) return frame.index;
   if (frame.shape.rows == 64) return fmt::format("{} / 2 % 2", frame.index);
   return fmt::format("{0} / {1} * 2 + {0} / 2 % 2", frame.index, frame.shape.columns / 2);
 }
 
 std::string Tiles::column_slot(const Frame& frame) const {
+  if (frame.place != nullptr) return frame.place->column_slot;
   if (frame.shape.kind == Shape::Kind::column_vector) return frame.index;
   const std::string in_block = frame.shape.rows == 64
                                    ? frame.index
@@ -38,6 +40,7 @@ std::string Tiles::column_slot(const Frame& frame) const {
 }
 
 std::string Tiles::row_number(const Frame& frame) const {
+  if (frame.place != nullptr) return frame.place->row;
   const std::string slot = row_slot(frame);
   const auto [begin, end] = view_.rows_of(part_, frame.shape.rows);
   return fmt::format("({} + twill::fragment_row() + ({}) / 2 * 64 + ({}) % 2 * 8)", begin, slot,
@@ -45,6 +48,7 @@ std::string Tiles::row_number(const Frame& frame) const {
 }
 
 std::string Tiles::column_number(const Frame& frame) const {
+  if (frame.place != nullptr) return frame.place->column;
   const std::string slot = column_slot(frame);
   return fmt::format("(twill::fragment_column() + ({}) / 2 * 8 + ({}) % 2)", slot, slot);
 }
@@ -55,6 +59,16 @@ Tiles::Axes Tiles::axes_of(ir::ValueId value) const {
     return {view_.along(value) == Along::columns ? Axis::columns : Axis::rows};
   }
   return {Axis::rows, Axis::columns};
+}
+
+/// The same of what stands at a place: dimensions of one element run along nothing.
+Tiles::Axes Tiles::axes_at(ir::ValueId value) const {
+  Axes axes = axes_of(value);
+  const auto& shape = ir::type_of(view_.program(), value)->shape;
+  for (std::size_t i = 0; shape.size() > 1 && i < axes.size(); ++i) {
+    if (shape[i] == 1) axes[i] = Axis::one;
+  }
+  return axes;
 }
 
 Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId value,
@@ -73,7 +87,7 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
       index = row_slot(frame);
       break;
     case Shape::Kind::column_vector:
-      if (axes[0] != Axis::columns) {
+      if (axes.back() != Axis::columns) {
         return view_.refuse(value, "runs along rows and along columns");
       }
       index = column_slot(frame);
@@ -130,8 +144,9 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
 /// A constant of the value's type, which stands for it from here on.
 std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
                          const std::string& text) const {
-  const std::string name =
-      fmt::format("v{}{}", identifier(view_.program().value(value).name), frame.suffix);
+  const bool twice = frame.known.contains({value, axes[0] != Axis::columns});
+  const std::string name = fmt::format("v{}{}{}", identifier(view_.program().value(value).name),
+                                       twice ? "_too" : "", frame.suffix);
   const std::string type = cpp_type(ir::type_of(view_.program(), value));
   frame.text->line(fmt::format("{} = {};", constant_of(type, name), text));
   frame.known[{value, axes[0] == Axis::columns}] = name;
@@ -185,7 +200,9 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
     return view_.refuse(value, "is a tile this role does not have");
   }
   TWILL_TRY(const std::string first, element(frame, advance->init, axes));
-  TWILL_TRY(const std::string by, element(frame, advance->by, axes));
+  TWILL_TRY(std::string by, element(frame, advance->by, axes));
+  if (type->element->kind == ir::TypeKind::pointer)
+    by = fmt::format("static_cast<long long>({})", by);
   return named(frame, value, axes, fmt::format("{} + ({}) * ({})", first, by, iteration_));
 }
 
@@ -280,6 +297,17 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   text.line(fmt::format("{}[i] = row;", array.name));
   text.close();
   return {};
+}
+
+Result<std::vector<std::string>> Tiles::at(Text& text, const std::vector<ir::ValueId>& values,
+                                           const Place& place) {
+  Frame frame{{}, "", {}, &text, "", &place};
+  std::vector<std::string> elements;
+  for (const ir::ValueId value : values) {
+    TWILL_TRY(std::string one, element(frame, value, axes_at(value)));
+    elements.push_back(std::move(one));
+  }
+  return elements;
 }
 
 /// What writes one element: `{0}` is its address, `{1}` the value.

@@ -46,6 +46,17 @@ class Tiles {
   /// tt.store and atomics through pointers, each element by one thread that holds it.
   Result<void> store(Text& text, ir::OpId store);
 
+  /// One element of a matrix that is no fragment: where it stands, and at which index of the arrays
+  /// of vectors that `find` finds the thread has it; names or numbers.
+  struct Place {
+    std::string row, column;
+    std::string row_slot, column_slot;
+  };
+  /// Expressions for the elements of `values` at one place, all matrices or vectors of one such
+  /// matrix; what they are computed from is printed before.
+  Result<std::vector<std::string>> at(Text& text, const std::vector<ir::ValueId>& values,
+                                      const Place& place);
+
  private:
   enum class Axis { rows, columns, one };
   using Axes = std::vector<Axis>;
@@ -55,12 +66,14 @@ class Tiles {
     std::string index;                                          ///< of the thread's element
     std::map<std::pair<ir::ValueId, bool>, std::string> known;  ///< by value, transposed
     Text* text = nullptr;
-    std::string suffix;  ///< of the names of what is computed here
+    std::string suffix;            ///< of the names of what is computed here
+    const Place* place = nullptr;  ///< the element is not of a fragment, but stands here
   };
 
   Result<std::string> writes_by(ir::OpId store) const;
   Result<std::string> packed_pair(Frame& frame, const Assignment& assignment);
   Axes axes_of(ir::ValueId value) const;
+  Axes axes_at(ir::ValueId value) const;
   Result<std::string> element(Frame& frame, ir::ValueId value, const Axes& axes);
   Result<std::string> computed(Frame& frame, const ir::Op& op, ir::ValueId value, const Axes& axes);
   Result<std::string> half(Frame& frame, ir::ValueId value, const Axes& axes);

@@ -331,8 +331,11 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
 Result<void> RolePrinter::stage_value(Text& text, const Step& step, const Point& point) {
   const plan::Value& its = plan_.values[step.op->index()];
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
-  if (made.size() != 1 || (its.format != plan::StagingFormat::fragment &&
-                           its.format != plan::StagingFormat::row_vector)) {
+  const bool words = made.size() == 1 &&
+                     (made.front().variable->packed || made.front().variable->type == "float" ||
+                      made.front().variable->type == "int");
+  if (!words || (its.format != plan::StagingFormat::fragment &&
+                 its.format != plan::StagingFormat::row_vector)) {
     return view_.refuse(view_.origin(*step.op).sources.front().op,
                         "is handed to another role in a form that is not printed");
   }

@@ -19,7 +19,7 @@ class AroundCheck {
     for (std::size_t i = 0; i < around_.size(); ++i) check_done(i);
     if (!findings_.empty()) return;
     for (std::size_t i = 0; i < around_.size() && !findings_.full(); ++i) {
-      if (around_[i].mechanism == Mechanism::tma_load) check_resident(i);
+      if (fills(around_[i])) check_resident(i);
       if (around_[i].mechanism == Mechanism::bulk_store) check_staging(i);
     }
     for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
@@ -104,9 +104,34 @@ class AroundCheck {
       if (again) require("overwrite", filled, doing(fill, loader, t + 1));
       for (const Doing& reader : readers_of(buffer, t)) {
         if (!require("read-before-write", filled, reader)) return;
+        if (!fenced_for(reader, filled)) return;
         if (again && !require("overwrite", reader, doing(fill, loader, t + 1))) return;
       }
     }
+  }
+
+  /// What threads copied is read by the async proxy behind a fence of the reader, which comes after
+  /// the end of the copy.
+  bool fenced_for(const Doing& reader, const Doing& filled) {
+    if (around_[filled.outside].mechanism != Mechanism::cp_async) return true;
+    const Mechanism how =
+        reader.op ? plan_.mechanisms[reader.op->index()] : around_[reader.outside].mechanism;
+    const bool asynchronous = how == Mechanism::wgmma || how == Mechanism::tcgen05 ||
+                              (how == Mechanism::bulk_store && !reader.staging);
+    for (std::size_t t = 0; asynchronous && t < kStrands; ++t) {
+      const EventId reads = reader.when->begin[t];
+      if (reads == kNone) continue;
+      const auto& fences = run_.fences(run_.events()[reads].role, t, Fence::proxy);
+      const auto next = std::lower_bound(fences.begin(), fences.end(), reads);
+      if (next != fences.begin() && run_.before(filled.when->end[0], *(next - 1))) continue;
+      findings_.add("fence",
+                    fmt::format("with {}, {} reads {}, which threads copied, with no proxy fence in "
+                                "between",
+                                run_.trips(), name(reader), name(filled)),
+                    {run_.describe(reads)});
+      return false;
+    }
+    return true;
   }
 
   std::vector<Doing> readers_of(BufferId buffer, std::int64_t tile) const {

@@ -237,6 +237,11 @@ class DataCheck {
     if (residence == Residence::shared && by_threads(write) && async_reader) {
       need_fence_after(write, read, Fence::proxy);
     }
+    // A copy by threads ends when nobody looks, so that only its readers can fence.
+    const bool copied = mechanism(write.op) == Mechanism::cp_async && !write.staging;
+    if (residence == Residence::shared && copied && async_reader) {
+      need_fence_before(write, read, Fence::proxy);
+    }
     check_tensor_fences(write, read, residence);
   }
 
@@ -252,7 +257,7 @@ class DataCheck {
     const bool own_lanes = by_threads(first) && by_threads(second);
     if (one_role && (own_lanes || plan_[role(first.op)].warps == 1)) return;
     if (by_threads(first)) need_fence_after(first, second, Fence::tensor_before);
-    need_fence_before(first, second);
+    need_fence_before(first, second, Fence::tensor_after);
   }
 
   /// A fence in each strand of the first, after it and before the second.
@@ -272,19 +277,18 @@ class DataCheck {
     }
   }
 
-  /// A tensor-after fence in each strand of the second, after the first and before it.
-  void need_fence_before(const Access& first, const Access& second) {
+  /// A fence in each strand of the second, after the first and before it.
+  void need_fence_before(const Access& first, const Access& second, Fence kind) {
     for (std::size_t t = 0; t < kStrands; ++t) {
       const EventId does = second.when->begin[t];
       if (does == kNone) continue;
-      const auto& fences = run_.fences(role(second.op), t, Fence::tensor_after);
+      const auto& fences = run_.fences(role(second.op), t, kind);
       const auto next = std::lower_bound(fences.begin(), fences.end(), does);
       if (next != fences.begin() && run_.before(first.when->end[0], *(next - 1))) continue;
       findings_.add(
           "fence",
           fmt::format("with {}, {} of iteration {} comes after {} with no {} fence in between",
-                      run_.trips(), name(second.op), second.at, name(first.op),
-                      name_of(Fence::tensor_after)),
+                      run_.trips(), name(second.op), second.at, name(first.op), name_of(kind)),
           {run_.describe(does)});
       return;
     }

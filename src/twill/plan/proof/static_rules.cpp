@@ -259,13 +259,15 @@ class StaticCheck {
       const bool right =
           step.kind == StepKind::stage
               ? outside.mechanism == Mechanism::bulk_store && step.by == By::every_warp
-              : (step.kind == StepKind::issue) == starts && (step.by == By::one_warp) == starts;
+              : (step.kind == StepKind::issue) == starts &&
+                    (step.by == By::one_warp) ==
+                        (starts && outside.mechanism != Mechanism::cp_async);
       if (!right) {
         findings_.add("ownership", fmt::format("{} of role {} is {}, which '{}' by {} does not do",
                                                outside.what, role.name, name_of(outside.mechanism),
                                                name_of(step.kind), name_of(step.by)));
       }
-      if (outside.mechanism == Mechanism::tma_load && !step.channel) {
+      if (fills(outside) && !step.channel) {
         findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", outside.what));
       }
     }
@@ -275,13 +277,13 @@ class StaticCheck {
   void check_places() {
     if (!plan_.kernel) return;
     std::map<BufferId, RoleId> users;
-    std::map<BufferId, int> fills;
+    std::map<BufferId, int> filled;
     for (const Outside& outside : plan_.kernel->around) {
       for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
         const BufferId buffer = outside.buffers[k];
         const auto [at, fresh] = users.emplace(buffer, outside.roles[k]);
         if ((!fresh && at->second != outside.roles[k]) ||
-            (outside.mechanism == Mechanism::tma_load && ++fills[buffer] > 1)) {
+            (fills(outside) && ++filled[buffer] > 1)) {
           findings_.add("memory", fmt::format("resident {} is written by several",
                                               plan_[buffer].name));
         }

@@ -155,6 +155,7 @@ class Checker {
         if (outside.buffers.empty()) return;
         break;
       case Mechanism::tma_load:
+      case Mechanism::cp_async:
         if (outside.when == Outside::When::before && outside.roles.size() == 1 &&
             outside.buffers.size() == 1 && staged == 0) {
           return;
@@ -244,7 +245,7 @@ class Checker {
       if (!step.outside || !findings_.empty()) continue;
       const Outside& outside = plan_.kernel->around[*step.outside];
       if (outside.when != when) wrong(outside.what + " is done at the other end of the loop");
-      if (outside.mechanism == Mechanism::tma_load) continue;
+      if (fills(outside)) continue;
       if (last && *last > *step.outside) {
         wrong(fmt::format("{} does {} after {}", role.name, outside.what,
                           plan_.kernel->around[*last].what));

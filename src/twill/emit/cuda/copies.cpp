@@ -1,0 +1,353 @@
+#include "twill/emit/cuda/copies.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/role.h"
+#include "twill/ir/encoding.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/runs.h"
+
+namespace twill::emit::cuda {
+
+using ir::OpKind;
+using plan::Step;
+
+namespace {
+
+/// The allocations that a loaded tile fills; false if something else uses it.
+bool find_allocations(const View& view, ir::ValueId tile, std::vector<ir::ValueId>& found) {
+  const auto& uses = view.program().value(tile).uses;
+  return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
+    const ir::Op& op = view.program().op(use.op);
+    if (op.kind == OpKind::ttg_convert_layout) return find_allocations(view, op.results[0], found);
+    if (op.kind != OpKind::ttg_local_alloc) return false;
+    found.push_back(op.results[0]);
+    return true;
+  });
+}
+
+Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped) {
+  std::vector<ir::ValueId> allocations;
+  const bool only = find_allocations(view, view.program().op(load).results.at(0), allocations);
+  const auto encoding_of = [&](ir::ValueId value) {
+    return ir::nvmma_shared_encoding(ir::type_of(view.program(), value)->encoding);
+  };
+  if (!only || allocations.empty()) {
+    return view.refuse(load, "is copied into shared memory and read otherwise, too");
+  }
+  for (const ir::ValueId allocation : allocations) {
+    const bool alike = ir::type_of(view.program(), allocation)->encoding ==
+                       ir::type_of(view.program(), allocations[0])->encoding;
+    if (!alike) return view.refuse(load, "fills shared memory of several layouts");
+  }
+  const auto encoding = encoding_of(allocations[0]);
+  flipped = encoding && encoding->transposed;
+  return shared_tile(view, allocations[0]);
+}
+
+/// The longest chunks whose elements lie side by side, aligned, under one mask; 0: there are none.
+std::int64_t bytes_of_chunk(const View& view, const ir::MemoryAccess& access,
+                            std::size_t dimension) {
+  for (const std::int64_t bytes : {16, 8, 4}) {
+    ir::Runs runs(view.program(), bytes / 2);
+    const ir::Run address = runs.of(access.address, dimension);
+    const bool masked =
+        access.mask && runs.of(*access.mask, dimension).kind != ir::Run::Kind::constant;
+    if (address.kind == ir::Run::Kind::consecutive && address.divisor % bytes == 0 && !masked) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<ir::OpId> load_copied_by(const View& view, OpId op) {
+  const auto& sources = view.origin(op).sources;
+  const auto found = std::find_if(sources.begin(), sources.end(), [&](const auto& source) {
+    const ir::Op& it = view.program().op(source.op);
+    std::vector<ir::ValueId> filled;
+    return it.kind == OpKind::tt_load && find_allocations(view, it.results.at(0), filled) &&
+           !filled.empty();
+  });
+  if (found != sources.end()) return found->op;
+  return view.refuse(sources.front().op, "is copied by threads, and fills no tile of its own");
+}
+
+Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
+  Copy copy;
+  copy.load = load;
+  copy.threads = threads;
+  TWILL_TRY_VOID(view.check_load(copy.load));
+  TWILL_TRY_VOID(view.check_fresh(copy.load));
+  TWILL_TRY(copy.tile, tile_filled_by(view, copy.load, copy.flipped));
+  const auto access = *ir::memory_access(view.program().op(copy.load));
+  const auto other =
+      access.other ? ir::constant_number(view.program(), *access.other) : std::nullopt;
+  if (access.other && !(other && *other == 0)) {
+    return view.refuse(copy.load, "puts something else than zeros where its mask is false");
+  }
+  copy.bytes = bytes_of_chunk(view, access, copy.flipped ? 0 : 1);
+  if (copy.bytes == 0) {
+    return view.refuse(copy.load,
+                       fmt::format("has no neighbours along dimension {} of which is known that "
+                                   "they lie side by side, aligned to 4 bytes, under one mask: "
+                                   "threads copy 4, 8 or 16 bytes at once",
+                                   copy.flipped ? 0 : 1));
+  }
+  return copy;
+}
+
+namespace {
+
+class Keeper {
+ public:
+  explicit Keeper(const View& view) : view_(view), program_(view.program()) {}
+
+  void look_at(ir::ValueId value) {
+    if (!seen_.insert(value).second) return;
+    const ir::Op* op = ir::defining_op(program_, value);
+    const bool tile = is_register_tile(ir::type_of(program_, value));
+    const bool in_loop = !ir::is_invariant(program_, view_.loop(), value);
+    const bool kept = tile && op != nullptr && is_costly(*op) && is_vector(value);
+    if (!in_loop && (kept || !tile)) {  // of what is kept no part is needed in the loop
+      if (kept) keep(value, false);
+      return;
+    }
+    for (const ir::ValueId operand : behind(value)) look_at(operand);
+    if (kept) keep(value, true);
+    if (!tile && op != nullptr && op->kind == OpKind::tt_load) kept_.scalars.push_back(value);
+  }
+
+  Kept kept() && { return std::move(kept_); }
+
+ private:
+  bool is_vector(ir::ValueId value) const {
+    const auto& shape = ir::type_of(program_, value)->shape;
+    return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; }) <= 1;
+  }
+
+  /// What a value is computed from; of what the loop carries, what it begins with and grows by.
+  std::vector<ir::ValueId> behind(ir::ValueId value) const {
+    if (const ir::Op* op = ir::defining_op(program_, value)) return op->operands;
+    const auto advance = ir::advance_of(program_, view_.loop(), value);
+    return advance ? std::vector{advance->init, advance->by} : std::vector<ir::ValueId>();
+  }
+
+  static bool is_costly(const ir::Op& op) {
+    switch (op.kind) {
+      case OpKind::arith_divsi:
+      case OpKind::arith_divui:
+      case OpKind::arith_remsi:
+      case OpKind::arith_remui:
+      case OpKind::tt_load:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void keep(ir::ValueId value, bool in_loop) {
+    const auto& shape = ir::type_of(program_, value)->shape;
+    const bool rows = shape.size() == 1 ? view_.along(value) == Along::rows : shape[1] == 1;
+    kept_.vectors.push_back({value, in_loop, rows});
+  }
+
+  const View& view_;
+  const ir::Program& program_;
+  std::set<ir::ValueId> seen_;
+  Kept kept_;
+};
+
+}  // namespace
+
+Kept kept_for(const View& view, ir::OpId load) {
+  const auto access = *ir::memory_access(view.program().op(load));
+  Keeper keeper(view);
+  keeper.look_at(access.address);
+  if (access.mask) keeper.look_at(*access.mask);
+  return std::move(keeper).kept();
+}
+
+namespace {
+
+/// "chunk" is the number of one of the thread's chunks.
+void print_place(Text& text, const Copy& copy, const std::string& chunk) {
+  const std::int64_t in_row = copy.in_row();
+  const std::string number = fmt::format("({} * {} + thread)", chunk, copy.threads);
+  text.line(fmt::format("const int row = {} / {};", number, in_row));
+  text.line(fmt::format("[[maybe_unused]] const int column = {} % {} * {};", number, in_row,
+                        copy.elements()));
+}
+
+/// A place of the load: its rows are columns of the slot if it is flipped.
+Tiles::Place place_of(const Copy& copy, const std::string& row_slot,
+                      const std::string& column_slot) {
+  if (copy.flipped) return {"column", "row", column_slot, row_slot};
+  return {"row", "column", row_slot, column_slot};
+}
+
+/// Chunk `i` as the slots of the thread's rows and of its columns.
+std::string row_slot(const Copy& copy, const std::string& i) {
+  return copy.of_row() == 1 ? i : fmt::format("{} / {}", i, copy.of_row());
+}
+std::string column_slot(const Copy& copy, const std::string& i) {
+  return copy.of_row() == 1 ? "0" : fmt::format("{} % {}", i, copy.of_row());
+}
+
+constexpr const char* kUnroll = "#pragma unroll";
+
+/// Those that are computed once an iteration, or once a tile.
+std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
+  std::vector<KeptVector> vectors;
+  std::copy_if(kept.vectors.begin(), kept.vectors.end(), std::back_inserter(vectors),
+               [&](const KeptVector& it) { return it.in_loop == in_loop; });
+  return vectors;
+}
+
+}  // namespace
+
+/// Read anew where it is used: what follows from it would be computed ahead of the loop, and held
+/// in registers that the role does not have.
+std::string RolePrinter::thread_of_role() const {
+  const std::string first =
+      role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
+  return fmt::format("const int thread = twill::thread_here(){};", first);
+}
+
+Tiles RolePrinter::tiles_at(const std::string& iteration) {
+  return {view_, scalars_, -1, iteration, [this](ir::ValueId value) {
+            const auto found = kept_.find(value);
+            return found == kept_.end() ? std::nullopt
+                                        : std::optional(Found{&found->second, found->second.name});
+          }};
+}
+
+/// The vectors along the rows of the slot in one loop, those along its columns in another.
+Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Copy& copy,
+                                       const std::vector<KeptVector>& all,
+                                       const std::string& iteration) {
+  for (const bool of_rows : {true, false}) {
+    std::vector<ir::ValueId> values;
+    std::vector<Variable> variables;
+    const std::int64_t count = of_rows ? copy.rows_each() : copy.of_row();
+    for (const KeptVector& kept : all) {
+      if ((kept.along_rows != copy.flipped) != of_rows) continue;
+      const ir::Op& op = view_.program().op(*view_.program().value(kept.value).op);
+      if (op.kind == OpKind::tt_load) {
+        TWILL_TRY_VOID(view_.check_load(*view_.program().value(kept.value).op));
+        TWILL_TRY_VOID(view_.check_fresh(*view_.program().value(kept.value).op));
+      }
+      const auto kind = kept.along_rows ? Shape::Kind::row_vector : Shape::Kind::column_vector;
+      const std::string name =
+          fmt::format("v{}_{}", identifier(view_.program().value(kept.value).name),
+                      identifier(plan_[copy.tile.buffer].name));
+      const std::string type = cpp_type(ir::type_of(view_.program(), kept.value));
+      if (type.empty()) return view_.refuse(kept.value, "has elements CUDA has no type for");
+      values.push_back(kept.value);
+      variables.push_back({name, {kind, 0, 0}, type, false, 1, std::nullopt});
+      declarations.line(fmt::format("{} {}[{}];", type, name, count));
+    }
+    if (values.empty()) continue;
+    text.line(kUnroll);
+    text.open(fmt::format("for (int i = 0; i < {}; ++i)", count));
+    const bool strides = of_rows && copy.of_row() > 1;
+    print_place(text, copy, strides ? fmt::format("i * {}", copy.of_row()) : "i");
+    TWILL_TRY(const auto made, tiles_at(iteration).at(text, values, place_of(copy, "i", "i")));
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      text.line(fmt::format("{}[i] = {};", variables[v].name, made[v]));
+    }
+    text.close();
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      kept_.insert_or_assign(values[v], std::move(variables[v]));
+    }
+  }
+  return {};
+}
+
+/// Before the loop: what the addresses of the role's copies take that does not change in it.
+Result<void> RolePrinter::prepare_copies(Text& text) {
+  for (const Step& step : role_.sections.steady) {
+    if (step.kind != plan::StepKind::issue || !step.op) continue;
+    if (plan_.mechanisms[step.op->index()] != plan::Mechanism::cp_async) continue;
+    TWILL_TRY(const ir::OpId load, load_copied_by(view_, *step.op));
+    TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
+    const std::vector<KeptVector> kept = of_scope(kept_for(view_, copy.load), false);
+    if (kept.empty()) continue;
+    kept_.clear();
+    text.line("// for the addresses of " + plan_.problem[*step.op].name);
+    Text body(text.depth() + 1);
+    TWILL_TRY_VOID(keep_vectors(text, body, copy, kept, ""));
+    text.open("");
+    text.line(thread_of_role());
+    text.append(body);
+    text.close();
+    prepared_[*step.op] = std::exchange(kept_, {});
+  }
+  return {};
+}
+
+/// Each thread copies its chunks, and arrives once they have landed.
+Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
+  ir::OpId load{};
+  if (step.outside) {
+    load = view_.op_of_outside(*step.outside);
+  } else {
+    TWILL_TRY(load, load_copied_by(view_, *step.op));
+    kept_ = prepared_[*step.op];
+  }
+  TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
+  const auto access = *ir::memory_access(view_.program().op(copy.load));
+  const std::string at = step.outside ? "" : iteration(step.instance);
+  const Kept kept = kept_for(view_, copy.load);
+  text.open("");
+  text.line("// " + comment(step));
+  text.line(thread_of_role());
+  text.line(fmt::format("char* const slot = {};",
+                        address(copy.tile.buffer, slot_of(copy.tile.buffer, step.instance))));
+  for (const ir::ValueId scalar : kept.scalars) {
+    TWILL_TRY(const std::string value, scalars_(scalar, at));
+    const std::string name = "v" + identifier(view_.program().value(scalar).name);
+    text.line(fmt::format(
+        "{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
+    scalars_.call(scalar, name);
+  }
+  if (step.outside) {  // nothing was prepared for it
+    TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
+  }
+  TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
+  // All at once, and the parts of all addresses that do not change would stay in registers; but the
+  // elements of an array are registers only if each chunk knows which of them is its own.
+  const bool indexed = std::any_of(kept.vectors.begin(), kept.vectors.end(), [&](const auto& it) {
+    return (it.along_rows != copy.flipped) || copy.of_row() > 1;
+  });
+  text.line(indexed ? kUnroll : "#pragma unroll 4");
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
+  if (copy.chunks() % copy.threads != 0) {
+    text.line(fmt::format("if (i * {} + thread >= {}) continue;", copy.threads, copy.chunks()));
+  }
+  print_place(text, copy, "i");
+  std::vector<ir::ValueId> values = {access.address};
+  if (access.mask) values.push_back(*access.mask);
+  const Tiles::Place place = place_of(copy, row_slot(copy, "i"), column_slot(copy, "i"));
+  TWILL_TRY(const auto made, tiles_at(at).at(text, values, place));
+  const std::int64_t panel = panel_elements(copy.tile);
+  std::string to = copy.tile.columns > panel
+                       ? fmt::format("slot + column / {} * {}", panel, panel_bytes(copy.tile))
+                       : "slot";
+  to += fmt::format(" + twill::swizzled<{}>(row, column % {} * 2)", copy.tile.swizzle, panel);
+  text.line(fmt::format("twill::copy_async<{}>({}, {}{});", copy.bytes, to, made[0],
+                        access.mask ? ", " + made[1] : ""));
+  text.close();
+  text.line(fmt::format("twill::copies_arrive({});", barrier(step, true)));
+  text.close();
+  for (const ir::ValueId scalar : kept.scalars) scalars_.call(scalar, "");
+  kept_.clear();
+  return {};
+}
+
+}  // namespace twill::emit::cuda

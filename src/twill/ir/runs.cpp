@@ -1,0 +1,232 @@
+#include "twill/ir/runs.h"
+
+#include <algorithm>
+
+#include "twill/ir/loop.h"
+
+namespace twill::ir {
+namespace {
+
+using Kind = Run::Kind;
+
+constexpr std::int64_t kLargestDivisor = std::int64_t{1} << 30;  // also what divides zero
+
+std::int64_t divisor_of(std::int64_t number) {
+  if (number == 0) return kLargestDivisor;
+  std::int64_t divisor = 1;
+  while (divisor < kLargestDivisor && number % (2 * divisor) == 0) divisor *= 2;
+  return divisor;
+}
+
+Run constant(std::int64_t divisor) {
+  return {Kind::constant, std::clamp<std::int64_t>(divisor, 1, kLargestDivisor)};
+}
+
+bool is_tile(Type type) { return type->kind == TypeKind::tensor && !type->shape.empty(); }
+
+/// Bytes from an element to the next, of pointers and tiles of them; 1 for numbers.
+std::int64_t step_of(Type type) {
+  const Type scalar = type->kind == TypeKind::tensor ? type->element : type;
+  if (scalar->kind != TypeKind::pointer) return 1;
+  return std::max<std::int64_t>(1, scalar->element->bits / 8);
+}
+
+/// The number an op carries as a hint for a dimension: "tt.divisibility" and the like.
+std::int64_t hint(const Op& op, const char* name, int dimension) {
+  const Attribute found = attribute(op, name);
+  if (found == nullptr) return 1;
+  if (found->kind == AttributeKind::integer) return divisor_of(found->integer);
+  const auto numbers = integers_of(found);
+  if (!numbers || numbers->empty()) return 1;
+  const auto index = static_cast<std::size_t>(std::max(dimension, 0));
+  return divisor_of(numbers->at(std::min(index, numbers->size() - 1)));
+}
+
+}  // namespace
+
+Run Runs::at(ValueId value, int dimension) {
+  const Type type = type_of(*program_, value);
+  if (!is_tile(type)) dimension = kNone;
+  const auto known = known_.find({value, dimension});
+  if (known != known_.end()) return known->second;
+  known_[{value, dimension}] = {};  // of values that are made of themselves nothing is known
+  const Run run = computed(value, dimension);
+  known_[{value, dimension}] = run;
+  return run;
+}
+
+Run Runs::computed(ValueId value, int dimension) {
+  if (const auto number = constant_integer(*program_, value)) return constant(divisor_of(*number));
+  const Op* op = defining_op(*program_, value);
+  Run run = op == nullptr ? of_argument(value, dimension)
+                          : hinted(*op, dimension, of_result(*op, dimension));
+  if (dimension == kNone) run.kind = Kind::constant;
+  return run;
+}
+
+Run Runs::of_argument(ValueId value, int dimension) {
+  const Value& it = program_->value(value);
+  const OpId holder = program_->region(program_->block(*it.block).region).op;
+  if (program_->op(holder).kind == OpKind::tt_func) {
+    const Attribute divisible = argument_attribute(*program_, holder, it.index, "tt.divisibility");
+    const bool is_known = divisible != nullptr && divisible->kind == AttributeKind::integer;
+    return constant(is_known ? divisor_of(divisible->integer) : 1);
+  }
+  const auto loop = as_loop(*program_, holder);
+  if (!loop) return {};
+  if (loop->induction == value) {
+    return constant(std::min(at(*loop->lower, kNone).divisor, at(*loop->step, kNone).divisor));
+  }
+  const auto advance = advance_of(*program_, *loop, value);
+  if (!advance) return {};
+  Run by = at(advance->by, dimension);
+  by.divisor *= step_of(type_of(*program_, value));
+  return by.kind == Kind::constant ? sum(at(advance->init, dimension), by, false) : Run{};
+}
+
+/// A hint's divisor is that of the first element of what it calls contiguous: of all elements of a
+/// tile it says nothing, and of runs of consecutive ones no more than their length.
+Run Runs::hinted(const Op& op, int dimension, Run run) const {
+  const std::int64_t divisor = hint(op, "tt.divisibility", dimension);
+  if (dimension == kNone) {
+    if (!is_tile(type_of(*program_, op.results[0]))) run.divisor = std::max(run.divisor, divisor);
+    return run;
+  }
+  if (hint(op, "tt.contiguity", dimension) >= length_ && run.kind != Kind::consecutive) {
+    run = {Kind::consecutive, 1};
+  } else if (hint(op, "tt.constancy", dimension) >= length_ && run.kind != Kind::constant) {
+    run = {Kind::constant, 1};
+  }
+  if (run.kind == Kind::constant) run.divisor = std::max(run.divisor, divisor);
+  if (run.kind == Kind::consecutive) {
+    const std::int64_t step = step_of(type_of(*program_, op.results[0]));
+    run.divisor = std::max(run.divisor, std::min(divisor, step * length_));
+  }
+  return run;
+}
+
+Run Runs::sum(Run a, Run b, bool minus) const {
+  const std::int64_t divisor = std::min({a.divisor, b.divisor, kLargestDivisor});
+  if (a.kind == Kind::unknown || b.kind == Kind::unknown) return {Kind::unknown, divisor};
+  if (a.kind == Kind::constant && b.kind == Kind::constant) return {Kind::constant, divisor};
+  if (a.kind == Kind::consecutive && b.kind == Kind::constant) return {Kind::consecutive, divisor};
+  if (minus) return {a.kind == b.kind ? Kind::constant : Kind::unknown, divisor};
+  return {
+      b.kind == Kind::consecutive && a.kind == Kind::constant ? Kind::consecutive : Kind::unknown,
+      divisor};
+}
+
+Run Runs::product(const Op& op, Run a, Run b) const {
+  if (a.kind == Kind::constant && b.kind == Kind::constant) {
+    return constant(std::min(a.divisor, kLargestDivisor) * std::min(b.divisor, kLargestDivisor));
+  }
+  for (const bool swapped : {false, true}) {
+    if (constant_integer(*program_, op.operands[swapped ? 0 : 1]) == 1) return swapped ? b : a;
+  }
+  return {};
+}
+
+/// A run that begins and ends at multiples of the divisor lies between two of them.
+Run Runs::quotient(const Op& op, Run a, Run b) const {
+  if (b.kind != Kind::constant) return {};
+  const auto by = constant_integer(*program_, op.operands[1]);
+  if (by == 1) return a;
+  if (a.kind == Kind::consecutive) return whole(a) && whole(b) ? constant(1) : Run{};
+  if (a.kind != Kind::constant) return {};
+  return constant(by && *by > 0 && a.divisor % *by == 0 ? a.divisor / *by : 1);
+}
+
+Run Runs::remainder(Run a, Run b) const {
+  if (b.kind != Kind::constant) return {};
+  const std::int64_t divisor = std::min(a.divisor, b.divisor);
+  if (a.kind == Kind::constant) return {Kind::constant, divisor};
+  if (a.kind == Kind::consecutive && whole(a) && whole(b)) return {Kind::consecutive, divisor};
+  return {};
+}
+
+/// MLIR's predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+Run Runs::comparison(const Op& op, Run a, Run b) const {
+  if (a.kind == b.kind && a.kind != Kind::unknown) return constant(1);
+  const std::int64_t predicate = integer_attribute(op, "predicate").value_or(0);
+  const bool less = predicate == 2 || predicate == 5 || predicate == 6 || predicate == 9;
+  const bool more = predicate == 3 || predicate == 4 || predicate == 7 || predicate == 8;
+  const bool holds = (less && a.kind == Kind::consecutive && b.kind == Kind::constant) ||
+                     (more && a.kind == Kind::constant && b.kind == Kind::consecutive);
+  return holds && whole(a) && whole(b) ? constant(1) : Run{};
+}
+
+/// What is done to equal operands makes equal results.
+Run Runs::elementwise(const Op& op, int dimension) {
+  if (dimension == kNone) return constant(1);
+  const bool alike = op.name.starts_with("arith.") || op.name.starts_with("math.") ||
+                     op.kind == OpKind::tt_load || op.kind == OpKind::tt_addptr;
+  if (!alike || op.operands.empty()) return {};
+  for (const ValueId operand : op.operands) {
+    if (at(operand, dimension).kind != Kind::constant) return {};
+  }
+  return constant(1);
+}
+
+Run Runs::of_result(const Op& op, int dimension) {
+  const auto operand = [&](std::size_t index) { return at(op.operands[index], dimension); };
+  switch (op.kind) {
+    case OpKind::tt_make_range: {
+      const std::int64_t start = integer_attribute(op, "start").value_or(0);
+      if (dimension == kNone) return constant(1);
+      return {Kind::consecutive, std::min(divisor_of(start), length_)};
+    }
+    case OpKind::tt_splat:
+      return at(op.operands[0], kNone);
+    case OpKind::tt_broadcast: {
+      const auto& shape = type_of(*program_, op.operands[0])->shape;
+      const bool spreads = dimension != kNone && shape[static_cast<std::size_t>(dimension)] == 1;
+      return at(op.operands[0], spreads ? kNone : dimension);
+    }
+    case OpKind::tt_expand_dims: {
+      const auto axis = static_cast<int>(integer_attribute(op, "axis").value_or(0));
+      if (dimension == kNone || dimension == axis) return at(op.operands[0], kNone);
+      return at(op.operands[0], dimension > axis ? dimension - 1 : dimension);
+    }
+    case OpKind::ttg_convert_layout:
+    case OpKind::arith_extsi:
+    case OpKind::arith_extui:
+    case OpKind::arith_trunci:
+    case OpKind::arith_index_cast:
+    case OpKind::arith_index_castui:
+      return operand(0);
+    case OpKind::arith_addi:
+    case OpKind::arith_subi:
+      return sum(operand(0), operand(1), op.kind == OpKind::arith_subi);
+    case OpKind::tt_addptr: {
+      Run offset = operand(1);
+      offset.divisor *= step_of(type_of(*program_, op.results[0]));
+      return sum(operand(0), offset, false);
+    }
+    case OpKind::arith_muli:
+      return product(op, operand(0), operand(1));
+    case OpKind::arith_divsi:
+    case OpKind::arith_divui:
+      return quotient(op, operand(0), operand(1));
+    case OpKind::arith_remsi:
+    case OpKind::arith_remui:
+      return remainder(operand(0), operand(1));
+    case OpKind::arith_cmpi:
+      return comparison(op, operand(0), operand(1));
+    case OpKind::arith_minsi:
+    case OpKind::arith_maxsi:
+    case OpKind::arith_minui:
+    case OpKind::arith_maxui:
+    case OpKind::arith_select: {
+      const std::size_t first = op.kind == OpKind::arith_select ? 1 : 0;
+      const Run a = operand(first), b = operand(first + 1);
+      const bool picks_one = op.kind == OpKind::arith_select && operand(0).kind == Kind::constant;
+      if (a.kind != b.kind || (a.kind != Kind::constant && !picks_one)) return {};
+      if (first == 1 && !picks_one) return {};
+      return {a.kind, std::min(a.divisor, b.divisor)};
+    }
+    default:
+      return elementwise(op, dimension);
+  }
+}
+
+}  // namespace twill::ir

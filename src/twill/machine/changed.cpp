@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "twill/machine/machine.h"
+
+// Machines made of others: with less to give, or with groups for another kind of work.
+namespace twill::machine {
+
+Machine keeping_free(Machine machine, int registers) {
+  machine.description_.register_overhead.value += registers;
+  for (Pool& pool : machine.description_.pools) {
+    for (PoolGroup& group : pool.groups) group.registers = std::max(0, group.registers - registers);
+  }
+  return machine;
+}
+
+namespace {
+
+constexpr int kWarpgroup = 4;  // warps
+/// Of a thread that copies: two tiles of 8 rows each, with what is kept for their addresses, take
+/// 45 to 70 by ptxas.
+constexpr int kForCopies = 72;
+
+/// The hardware warpgroup of each group: single warps share one, in order.
+std::vector<std::size_t> warpgroups_of(const Pool& pool) {
+  std::vector<std::size_t> of;
+  int next = 0;
+  for (const PoolGroup& group : pool.groups) {
+    const int room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
+    if (group.warps > room) next += room;
+    of.push_back(static_cast<std::size_t>(next / kWarpgroup));
+    next += group.warps;
+  }
+  return of;
+}
+
+/// Precondition: the pool fits its launch, `most` registers of a thread of each warpgroup together.
+void widen_load_group(Pool& pool, int most, int overhead) {
+  const auto loads = std::find_if(pool.groups.begin(), pool.groups.end(),
+                                  [](const PoolGroup& group) { return group.loads; });
+  if (loads == pool.groups.end() || loads->warps >= kWarpgroup) return;
+  std::vector<std::size_t> of = warpgroups_of(pool);
+  const std::size_t here = of[static_cast<std::size_t>(loads - pool.groups.begin())];
+  loads->warps = kWarpgroup;
+  for (std::size_t g = pool.groups.size(); g-- > 0;) {
+    if (of[g] != here || pool.groups[g].loads) continue;
+    pool.groups.erase(pool.groups.begin() + static_cast<std::ptrdiff_t>(g));
+    of.erase(of.begin() + static_cast<std::ptrdiff_t>(g));
+  }
+  const int others = static_cast<int>(pool.setmaxnreg.size()) - 1;
+  const int own = std::max(kForCopies, pool.setmaxnreg[here]);
+  for (std::size_t w = 0; w < pool.setmaxnreg.size(); ++w) {
+    int& registers = pool.setmaxnreg[w];
+    registers = w == here ? own : std::min(registers, (most - own) / others / 8 * 8);
+  }
+  for (std::size_t g = 0; g < pool.groups.size(); ++g) {
+    pool.groups[g].registers = std::max(0, pool.setmaxnreg[of[g]] - overhead);
+  }
+}
+
+}  // namespace
+
+Machine with_copying_warpgroup(Machine machine) {
+  for (Pool& pool : machine.description_.pools) {
+    const int warpgroups = static_cast<int>(pool.setmaxnreg.size());
+    const int file = static_cast<int>(machine->register_file.value);
+    widen_load_group(pool, warpgroups * (file / (128 * warpgroups) / 8 * 8),
+                     static_cast<int>(machine->register_overhead.value));
+  }
+  return machine;
+}
+
+Machine with_share_of_memory(Machine machine, double share) {
+  for (Memory& memory : machine.description_.memories) {
+    if (memory.capacity.unit == "bytes") {
+      memory.capacity.value = std::floor(memory.capacity.value * share);
+    }
+  }
+  return machine;
+}
+
+}  // namespace twill::machine

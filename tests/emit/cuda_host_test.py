@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Runs emitted kernels whose tiles threads copy on the host: cuda_host_test.py TWILL CXX
+
+Protects: chunks, masks, swizzles, rings, barriers and trip counts of what `twill emit cuda` prints for pointer loads, of each
+strategy, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program compares with a plain loop.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
+HEADERS = ("barrier", "copy", "fragment", "role", "tile", "tma", "wgmma")
+# M, N, K (multiples of 16, as the kernel's text says) and CTAs: whole tiles, odd ones with several tiles a CTA, no trips, one.
+GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 1040 2")
+# Images, height, width, channels in and out, CTAs: every border, rows of a tile from two images, an odd end.
+CONV = ("2 6 5 64 128 1", "3 9 16 128 256 2")
+KERNELS = (("gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
+
+
+def run(twill, cxx, scratch, kernel, program, sizes, strategy):
+    folder = pathlib.Path(scratch) / f"{program}_{strategy}"
+    emitted = [twill, "emit", "cuda", str(ROOT / "kernels" / kernel), "--machine", "h200", "--strategy", strategy, "-o", str(folder)]
+    subprocess.run(emitted, check=True, capture_output=True)
+    (folder / "kernel.cu").rename(folder / "kernel.h")
+    shutil.rmtree(folder / "runtime")
+    (folder / "runtime").mkdir()
+    for header in HEADERS:
+        (folder / "runtime" / f"{header}.cuh").write_text('#include "host_runtime.h"\n')
+    built = folder / program
+    source = HERE / "host_run" / f"{program}.cpp"
+    subprocess.run([cxx, "-std=c++20", "-O1", "-w", "-pthread", f"-I{folder}", f"-I{source.parent}", str(source), "-o", str(built)],
+                   check=True)
+    wrong = []
+    for size in sizes:
+        done = subprocess.run([str(built), *size.split()], capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            wrong.append(f"{program} {size}, {strategy}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return wrong
+
+
+def main():
+    twill, cxx = sys.argv[1:3]
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for kernel, program, sizes in KERNELS:
+            for strategy in STRATEGIES:
+                wrong += run(twill, cxx, scratch, kernel, program, sizes, strategy)
+    print("\n".join(wrong) or "all of them compute what they should")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
