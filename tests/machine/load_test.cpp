@@ -197,6 +197,28 @@ TEST(Load, DescriptionsShowEverything) {
   }
 }
 
+// Copies by threads: the load group is a warpgroup with registers for addresses, and no launch
+// hands out more than there is.
+TEST(Machines, CanHaveAWarpgroupThatCopies) {
+  for (const char* name : {"h200", "h100", "b200"}) {
+    const Machine machine = with_copying_warpgroup(shipped(name));
+    for (const Pool& pool : machine->pools) {
+      const int warpgroups = static_cast<int>(pool.setmaxnreg.size());
+      int sum = 0, warps = 0;
+      for (const int registers : pool.setmaxnreg) sum += registers;
+      for (const PoolGroup& group : pool.groups) warps += group.warps;
+      EXPECT_LE(sum, warpgroups * (65536 / (128 * warpgroups) / 8 * 8)) << name << " " << pool.name;
+      EXPECT_EQ(warps, 4 * warpgroups) << name << " " << pool.name;
+      EXPECT_TRUE(pool.groups[0].loads);
+      EXPECT_EQ(pool.groups[0].warps, 4);
+      EXPECT_EQ(pool.groups[0].registers, 72 - static_cast<int>(machine->register_overhead.value));
+    }
+  }
+  const Machine machine = with_copying_warpgroup(shipped("h200"));
+  EXPECT_EQ(machine.pool_named("2x64")->setmaxnreg, (std::vector<int>{72, 216, 216}));
+  EXPECT_EQ(machine.pool_named("2x64")->groups[1].registers, 216 - 28);
+}
+
 // Protects: what is kept free is taken from every group, and goes no lower than nothing.
 TEST(KeepingFree, LeavesGroupsFewerRegisters) {
   const Machine machine = keeping_free(shipped("h200"), 16);

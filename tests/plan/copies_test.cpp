@@ -72,6 +72,7 @@ TEST(Copies, ThatTmaMakesAreCountedApart) {
   const auto mixed = draft_plan(*checked, setting);
   ASSERT_TRUE(mixed.has_value());
   EXPECT_EQ(mixed->channels.size(), 2U);
+  EXPECT_EQ(rule_of(*mixed), "");
 }
 
 TEST(Copies, AreFencedByTheirReader) {

@@ -299,13 +299,16 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   const ir::Type type = ir::type_of(*program_, value);
   if (!is_register_tile(type)) return refuse(value, "is no tile of registers");
   if (type->shape.size() > 2) return refuse(value, "has more than two dimensions");
-  const bool columns = type->shape.size() == 1 && along(value) == Along::columns;
+  // A matrix of one row or of one column is held as the vector it is.
+  const bool matrix = type->shape.size() == 2;
+  const bool columns =
+      matrix ? type->shape[0] == 1 && type->shape[1] > 1 : along(value) == Along::columns;
   const auto [begin, end] = rows_of(part, type->shape[0]);
   if (!columns && end > type->shape[0]) return refuse(value, "is cut at rows it does not have");
   Shape shape;
   if (columns) {
-    shape = {Shape::Kind::column_vector, 0, type->shape[0]};
-  } else if (type->shape.size() == 1) {
+    shape = {Shape::Kind::column_vector, 0, type->shape.back()};
+  } else if (!matrix || type->shape[1] == 1) {
     shape = {Shape::Kind::row_vector, end - begin, 1};
   } else {
     shape = {Shape::Kind::matrix, end - begin, type->shape[1]};

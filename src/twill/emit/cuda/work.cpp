@@ -22,6 +22,15 @@ std::string RolePrinter::slot_of(plan::BufferId buffer, const plan::Instance& in
   return position(instance, it.depth) + ".slot";
 }
 
+namespace {
+
+/// Whether a thread holds the tile in registers of 32 bits, which is how values are handed over.
+bool is_staged_in_words(ir::Type tile, const Shape& shape) {
+  return ir::element_bits(tile) == 32 || (is_packed(tile) && shape.kind == Shape::Kind::matrix);
+}
+
+}  // namespace
+
 /// A value that another role staged for us: copied into an array of its own, once per step.
 std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value) {
@@ -37,7 +46,8 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
     }
     const auto shape = view_.shape_of(value, part);
     const ir::Type type = ir::type_of(view_.program(), value);
-    if (!shape || (its.format != plan::StagingFormat::fragment &&
+    const bool words = shape && is_staged_in_words(type, *shape);
+    if (!words || (its.format != plan::StagingFormat::fragment &&
                    its.format != plan::StagingFormat::row_vector)) {
       wrong_ =
           view_.refuse(value, "is handed to another role in a form that is not printed").value();
@@ -331,9 +341,9 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
 Result<void> RolePrinter::stage_value(Text& text, const Step& step, const Point& point) {
   const plan::Value& its = plan_.values[step.op->index()];
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
-  const bool words = made.size() == 1 &&
-                     (made.front().variable->packed || made.front().variable->type == "float" ||
-                      made.front().variable->type == "int");
+  const bool words =
+      made.size() == 1 && is_staged_in_words(ir::type_of(view_.program(), made.front().value),
+                                             made.front().variable->shape);
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
     return view_.refuse(view_.origin(*step.op).sources.front().op,
