@@ -7,6 +7,7 @@
 
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
+#include "twill/driver/kernel.h"
 #include "twill/solve/alternatives.h"
 
 namespace twill::driver {
@@ -18,12 +19,15 @@ struct OtherEnds {
   std::optional<problem::Problem> fastest;
   std::optional<problem::Problem> slowest;  ///< if the outcome is not about that end itself
   bool at_slowest = false;                  ///< it is
+  Cycles waiting = 0;                       ///< of a hand-off
 };
 
 Result<OtherEnds> other_ends(Request request, const report::Outcome& outcome) {
   OtherEnds ends;
   if (!outcome.bracket) return ends;
   request.pool = outcome.pool;
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  ends.waiting = waiting_of(kernel.machine);
   TWILL_TRY(PosedLoop fastest, pose_loop(request, machine::Rate::fastest));
   ends.fastest = std::move(fastest.problem);
   ends.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
@@ -39,7 +43,7 @@ report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
   report::Alternative out;
   const schedule::Order order = schedule::order_of(outcome.problem, found.schedule);
   if (ends.fastest) out.expected = co_run_interval(*ends.fastest, order);
-  if (out.expected) *out.expected += handed_over(*ends.fastest, found.schedule);
+  if (out.expected) *out.expected += handed_over(*ends.fastest, found.schedule, ends.waiting);
   if (ends.slowest) out.slowest = kept_interval(*ends.slowest, order);
   if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =

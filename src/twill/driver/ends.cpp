@@ -56,7 +56,7 @@ class Existing {
 };
 
 Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
-                    const PosedKernel& fastest, const PosedKernel& slowest) {
+                    const PosedKernel& fastest, const PosedKernel& slowest, Cycles waiting) {
   Candidate out;
   out.rate = report::name_of(rate);
   out.pool = pool.pool;
@@ -70,10 +70,10 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
   const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
-  out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule);
+  out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
   if (fast != nullptr) {
     out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
-    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule);
+    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule, waiting);
   }
   if (rate == Rate::slowest) {
     out.slowest = out.interval;
@@ -125,10 +125,12 @@ std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate
 /// Both ends of one kernel.
 class Ends {
  public:
-  Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, bool certifies)
+  Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting,
+       bool certifies)
       : request_(request),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
+        waiting_(waiting),
         fast_notary_(certifies, request.answers),
         slow_notary_(certifies, request.answers) {}
 
@@ -151,7 +153,7 @@ class Ends {
     limits.work_limit /= 2;
     fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
     const PosedPool& pool = fastest_.pools[fast_.index];
-    candidates_.push_back(candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_));
+    candidates_.push_back(candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_, waiting_));
   }
 
   void solve_slowest() {
@@ -167,7 +169,7 @@ class Ends {
       spent += answer.work;
       slow_.push_back({i, candidates_.size(), std::move(answer)});
       candidates_.push_back(
-          candidate(Rate::slowest, pool, slow_.back().answer, fastest_, slowest_));
+          candidate(Rate::slowest, pool, slow_.back().answer, fastest_, slowest_, waiting_));
     }
   }
 
@@ -259,6 +261,7 @@ class Ends {
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
+  Cycles waiting_;  ///< of a hand-off
   Notary fast_notary_;
   Notary slow_notary_;
   BestPool fast_;
@@ -278,13 +281,18 @@ std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
   return static_cast<Cycles>(std::llround(run->interval));
 }
 
-Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule) {
+Cycles waiting_of(const machine::Machine& machine) {
+  return machine::hand_off(machine, 4, Rate::fastest, 1).value_or(0);  // bytes
+}
+
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
+                   Cycles waiting) {
   std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
   for (const problem::Dependence& it : problem.dependences()) {
     const schedule::GroupId to = schedule.ops[it.to.index()].group;
     if (!it.carries_value || to == schedule.ops[it.from.index()].group) continue;
     Cycles& cycles = given[{it.from, to}];
-    cycles = std::max(cycles, it.transfer);
+    cycles = std::max(cycles, it.transfer - waiting);
   }
   std::map<schedule::GroupId, Cycles> busy;
   Cycles most = 0;
@@ -316,7 +324,8 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), certifies).solve();
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine), certifies)
+      .solve();
 }
 
 }  // namespace twill::driver

@@ -38,10 +38,14 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
 
+/// What a hand-off of next to nothing takes, which is waiting and no work.
+Cycles waiting_of(const machine::Machine& machine);
+
 /// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
-/// side has half of a transfer. To a schedule, and so to the co-run of its order, a hand-off is a
-/// delay, but the threads that write and read a tile do nothing else meanwhile.
-Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule);
+/// side has half of a transfer without `waiting`. To a schedule, and so to the co-run of its order, a
+/// hand-off is a delay, but the threads that write and read a tile do nothing else meanwhile.
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
+                   Cycles waiting);
 
 /// The order's least II in a loop with every op at its slowest. Nothing if no schedule of that II
 /// keeps all rules.
