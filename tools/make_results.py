@@ -7,6 +7,8 @@ Everything but the seconds is the same on every computer.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import pathlib
 import platform
@@ -17,6 +19,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench/gpu"))
+import table as hardware  # noqa: E402
 
 # Machine: kernels of its architecture, as (title, file below kernels/, further options).
 KERNELS = {
@@ -77,6 +82,15 @@ FORCED = [
     ("Flash Attention 4", "fa4_forward_blackwell", "fa_fwd_subtiled/sm_100/2x128n128d128", "b200", "3x128",
      CUT_IN_SOURCE),
 ]
+
+MEASURED_HEAD = """
+## Printed kernels on a GPU
+
+{device}, {date}, CUDA {cuda}, PyTorch {torch}, Triton 3.6.0: speed over the fastest library call (cuBLAS or the best of cublasLt's
+heuristics, cuDNN), sustained, the least over all sizes and sources of the bar, GEMM and GEMM + row sum with tiles of 128 x 256.
+[On the hardware](hardware.md) has all kernels, sizes and strategies.
+
+"""
 
 FORCED_HEAD = """
 ## What the published structures cost under these costs
@@ -343,6 +357,14 @@ def computer():
     return model or platform.machine()
 
 
+def measured_section():
+    """The bars of printed kernels, from the last run on a GPU (bench/gpu/all.py)."""
+    newest = json.loads((ROOT / "bench/gpu/measured/h200-newest.json").read_text())
+    with contextlib.redirect_stdout(io.StringIO()) as bars:
+        hardware.bars_table(newest["rows"])
+    return MEASURED_HEAD.format(**newest) + bars.getvalue().split("\n\n", 1)[1].rstrip() + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default=str(ROOT / "build/release/twill"))
@@ -356,6 +378,7 @@ def main():
         text += SIMULATED_HEAD.format(machine=machine) + "".join(simulated_rows(program, machine))
         text += strategy_section(program, machine)
     text += FORCED_HEAD + "".join(forced_rows(program))
+    text += measured_section()
     arguments.output.write_text(text)
     print(f"wrote {arguments.output}", file=sys.stderr)
 
