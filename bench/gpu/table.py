@@ -55,8 +55,8 @@ kernel but `gemm_ptr` lies in its bracket. Where the model is off:
 - *128 x 128 tiles* want 64 bytes a cycle and SM from L2, which does not always give them; nothing in the model knows of other SMs.
 - *GEMM + row sum*: the additions of whole operand tiles are a saturating FMA stream, about which the model is wrong (decision 0004):
   -9 to -18 % where they bind, +10 % where the tensor core does.
-- *Copies by threads* (`gemm_ptr`): 1090 to 1120 cycles where 512 to 640 were expected. The four warps that copy do not keep up; the price of
-  a copy in the machine description is assumed, and has no instructions for addresses.
+- *Copies by threads* (`gemm_ptr`): 1090 to 1120 cycles where 512 to 640 were expected. The four warps that copy do not keep up. Since then
+  the slow price of a copy in the machine description is what was measured here: 29 bytes a cycle (the fast one is assumed).
 
 ## Speed
 

@@ -139,7 +139,9 @@ Result<Attempt> with_turns_if_needed(const Request& request, const report::Outco
   return first.plan || needed ? first : attempted(true);
 }
 
-Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outcome, bool shrink,
+/// `kernel`: whose loop it is; none of a `.loop` text.
+Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>& kernel,
+                             const report::Outcome& outcome, bool shrink,
                              const std::vector<std::string>& notes) {
   const auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
   if (!checked) return Attempt{};  // the outcome's violations say it
@@ -149,15 +151,14 @@ Result<Attempt> plan_outcome(const Request& request, const report::Outcome& outc
   setting.tokens = may_take_turns;
   setting.pins = request.pins;
   setting.ring_depth = outcome.ring_depth;
-  if (outcome.machine.empty()) return attempt(*checked, setting, notes);
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
-  setting.machine = &kernel.machine;
+  if (!kernel) return attempt(*checked, setting, notes);
+  setting.machine = &kernel->machine;
   setting.pool = outcome.pool;
-  setting.mechanisms = mechanisms_of(outcome, kernel.program);
-  TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome));
+  setting.mechanisms = mechanisms_of(outcome, kernel->program);
+  TWILL_TRY_VOID(add_surroundings(setting, *kernel, outcome));
   std::vector<std::string> all = notes;
   if (request.cluster > 1) {
-    if (const auto why = choose_cluster(setting, kernel, outcome)) all.push_back(*why);
+    if (const auto why = choose_cluster(setting, *kernel, outcome)) all.push_back(*why);
   }
   if (may_take_turns) return with_turns_if_needed(request, outcome, *checked, setting, all);
   return attempt(*checked, setting, all);
@@ -240,14 +241,6 @@ class Substitutes {
   std::vector<report::Outcome> all_;
 };
 
-/// The pools that the request leaves open: also those that were never solved, since they cannot
-/// have the fastest schedule.
-Result<std::vector<std::string>> open_pools(const Request& request, const report::Outcome& first) {
-  if (first.machine.empty()) return std::vector<std::string>();
-  TWILL_TRY(Kernel kernel, read_kernel(request));
-  return std::move(kernel.pools);
-}
-
 /// Which schedule is planned, if it is not the optimum.
 std::vector<std::string> notes_on(const report::Outcome& outcome) {
   if (outcome.alternative == 0) return {};
@@ -284,15 +277,20 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
   Stopwatch watch;
   PlannedLoop::Seconds seconds;
   const std::vector<std::string> notes = notes_on(first);
-  TWILL_TRY(Attempt best, plan_outcome(request, first, false, notes));
+  std::optional<Kernel> kernel;
+  if (!first.machine.empty()) {
+    TWILL_TRY(kernel, read_kernel(request));
+  }
+  TWILL_TRY(Attempt best, plan_outcome(request, kernel, first, false, notes));
   seconds.plan = watch.lap();
   if (!best.refusal) {
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings), seconds};
   }
   const Diagnostic refusal = *best.refusal;
   const bool alone = first.alternative > 0;  // another pool has other alternatives
-  TWILL_TRY(std::vector<std::string> pools, open_pools(request, first));
-  Substitutes substitutes(request, std::move(pools), std::move(first));
+  // Also those that were never solved, since they cannot have the fastest schedule.
+  Substitutes substitutes(request, kernel ? kernel->pools : std::vector<std::string>(),
+                          std::move(first));
   const auto& all = substitutes.all();
   /// Plans those from `begin` on, until one can be carried out.
   const auto planned = [&](std::size_t begin, bool shrink,
@@ -301,7 +299,7 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     for (std::size_t i = begin; i < all.size(); ++i) {
       std::vector<std::string> more = notes;
       more.push_back(note_on(all.front(), all[i], refusal, share));
-      TWILL_TRY(Attempt next, plan_outcome(request, all[i], shrink, more));
+      TWILL_TRY(Attempt next, plan_outcome(request, kernel, all[i], shrink, more));
       if (next.refusal) continue;
       seconds.plan += watch.lap();
       return PlannedLoop{all[i], std::move(next.plan), std::move(next.findings), seconds};
