@@ -21,7 +21,8 @@ strategies in bf16 `fa_bwd_dq` and two products with bias and activation (`gemm_
 errors are 2.9e-4 (fp16) and 2.4e-3 (bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same
 bits. The four attention kernels of strategy cypress were right, but ptxas serialized their products (C7514); since plans begin their
 interval where no product is in flight it does not (checked anew). GEMM and 3 x 3 convolution through pointers agree with float64 by all five
-strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave the same bits, and memcheck found nothing.
+strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave the same bits, and memcheck (twill), racecheck and synccheck (modulo)
+found nothing.
 
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
