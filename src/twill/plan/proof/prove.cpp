@@ -112,11 +112,14 @@ void append_pieces(const TileTrips& tiles, std::size_t length, std::vector<TileT
   out.push_back(std::move(piece));
 }
 
+bool walks_tiles(const Plan& plan) {
+  return plan.kernel && plan.kernel->tiles != Tiles::one_per_cta;
+}
+
 /// What a kernel of many tiles per CTA is laid out for beside single tiles, with trip counts up to
 /// `most`.
 std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
-  const bool persistent = tables.plan.kernel && tables.plan.kernel->tiles != Tiles::one_per_cta;
-  if (!persistent) return {};
+  if (!walks_tiles(tables.plan)) return {};
   constexpr std::int64_t kShort = 4;
   std::vector<TileTrips> all;
   for (std::int64_t trips = 0; trips <= most; ++trips) {
@@ -144,7 +147,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   const auto bound = proof::trips_to_check(tables);
   const std::int64_t some = tables.spread + 2 * std::int64_t{tables.deepest} + 4;
   const auto [last, ends] = bound.value_or(proof::Bounds{some, some});
-  ProofSize size{last, 0};
+  ProofSize size{last, 0, proof::walks_tiles(plan) && !plan.kernel->same_trips};
   std::vector<proof::TileTrips> runs;
   for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
   for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends))
