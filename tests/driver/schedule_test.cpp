@@ -70,10 +70,9 @@ TEST(ScheduleLoop, HandOffsAreExpectedToTakeTime) {
       std::find_if(all.begin(), all.end(), [](const report::Candidate& it) { return it.chosen; });
   ASSERT_NE(chosen, all.end());
   EXPECT_EQ(chosen->handed_over, 0);
-  const auto other =
-      std::find_if(all.begin(), all.end(), [&](const report::Candidate& it) {
-        return it.handed_over > 0 && it.slowest && *it.slowest < *chosen->slowest;
-      });
+  const auto other = std::find_if(all.begin(), all.end(), [&](const report::Candidate& it) {
+    return it.handed_over > 0 && it.slowest && *it.slowest < *chosen->slowest;
+  });
   ASSERT_NE(other, all.end());
   EXPECT_GT(static_cast<double>(*other->expected),
             schedule::kCoRunError * static_cast<double>(*chosen->expected));

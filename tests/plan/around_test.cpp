@@ -7,12 +7,13 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects the kernel level: what is done around the loop is planned and proven, tile after tile, and
-// no part of that can be left out unnoticed.
+// Protects the kernel level: what is done around the loop is planned and proven, tile after tile,
+// and no part of that can be left out unnoticed.
 namespace twill::plan::testing {
 namespace {
 
-/// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f` leaves.
+/// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f`
+/// leaves.
 Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanism::tma_load) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});

@@ -50,24 +50,13 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
-// Wherever a schedule begins its interval, no product whose result others read is in flight over the
-// back edge of a role's loop: ptxas would serialize it. Where it already begins well, it stays.
+// Wherever a schedule begins its interval, no product whose result others read is in flight over
+// the back edge of a role's loop: ptxas would serialize it. Where it already begins well, it stays.
 TEST(Plan, BeginsTheIntervalBetweenProducts) {
-  constexpr const char* kLongWork = R"(
-loop long_work
-unit TC
-unit TMA
-memory SMEM capacity 4
-group L warps 1 loads
-group C warps 2 registers 20
-op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
-op mm on TC for 4 latency 6 issue 1 warps 2 registers 4 async
-op f latency 8 issue 8 warps 2 registers 1
-ld -> mm blocking
-mm -> f blocking
-f -> f distance 1
-)";
-  const auto loop = schedule::parse_loop(kLongWork, "test");
+  std::string text = kRegisters;  // with work that is longer than the product
+  const std::string work = "op f latency 2 issue 2";
+  text.replace(text.find(work), work.size(), "op f latency 8 issue 8");
+  const auto loop = schedule::parse_loop(text, "test");
   const auto answer = solve::solve(loop->problem, {});
   const Cycles interval = answer.schedule->initiation_interval;
   const OpId product(1);

@@ -254,10 +254,10 @@ class Surroundings {
 
   /// The load behind an op that threads carry out as a copy.
   std::optional<ir::OpId> copied_by(std::size_t v) const {
-    if (!outcome_.problem.ops()[v].variable_latency) return std::nullopt;
+    if (setting_.mechanisms[v] != plan::Mechanism::cp_async) return std::nullopt;
     for (const extract::Source& source : outcome_.origins[v].sources) {
       const auto access = ir::memory_access(program_.op(source.op));
-      if (access && access->space == ir::AccessSpace::global && !access->by_descriptor &&
+      if (access && access->space == ir::AccessSpace::global &&
           ir::is_tensor(ir::type_of(program_, access->address))) {
         return source.op;
       }
@@ -266,20 +266,16 @@ class Surroundings {
   }
 
   /// Everything that the operands of `ops` are computed from, but for what `stops` load.
-  std::set<ir::OpId> behind(std::vector<ir::OpId> ops, const std::set<ir::OpId>& stops) const {
+  std::set<ir::OpId> behind(const std::vector<ir::OpId>& ops,
+                            const std::set<ir::OpId>& stops) const {
     std::set<ir::OpId> found;
     std::set<ir::ValueId> seen;
     std::vector<ir::ValueId> open;
     const auto read_by = [&](ir::OpId op) {
-      for (const ir::OpId inner : ir::walk(program_, op)) {
-        const auto& operands = program_.op(inner).operands;
-        open.insert(open.end(), operands.begin(), operands.end());
-      }
-    };
-    for (const ir::OpId op : ops) {
       const auto& operands = program_.op(op).operands;
       open.insert(open.end(), operands.begin(), operands.end());
-    }
+    };
+    for (const ir::OpId op : ops) read_by(op);
     while (!open.empty()) {
       const ir::ValueId value = open.back();
       open.pop_back();
@@ -295,7 +291,7 @@ class Surroundings {
         continue;
       }
       if (!it.op || stops.contains(from) || !found.insert(from).second) continue;
-      read_by(from);
+      for (const ir::OpId inner : ir::walk(program_, from)) read_by(inner);
     }
     return found;
   }
@@ -322,7 +318,7 @@ class Surroundings {
       if (when == When::after || acts) others.push_back(op);
       if (when == When::before && acts) for_others_.insert(op);
     }
-    for_others_.merge(behind(std::move(others), loads));
+    for_others_.merge(behind(others, loads));
   }
 
   // --- What leaves the loop ---------------------------------------------------------------------

@@ -22,9 +22,9 @@ constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host",  "rin
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
   TWILL_TRY(const std::filesystem::path folder, support::data_path("runtime"));
+  const bool copies = source.find("runtime/copy.cuh") != std::string::npos;
   for (const char* header : kHeaders) {
     const std::string name = std::string(header) + ".cuh";
-    const bool copies = source.find("runtime/copy.cuh") != std::string::npos;
     if (name == "copy.cuh" && !copies) continue;
     TWILL_TRY(Input read, read_input((folder / name).string()));
     files["runtime/" + name] = std::move(read.text);

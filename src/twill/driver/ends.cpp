@@ -70,7 +70,8 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
   const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
-  out.handed_over = handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
+  out.handed_over =
+      handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
   if (fast != nullptr) {
     out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
     if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule, waiting);
@@ -153,7 +154,8 @@ class Ends {
     limits.work_limit /= 2;
     fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
     const PosedPool& pool = fastest_.pools[fast_.index];
-    candidates_.push_back(candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_, waiting_));
+    candidates_.push_back(
+        candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_, waiting_));
   }
 
   void solve_slowest() {
@@ -324,7 +326,8 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine), certifies)
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),
+              certifies)
       .solve();
 }
 

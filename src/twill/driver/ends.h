@@ -42,8 +42,8 @@ std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
 Cycles waiting_of(const machine::Machine& machine);
 
 /// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
-/// side has half of a transfer without `waiting`. To a schedule, and so to the co-run of its order, a
-/// hand-off is a delay, but the threads that write and read a tile do nothing else meanwhile.
+/// side has half of a transfer without `waiting`. To a schedule, and so to the co-run of its order,
+/// a hand-off is a delay, but the threads that write and read a tile do nothing else meanwhile.
 Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
                    Cycles waiting);
 

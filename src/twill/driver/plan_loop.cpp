@@ -35,7 +35,7 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
           return access && access->by_descriptor;
         });
     if (by_descriptor) continue;  // what else it loads are its coordinates
-    for (const extract::Source& source : outcome.origins[v].sources) {
+    for (const extract::Source& source : sources) {
       const ir::OpKind kind = program.op(source.op).kind;
       if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {
         mechanisms[v] = plan::Mechanism::cp_async;

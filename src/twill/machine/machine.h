@@ -193,13 +193,15 @@ Machine keeping_free(Machine machine, int registers);
 /// The machine with that share of its memories in bytes, above 0 to 1.
 Machine with_share_of_memory(Machine machine, double share);
 
-/// The machine for loops whose tiles threads copy through pointers (cp.async): in each pool the load
-/// group is the whole warpgroup it stands in, in place of whatever single warps stand there too.
+/// The machine for loops whose tiles threads copy through pointers (cp.async): in each pool the
+/// load group is the whole warpgroup it stands in, in place of whatever single warps stand there
+/// too.
 ///
-/// One warp would not keep up: 16 KB take it 32 instructions of 16 bytes a lane, each with 5 to 10
-/// more for its address and mask, 200 to 350 issue slots of its one scheduler; two such tiles take
-/// the tensor core 512 cycles. Four warps have four schedulers. Their addresses take registers: at
-/// least 72 a thread, which the other warpgroups give up where the launch has no more.
+/// One warp would not keep up, by estimate: 16 KB take it 32 instructions of 16 bytes a lane, each
+/// with 5 to 10 more for its address and mask, 200 to 350 issue slots of its one scheduler; two
+/// such tiles take the tensor core 512 cycles. Four warps have four schedulers. Their addresses
+/// take registers: at least 72 a thread, which the other warpgroups give up where the launch has no
+/// more.
 Machine with_copying_warpgroup(Machine machine);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by

@@ -106,9 +106,7 @@ void Surroundings::find_residents() {
   if (!plan_.kernel) return;
   for (std::size_t i = 0; i < plan_.kernel->around.size(); ++i) {
     const plan::Outside& outside = plan_.kernel->around[i];
-    const bool fills =
-        plan::is_bulk_load(outside.mechanism) || outside.mechanism == plan::Mechanism::cp_async;
-    if (!fills || outside.buffers.empty()) continue;
+    if (!plan::is_copy(outside.mechanism) || outside.buffers.empty()) continue;
     for (const auto& [root, buffer] : residents_) {
       if (buffer == outside.buffers.front()) filled_.emplace(i, root);
     }

@@ -94,8 +94,6 @@ Cycles end_of_access(const Draft& draft, OpId op);
 int copies_in_turn(const Buffer& buffer);
 /// Whether one warp starts the op, however many its role has.
 bool starts_alone(const Draft& draft, OpId op);
-/// Whether an op tells by a barrier, and by only one, that it is done.
-bool arrives(Mechanism mechanism);
 /// Whether `op` updates in place what `value` made `distance` iterations before.
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// When the value of an op can be handed on.

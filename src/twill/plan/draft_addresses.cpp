@@ -116,7 +116,7 @@ Readers readers_of(const Draft& draft, OpId value) {
 }
 
 bool is_ring(const Draft& draft, OpId op) {
-  return draft.op(op).streaming && arrives(draft.mechanism(op)) && draft.home(op);
+  return draft.op(op).streaming && is_copy(draft.mechanism(op)) && draft.home(op);
 }
 
 /// Loads of one role that the same ops read share a channel: they arrive and leave together. What
@@ -321,7 +321,8 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
     Space space{draft, memory.name, memory.capacity, {}, alignment};
     Amount reserved = 0;
-    for (const auto& [name, amount] : setting.reserved) reserved += name == memory.name ? amount : 0;
+    for (const auto& [name, amount] : setting.reserved)
+      reserved += name == memory.name ? amount : 0;
     draft.plan.limits.reserved.push_back(reserved);
     space.capacity = place_residents(space, reserved);
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {

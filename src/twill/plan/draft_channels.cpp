@@ -18,8 +18,7 @@ struct Hazard {
 };
 
 bool seen_by_barrier(Mechanism mechanism) {
-  return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async ||
-         mechanism == Mechanism::tcgen05;
+  return is_copy(mechanism) || mechanism == Mechanism::tcgen05;
 }
 
 bool ends_by_drain(Mechanism mechanism) {
@@ -120,7 +119,7 @@ class Synchronizer {
     const Cycles from = commit_window(commit, value);
     const bool known = ordering_.implies(commit_node(commit, value), ordering_.enter(at), from,
                                          window(used) - from, read.distance);
-    const bool order_only = !read.carries_value && !arrives(draft_.mechanism(value));
+    const bool order_only = !read.carries_value && !is_copy(draft_.mechanism(value));
     Signal* signal = signal_of(value, order_only);
     const bool waits = signal != nullptr && consumer(*signal, at.role) != nullptr;
     if (waits || (known && !every_wait_)) return;
@@ -313,7 +312,7 @@ class Synchronizer {
   }
 
   bool can_carry(Signal& signal, const Hazard& hazard) {
-    if (arrives(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
+    if (is_copy(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
     // The first lap waits for nobody: not for readers of what is there before the loop, unless it
@@ -397,7 +396,7 @@ class Synchronizer {
 
   /// A signal that says that `first` is done, and, unless it is a load, nothing else.
   void order(const Hazard& hazard, At at) {
-    const bool order_only = !arrives(draft_.mechanism(hazard.first));
+    const bool order_only = !is_copy(draft_.mechanism(hazard.first));
     Signal* signal = nullptr;
     for (Signal& known : signals_) {
       if (known.order_only == order_only && has(known, hazard.first)) signal = &known;

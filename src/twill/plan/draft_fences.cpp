@@ -106,9 +106,8 @@ void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
 void fence_tensor(const Draft& draft, Cluster& cluster) {
   const bool meets = draft.mechanism(cluster.op) == Mechanism::tcgen05;
   if (meets) fence_each(cluster.before, Fence::tensor_before, is_meeting);
-  fence_each(cluster.before, Fence::tensor_after, [&](const DraftStep& step) {
-    return is_wait(step) || (meets && is_meeting(step));
-  });
+  fence_each(cluster.before, Fence::tensor_after,
+             [&](const DraftStep& step) { return is_wait(step) || (meets && is_meeting(step)); });
   fence_each(cluster.after, Fence::tensor_before, is_arrival_of_threads);
 }
 

@@ -108,10 +108,11 @@ bool ends_in_role(Mechanism mechanism) {
 }
 
 /// Whether nobody waits for a product, the only one of its role: it adds to its own result, which
-/// nobody else reads in the loop, and the buffers of its operands have a copy to spare. Then the role
-/// starts the next one before it waits for this one and gives the operands back, so that the tensor
-/// core does not run dry in between. On an H200 that is worth up to a third of a GEMM with tiles of
-/// 128x128, and nothing, or half a percent less, where a role has two products (docs/hardware.md).
+/// nobody else reads in the loop, and the buffers of its operands have a copy to spare. Then the
+/// role starts the next one before it waits for this one and gives the operands back, so that the
+/// tensor core does not run dry in between. On an H200 that is worth up to a third of a GEMM with
+/// tiles of 128x128, and nothing, or half a percent less, where a role has two products
+/// (docs/hardware.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];
   if (draft.mechanism(op) != Mechanism::wgmma || draft.eager[role.index()]) return false;

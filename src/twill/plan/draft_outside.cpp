@@ -32,9 +32,9 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   }
   std::map<int, RoleId> parts;
   for (const auto& [part, roles] : registers) {
-    const auto most = std::max_element(roles.begin(), roles.end(), [](const auto& a, const auto& b) {
-      return a.second < b.second;
-    });
+    const auto most =
+        std::max_element(roles.begin(), roles.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     parts.emplace(part, most->first);
   }
   return parts;
@@ -75,7 +75,8 @@ void note_strays(Draft& draft, const Setting& setting) {
       fmt::join(strays, ", ")));
 }
 
-/// The role that starts copies into residents: the first of the load group's, else the first there is.
+/// The role that starts copies into residents: the first of the load group's, else the first there
+/// is.
 RoleId loader_of(const Draft& draft) {
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
     if (draft.plan.problem[draft.plan.roles[r].group].loads) return RoleId(r);
@@ -154,11 +155,11 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
   if (!setting.kernel) return {};
   Staging staging(draft);
   for (const Around& around : setting.around) {
-    const Holders holders = around.only_copies ? copiers_of(draft, around)
-                                               : holders_of(draft, setting, around.uses);
+    const Holders holders =
+        around.only_copies ? copiers_of(draft, around) : holders_of(draft, setting, around.uses);
     Outside outside = around.what;
     for (const std::size_t read : around.reads) outside.reads.push_back(residents[read]);
-    if (arrives(outside.mechanism)) {
+    if (is_copy(outside.mechanism)) {
       outside.roles = {loader_of(draft)};
       outside.buffers = {residents[*around.resident]};
       draft.plan.kernel->around.push_back(std::move(outside));
@@ -216,8 +217,8 @@ bool leaves_groups(const Plan& plan, const Role& role) {
     int flying = 0;
     for (const PlacedStep& placed : unrolled(role.sections, trips)) {
       const Step& step = *placed.step;
-      const bool starts = step.kind == StepKind::issue &&
-                          plan.mechanisms[step.op->index()] == Mechanism::wgmma;
+      const bool starts =
+          step.kind == StepKind::issue && plan.mechanisms[step.op->index()] == Mechanism::wgmma;
       if (starts) ++flying;
       if (step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma) {
         flying = std::min(flying, step.pending);
@@ -269,7 +270,7 @@ class TileWriter {
   void add_channels() {
     for (std::size_t i = 0; i < around().size(); ++i) {
       const Outside& outside = around()[i];
-      if (!arrives(outside.mechanism)) continue;
+      if (!is_copy(outside.mechanism)) continue;
       const BufferId buffer = outside.buffers.front();
       const std::set<RoleId> readers = readers_of(buffer);
       Channel channel;
@@ -320,7 +321,7 @@ class TileWriter {
     for (std::size_t i = 0; i < around().size(); ++i) {
       const Outside& outside = around()[i];
       const bool here = outside.when == Outside::When::before && has(outside.roles, role);
-      if (here && !arrives(outside.mechanism)) {
+      if (here && !is_copy(outside.mechanism)) {
         steps.push_back(outside_step(StepKind::compute, i));
       }
     }

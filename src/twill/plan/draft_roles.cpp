@@ -134,10 +134,6 @@ bool starts_alone(const Draft& draft, OpId op) {
          mechanism == Mechanism::bulk_store;
 }
 
-bool arrives(Mechanism mechanism) {
-  return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async;
-}
-
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
     return read.in_place && read.reader == op && read.value == value && read.distance == distance;

@@ -216,8 +216,7 @@ Result<void> check_operands(const Draft& draft) {
     const auto home = draft.home(read.value);
     if (!read.carries_value || !home || draft.role_at(read.value).warps == 1) continue;
     const Mechanism how = draft.mechanism(read.reader);
-    const bool one =
-        how == Mechanism::tcgen05 || how == Mechanism::bulk_store || is_bulk_load(how);
+    const bool one = how == Mechanism::tcgen05 || how == Mechanism::bulk_store || is_bulk_load(how);
     const bool held = draft.plan[*home].residence == Residence::registers;
     if (!one || !held || !draft.same_role(read.value, read.reader)) continue;
     return fail({}, fmt::format("{} is started by one warp, but reads {} from the registers of {}",

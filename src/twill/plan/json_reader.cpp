@@ -146,8 +146,7 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   Step step;
   TWILL_TRY(step.kind, node.named("do", {K::compute, K::issue, K::stage, K::acquire, K::expect,
                                          K::commit, K::wait, K::release, K::peek, K::drain_groups,
-                                         K::pass, K::take, K::rendezvous, K::fence,
-                                         K::leave}));
+                                         K::pass, K::take, K::rendezvous, K::fence, K::leave}));
   TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last, F::tile}));
   TWILL_TRY(step.instance.offset, node.small("offset"));
   if (node.has("op")) {
@@ -299,8 +298,8 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   at.way = static_cast<int>(way);
   using M = Mechanism;
   TWILL_TRY(plan.mechanisms[op],
-            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast, M::cp_async,
-                                     M::wgmma, M::tcgen05, M::bulk_store}));
+            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
+                                     M::cp_async, M::wgmma, M::tcgen05, M::bulk_store}));
   Value& value = plan.values[op];
   TWILL_TRY(value.home, read_place(node, "home", scope));
   TWILL_TRY(value.staged, read_place(node, "staged", scope));
@@ -356,8 +355,8 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
   TWILL_TRY(outside.what, node.text("what"));
   TWILL_TRY(outside.line, node.small("line"));
   TWILL_TRY(outside.column, node.small("column"));
-  TWILL_TRY(outside.mechanism,
-            node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::cp_async, M::bulk_store}));
+  TWILL_TRY(outside.mechanism, node.named("mechanism", {M::threads, M::scoreboard, M::tma_load,
+                                                        M::cp_async, M::bulk_store}));
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
   TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
   TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));

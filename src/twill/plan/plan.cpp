@@ -24,6 +24,10 @@ bool is_bulk_load(Mechanism mechanism) {
   return mechanism == Mechanism::tma_load || mechanism == Mechanism::tma_multicast;
 }
 
+bool is_copy(Mechanism mechanism) {
+  return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async;
+}
+
 int cluster_size(const Plan& plan) { return plan.kernel ? plan.kernel->cluster : 1; }
 
 std::optional<RoleId> role_of(const Plan& plan, OpId op) {

@@ -35,10 +35,10 @@ using problem::OpId;
 enum class Mechanism {
   threads,  ///< by the threads of the role; done when the next step begins (TMEM accesses include
             ///< their tcgen05.wait)
-  scoreboard,  ///< a load into registers: done when a step that reads it begins
-  tma_load,    ///< bulk copy into shared memory: its bytes complete a full barrier
-  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share of
-                  ///< the tile into all of them, where it counts at the full barrier of each
+  scoreboard,     ///< a load into registers: done when a step that reads it begins
+  tma_load,       ///< bulk copy into shared memory: its bytes complete a full barrier
+  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share
+                  ///< of the tile into all of them, where it counts at the full barrier of each
   cp_async,    ///< copies by threads that arrive at a full barrier when they are done
   wgmma,       ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< by one thread; `signal` steps arrive when all earlier ones of the role are done
@@ -103,9 +103,9 @@ enum class Arrival {
 struct Step {
   StepKind kind = StepKind::compute;
   Instance instance;
-  std::optional<OpId> op;            ///< compute, issue, stage in the loop
-  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something around
-                                       ///< the loop; an index into kernel->around
+  std::optional<OpId> op;              ///< compute, issue, stage in the loop
+  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something
+                                       ///< around the loop; an index into kernel->around
   std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of a load
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
@@ -141,7 +141,7 @@ struct Role {
   int warps = 4;
   int registers = 0;  ///< most registers per thread its values hold at once, by order of its steps
   int usable = 0;     ///< registers per thread there are for values
-  int named_barrier = -1;  ///< of its `rendezvous` steps: 1..15; -1 if it has none
+  int named_barrier = -1;    ///< of its `rendezvous` steps: 1..15; -1 if it has none
   std::vector<Step> before;  ///< once per tile, then
   Sections sections;         ///< once per tile, then
   std::vector<Step> after;   ///< once per tile: the epilogue
@@ -168,9 +168,9 @@ struct Buffer {
   Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
   Amount size = 0;             ///< of one copy: bytes, columns, registers per thread
   int depth = 1;
-  int initial = 0;        ///< copies that are there before the loop: iterations -initial .. -1
-  bool staging = false;   ///< holds a register value on its way to other roles or, if `resident`, to
-                          ///< global memory
+  int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
+  bool staging = false;  ///< holds a register value on its way to other roles or, if `resident`, to
+                         ///< global memory
   bool resident = false;  ///< of the tile, not of the loop: filled before the loop and only read in
                           ///< it, or the staging of a store after it. Shares its place with nothing
   std::vector<OpId> readers;  ///< of a resident: ops of the loop that read it, ascending
@@ -239,12 +239,12 @@ struct Outside {
   /// tma_load: an `issue` by one role, which fills a resident whole and completes a channel.
   /// bulk_store: a `stage` of the role's rows into its staging buffer, and an `issue` by one warp.
   Mechanism mechanism = Mechanism::threads;
-  std::vector<RoleId> roles;      ///< tma_load: one. Else: those that hold rows of the tile, each for
-                                  ///< its own rows
-  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of each
-                                  ///< of `roles`, with its rows and no others. Else: none
-  std::vector<BufferId> reads;    ///< residents it reads
-  bool writes = false;            ///< global memory: only for tiles that are the CTA's own
+  std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
+                              ///< its own rows
+  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of
+                                  ///< each of `roles`, with its rows and no others. Else: none
+  std::vector<BufferId> reads;  ///< residents it reads
+  bool writes = false;          ///< global memory: only for tiles that are the CTA's own
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 
@@ -276,8 +276,8 @@ struct Kernel {
   /// number is odd, does its neighbour's once more and writes nothing.
   int cluster = 1;
   Axis axis = Axis::x;
-  bool same_trips = false;  ///< the bounds of the loop are those of every tile
-  std::vector<Outside> around;             ///< in the order of the program
+  bool same_trips = false;      ///< the bounds of the loop are those of every tile
+  std::vector<Outside> around;  ///< in the order of the program
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -335,6 +335,10 @@ bool is_asynchronous(Mechanism mechanism);
 
 /// Whether it is a bulk copy into shared memory, of one CTA or of all.
 bool is_bulk_load(Mechanism mechanism);
+
+/// Whether it is a copy into shared memory, by TMA or by threads, that tells by a full barrier, and
+/// by nothing else, that it is done.
+bool is_copy(Mechanism mechanism);
 
 /// CTAs of a cluster; 1 without a kernel.
 int cluster_size(const Plan& plan);

@@ -27,10 +27,10 @@ struct Finding {
 
 /// What was looked at to say yes.
 struct ProofSize {
-  std::int64_t trips = 0;   ///< every trip count up to this one was laid out
-  std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
-  bool mixed_tiles = false;  ///< a CTA walks tiles of differing trip counts: of those, every two in a
-                             ///< row are decided, and more in a row if they are alike or short
+  std::int64_t trips = 0;    ///< every trip count up to this one was laid out
+  std::int64_t events = 0;   ///< steps of warps and ends of asynchronous work, all together
+  bool mixed_tiles = false;  ///< a CTA walks tiles of differing trip counts: of those, every two in
+                             ///< a row are decided, and more in a row if they are alike or short
                              ///< (docs/decisions/0006-plan-proof.md, "Many tiles")
 };
 

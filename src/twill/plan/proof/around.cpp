@@ -19,7 +19,7 @@ class AroundCheck {
     for (std::size_t i = 0; i < around_.size(); ++i) check_done(i);
     if (!findings_.empty()) return;
     for (std::size_t i = 0; i < around_.size() && !findings_.full(); ++i) {
-      if (fills(around_[i])) check_resident(i);
+      if (is_copy(around_[i].mechanism)) check_resident(i);
       if (around_[i].mechanism == Mechanism::bulk_store) check_staging(i);
     }
     for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
@@ -69,8 +69,8 @@ class AroundCheck {
                           run_.outside_staging(i, role, t).exists() == stages;
         if (done) continue;
         findings_.add("ownership",
-                      fmt::format("with {}, {} of tile {} is not done as role {} should", run_.trips(),
-                                  around_[i].what, t, plan_.roles[r].name));
+                      fmt::format("with {}, {} of tile {} is not done as role {} should",
+                                  run_.trips(), around_[i].what, t, plan_.roles[r].name));
       }
     }
   }
@@ -120,15 +120,13 @@ class AroundCheck {
                               (how == Mechanism::bulk_store && !reader.staging);
     for (std::size_t t = 0; asynchronous && t < kStrands; ++t) {
       const EventId reads = reader.when->begin[t];
-      if (reads == kNone) continue;
-      const auto& fences = run_.fences(run_.events()[reads].role, t, Fence::proxy);
-      const auto next = std::lower_bound(fences.begin(), fences.end(), reads);
-      if (next != fences.begin() && run_.before(filled.when->end[0], *(next - 1))) continue;
-      findings_.add("fence",
-                    fmt::format("with {}, {} reads {}, which threads copied, with no proxy fence in "
-                                "between",
-                                run_.trips(), name(reader), name(filled)),
-                    {run_.describe(reads)});
+      if (reads == kNone || run_.fenced_before(filled.when->end[0], Fence::proxy, reads)) continue;
+      findings_.add(
+          "fence",
+          fmt::format("with {}, {} reads {}, which threads copied, with no proxy fence in "
+                      "between",
+                      run_.trips(), name(reader), name(filled)),
+          {run_.describe(reads)});
       return false;
     }
     return true;
@@ -158,18 +156,15 @@ class AroundCheck {
       for (std::int64_t t = 0; t < run_.tiles(); ++t) {
         const Doing staged = doing(i, role, t, true);
         const Doing sent = doing(i, role, t);
-        if (!require("read-before-write", staged, sent) || !fenced(role, staged, sent)) return;
+        if (!require("read-before-write", staged, sent) || !fenced(staged, sent)) return;
       }
     }
   }
 
-  bool fenced(RoleId role, const Doing& staged, const Doing& sent) {
+  bool fenced(const Doing& staged, const Doing& sent) {
     for (std::size_t s = 0; s < kStrands; ++s) {
       const EventId wrote = staged.when->begin[s];
-      if (wrote == kNone) continue;
-      const auto& fences = run_.fences(role, s, Fence::proxy);
-      const auto next = std::upper_bound(fences.begin(), fences.end(), wrote);
-      if (next != fences.end() && run_.before(*next, sent.when->begin[0])) continue;
+      if (wrote == kNone || run_.fenced_after(wrote, Fence::proxy, sent.when->begin[0])) continue;
       findings_.add("fence",
                     fmt::format("with {}, {} has no proxy fence after {}", run_.trips(), name(sent),
                                 name(staged)),

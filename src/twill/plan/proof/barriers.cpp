@@ -71,10 +71,9 @@ class BarrierCheck {
     if (phase == 0) return;
     const Arrivals before = arrivals_of(phase - 1);
     if (before.empty()) {
-      findings_.add("arrivals",
-                    fmt::format("with {}, {} gets arrivals for phase {}, but none "
-                                "for the phase before",
-                                run_.trips(), name(), phase));
+      findings_.add("arrivals", fmt::format("with {}, {} gets arrivals for phase {}, but none "
+                                            "for the phase before",
+                                            run_.trips(), name(), phase));
       return;
     }
     if (run_.of_one_tile(before.front().event, arrivals.front().event)) return;
@@ -96,10 +95,9 @@ class BarrierCheck {
   void check_wait(const Wait& wait) {
     const int right = static_cast<int>((wait.phase + 2) % 2);
     if (wait.parity != right) {
-      findings_.add(
-          "phase",
-          fmt::format("with {}, {} asks {} for parity {}, but phase {} has {}", run_.trips(),
-                      run_.describe(wait.event), name(), wait.parity, wait.phase, right));
+      findings_.add("phase", fmt::format("with {}, {} asks {} for parity {}, but phase {} has {}",
+                                         run_.trips(), run_.describe(wait.event), name(),
+                                         wait.parity, wait.phase, right));
       return;
     }
     check_not_early(wait);

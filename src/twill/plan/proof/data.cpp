@@ -204,11 +204,10 @@ class DataCheck {
 
   void report(const char* rule, const char* relation, const Access& second, const Access& first) {
     const auto [a, b] = unordered_pair(*first.when, *second.when);
-    findings_.add(
-        rule,
-        fmt::format("with {}, {} of iteration {} {} {} of iteration {}", run_.trips(),
-                    name(second.op), second.at, relation, name(first.op), first.at),
-        {run_.describe(b) + " is not ordered after", run_.describe(a)});
+    findings_.add(rule,
+                  fmt::format("with {}, {} of iteration {} {} {} of iteration {}", run_.trips(),
+                              name(second.op), second.at, relation, name(first.op), first.at),
+                  {run_.describe(b) + " is not ordered after", run_.describe(a)});
   }
 
   std::pair<EventId, EventId> unordered_pair(const Execution& first,
@@ -246,7 +245,8 @@ class DataCheck {
   }
 
   /// Accesses to tensor memory by different warps, one of them not only a read: what tcgen05.fence
-  /// orders. Work of the unit itself has ended when its barrier tells so, and needs no fence before.
+  /// orders. Work of the unit itself has ended when its barrier tells so, and needs no fence
+  /// before.
   void check_tensor_fences(const Access& first, const Access& second, Residence residence) {
     if (residence != Residence::tensor || same_queue(first.op, second.op)) return;
     const auto by_tcgen05 = [&](const Access& access) {
@@ -264,10 +264,7 @@ class DataCheck {
   void need_fence_after(const Access& first, const Access& second, Fence kind) {
     for (std::size_t s = 0; s < kStrands; ++s) {
       const EventId did = first.when->begin[s];
-      if (did == kNone) continue;
-      const auto& fences = run_.fences(role(first.op), s, kind);
-      const auto next = std::upper_bound(fences.begin(), fences.end(), did);
-      if (next != fences.end() && run_.before(*next, second.when->begin[0])) continue;
+      if (did == kNone || run_.fenced_after(did, kind, second.when->begin[0])) continue;
       findings_.add(
           "fence",
           fmt::format("with {}, {} of iteration {} comes after {} with no {} fence in between",
@@ -281,10 +278,7 @@ class DataCheck {
   void need_fence_before(const Access& first, const Access& second, Fence kind) {
     for (std::size_t t = 0; t < kStrands; ++t) {
       const EventId does = second.when->begin[t];
-      if (does == kNone) continue;
-      const auto& fences = run_.fences(role(second.op), t, kind);
-      const auto next = std::lower_bound(fences.begin(), fences.end(), does);
-      if (next != fences.begin() && run_.before(first.when->end[0], *(next - 1))) continue;
+      if (does == kNone || run_.fenced_before(first.when->end[0], kind, does)) continue;
       findings_.add(
           "fence",
           fmt::format("with {}, {} of iteration {} comes after {} with no {} fence in between",
@@ -447,11 +441,10 @@ class DataCheck {
                          (is_private(plan_.values[read.op.index()].home, read.op, read.op) ||
                           plan_[role(read.op)].warps == 1);
     if (updates || at_once) return;
-    findings_.add(
-        "overwrite",
-        fmt::format("with {}, {} of iteration {} writes its result over "
-                    "{} of iteration {} while it reads that",
-                    run_.trips(), name(read.op), read.at, name(read.value), read.iteration));
+    findings_.add("overwrite", fmt::format("with {}, {} of iteration {} writes its result over "
+                                           "{} of iteration {} while it reads that",
+                                           run_.trips(), name(read.op), read.at, name(read.value),
+                                           read.iteration));
   }
 
   const Run& run_;

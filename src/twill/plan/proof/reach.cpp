@@ -81,7 +81,7 @@ class Steady {
       add_step(role, steady[k], first + k, queues);
     }
     for (auto& [how, ends] : queues) {
-      if (is_bulk_load(how) || how == Mechanism::cp_async) continue;
+      if (is_copy(how)) continue;
       for (std::size_t i = 0; i < ends.size(); ++i) {
         const bool last = i + 1 == ends.size();
         links_.push_back({ends[i], last ? ends.front() : ends[i + 1], last ? 1 : 0});

@@ -22,11 +22,6 @@ class Findings {
   std::vector<Finding> findings_;
 };
 
-/// Whether it is a copy that fills a resident.
-inline bool fills(const Outside& outside) {
-  return outside.mechanism == Mechanism::tma_load || outside.mechanism == Mechanism::cp_async;
-}
-
 /// Ids in range, sizes that match, numbers within reason: what everything else relies on.
 void check_well_formed(const Plan& plan, Findings& findings);
 /// What needs no run: registers of the launch, memory, named barriers, mechanisms, fences of wgmma.

@@ -116,6 +116,18 @@ bool Run::some_next_before_or_same(EventId a, EventId b) const {
   return false;
 }
 
+bool Run::fenced_after(EventId did, Fence kind, EventId other) const {
+  const std::vector<EventId>& fences = fences_of(did, kind);
+  const auto next = std::upper_bound(fences.begin(), fences.end(), did);
+  return next != fences.end() && before(*next, other);
+}
+
+bool Run::fenced_before(EventId other, Fence kind, EventId does) const {
+  const std::vector<EventId>& fences = fences_of(does, kind);
+  const auto next = std::lower_bound(fences.begin(), fences.end(), does);
+  return next != fences.begin() && before(other, *(next - 1));
+}
+
 /// Follows, from an event that never happens, one that it waits for, until they repeat.
 void Run::report_circle(Findings& findings) const {
   std::vector<bool> happens(events_.size(), false);
@@ -162,7 +174,8 @@ std::string Run::describe(EventId id) const {
   }
   if (event.moment == Moment::done) what = "the end of " + what.substr(what.find(' ') + 1);
   if (event.moment == Moment::signal) what = "the arrival of " + what;
-  if (event.moment == Moment::landed) what = "the other CTA's share of " + what.substr(what.find(' ') + 1);
+  if (event.moment == Moment::landed)
+    what = "the other CTA's share of " + what.substr(what.find(' ') + 1);
   if (event.cta > 0) who = "the other CTA's " + who;
   if (event.step->kind == StepKind::leave) return who + ": leave";
   const bool tile = event.step->instance.from == Instance::From::tile;

@@ -77,8 +77,9 @@ class Run {
     return iteration - first_of(tile_of(iteration));
   }
   const std::vector<Event>& events() const { return events_; }
-  /// Whether two iterations lie in one of many tiles. Then a run of that tile alone has decided what
-  /// comes before what there: no path leads to an earlier tile (docs/decisions/0006-plan-proof.md).
+  /// Whether two iterations lie in one of many tiles. Then a run of that tile alone has decided
+  /// what comes before what there: no path leads to an earlier tile
+  /// (docs/decisions/0006-plan-proof.md).
   bool in_one_tile(std::int64_t a, std::int64_t b) const {
     return tiles() > 1 && tile_of(a) == tile_of(b);
   }
@@ -121,10 +122,12 @@ class Run {
   bool before_or_same(EventId a, EventId b) const { return a == b || before(a, b); }
   /// The place of an event in some order of execution.
   std::uint32_t position(EventId event) const { return position_[event]; }
-  /// Fences of one kind a strand has taken, in its order.
-  const std::vector<EventId>& fences(RoleId role, std::size_t strand, Fence kind) const {
-    return fences_[fence_index(role, strand, kind)];
-  }
+
+  /// Whether the strand of `did` takes such a fence after it and before `other`. This and the next:
+  /// precondition: settled.
+  bool fenced_after(EventId did, Fence kind, EventId other) const;
+  /// Whether the strand of `does` takes such a fence after `other` and before it.
+  bool fenced_before(EventId other, Fence kind, EventId does) const;
 
   /// "WG0: wait load0 of iteration 2 (steady)".
   std::string describe(EventId event) const;
@@ -133,6 +136,10 @@ class Run {
   friend class RunBuilder;
   static std::size_t fence_index(RoleId role, std::size_t strand, Fence kind) {
     return (role.index() * kStrands + strand) * kFences + static_cast<std::size_t>(kind);
+  }
+  /// Those that the strand of an event takes, in its order.
+  const std::vector<EventId>& fences_of(EventId event, Fence kind) const {
+    return fences_[fence_index(events_[event].role, events_[event].strand, kind)];
   }
   std::size_t outside_index(std::size_t what, RoleId role, std::int64_t tile) const {
     return (what * plan().roles.size() + role.index()) * tiles_.size() +

@@ -147,8 +147,7 @@ class RunBuilder {
   Execution& place(const Step& step, bool staging, std::size_t cta) {
     if (step.outside) {
       auto& table = staging ? run_.outside_stagings_ : run_.outside_;
-      return table[cta * (table.size() / ctas_) +
-                   run_.outside_index(*step.outside, role_, tile_)];
+      return table[cta * (table.size() / ctas_) + run_.outside_index(*step.outside, role_, tile_)];
     }
     auto& table = staging ? run_.stagings_ : run_.executions_;
     return table[cta * (table.size() / ctas_) + step.op->index() * run_.width_ +

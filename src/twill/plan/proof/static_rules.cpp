@@ -56,8 +56,7 @@ class StaticCheck {
       const Mechanism how = plan_.mechanisms[v];
       if (!home) continue;
       const Residence where = plan_[*home].residence;
-      const bool copies = is_bulk_load(how) || how == Mechanism::cp_async;
-      const bool fits = copies ? where == Residence::shared
+      const bool fits = is_copy(how) ? where == Residence::shared
                         : how == Mechanism::scoreboard || how == Mechanism::wgmma
                             ? where == Residence::registers
                         : how == Mechanism::tcgen05 ? where != Residence::registers
@@ -153,8 +152,7 @@ class StaticCheck {
       if (buffer.resident) {
         const auto index = static_cast<std::size_t>(memory - memories.begin());
         const auto& reserved = plan_.limits.reserved;
-        check_resident(buffer,
-                       memory->capacity + (index < reserved.size() ? reserved[index] : 0));
+        check_resident(buffer, memory->capacity + (index < reserved.size() ? reserved[index] : 0));
         continue;
       }
       if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
@@ -172,8 +170,9 @@ class StaticCheck {
              buffer.offset < other.offset + other.size * other.depth;
     };
     if (buffer.offset + buffer.size > capacity) {
-      findings_.add("memory", fmt::format("resident {} ends at {}, beyond the {} of {}", buffer.name,
-                                          buffer.offset + buffer.size, capacity, buffer.memory));
+      findings_.add("memory",
+                    fmt::format("resident {} ends at {}, beyond the {} of {}", buffer.name,
+                                buffer.offset + buffer.size, capacity, buffer.memory));
     }
     if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
       findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
@@ -242,11 +241,11 @@ class StaticCheck {
     }
     for (const Role& role : plan_.roles) {
       const auto meets = [](const std::vector<Step>& steps) {
-        return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-          return step.kind == StepKind::rendezvous;
-        });
+        return std::any_of(steps.begin(), steps.end(),
+                           [](const Step& step) { return step.kind == StepKind::rendezvous; });
       };
-      if (meets(role.sections.steady) || meets(role.before) || meets(role.after)) use(role.named_barrier, role.name);
+      if (meets(role.sections.steady) || meets(role.before) || meets(role.after))
+        use(role.named_barrier, role.name);
     }
   }
 
@@ -267,7 +266,7 @@ class StaticCheck {
                                                outside.what, role.name, name_of(outside.mechanism),
                                                name_of(step.kind), name_of(step.by)));
       }
-      if (fills(outside) && !step.channel) {
+      if (is_copy(outside.mechanism) && !step.channel) {
         findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", outside.what));
       }
     }
@@ -283,9 +282,9 @@ class StaticCheck {
         const BufferId buffer = outside.buffers[k];
         const auto [at, fresh] = users.emplace(buffer, outside.roles[k]);
         if ((!fresh && at->second != outside.roles[k]) ||
-            (fills(outside) && ++filled[buffer] > 1)) {
-          findings_.add("memory", fmt::format("resident {} is written by several",
-                                              plan_[buffer].name));
+            (is_copy(outside.mechanism) && ++filled[buffer] > 1)) {
+          findings_.add("memory",
+                        fmt::format("resident {} is written by several", plan_[buffer].name));
         }
       }
     }
@@ -332,8 +331,7 @@ class StaticCheck {
                     fmt::format("{} of role {} is taken by {} of its {} warps", op.name, role.name,
                                 elected ? "each" : "one", role.warps));
     }
-    const bool announced = is_bulk_load(how) || how == Mechanism::cp_async;
-    if (announced && !step.channel) {
+    if (is_copy(how) && !step.channel) {
       findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", op.name));
     }
     if (how == Mechanism::wgmma && !fenced) {

@@ -110,8 +110,8 @@ class Checker {
     }
   }
 
-  /// What is of the cluster is there if there is one. A CTA that repeats its neighbour's tile leaves
-  /// out what writes global memory, which it can around the loop only.
+  /// What is of the cluster is there if there is one. A CTA that repeats its neighbour's tile
+  /// leaves out what writes global memory, which it can around the loop only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
@@ -162,8 +162,8 @@ class Checker {
         }
         break;
       case Mechanism::bulk_store:
-        if (outside.when == Outside::When::after && outside.buffers.size() == outside.roles.size() &&
-            staged == outside.buffers.size()) {
+        if (outside.when == Outside::When::after &&
+            outside.buffers.size() == outside.roles.size() && staged == outside.buffers.size()) {
           return;
         }
         break;
@@ -245,7 +245,7 @@ class Checker {
       if (!step.outside || !findings_.empty()) continue;
       const Outside& outside = plan_.kernel->around[*step.outside];
       if (outside.when != when) wrong(outside.what + " is done at the other end of the loop");
-      if (fills(outside)) continue;
+      if (is_copy(outside.mechanism)) continue;
       if (last && *last > *step.outside) {
         wrong(fmt::format("{} does {} after {}", role.name, outside.what,
                           plan_.kernel->around[*last].what));
