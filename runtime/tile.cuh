@@ -66,6 +66,37 @@ __device__ __forceinline__ uint32_t pack_bits(__nv_bfloat16 low, __nv_bfloat16 h
   return __bfloat16_as_ushort(low) | static_cast<uint32_t>(__bfloat16_as_ushort(high)) << 16;
 }
 
+/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma leaves
+/// them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4 shuffles.
+__device__ __forceinline__ void exchange_columns(uint32_t (&pairs)[4]) {
+  const int lane = thread_here() % 4;
+  const bool odd = lane % 2 != 0, high = lane / 2 != 0;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffU, odd ? pairs[i] : pairs[i + 1], 1);
+    pairs[i] = odd ? other : pairs[i];
+    pairs[i + 1] = odd ? pairs[i + 1] : other;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffU, high ? pairs[i] : pairs[i + 2], 2);
+    pairs[i] = high ? other : pairs[i];
+    pairs[i + 2] = high ? pairs[i + 2] : other;
+  }
+}
+
+/// Stores neighbours at once; `to` is aligned to the bytes of all of them: 2, 4, 8 or 16.
+template <class T, int Size>
+__device__ __forceinline__ void store_columns(void* to, const T (&columns)[Size]) {
+  struct alignas(Size * sizeof(T)) Piece {
+    T columns[Size];
+  };
+  Piece piece;
+#pragma unroll
+  for (int i = 0; i < Size; ++i) piece.columns[i] = columns[i];
+  *static_cast<Piece*>(to) = piece;
+}
+
 /// The other way round than store_fragment: 64 rows x N columns of a tile in 128-byte panels, into
 /// N / 4 packed registers from fragment[Offset] on. A whole warpgroup; N / 16 ldmatrix (PTX ISA,
 /// "ldmatrix"), no bank conflicts.

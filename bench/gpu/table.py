@@ -21,8 +21,8 @@ strategies in bf16 `fa_bwd_dq` and two products with bias and activation (`gemm_
 errors are 2.9e-4 (fp16) and 2.4e-3 (bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same
 bits. The four attention kernels of strategy cypress were right, but ptxas serialized their products (C7514); since plans begin their
 interval where no product is in flight it does not (checked anew). GEMM and 3 x 3 convolution through pointers agree with float64 by all five
-strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave the same bits, and memcheck (twill), racecheck and synccheck (modulo)
-found nothing.
+strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave the same bits, and memcheck, racecheck and synccheck found nothing in
+those of strategy twill.
 
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
@@ -44,7 +44,7 @@ and *simulated* the co-run model and `twill simulate` of the plan; the error is 
 
 AFTER_CYCLES = """
 In cycles the joint optimum is faster than `modulo` in all attention loops, by 3 to 4 % at head dimension 128 and by 2 to 11 % at 64. Every
-kernel but `gemm_ptr` lies in its bracket. Where the model is off:
+kernel lies in its bracket. Where the model is off:
 
 - *Row sums of attention at head dimension 64* (+21 % for `twill`). The model charges the shuffles that agree on a row sum in every
   iteration, as the TTGIR has it and Triton does it; the printed kernels add up parts and shuffle once, after the loop. Priced without them,
@@ -56,8 +56,10 @@ kernel but `gemm_ptr` lies in its bracket. Where the model is off:
 - *128 x 128 tiles* want 64 bytes a cycle and SM from L2, which does not always give them; nothing in the model knows of other SMs.
 - *GEMM + row sum*: the additions of whole operand tiles are a saturating FMA stream, about which the model is wrong (decision 0004):
   -9 to -18 % where they bind, +10 % where the tensor core does.
-- *Copies by threads* (`gemm_ptr`): 1090 to 1120 cycles where 512 to 640 were expected. The four warps that copy do not keep up. Since then
-  the slow price of a copy in the machine description is what was measured here: 29 bytes a cycle (the fast one is assumed).
+- *Copies by threads* (`gemm_ptr`, `conv2d`): 1090 to 1121 cycles at first, when the four warps that copy computed every address anew (by
+  ncu, on an H100, they waited for their own arithmetic), and 565 to 593 for `gemm_ptr` since each thread keeps the pointers of its
+  chunks, 787 in Triton's order; 793 to 817 for `conv2d`, whose addresses do not grow evenly. Their prices in the machine description
+  are from here: at least 40 bytes a cycle, and no more of shared memory's port than what TMA writes takes.
 
 ## Speed
 
@@ -93,11 +95,13 @@ NOTES = """
 | the wait for the second product as late as its registers allow (by hand) | fewer stalls | 1 % faster once, 1 to 16 % slower otherwise |
 | what comes after the loop computed anew there | no spills | 28 bytes of spills gone; the time moved less than it scatters |
 | the interval begins where no product is in flight over the back edge of a loop (`modulo`, head dimension 64; cypress) | no C7514 | not only that: `modulo` at head dimension 64 from 0.89 to 0.99 of cuDNN at 16384, from the source that is cut in two 0.87 to 1.00 |
-| GEMM and 3 x 3 convolution through pointers, tiles copied by a warpgroup with cp.async | 0.8 of cuBLAS, what Triton's kernel has | right at the first run on a GPU, and 0.45 to 0.56 of cuBLAS and cuDNN, 0.56 to 0.77 of Triton's: an iteration takes 1090 cycles of 512. Probably the address arithmetic of the copying warps; not profiled yet |
+| GEMM and 3 x 3 convolution through pointers, tiles copied by a warpgroup with cp.async | 0.8 of cuBLAS, what Triton's kernel has | right at the first run on a GPU, and 0.45 to 0.56 of cuBLAS and cuDNN, 0.56 to 0.77 of Triton's: an iteration takes 1090 cycles of 512 |
+| each thread keeps the pointers of its chunks and adds to them; chunks of a swizzle period at a time; C stored 16 bytes at a time, after the lanes of a quad exchanged columns (by hand first, 4096 on an H100: 309 TFLOPS; with pointers 471; with both 631; copies left out 721) | Triton's speed | sustained, `gemm_ptr` 0.78 to 0.84 of cuBLAS, 0.93 to 1.03 of Triton's (bursts: 0.98 to 1.10); `conv2d` 0.69 to 0.75 of cuDNN, 1.03 to 1.06 of Triton's. Tried by hand and no faster: eight warps that copy, addresses in registers of their own, other orders, prefetch of 128 or 256 bytes into L2; one arrival for two tiles: 1 to 2 % |
 | a stamp at every step | 2 % | 10 to 25 %, and other code: stamps at the sections are what measures |
 """
 
-TITLES = {"h200-newest": "Newest: strategies twill and modulo at all sizes", "h200-twill": "Strategy twill and what it is measured by", "h200-strategies": "All strategies at the largest size",
+TITLES = {"h200-newest": "Newest: strategies twill and modulo at all sizes", "h200-pointers": "Through pointers (measured later: pointers kept in registers, stores of 8 columns at once)",
+          "h200-twill": "Strategy twill and what it is measured by", "h200-strategies": "All strategies at the largest size",
           "h200-dual": "Dual GEMM once its products meet in one group (measured later, after extraction was mended)",
           "h200-attention": "Attention at every length: the optimum, modulo, and the best alternatives",
           "h200-alternatives": "Alternatives (alt1, alt2, ...) at the largest size; those that cannot be printed or spill are missing",

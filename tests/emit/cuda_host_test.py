@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs emitted kernels whose tiles threads copy on the host: cuda_host_test.py TWILL CXX
 
-Protects: chunks, masks, swizzles, rings, barriers and trip counts of what `twill emit cuda` prints for pointer loads, of each
+Protects: chunks, masks, swizzles, rings, barriers, trip counts and stores of what `twill emit cuda` prints for pointer loads, of each
 strategy, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program compares with a plain loop.
 """
 import pathlib
@@ -16,14 +16,19 @@ STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
 HEADERS = ("barrier", "copy", "fragment", "role", "tile", "tma", "wgmma")
 # M, N, K (multiples of 16, as the kernel's text says) and CTAs: whole tiles, odd ones with several tiles a CTA, no trips, one.
 GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 1040 2")
+# Tiles of 128 x 32 x 16 (of B there are fewer chunks than threads; the 5th number is for the program) and of 128 x 64 x 32.
+UNEVEN = ("128 32 16 1 32", "144 80 112 2 32")
+TRANSPOSED = ("128 64 32 1", "144 80 112 2", "16 16 0 1")
 # Images, height, width, channels in and out, CTAs: every border, rows of a tile from two images, an odd end.
 CONV = ("2 6 5 64 128 1", "3 9 16 128 256 2")
-KERNELS = (("gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
+KERNELS = (("kernels/gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("tests/emit/host_run/uneven.ttgir", "gemm", UNEVEN),
+           ("tests/emit/host_run/transposed.ttgir", "transposed", TRANSPOSED),
+           ("kernels/conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
 
 
 def run(twill, cxx, scratch, kernel, program, sizes, strategy):
-    folder = pathlib.Path(scratch) / f"{program}_{strategy}"
-    emitted = [twill, "emit", "cuda", str(ROOT / "kernels" / kernel), "--machine", "h200", "--strategy", strategy, "-o", str(folder)]
+    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    emitted = [twill, "emit", "cuda", str(ROOT / kernel), "--machine", "h200", "--strategy", strategy, "-o", str(folder)]
     subprocess.run(emitted, check=True, capture_output=True)
     (folder / "kernel.cu").rename(folder / "kernel.h")
     shutil.rmtree(folder / "runtime")
@@ -38,7 +43,7 @@ def run(twill, cxx, scratch, kernel, program, sizes, strategy):
     for size in sizes:
         done = subprocess.run([str(built), *size.split()], capture_output=True, text=True, timeout=120)
         if done.returncode:
-            wrong.append(f"{program} {size}, {strategy}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+            wrong.append(f"{kernel} {size}, {strategy}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return wrong
 
 

@@ -122,5 +122,41 @@ TEST(Runs, BelieveHints) {
             "constant 1");
 }
 
+// Exactly as many as the alignment and the mask allow, and no more.
+TEST(Runs, InOnePieceOfAnAccess) {
+  const auto pieces = [](const std::string& offset, const std::string& mask) {
+    const std::string text = R"(
+tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 4 : i32}, %m: i32) {
+  %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %ns = tt.splat %n : i32 -> tensor<64xi32>
+  %ms = tt.splat %m : i32 -> tensor<64xi32>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>
+  %o = arith.addi %r, )" + offset +
+                             R"( : tensor<64xi32>
+  %a = tt.addptr %ps, %o : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
+  %k = arith.cmpi slt, %r, )" +
+                             mask + R"( : tensor<64xi32>
+  %x = tt.load %a, %k : tensor<64x!tt.ptr<f16>>
+  tt.return
+}
+)";
+    const auto program = frontend::read_ttgir(text, "test.ttgir");
+    if (!program) return to_string(program.error());
+    std::string found;
+    for (std::size_t op = 0; op < program->op_count(); ++op) {
+      if (program->op(OpId(op)).kind != OpKind::tt_load) continue;
+      const MemoryAccess access = *memory_access(program->op(OpId(op)));
+      for (const int elements : {2, 4, 8, 16}) {
+        if (in_one_piece(*program, access, 0, elements)) found += std::to_string(elements) + " ";
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(pieces("%r", "%r"), "");        // every other element
+  EXPECT_EQ(pieces("%ns", "%ns"), "2 4 ");  // 8 bytes, and a mask that changes after them
+  EXPECT_EQ(pieces("%ns", "%ms"), "");      // a mask that may change anywhere
+  EXPECT_EQ(pieces("%ms", "%ns"), "");      // aligned to nothing
+}
+
 }  // namespace
 }  // namespace twill::ir

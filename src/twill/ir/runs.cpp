@@ -229,4 +229,13 @@ Run Runs::of_result(const Op& op, int dimension) {
   }
 }
 
+bool in_one_piece(const Program& program, const MemoryAccess& access, std::size_t dimension,
+                  std::int64_t elements) {
+  Runs runs(program, elements);
+  const Run address = runs.of(access.address, dimension);
+  const std::int64_t bytes = elements * step_of(type_of(program, access.address));
+  return address.kind == Kind::consecutive && address.divisor % bytes == 0 &&
+         (!access.mask || runs.of(*access.mask, dimension).kind == Kind::constant);
+}
+
 }  // namespace twill::ir

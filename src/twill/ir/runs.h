@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "twill/ir/operands.h"
 #include "twill/ir/program.h"
 
 /// What is known of neighbouring elements of a tile: enough to say whether threads may read them in
@@ -58,5 +59,11 @@ class Runs {
   std::int64_t length_;
   std::map<std::pair<ValueId, int>, Run> known_;
 };
+
+/// Whether threads may access the elements of each run of `elements` neighbours along a dimension
+/// of a tile of pointers in one piece: they lie side by side, aligned to as many bytes as they are,
+/// under one mask. `elements` is a power of two. Cost: as Runs::of.
+bool in_one_piece(const Program& program, const MemoryAccess& access, std::size_t dimension,
+                  std::int64_t elements);
 
 }  // namespace twill::ir

@@ -15,11 +15,16 @@ inline __half* filled(int count, unsigned seed) {
   return all;
 }
 
-/// 1 and the first few differences if a rows x columns matrix is not what `wanted` says, else 0.
-template <class Wanted>
-int compare(int rows, int columns, int stride, const __half* got, Wanted wanted) {
+/// 1 and the first few differences if a rows x columns matrix is not what `wanted` says, or if there
+/// is not `before` between its rows, else 0.
+template <class T, class Wanted>
+int compare(int rows, int columns, int stride, const T* got, const T* before, Wanted wanted) {
   int wrong = 0;
   for (int i = 0; i < rows; ++i) {
+    for (int j = columns; j < stride; ++j) {
+      if (std::memcmp(got + i * stride + j, before + i * stride + j, sizeof(T)) == 0) continue;
+      if (++wrong < 5) std::printf("[%d, %d] is not of the matrix, and is written\n", i, j);
+    }
     for (int j = 0; j < columns; ++j) {
       const double here = got[i * stride + j], there = wanted(i, j);
       if (std::abs(here - there) <= 2e-3 * (1 + std::abs(there))) continue;

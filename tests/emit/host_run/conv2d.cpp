@@ -16,7 +16,7 @@ int main(int, char** argv) {
   args.tiles = args.grid_x * args.grid_y;
   const auto ctas = static_cast<unsigned>(std::min(std::atoi(argv[6]), args.tiles));
   host::run({ctas, 1, 1}, kThreads, [&] { conv2d(args); });
-  return check::compare(rows, co, co, y, [&](int i, int j) {
+  return check::compare(rows, co, co, y, y, [&](int i, int j) {
     double sum = 0;
     for (int r = 0; r < 3; ++r) {
       for (int s = 0; s < 3; ++s) {

@@ -257,6 +257,26 @@ template <class T>
 uint32_t pack(float low, float high) {
   return pack_bits(T(low), T(high));
 }
+/// What lane l shows to lane g of its quad: its pair of group g.
+inline void exchange_columns(uint32_t (&pairs)[4]) {
+  const int here = host::index(), lane = here % 4;
+  for (int j = 0; j < 4; ++j)
+    host::cta->operands[static_cast<std::size_t>(here)][static_cast<std::size_t>(j)] = pairs[j];
+  host::meet_warp();
+  for (int l = 0; l < 4; ++l)
+    pairs[l] =
+        host::cta
+            ->operands[static_cast<std::size_t>(here - lane + l)][static_cast<std::size_t>(lane)];
+  host::meet_warp();
+}
+template <class T, int Size>
+void store_columns(void* to, const T (&columns)[Size]) {
+  if (reinterpret_cast<std::uintptr_t>(to) % sizeof columns != 0) {
+    std::fprintf(stderr, "%zu bytes are stored where they are not aligned\n", sizeof columns);
+    std::exit(1);
+  }
+  std::memcpy(to, columns, sizeof columns);
+}
 inline float exp2_approx(float x) { return std::exp2(x); }
 inline float log2_approx(float x) { return std::log2(x); }
 inline float infinity() { return INFINITY; }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/emit/cuda/growth.h"
 #include "twill/emit/cuda/role.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
@@ -49,17 +50,11 @@ Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped
   return shared_tile(view, allocations[0]);
 }
 
-/// The longest chunks whose elements lie side by side, aligned, under one mask; 0: there are none.
+/// The longest chunks that can be copied at once; 0: there are none.
 std::int64_t bytes_of_chunk(const View& view, const ir::MemoryAccess& access,
                             std::size_t dimension) {
   for (const std::int64_t bytes : {16, 8, 4}) {
-    ir::Runs runs(view.program(), bytes / 2);
-    const ir::Run address = runs.of(access.address, dimension);
-    const bool masked =
-        access.mask && runs.of(*access.mask, dimension).kind != ir::Run::Kind::constant;
-    if (address.kind == ir::Run::Kind::consecutive && address.divisor % bytes == 0 && !masked) {
-      return bytes;
-    }
+    if (ir::in_one_piece(view.program(), access, dimension, bytes / 2)) return bytes;
   }
   return 0;
 }
@@ -165,23 +160,45 @@ class Keeper {
 
 }  // namespace
 
-Kept kept_for(const View& view, ir::OpId load) {
-  const auto access = *ir::memory_access(view.program().op(load));
+Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed) {
   Keeper keeper(view);
-  keeper.look_at(access.address);
-  if (access.mask) keeper.look_at(*access.mask);
+  for (const ir::ValueId value : computed) keeper.look_at(value);
   return std::move(keeper).kept();
 }
 
 namespace {
 
-/// "chunk" is the number of one of the thread's chunks.
-void print_place(Text& text, const Copy& copy, const std::string& chunk) {
-  const std::int64_t in_row = copy.in_row();
-  const std::string number = fmt::format("({} * {} + thread)", chunk, copy.threads);
-  text.line(fmt::format("const int row = {} / {};", number, in_row));
-  text.line(fmt::format("[[maybe_unused]] const int column = {} % {} * {};", number, in_row,
-                        copy.elements()));
+/// "i * 16", for a sum.
+std::string times(const std::string& i, std::int64_t by) {
+  return i == "0" ? "" : fmt::format("{} * {} + ", i, by);
+}
+
+/// Row and column of a chunk: of those in these slots, or of the chunk with that number.
+void print_row(Text& text, const Copy& copy, const std::string& slot) {
+  const std::string number = fmt::format("({} * {} + thread)", slot, copy.threads);
+  text.line("[[maybe_unused]] const int row = " +
+            (copy.even()
+                 ? fmt::format("{}thread / {};", times(slot, copy.rows_at_once()), copy.in_row())
+                 : fmt::format("{} / {} % {};", number, copy.in_row(), copy.tile.rows)));
+}
+void print_column(Text& text, const Copy& copy, const std::string& slot) {
+  const std::int64_t panel = panel_elements(copy.tile);
+  const std::string in_panel = fmt::format("% {} * {};", copy.in_row(), copy.elements());
+  const std::string number = fmt::format("({} * {} + thread)", slot, copy.threads);
+  text.line("[[maybe_unused]] const int column = " +
+            (copy.even() ? fmt::format("{}thread {}", times(slot, panel), in_panel)
+                         : fmt::format("{0} / {1} * {2} + {0} {3}", number,
+                                       copy.in_row() * copy.tile.rows, panel, in_panel)));
+}
+
+/// Chunk `i` as the slots of the thread's rows and of its columns.
+std::string row_slot(const Copy& copy, const std::string& i) {
+  if (!copy.even() || copy.column_slots() == 1) return i;
+  return copy.row_slots() == 1 ? "0" : fmt::format("{} % {}", i, copy.row_slots());
+}
+std::string column_slot(const Copy& copy, const std::string& i) {
+  if (!copy.even() || copy.row_slots() == 1) return i;
+  return copy.column_slots() == 1 ? "0" : fmt::format("{} / {}", i, copy.row_slots());
 }
 
 /// A place of the load: its rows are columns of the slot if it is flipped.
@@ -191,12 +208,23 @@ Tiles::Place place_of(const Copy& copy, const std::string& row_slot,
   return {"row", "column", row_slot, column_slot};
 }
 
-/// Chunk `i` as the slots of the thread's rows and of its columns.
-std::string row_slot(const Copy& copy, const std::string& i) {
-  return copy.of_row() == 1 ? i : fmt::format("{} / {}", i, copy.of_row());
+/// Whether a vector runs along the rows of the slot.
+bool is_of_rows(const Copy& copy, const KeptVector& vector) {
+  return vector.along_rows != copy.flipped;
 }
-std::string column_slot(const Copy& copy, const std::string& i) {
-  return copy.of_row() == 1 ? "0" : fmt::format("{} % {}", i, copy.of_row());
+
+/// Of a thread, of 32 bits, for one address of each chunk.
+int registers_of_addresses(const Copy& copy) { return 2 * static_cast<int>(copy.each()); }
+
+/// Chunk `i` with its place, at the head of a loop over a thread's chunks.
+Tiles::Place print_place(Text& text, const Copy& copy) {
+  if (copy.chunks() % copy.threads != 0) {
+    text.line(fmt::format("if (i * {} + thread >= {}) continue;", copy.threads, copy.chunks()));
+  }
+  const std::string row = row_slot(copy, "i"), column = column_slot(copy, "i");
+  print_row(text, copy, row);
+  print_column(text, copy, column);
+  return place_of(copy, row, column);
 }
 
 constexpr const char* kUnroll = "#pragma unroll";
@@ -234,9 +262,9 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
   for (const bool of_rows : {true, false}) {
     std::vector<ir::ValueId> values;
     std::vector<Variable> variables;
-    const std::int64_t count = of_rows ? copy.rows_each() : copy.of_row();
+    const std::int64_t count = of_rows ? copy.row_slots() : copy.column_slots();
     for (const KeptVector& kept : all) {
-      if ((kept.along_rows != copy.flipped) != of_rows) continue;
+      if (is_of_rows(copy, kept) != of_rows) continue;
       const ir::Op& op = view_.program().op(*view_.program().value(kept.value).op);
       if (op.kind == OpKind::tt_load) {
         TWILL_TRY_VOID(view_.check_load(*view_.program().value(kept.value).op));
@@ -255,8 +283,8 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
     if (values.empty()) continue;
     text.line(kUnroll);
     text.open(fmt::format("for (int i = 0; i < {}; ++i)", count));
-    const bool strides = of_rows && copy.of_row() > 1;
-    print_place(text, copy, strides ? fmt::format("i * {}", copy.of_row()) : "i");
+    print_row(text, copy, of_rows || !copy.even() ? "i" : "0");
+    print_column(text, copy, of_rows && copy.even() ? "0" : "i");
     TWILL_TRY(const auto made, tiles_at(iteration).at(text, values, place_of(copy, "i", "i")));
     for (std::size_t v = 0; v < values.size(); ++v) {
       text.line(fmt::format("{}[i] = {};", variables[v].name, made[v]));
@@ -269,17 +297,51 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
   return {};
 }
 
+/// Pointers of a thread for its chunks, if they all grow alike and the role has registers for them.
+Result<void> RolePrinter::keep_pointers(Text& text, const Copy& copy, OpId op, int& spare) {
+  const auto access = *ir::memory_access(view_.program().op(copy.load));
+  const auto by = growth_of(view_, scalars_, access.address);
+  if (!by || registers_of_addresses(copy) > spare) return {};
+  spare -= registers_of_addresses(copy);
+  Walking walking{"at_" + identifier(plan_.problem[op].name), *by == "0" ? "" : *by};
+  text.line(fmt::format("const {}* {}[{}];", copy.tile.type, walking.name, copy.each()));
+  text.open("");
+  text.line(thread_of_role());
+  kept_.clear();
+  TWILL_TRY_VOID(keep_vectors(text, text, copy, kept_for(view_, {access.address}).vectors, ""));
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
+  const Tiles::Place place = print_place(text, copy);
+  TWILL_TRY(const auto first, tiles_at("0").at(text, {access.address}, place));
+  text.line(fmt::format("{}[i] = {};", walking.name, first[0]));
+  text.close();
+  text.close();
+  walking_[op] = std::move(walking);
+  return {};
+}
+
 /// Before the loop: what the addresses of the role's copies take that does not change in it.
 Result<void> RolePrinter::prepare_copies(Text& text) {
+  int spare = role_.usable - role_.registers;
   for (const Step& step : role_.sections.steady) {
     if (step.kind != plan::StepKind::issue || !step.op) continue;
     if (plan_.mechanisms[step.op->index()] != plan::Mechanism::cp_async) continue;
     TWILL_TRY(const ir::OpId load, load_copied_by(view_, *step.op));
     TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
-    const std::vector<KeptVector> kept = of_scope(kept_for(view_, copy.load), false);
-    if (kept.empty()) continue;
-    kept_.clear();
     text.line("// for the addresses of " + plan_.problem[*step.op].name);
+    TWILL_TRY_VOID(keep_pointers(text, copy, *step.op, spare));
+    kept_.clear();
+    const Kept all = kept_for(view_, computed_for(step, load));
+    for (const KeptVector& it : all.vectors) {
+      spare -= static_cast<int>(is_of_rows(copy, it) ? copy.row_slots() : copy.column_slots());
+    }
+    // All at once, and what of each address does not change stays in registers.
+    if (!walking_.contains(*step.op) && registers_of_addresses(copy) <= spare) {
+      spare -= registers_of_addresses(copy);
+      at_once_.insert(*step.op);
+    }
+    const std::vector<KeptVector> kept = of_scope(all, false);
+    if (kept.empty()) continue;
     Text body(text.depth() + 1);
     TWILL_TRY_VOID(keep_vectors(text, body, copy, kept, ""));
     text.open("");
@@ -288,7 +350,17 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
     text.close();
     prepared_[*step.op] = std::exchange(kept_, {});
   }
+  kept_.clear();
   return {};
+}
+
+/// What of a load is computed for each chunk anew.
+std::vector<ir::ValueId> RolePrinter::computed_for(const Step& step, ir::OpId load) const {
+  const auto access = *ir::memory_access(view_.program().op(load));
+  std::vector<ir::ValueId> values;
+  if (!step.op || !walking_.contains(*step.op)) values.push_back(access.address);
+  if (access.mask) values.push_back(*access.mask);
+  return values;
 }
 
 /// Each thread copies its chunks, and arrives once they have landed.
@@ -301,9 +373,10 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
     kept_ = prepared_[*step.op];
   }
   TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
-  const auto access = *ir::memory_access(view_.program().op(copy.load));
   const std::string at = step.outside ? "" : iteration(step.instance);
-  const Kept kept = kept_for(view_, copy.load);
+  const std::vector<ir::ValueId> computed = computed_for(step, load);
+  const Kept kept = kept_for(view_, computed);
+  const auto walking = step.op ? walking_.find(*step.op) : walking_.end();
   text.open("");
   text.line("// " + comment(step));
   text.line(thread_of_role());
@@ -320,28 +393,34 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
     TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
   TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
-  // All at once, and the parts of all addresses that do not change would stay in registers; but the
-  // elements of an array are registers only if each chunk knows which of them is its own.
-  const bool indexed = std::any_of(kept.vectors.begin(), kept.vectors.end(), [&](const auto& it) {
-    return (it.along_rows != copy.flipped) || copy.of_row() > 1;
-  });
-  text.line(indexed ? kUnroll : "#pragma unroll 4");
-  text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
-  if (copy.chunks() % copy.threads != 0) {
-    text.line(fmt::format("if (i * {} + thread >= {}) continue;", copy.threads, copy.chunks()));
-  }
-  print_place(text, copy, "i");
-  std::vector<ir::ValueId> values = {access.address};
-  if (access.mask) values.push_back(*access.mask);
-  const Tiles::Place place = place_of(copy, row_slot(copy, "i"), column_slot(copy, "i"));
-  TWILL_TRY(const auto made, tiles_at(at).at(text, values, place));
+  // The swizzle repeats every 8 rows: whoever copies so many at once does so at one place of them.
+  const bool repeats = copy.even() && copy.rows_at_once() % 8 == 0;
   const std::int64_t panel = panel_elements(copy.tile);
-  std::string to = copy.tile.columns > panel
-                       ? fmt::format("slot + column / {} * {}", panel, panel_bytes(copy.tile))
-                       : "slot";
-  to += fmt::format(" + twill::swizzled<{}>(row, column % {} * 2)", copy.tile.swizzle, panel);
-  text.line(fmt::format("twill::copy_async<{}>({}, {}{});", copy.bytes, to, made[0],
-                        access.mask ? ", " + made[1] : ""));
+  if (repeats) {
+    text.line(
+        fmt::format("char* const to = slot + twill::swizzled<{}>(thread / {}, thread % {} * {});",
+                    copy.tile.swizzle, copy.in_row(), copy.in_row(), copy.bytes));
+  }
+  // The elements of an array are registers only if each chunk knows which of them is its own.
+  const bool indexed = !kept.vectors.empty() || walking != walking_.end();
+  const bool at_once = indexed || (step.op && at_once_.contains(*step.op));
+  text.line(at_once ? kUnroll : "#pragma unroll 4");
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", copy.each()));
+  const Tiles::Place place = print_place(text, copy);
+  TWILL_TRY(const auto made, tiles_at(at).at(text, computed, place));
+  const auto access = *ir::memory_access(view_.program().op(load));
+  const std::string mask = access.mask ? ", " + made.back() : "";
+  const std::string from = walking != walking_.end() ? walking->second.name + "[i]" : made.front();
+  const std::string to =
+      repeats
+          ? fmt::format("{}{}to", times(column_slot(copy, "i"), panel_bytes(copy.tile)),
+                        times(row_slot(copy, "i"), copy.rows_at_once() * copy.tile.swizzle))
+          : fmt::format("slot + column / {0} * {1} + twill::swizzled<{2}>(row, column % {0} * 2)",
+                        panel, panel_bytes(copy.tile), copy.tile.swizzle);
+  text.line(fmt::format("twill::copy_async<{}>({}, {}{});", copy.bytes, to, from, mask));
+  if (walking != walking_.end() && !walking->second.by.empty()) {
+    text.line(fmt::format("{} += {};", from, walking->second.by));
+  }
   text.close();
   text.line(fmt::format("twill::copies_arrive({});", barrier(step, true)));
   text.close();

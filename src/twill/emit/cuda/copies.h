@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +13,8 @@
 namespace twill::emit::cuda {
 
 /// A load that is such a copy. Threads copy chunks: neighbours in memory and in the slot alike,
-/// under one mask. Consecutive threads have consecutive chunks of a row as it lies in memory.
+/// under one mask. Of a panel of the slot, consecutive threads have consecutive chunks of a row,
+/// and all of them together some rows; panel after panel, if that comes out even.
 struct Copy {
   ir::OpId load;
   SharedTile tile;
@@ -21,15 +22,18 @@ struct Copy {
   std::int64_t bytes = 16;  ///< of a chunk: 16, 8 or 4
   int threads = 128;        ///< of the role
 
-  std::int64_t elements() const { return bytes / 2; }                ///< of a chunk
-  std::int64_t in_row() const { return tile.columns / elements(); }  ///< chunks
-  std::int64_t chunks() const { return tile.rows * in_row(); }       ///< of the tile
+  std::int64_t elements() const { return bytes / 2; }                        ///< of a chunk
+  std::int64_t in_row() const { return panel_elements(tile) / elements(); }  ///< chunks, of a panel
+  std::int64_t panels() const { return tile.columns / panel_elements(tile); }
+  std::int64_t chunks() const { return panels() * tile.rows * in_row(); }  ///< of the tile
   std::int64_t each() const {
     return (chunks() + threads - 1) / threads;
   }  ///< of a thread, at most
-  /// A thread has so many chunks of each of its rows, and so many rows.
-  std::int64_t of_row() const { return std::max<std::int64_t>(1, in_row() / threads); }
-  std::int64_t rows_each() const { return std::max<std::int64_t>(1, each() / of_row()); }
+  std::int64_t rows_at_once() const { return threads / in_row(); }
+  bool even() const { return tile.rows % rows_at_once() == 0; }
+  /// How many rows and how many columns a thread has chunks at; else each chunk has its own.
+  std::int64_t row_slots() const { return even() ? tile.rows / rows_at_once() : each(); }
+  std::int64_t column_slots() const { return even() ? panels() : each(); }
 };
 
 /// The load that an op of the plan copies; fails if that is none.
@@ -53,7 +57,7 @@ struct Kept {
   std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
 };
 
-/// What is kept for the addresses and the mask of a load.
-Kept kept_for(const View& view, ir::OpId load);
+/// What is kept for those of the address and the mask of a load that are computed chunk by chunk.
+Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed);
 
 }  // namespace twill::emit::cuda

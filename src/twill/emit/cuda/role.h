@@ -97,6 +97,8 @@ class RolePrinter {
 
   // copies.cpp
   Result<void> prepare_copies(Text& text);
+  Result<void> keep_pointers(Text& text, const Copy& copy, OpId op, int& spare);
+  std::vector<ir::ValueId> computed_for(const plan::Step& step, ir::OpId load) const;
   Result<void> issue_copy(Text& text, const plan::Step& step);
   Result<void> keep_vectors(Text& declarations, Text& text, const Copy& copy,
                             const std::vector<KeptVector>& all, const std::string& iteration);
@@ -130,6 +132,12 @@ class RolePrinter {
   /// What is kept for the copy that is printed, by value; and for each copy from before the loop.
   std::map<ir::ValueId, Variable> kept_;
   std::map<OpId, std::map<ir::ValueId, Variable>> prepared_;
+  /// Pointers that are kept for a copy, and what they grow by after it; nothing if they stay.
+  struct Walking {
+    std::string name, by;
+  };
+  std::map<OpId, Walking> walking_;
+  std::set<OpId> at_once_;  ///< copies whose chunks' addresses are all computed at once
   std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
   bool asks_own_ = false;                     ///< a step asks whether the tile is the CTA's own
   bool asks_rank_ = false;                    ///< a step asks which CTA of the cluster it is

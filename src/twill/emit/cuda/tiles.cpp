@@ -77,8 +77,8 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
   std::string index;
   switch (variable.shape.kind) {
     case Shape::Kind::matrix:
-      if (axes != Axes{Axis::rows, Axis::columns}) {
-        return view_.refuse(value, "is read transposed or as part of another tile");
+      if (axes != Axes{Axis::rows, Axis::columns} || frame.place != nullptr) {
+        return view_.refuse(value, "is read transposed, or as part of another tile");
       }
       index = frame.index;
       break;
@@ -93,6 +93,8 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
       index = column_slot(frame);
       break;
   }
+  if (index.empty())
+    return view_.refuse(value, "is held for other columns than those it is read at");
   if (variable.packed) return packed_element(variable, found.name, index);
   return fmt::format("{}[{}]", found.name, index);
 }
@@ -200,6 +202,7 @@ Result<std::string> Tiles::element(Frame& frame, ir::ValueId value, const Axes& 
     return view_.refuse(value, "is a tile this role does not have");
   }
   TWILL_TRY(const std::string first, element(frame, advance->init, axes));
+  if (iteration_ == "0") return first;
   TWILL_TRY(std::string by, element(frame, advance->by, axes));
   if (type->element->kind == ir::TypeKind::pointer)
     by = fmt::format("static_cast<long long>({})", by);
@@ -308,55 +311,6 @@ Result<std::vector<std::string>> Tiles::at(Text& text, const std::vector<ir::Val
     elements.push_back(std::move(one));
   }
   return elements;
-}
-
-/// What writes one element: `{0}` is its address, `{1}` the value.
-Result<std::string> Tiles::writes_by(ir::OpId id) const {
-  const ir::Op& op = view_.program().op(id);
-  if (op.kind == OpKind::tt_store) return std::string("*({0}) = {1};");
-  const auto access = *ir::memory_access(op);
-  if (access.result && !view_.program().value(*access.result).uses.empty()) {
-    return view_.refuse(id, "returns what was there before, which somebody reads");
-  }
-  constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7;
-  const auto how = ir::integer_attribute(op, "atomic_rmw_op");
-  const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
-  const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
-  if (how == kAddNumbers && number) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && how == kAdd) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
-  if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
-  return view_.refuse(id, "is no atomic operation that can be printed");
-}
-
-Result<void> Tiles::store(Text& text, ir::OpId id) {
-  const auto access = *ir::memory_access(view_.program().op(id));
-  TWILL_TRY(const std::string writes, writes_by(id));
-  // What this thread wrote before is there for whoever sees the sum.
-  constexpr std::int64_t kRelaxed = 1;
-  const auto order = ir::integer_attribute(view_.program().op(id), "sem");
-  if (order && order != kRelaxed) text.line("__threadfence();");
-  TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
-  const bool rows = shape.kind == Shape::Kind::row_vector;
-  if (rows)
-    text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows
-  if (shape.kind == Shape::Kind::column_vector) {
-    text.open("if (twill::thread_here() % 128 < 4)");  // all rows of threads hold the same columns
-  }
-  text.line(kUnroll);
-  text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
-  Frame frame{shape, "i", {}, &text, ""};
-  const Axes axes = axes_of(*access.source);
-  if (access.mask) {
-    TWILL_TRY(const std::string mask, element(frame, *access.mask, axes));
-    text.line(fmt::format("if (!({})) continue;", mask));
-  }
-  TWILL_TRY(const std::string value, element(frame, *access.source, axes));
-  TWILL_TRY(const std::string address, element(frame, access.address, axes));
-  text.line(fmt::format(fmt::runtime(writes), address, value));
-  text.close();
-  if (shape.kind != Shape::Kind::matrix) text.close();
-  return {};
 }
 
 }  // namespace twill::emit::cuda

@@ -43,7 +43,8 @@ class Tiles {
   /// A reduction over the columns of a matrix into a row vector; over those that each thread has,
   /// if `in_parts`.
   Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction, bool in_parts);
-  /// tt.store and atomics through pointers, each element by one thread that holds it.
+  /// tt.store and atomics through pointers: each element by one thread that holds it, or neighbours
+  /// in one piece where the text proves that they lie together.
   Result<void> store(Text& text, ir::OpId store);
 
   /// One element of a matrix that is no fragment: where it stands, and at which index of the arrays
@@ -70,7 +71,11 @@ class Tiles {
     const Place* place = nullptr;  ///< the element is not of a fragment, but stands here
   };
 
+  // stores.cpp
   Result<std::string> writes_by(ir::OpId store) const;
+  int stored_at_once(ir::OpId store, const Shape& shape) const;
+  Result<void> store_together(Text& text, ir::OpId store, const Shape& shape, int together);
+
   Result<std::string> packed_pair(Frame& frame, const Assignment& assignment);
   Axes axes_of(ir::ValueId value) const;
   Axes axes_at(ir::ValueId value) const;

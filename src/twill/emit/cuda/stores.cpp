@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/tiles.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/runs.h"
+
+// What register tiles write to global memory through pointers, around the loop.
+namespace twill::emit::cuda {
+namespace {
+
+using ir::OpKind;
+
+constexpr const char* kUnroll = "#pragma unroll";
+constexpr std::int64_t kColumnsOfQuad = 32;  // of whose four groups of 8 each lane gets one
+
+}  // namespace
+
+/// What writes one element: `{0}` is its address, `{1}` the value.
+Result<std::string> Tiles::writes_by(ir::OpId id) const {
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind == OpKind::tt_store) return std::string("*({0}) = {1};");
+  const auto access = *ir::memory_access(op);
+  if (access.result && !view_.program().value(*access.result).uses.empty()) {
+    return view_.refuse(id, "returns what was there before, which somebody reads");
+  }
+  constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7;
+  const auto how = ir::integer_attribute(op, "atomic_rmw_op");
+  const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
+  const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
+  if (how == kAddNumbers && number) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kAdd) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
+  if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
+  return view_.refuse(id, "is no atomic operation that can be printed");
+}
+
+/// How many neighbours of a row a thread may store at once: two as it holds them, or eight of 16
+/// bits, for which the four lanes of a row exchange theirs.
+int Tiles::stored_at_once(ir::OpId id, const Shape& shape) const {
+  const ir::Op& op = view_.program().op(id);
+  const auto access = *ir::memory_access(op);
+  const ir::Type type = ir::type_of(view_.program(), *access.source);
+  if (op.kind != OpKind::tt_store || shape.kind != Shape::Kind::matrix) return 1;
+  if (type->shape.size() != 2 || ir::element_bits(type) < 8) return 1;
+  const auto together = [&](int n) { return ir::in_one_piece(view_.program(), access, 1, n); };
+  if (is_packed(type) && shape.columns % kColumnsOfQuad == 0 && together(8)) return 8;
+  return together(2) ? 2 : 1;
+}
+
+/// Address and mask are those of the first of the neighbours. Fails if they are computed from what
+/// threads hold for their own columns.
+Result<void> Tiles::store_together(Text& text, ir::OpId id, const Shape& shape, int together) {
+  const auto access = *ir::memory_access(view_.program().op(id));
+  const ir::Type type = ir::type_of(view_.program(), *access.source);
+  const bool packed = is_packed(type), exchanged = together == 8;
+  const Variable mine{"mine", shape, cpp_type(type), packed, 1, std::nullopt};
+  const std::int64_t in_block = shape.columns / 2 / together;  // pieces a thread has of 64 rows
+  const bool one_block = shape.rows == 64;
+  const std::string slot = one_block ? "k % 2" : fmt::format("k / {} * 2 + k % 2", in_block);
+  const std::string number = one_block ? "k / 2" : fmt::format("k % {} / 2", in_block);
+  text.line(kUnroll);
+  text.open(fmt::format("for (int k = 0; k < {}; ++k)", elements_per_thread(shape) / together));
+  text.line(fmt::format("{} mine[{}];", packed ? "uint32_t" : mine.type,
+                        packed ? together / 2 : together));
+  text.line(kUnroll);
+  if (packed) {
+    text.open(fmt::format("for (int j = 0; j < {}; ++j)", together / 2));
+    text.line(exchanged ? "const int i = (k / 2 * 4 + j) * 2 + k % 2;" : "const int i = k;");
+    Frame held{shape, "i", {}, &text, ""};
+    TWILL_TRY(const std::string pair, packed_pair(held, {&mine, *access.source}));
+    text.line(fmt::format("mine[j] = {};", pair));
+  } else {
+    text.open("for (int e = 0; e < 2; ++e)");
+    Frame held{shape, "(2 * k + e)", {}, &text, ""};
+    TWILL_TRY(const std::string value, element(held, *access.source, axes_of(*access.source)));
+    text.line(fmt::format("mine[e] = {};", value));
+  }
+  text.close();
+  if (exchanged) text.line("twill::exchange_columns(mine);");
+  text.line(fmt::format("const int row = {} + twill::fragment_row() + {}k % 2 * 8;",
+                        view_.rows_of(part_, shape.rows).first,
+                        one_block ? "" : fmt::format("k / {} * 64 + ", in_block)));
+  text.line(exchanged
+                ? fmt::format("const int column = 4 * twill::fragment_column() + {} * {};", number,
+                              kColumnsOfQuad)
+                : fmt::format("const int column = twill::fragment_column() + {} * 8;", number));
+  std::vector<ir::ValueId> values = {access.address};
+  if (access.mask) values.push_back(*access.mask);
+  TWILL_TRY(const auto made, at(text, values, {"row", "column", slot, ""}));
+  text.line(fmt::format("{}twill::store_columns({}, mine);",
+                        access.mask ? fmt::format("if ({}) ", made[1]) : "", made[0]));
+  text.close();
+  return {};
+}
+
+Result<void> Tiles::store(Text& text, ir::OpId id) {
+  const auto access = *ir::memory_access(view_.program().op(id));
+  TWILL_TRY(const std::string writes, writes_by(id));
+  TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
+  if (const int together = stored_at_once(id, shape); together > 1) {
+    Text body(text.depth());
+    if (store_together(body, id, shape, together)) {
+      text.append(body);
+      return {};
+    }
+  }
+  // What this thread wrote before is there for whoever sees the sum.
+  constexpr std::int64_t kRelaxed = 1;
+  const auto order = ir::integer_attribute(view_.program().op(id), "sem");
+  if (order && order != kRelaxed) text.line("__threadfence();");
+  const bool rows = shape.kind == Shape::Kind::row_vector;
+  if (rows)
+    text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows
+  if (shape.kind == Shape::Kind::column_vector) {
+    text.open("if (twill::thread_here() % 128 < 4)");  // all rows of threads hold the same columns
+  }
+  text.line(kUnroll);
+  text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));
+  Frame frame{shape, "i", {}, &text, ""};
+  const Axes axes = axes_of(*access.source);
+  if (access.mask) {
+    TWILL_TRY(const std::string mask, element(frame, *access.mask, axes));
+    text.line(fmt::format("if (!({})) continue;", mask));
+  }
+  TWILL_TRY(const std::string value, element(frame, *access.source, axes));
+  TWILL_TRY(const std::string address, element(frame, access.address, axes));
+  text.line(fmt::format(fmt::runtime(writes), address, value));
+  text.close();
+  if (shape.kind != Shape::Kind::matrix) text.close();
+  return {};
+}
+
+}  // namespace twill::emit::cuda
