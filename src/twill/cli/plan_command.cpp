@@ -43,7 +43,7 @@ void list(const std::vector<plan::Finding>& findings) {
 std::string proven_line(const plan::ProofSize& size) {
   return "proven for every trip count: no deadlock, no missed phase, no race (0.." +
          std::to_string(size.trips) + " laid out, " + std::to_string(size.events) + " events" +
-         (size.mixed_tiles
+         (size.some_mixtures
               ? "; of tiles\nwith differing trip counts every two in a row, more if alike "
                 "or of up to 3 trips"
               : "") +

@@ -27,11 +27,12 @@ struct Finding {
 
 /// What was looked at to say yes.
 struct ProofSize {
-  std::int64_t trips = 0;    ///< every trip count up to this one was laid out
-  std::int64_t events = 0;   ///< steps of warps and ends of asynchronous work, all together
-  bool mixed_tiles = false;  ///< a CTA walks tiles of differing trip counts: of those, every two in
-                             ///< a row are decided, and more in a row if they are alike or short
-                             ///< (docs/decisions/0006-plan-proof.md, "Many tiles")
+  std::int64_t trips = 0;   ///< every trip count up to this one was laid out
+  std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
+  /// A CTA walks tiles of differing trip counts, and of those only every two in a row are decided,
+  /// and more in a row if they are alike or short (docs/decisions/0006-plan-proof.md, "Many
+  /// tiles").
+  bool some_mixtures = false;
 };
 
 /// A plan that holds all rules for every trip count and every interleaving. Only `prove` makes one.

@@ -33,4 +33,8 @@ struct DataMemory {
 
 void check_data(const Run& run, DataMemory& memory, Findings& findings);
 
+/// Lays out one run, the counters of the channels running on from tile to tile, and checks every
+/// rule on it. Returns the number of its events. Precondition: the plan is well-formed.
+std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings);
+
 }  // namespace twill::plan::proof

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/data.h"
+#include "twill/plan/proof/mixtures.h"
 #include "twill/plan/proof/run.h"
 
 namespace twill::plan {
@@ -34,10 +35,6 @@ bool share_addresses(const Buffer& a, const Buffer& b) {
          a.memory == b.memory && a.offset < end(b) && b.offset < end(a);
 }
 
-namespace {
-
-/// Lays out one run, the counters of the channels running on from tile to tile, and checks every
-/// rule on it. Returns the number of its events.
 std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings) {
   run.lay_out(tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
@@ -48,6 +45,8 @@ std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Fin
   if (findings.empty()) check_exits(run, findings);
   return events;
 }
+
+namespace {
 
 /// Every op has a place in the steady state of exactly one role.
 void check_owners(const Plan& plan, Findings& findings) {
@@ -147,16 +146,19 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   const auto bound = proof::trips_to_check(tables);
   const std::int64_t some = tables.spread + 2 * std::int64_t{tables.deepest} + 4;
   const auto [last, ends] = bound.value_or(proof::Bounds{some, some});
-  ProofSize size{last, 0, proof::walks_tiles(plan) && !plan.kernel->same_trips};
+  const bool mixed = proof::walks_tiles(plan) && !plan.kernel->same_trips;
+  ProofSize size{last, 0, false};
   std::vector<proof::TileTrips> runs;
   for (std::int64_t trips = 0; trips <= last; ++trips) runs.push_back({trips});
   for (proof::TileTrips& tiles : proof::tile_sequences(tables, ends))
     runs.push_back(std::move(tiles));
   proof::Run run(tables);
   proof::DataMemory memory;
+  proof::Mixtures mixtures(plan);
   for (const proof::TileTrips& tiles : runs) {
     size.events += proof::check_run(run, memory, tiles, findings);
     if (!findings.empty()) return refuse();
+    if (mixed && tiles.size() == 1) mixtures.look_at(run);
     if (size.events > kMostEvents) {
       findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "
                                               "than {} events",
@@ -168,6 +170,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
     findings.add("deadlock", "in the steady state some step waits for its own future");
     return refuse();
   }
+  size.some_mixtures = mixed && !mixtures.decided();
   return ProvenPlan(std::move(plan), size);
 }
 

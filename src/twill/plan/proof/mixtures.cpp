@@ -1,0 +1,229 @@
+#include "twill/plan/proof/mixtures.h"
+
+#include <algorithm>
+
+namespace twill::plan::proof {
+namespace {
+
+bool counts_iterations(const Channel& channel) {
+  return channel.counts == Channel::Counts::iterations;
+}
+
+/// What the argument is not made for: CTAs of a cluster, tensor memory with its fences, places that
+/// several buffers share, rings that count tiles.
+bool is_simple(const Plan& plan) {
+  if (cluster_size(plan) > 1) return false;
+  for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
+    if (plan.buffers[a].residence == Residence::tensor) return false;
+    for (std::size_t b = 0; b < a; ++b) {
+      if (share_addresses(plan.buffers[a], plan.buffers[b])) return false;
+    }
+  }
+  return std::all_of(plan.channels.begin(), plan.channels.end(), [](const Channel& channel) {
+    return counts_iterations(channel) || channel.depth == 1;
+  });
+}
+
+}  // namespace
+
+Mixtures::Mixtures(const Plan& plan) : plan_(plan), strands_(plan.roles.size() * kStrands) {
+  for (const Buffer& buffer : plan.buffers) of_buffer_.push_back({buffer.depth, {}});
+  for (const Channel& channel : plan.channels) of_full_.push_back({channel.depth, {}});
+  of_empty_ = of_full_;
+  decided_ = is_simple(plan) && strands_ + plan.channels.size() <= 64;
+}
+
+void Mixtures::look_at(const Run& run) {
+  if (!decided_ || run.iterations() == 0) return;
+  find_ends(run);
+  find_channels(run);
+  look_at_buffers(run);
+  for (const Barrier& barrier : run.barriers().all()) look_at_channel(run, barrier);
+  for (const auto& [who, times] : waits_) {
+    decided_ = decided_ && times == run.iterations() && (fresh_ || waiters_.contains(who));
+    waiters_.insert(who);
+  }
+  decided_ = decided_ && waits_.size() == waiters_.size();
+  fresh_ = false;
+}
+
+bool Mixtures::decided() const {
+  const auto led = [](const Relation& relation) {
+    return std::all_of(relation.from.begin(), relation.from.end(),
+                       [&](Ways from) { return (from & relation.to) != 0; });
+  };
+  return decided_ && std::all_of(of_buffer_.begin(), of_buffer_.end(), led) &&
+         std::all_of(of_full_.begin(), of_full_.end(), led) &&
+         std::all_of(of_empty_.begin(), of_empty_.end(), led);
+}
+
+/// The first and the last step of each strand in the tile: what follows the last tile is not in it.
+void Mixtures::find_ends(const Run& run) {
+  const auto is_tail = [&](const Event& event) {
+    const std::vector<Step>& tail = plan_[event.role].tail;
+    return std::any_of(tail.begin(), tail.end(),
+                       [&](const Step& step) { return &step == event.step; });
+  };
+  first_.assign(strands_, kNone);
+  last_.assign(strands_, kNone);
+  for (EventId e = 0; e < run.events().size(); ++e) {
+    const Event& event = run.events()[e];
+    const bool taken = event.moment == Moment::step || event.moment == Moment::arrived;
+    if (!taken || is_tail(event)) continue;
+    const std::size_t strand = strand_of(event);
+    if (first_[strand] == kNone) first_[strand] = e;
+    last_[strand] = e;
+  }
+}
+
+/// Of pipelines, who releases and who acquires in each iteration.
+void Mixtures::find_channels(const Run& run) {
+  const auto width = static_cast<std::size_t>(run.iterations());
+  const std::vector<std::vector<EventId>> none(width);
+  releases_.assign(plan_.channels.size(), none);
+  acquires_.assign(plan_.channels.size(), none);
+  waits_.clear();
+  for (const Barrier& barrier : run.barriers().all()) {
+    const Channel& channel = plan_[barrier.channel];
+    if (!counts_iterations(channel)) continue;
+    if (barrier.side == Side::full || channel.kind != ChannelKind::pipeline) continue;
+    const std::size_t c = barrier.channel.index();
+    const auto iteration = [&](std::int64_t phase) {
+      return static_cast<std::size_t>(phase * channel.depth + barrier.slot);
+    };
+    for (std::int64_t phase = 0; phase < barrier.phases; ++phase) {
+      for (const Arriving& arrival : run.barriers().arrivals(barrier, phase)) {
+        releases_[c][iteration(phase)].push_back(arrival.event);
+      }
+    }
+    for (const Wait& wait : barrier.waits) {
+      acquires_[c][iteration(wait.phase + 1)].push_back(wait.event);
+    }
+  }
+}
+
+/// Nothing later in the same tile uses what the event is about.
+void Mixtures::comes_first(const Run& run, Relation& relation, std::int64_t iteration,
+                           EventId event) {
+  if (event == kNone || iteration + relation.depth < run.iterations()) return;
+  Ways ways = 0;
+  for (std::size_t s = 0; s < strands_; ++s) {
+    if (last_[s] != kNone && run.before_or_same(event, last_[s])) ways |= Ways{1} << s;
+  }
+  for (std::size_t c = 0; c < releases_.size(); ++c) {
+    if (plan_.channels[c].depth != relation.depth) continue;
+    const auto& releases = releases_[c][static_cast<std::size_t>(iteration)];
+    const bool released = std::any_of(releases.begin(), releases.end(), [&](EventId release) {
+      return run.before_or_same(event, release);
+    });
+    if (released) ways |= Ways{1} << (strands_ + c);
+  }
+  relation.from.insert(ways);
+}
+
+/// Nothing earlier in the same tile used what the event is about.
+void Mixtures::comes_then(const Run& run, Relation& relation, std::int64_t iteration,
+                          EventId event) {
+  if (event == kNone || iteration >= relation.depth) return;
+  Ways ways = 0;
+  for (std::size_t s = 0; s < strands_; ++s) {
+    if (first_[s] != kNone && run.before_or_same(first_[s], event)) ways |= Ways{1} << s;
+  }
+  for (std::size_t c = 0; c < acquires_.size(); ++c) {
+    if (plan_.channels[c].depth != relation.depth) continue;
+    const auto& acquires = acquires_[c][static_cast<std::size_t>(iteration)];
+    const bool acquired = std::any_of(acquires.begin(), acquires.end(), [&](EventId acquire) {
+      return run.before_or_same(acquire, event);
+    });
+    if (acquired) ways |= Ways{1} << (strands_ + c);
+  }
+  relation.to &= ways;
+}
+
+/// `held` in registers, which only the strand itself touches: all it did there is over when it
+/// ends.
+void Mixtures::look_at_access(const Run& run, Relation& relation, bool held, std::int64_t iteration,
+                              const Execution& access) {
+  for (std::size_t s = 0; s < kStrands; ++s) {
+    if (access.end[s] == kNone) continue;
+    if (!held) {
+      comes_first(run, relation, iteration, access.end[s]);
+      continue;
+    }
+    const std::size_t strand = strand_of(run.events()[access.begin[s]]);
+    if (iteration + relation.depth < run.iterations()) continue;
+    decided_ = decided_ && run.before_or_same(access.end[s], last_[strand]);
+  }
+}
+
+void Mixtures::look_at_buffers(const Run& run) {
+  for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+    const Value& value = plan_.values[v];
+    for (std::int64_t n = 0; n < run.iterations(); ++n) {
+      if (value.home) {
+        Relation& relation = of_buffer_[value.home->index()];
+        const bool held = plan_[*value.home].residence == Residence::registers;
+        look_at_access(run, relation, held, n, run.execution(OpId(v), n));
+        for (std::size_t s = 0; s < kStrands && !held; ++s) {
+          comes_then(run, relation, n, run.execution(OpId(v), n).begin[s]);
+        }
+        if (run.staging(OpId(v), n).exists()) {
+          look_at_access(run, relation, held, n, run.staging(OpId(v), n));
+        }
+      }
+      if (value.staged && run.staging(OpId(v), n).exists()) {
+        Relation& relation = of_buffer_[value.staged->index()];
+        look_at_access(run, relation, false, n, run.staging(OpId(v), n));
+        for (std::size_t s = 0; s < kStrands; ++s) {
+          comes_then(run, relation, n, run.staging(OpId(v), n).begin[s]);
+        }
+      }
+    }
+  }
+  for (const problem::Dependence& d : plan_.problem.dependences()) {
+    if (!d.carries_value) continue;
+    const Value& value = plan_.values[d.from.index()];
+    const bool crosses = run.tables().role[d.from.index()] != run.tables().role[d.to.index()];
+    const bool held = value.home && plan_[*value.home].residence == Residence::registers;
+    const auto& buffer = held && crosses ? value.staged : value.home;
+    if (!buffer) continue;
+    for (std::int64_t n = 0; n + d.distance < run.iterations(); ++n) {
+      look_at_access(run, of_buffer_[buffer->index()], held && !crosses, n,
+                     run.execution(d.to, n + d.distance));
+    }
+  }
+}
+
+/// A barrier's phases follow each other: arrivals for one come after those for the one before, and
+/// after whoever waits for that.
+void Mixtures::look_at_channel(const Run& run, const Barrier& barrier) {
+  const Channel& channel = plan_[barrier.channel];
+  if (!counts_iterations(channel)) return;
+  const bool full = barrier.side == Side::full;
+  Relation& relation = (full ? of_full_ : of_empty_)[barrier.channel.index()];
+  for (std::int64_t phase = 0; phase < barrier.phases; ++phase) {
+    const std::int64_t iteration = phase * channel.depth + barrier.slot;
+    for (const Arriving& arrival : run.barriers().arrivals(barrier, phase)) {
+      comes_first(run, relation, iteration, arrival.event);
+      comes_then(run, relation, iteration, arrival.event);
+    }
+  }
+  look_at_waits(run, barrier);
+}
+
+/// Who waits for a full barrier does so before it is filled again; that no wait comes too early
+/// each waiting strand knows from its own wait for the phase before, which it has in each
+/// iteration.
+void Mixtures::look_at_waits(const Run& run, const Barrier& barrier) {
+  const Channel& channel = plan_[barrier.channel];
+  const bool full = barrier.side == Side::full;
+  for (const Wait& wait : barrier.waits) {
+    const std::size_t side = 2 * barrier.channel.index() + (full ? 1 : 0);
+    ++waits_[{side, strand_of(run.events()[wait.event])}];
+    if (!full) continue;
+    comes_first(run, of_full_[barrier.channel.index()], wait.phase * channel.depth + barrier.slot,
+                wait.event);
+  }
+}
+
+}  // namespace twill::plan::proof

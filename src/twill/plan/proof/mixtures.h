@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "twill/plan/proof/run.h"
+
+/// Internal to the proof: what holds for tiles of any trip counts, however many lie in between.
+namespace twill::plan::proof {
+
+/// Rules that relate an event of one tile to one of a later tile hold for every mixture of tiles if
+/// something leads from the one to the other that no tile in between has a part in: a warp, whose
+/// own order goes on from tile to tile, or the barriers of a channel, of which a release of
+/// iteration n lets an acquire of iteration n + depth pass. That the first event comes before that
+/// warp's last step or that release, and the second one after its first step or that acquire, are
+/// matters of one tile each (docs/decisions/0006-plan-proof.md, "Many tiles").
+class Mixtures {
+ public:
+  explicit Mixtures(const Plan& plan);
+
+  /// Takes in what a tile by itself says. Precondition: the run is settled, of one tile, and keeps
+  /// all rules. Cost: about the events of its first and last `depth` iterations, times warps and
+  /// channels.
+  void look_at(const Run& run);
+
+  /// Whether every mixture of tiles of the trip counts looked at is decided.
+  bool decided() const;
+
+ private:
+  /// Bit by bit what leads over: strands, then channels.
+  using Ways = std::uint64_t;
+
+  /// What may come first, and what comes `depth` iterations later: each of the former must have a
+  /// way to the end of its tile that leads, from the beginning of a later one, to all of the
+  /// latter.
+  struct Relation {
+    int depth = 1;
+    std::set<Ways> from;
+    Ways to = ~Ways{0};
+  };
+
+  void find_ends(const Run& run);
+  void find_channels(const Run& run);
+  void look_at_buffers(const Run& run);
+  void look_at_access(const Run& run, Relation& relation, bool held, std::int64_t iteration,
+                      const Execution& access);
+  void look_at_channel(const Run& run, const Barrier& barrier);
+  void look_at_waits(const Run& run, const Barrier& barrier);
+  void comes_first(const Run& run, Relation& relation, std::int64_t iteration, EventId event);
+  void comes_then(const Run& run, Relation& relation, std::int64_t iteration, EventId event);
+  static std::size_t strand_of(const Event& event) {
+    return event.role.index() * kStrands + event.strand;
+  }
+
+  /// Of a barrier's side, and the strand that waits there.
+  using Waiter = std::pair<std::size_t, std::size_t>;
+
+  const Plan& plan_;
+  bool decided_ = true;
+  bool fresh_ = true;                         // no run was looked at
+  std::set<Waiter> waiters_;                  // in every run the same
+  std::vector<Relation> of_buffer_;           // what is written after it was written or read
+  std::vector<Relation> of_full_, of_empty_;  // by ChannelId: phases of the barriers
+  std::size_t strands_ = 0;
+  // Of the run that is looked at.
+  std::vector<EventId> first_, last_;                                   // by strand
+  std::vector<std::vector<std::vector<EventId>>> releases_, acquires_;  // by channel and iteration
+  std::map<Waiter, std::int64_t> waits_;
+};
+
+}  // namespace twill::plan::proof
