@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <array>
 #include <utility>
 
@@ -131,6 +132,10 @@ class Reader {
  private:
   Result<void> line(std::string_view word) {
     last_ = nullptr;
+    const bool once = word == "problem" || word == "rules" || word == "verdict";
+    if (once && !seen_.insert(std::string(word)).second) {
+      return in_.fail(fmt::format("there is a line {} already", quoted(word)));
+    }
     if (word == "problem") {
       claims_.problem = in_.word();
       claims_.hash = in_.word();
@@ -252,6 +257,7 @@ class Reader {
   }
 
   WordReader in_;
+  std::set<std::string> seen_;  // words of lines of which there is one
   const Problem& problem_;
   Names names_;
   Claims claims_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "twill/schedule/pool_class.h"
+#include "twill/solve/greedy.h"
 #include "twill/solve/guess.h"
 #include "twill/solve/leftover.h"
 #include "twill/solve/recheck.h"
@@ -34,6 +35,9 @@ constexpr Cycles kFirstStep = 16;
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
+/// Loops with more ops begin with a schedule that is found without search.
+constexpr std::size_t kManyOps = 100;
+
 /// The second of two questions about the II goes down by one part in so many of what is open.
 constexpr Cycles kPartDown = 4;
 
@@ -53,6 +57,7 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
 }
 
 void Search::start_from(Schedule start) {
+  given_start_ = true;
   for (std::size_t op = 0; op < start.ops.size(); ++op) {
     if (std::exchange(start.ops[op].way, 0) != candidate_.ways[op]) return;
   }
@@ -83,10 +88,17 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   } else if ((interval.schedule = guess(candidate_, budget_))) {
     found_ = interval.schedule;
   } else {
+    if (!given_start_ && instance_.op_count() > kManyOps) start_ = greedy_start();
     interval = climb(interval);
   }
   if (interval.schedule) descend(interval);
   return interval;
+}
+
+/// What may not be found again is not looked for.
+std::optional<Schedule> Search::greedy_start() const {
+  if (!exclusion_.structures.empty()) return std::nullopt;
+  return greedy_schedule(instance_);
 }
 
 /// A lower bound on the II.

@@ -63,6 +63,7 @@ class Search {
   using Limit = std::pair<problem::Objective, std::int64_t>;
 
   Cycles bound_without_search() const;
+  std::optional<schedule::Schedule> greedy_start() const;
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
@@ -92,6 +93,7 @@ class Search {
   Exclusion exclusion_;
   std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
   std::int64_t copies_;                ///< counted per value
+  bool given_start_ = false;           ///< of this candidate or another
   std::optional<schedule::Schedule> start_;
   std::optional<schedule::Schedule> found_;
   std::unique_ptr<Encoding> encoding_;  ///< of the objectives

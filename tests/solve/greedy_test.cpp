@@ -1,0 +1,65 @@
+#include "twill/solve/greedy.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "solve/solve_text.h"
+#include "twill/verify/verify.h"
+
+// Protects what a loop too large for the search gets: a schedule that is found without it, obeys
+// all rules, and is what an answer falls back on.
+namespace twill::solve {
+namespace {
+
+using solve_test::bundled;
+
+TEST(Greedy, SchedulesObeyAllRules) {
+  int found = 0;
+  for (const char* name : {"gemm", "fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "fwd_b2_2wg", "bwd_h1",
+                           "bwd_h2", "bwd_b1", "bwd_b2", "fig1", "meta_fwd", "meta_bwd"}) {
+    const problem::Problem problem = bundled(name);
+    bool one_way = true;
+    for (const problem::Op& op : problem.ops()) one_way = one_way && op.ways.size() == 1;
+    if (!one_way) continue;
+    const auto schedule = greedy_schedule(instance_of(problem));
+    if (!schedule) continue;
+    ++found;
+    EXPECT_TRUE(verify::verify(problem, *schedule).has_value()) << name;
+  }
+  EXPECT_GE(found, 8);
+}
+
+/// `copies` independent chains load -> product -> exponential, each carried to itself.
+std::string many(int copies) {
+  std::string text =
+      "loop many\nunit TMA\nunit TC\nunit MUFU\nmemory SMEM capacity 200000\n"
+      "group L warps 1 registers 64 loads\ngroup A registers 200\ngroup B registers 200\n";
+  std::string edges;
+  for (int i = 0; i < copies; ++i) {
+    const std::string n = std::to_string(i);
+    text +=
+        "op load" + n + " on TMA for 64 latency 500 warps 1 occupies SMEM 1024 async streaming\n";
+    text += "op mma" + n + " on TC for 128 latency 160 registers 1 async\n";
+    text += "op exp" + n + " on MUFU for 64 latency 90 registers 1\n";
+    edges += "load" + n + " -> mma" + n + " blocking\nmma" + n + " -> exp" + n +
+             " blocking transfer 50\nexp" + n + " -> mma" + n + " distance 1 transfer 50\n";
+  }
+  return text + edges;
+}
+
+TEST(Greedy, IsWhatALargeLoopBeginsWith) {
+  const auto loop = schedule::parse_loop(many(60), "many.loop");
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  Options options;
+  options.work_limit = 200'000;  // nothing is found by search with that
+  const schedule::Answer answer = solve(loop->problem, options);
+  ASSERT_TRUE(answer.schedule.has_value());
+  EXPECT_TRUE(verify::verify(loop->problem, *answer.schedule).has_value());
+  EXPECT_GE(answer.schedule->initiation_interval, 60 * 128);
+  EXPECT_LE(answer.schedule->initiation_interval, 2 * 60 * 128);
+}
+
+}  // namespace
+}  // namespace twill::solve
