@@ -109,8 +109,8 @@ SIMULATED_HEAD = """
 
 Cycles per iteration of the plan of each kernel above as `twill simulate` runs it, one thing after the other counted in:
 the plan's order with every operation at its full rate, shared pipes, the signals of barriers, the latency of loads. A
-kernel whose schedule cannot be carried out has the plan of another, so II may differ from the one above. Nothing here has
-been compared with hardware.
+kernel whose schedule cannot be carried out has the plan of another, so II may differ from the one above. What
+has been measured is in [hardware.md](hardware.md); nothing on a b200 has.
 
 | kernel | II | order | with shared pipes | with barriers | with loads |
 |---|---|---|---|---|---|

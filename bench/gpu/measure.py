@@ -1,7 +1,7 @@
 """Measures emitted kernels beside the libraries, all in one run: `measure.py FOLDER [--only REGEX] [--json FILE]`.
 
 The last figure of a row is its speed over that of the library. Everybody gets the same inputs, takes turns, and is measured for a while each turn; the median over the turns counts.
-Burst: 20 ms after a second of rest. Sustained: half a second on end, after a warm-up of the whole round. Clock and power
+Burst: 20 ms after a quarter of a second of rest. Sustained: half a second on end, twice, after a warm-up of the whole round. Clock and power
 are sampled while that runs.
 """
 import argparse

@@ -68,7 +68,11 @@ int close_loop(Choices choices, const driver::EmittedCuda& first) {
                  verdict->refusals.front().c_str(), remedy->words.c_str());
     choices.request = remedy->request;
     const auto next = emit_once(choices);
-    if (!next) return refuse(next.error());
+    if (!next || !next->planned.plan) {
+      std::fprintf(stderr, "twill: so there is no kernel: %s\n",
+                   next ? "there is no such schedule" : next.error().message.c_str());
+      break;
+    }
     if (const int code = write(choices, *next); code != kAnswer) return code;
     verdict = driver::compile_emitted(*next, choices.output);
   }

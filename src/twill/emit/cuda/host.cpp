@@ -126,6 +126,29 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
+/// What the text says of pointers, and what descriptors of TMA cannot say: rows are contiguous.
+void print_checks(Text& text, const View& view) {
+  for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
+    const ir::Type type = type_of(view, i);
+    if (is_descriptor(type)) {
+      const std::size_t rank = type->element->shape.size();
+      text.line(
+          fmt::format("if (arg{} != 1) return \"launch: the innermost stride of argument {}, a "
+                      "descriptor, is not "
+                      "1\";",
+                      i + 2 * rank, i));
+      continue;
+    }
+    const ir::Attribute said =
+        ir::argument_attribute(view.program(), view.function(), i, "tt.divisibility");
+    if (type->kind != ir::TypeKind::pointer || said == nullptr) continue;
+    text.line(
+        fmt::format("if (reinterpret_cast<std::uintptr_t>(arg{0}) % {1} != 0) return \"launch: "
+                    "argument {0} is not aligned to {1} bytes, as the TTGIR says\";",
+                    i, said->integer));
+  }
+}
+
 void print_map(Text& text, const View& view, const Maps::Map& map) {
   const ir::Type descriptor = type_of(view, map.argument);
   const auto& shape = descriptor->element->shape;
@@ -225,6 +248,7 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line("if (grid_x < 0 || grid_y < 0 || grid_z < 0) return \"launch: the grid is negative\";");
   text.line("if (grid_x == 0 || grid_y == 0 || grid_z == 0) return nullptr;");
   text.line("Arguments args = {};");
+  print_checks(text, view);
   for (const Maps::Map& map : maps.all()) print_map(text, view, map);
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     if (!is_descriptor(type_of(view, i))) text.line(fmt::format("args.arg{0} = arg{0};", i));

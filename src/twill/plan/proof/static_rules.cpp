@@ -113,7 +113,7 @@ class StaticCheck {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       const Role& role = plan_.roles[r];
       int usable = plan_.problem[role.group].registers;
-      const int given = plan_.warpgroups[role.warpgroup.index()].setmaxnreg;
+      const int given = least_given(role);
       if (plan_.limits.launch_registers > 0) {
         usable = std::min(usable, std::max(0, given - plan_.limits.register_overhead));
       }
@@ -129,6 +129,18 @@ class StaticCheck {
                                   role.name, needed[r], usable));
       }
     }
+  }
+
+  /// Of the warpgroups that a role has warps in.
+  int least_given(const Role& role) const {
+    constexpr int kWarps = 4;
+    const auto first = static_cast<std::size_t>(role.warpgroup.index());
+    int least = plan_.warpgroups[first].setmaxnreg;
+    const auto more = static_cast<std::size_t>((role.warps + kWarps - 1) / kWarps);
+    for (std::size_t w = first; w < std::min(first + more, plan_.warpgroups.size()); ++w) {
+      least = std::min(least, plan_.warpgroups[w].setmaxnreg);
+    }
+    return least;
   }
 
   void check_memory() {
