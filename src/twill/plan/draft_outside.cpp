@@ -135,6 +135,30 @@ std::optional<std::string> bound_to_one_tile(const Plan& plan) {
   return std::nullopt;
 }
 
+/// Tensor memory around the loop is in no step's hands: what is there before, and when what is left
+/// there is done.
+void note_tensor_memory(Draft& draft, const Setting& setting) {
+  std::set<BufferId> around;
+  for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
+    if (draft.plan.buffers[b].initial > 0) around.insert(BufferId(b));
+  }
+  for (const Around& it : setting.around) {
+    for (const OpId op : it.uses) {
+      if (const auto home = draft.home(op)) around.insert(*home);
+    }
+  }
+  std::vector<std::string> names;
+  for (const BufferId buffer : around) {
+    const Buffer& it = draft.plan[buffer];
+    if (it.residence == Residence::tensor) names.push_back(it.name);
+  }
+  if (names.empty()) return;
+  draft.plan.notes.push_back(fmt::format(
+      "not proven: that {} in tensor memory is there before the loop, and done when what "
+      "follows the loop reads it; no step orders that",
+      fmt::join(names, ", ")));
+}
+
 /// A cluster is for loads that its CTAs share, and for CTAs that walk the tiles side by side.
 void settle_cluster(Draft& draft) {
   Kernel& kernel = *draft.plan.kernel;
@@ -142,6 +166,11 @@ void settle_cluster(Draft& draft) {
   const bool shares =
       std::find(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast) != mechanisms.end();
   if (kernel.tiles == Tiles::persistent && kernel.cluster > 1 && shares) return;
+  if (kernel.cluster > 1) {
+    draft.plan.notes.push_back(kernel.tiles == Tiles::persistent
+                                   ? "no cluster: its CTAs would share no load"
+                                   : "no cluster: a CTA does not walk tiles");
+  }
   kernel.cluster = 1;
   std::replace(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast, Mechanism::tma_load);
 }
@@ -185,6 +214,7 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
     draft.plan.notes.push_back(fmt::format(
         "one tile per CTA: no step of the plan empties or fills {} from tile to tile", *bound));
   }
+  note_tensor_memory(draft, setting);
   settle_cluster(draft);
   return {};
 }

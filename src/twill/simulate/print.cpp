@@ -51,7 +51,12 @@ std::string account_text(const plan::Plan& plan, const Account& account) {
   if (account.pipes) table.add({"with shared pipes", figure(account.pipes)});
   table.add({"with the signals of barriers", figure(account.barriers)});
   table.add({"with the latency of loads", figure(account.loads)});
-  return "where the cycles of an iteration come from\n" + table.to_string();
+  const bool alone = !account.pipes && plan.kernel;
+  return "where the cycles of an iteration come from\n" + table.to_string() +
+         (alone ? "  pipes are not shared: of a plan without its kernel only the costs it was made "
+                  "for "
+                  "are known\n"
+                : "");
 }
 
 std::string roles_text(const plan::Plan& plan, const Simulation& run) {
