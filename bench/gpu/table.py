@@ -24,6 +24,10 @@ interval where no product is in flight it does not (checked anew). GEMM and 3 x 
 strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave the same bits, and memcheck, racecheck and synccheck found nothing in
 those of strategy twill.
 
+At the end of 2026-11-22, with everything that is printed now, all 145 were compared anew (13 kernels in fp16, 16 in bf16, five strategies
+each): the largest relative errors are 2.9e-4 and 2.4e-3, 10,000 launches of strategy twill and 200 of the others gave the same bits.
+synccheck found nothing in 35 of them (seven kernels in bf16, five strategies), racecheck nothing in 20.
+
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
 and one lane arrives at the barrier for all, as the memory model allows. The same kernel, changed by hand so that every lane arrives for

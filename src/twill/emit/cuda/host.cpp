@@ -131,12 +131,13 @@ void print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
     if (is_descriptor(type)) {
+      // Of empty tensors, and of rows of one element, strides are anything.
       const std::size_t rank = type->element->shape.size();
-      text.line(
-          fmt::format("if (arg{} != 1) return \"launch: the innermost stride of argument {}, a "
-                      "descriptor, is not "
-                      "1\";",
-                      i + 2 * rank, i));
+      std::string here;
+      for (std::size_t d = 1; d < rank; ++d) here += fmt::format("arg{} > 0 && ", i + d);
+      const char* wrong = "launch: the innermost stride of a descriptor's tensor is not 1";
+      text.line(fmt::format("if ({}arg{} > 1 && arg{} != 1) return \"{}: argument {}\";", here,
+                            i + rank, i + 2 * rank, wrong, i));
       continue;
     }
     const ir::Attribute said =
