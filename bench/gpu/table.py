@@ -61,7 +61,7 @@ kernel lies in its bracket. Where the model is off:
 - *GEMM + row sum*: the additions of whole operand tiles are a saturating FMA stream, about which the model is wrong (decision 0004):
   -9 to -18 % where they bind, +10 % where the tensor core does.
 - *Copies by threads* (`gemm_ptr`, `conv2d`): 1090 to 1121 cycles at first, when the four warps that copy computed every address anew (by
-  ncu, on an H100, they waited for their own arithmetic), and 565 to 593 for `gemm_ptr` since each thread keeps the pointers of its
+  ncu, on an H100, the products waited for them most of the time), and 565 to 593 for `gemm_ptr` since each thread keeps the pointers of its
   chunks, 787 in Triton's order; 793 to 817 for `conv2d`, whose addresses do not grow evenly. Their prices in the machine description
   are from here: at least 40 bytes a cycle, and no more of shared memory's port than what TMA writes takes.
 

@@ -81,8 +81,7 @@ class Greedy {
     return true;
   }
 
-  /// In the order of dependences within an iteration; of those that are free, the one before which
-  /// the longest path lies first, as in the text.
+  /// In the order of dependences within an iteration, and of the text where they leave a choice.
   bool sort_ops() {
     const std::size_t count = instance_.op_count();
     std::vector<std::size_t> waiting(count, 0);
