@@ -11,6 +11,7 @@
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/driver/check_plan.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
@@ -50,15 +51,15 @@ std::string proven_line(const plan::ProofSize& size) {
          ")\n";
 }
 
-int show_checked(const driver::Input& input) {
-  const auto checked = driver::check_plan(input);
+int show_checked(const driver::Input& input, const std::string& machine) {
+  const auto checked = driver::check_plan(input, machine);
   if (!checked) return refuse(checked.error());
-  if (!checked->proof) {
+  if (!checked->plan) {
     std::fprintf(stderr, "%s: error: the plan breaks a rule\n", input.name.c_str());
     list(checked->findings);
     return kUnverified;
   }
-  const auto printed = print(proven_line(*checked->proof));
+  const auto printed = print(proven_line(checked->plan->size()));
   return printed ? kAnswer : refuse(printed.error());
 }
 
@@ -86,7 +87,7 @@ int show(const Choices& choices, const driver::PlannedLoop& planned) {
 int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
-  if (choices.check) return show_checked(*input);
+  if (choices.check) return show_checked(*input, choices.request.machine);
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
   const auto planned = driver::plan_loop(choices.request);

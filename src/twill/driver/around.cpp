@@ -214,6 +214,7 @@ class Surroundings {
       if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
     }
     around.what.writes = writes(id);
+    around.tensor = loop_users_of(tensor_memory_of(id));
     decide_mechanism(id, around);
     if (when == When::after) around.uses = uses_of(id);
     for (const auto& [copy, needs] : for_copies_) {
@@ -221,6 +222,29 @@ class Surroundings {
     }
     around.only_copies = !around.copies.empty() && !for_others_.contains(id);
     setting_.around.push_back(std::move(around));
+  }
+
+  /// The allocations in tensor memory that it, or something in its regions, writes or reads.
+  std::vector<ir::OpId> tensor_memory_of(ir::OpId id) const {
+    std::vector<ir::OpId> allocations;
+    for (const ir::OpId at : ir::walk(program_, id)) {
+      const ir::Op& op = program_.op(at);
+      const auto access = ir::memory_access(op);
+      if (!access || access->space != ir::AccessSpace::tensor) continue;
+      const bool allocates = op.kind == OpKind::ttng_tmem_alloc;
+      if (allocates && op.operands.empty()) continue;
+      const auto allocation = allocates ? std::optional(at) : origin_of(access->address);
+      if (allocation) allocations.push_back(*allocation);
+    }
+    return allocations;
+  }
+
+  std::vector<problem::OpId> loop_users_of(const std::vector<ir::OpId>& allocations) const {
+    std::set<problem::OpId> users;
+    for (const ir::OpId allocation : allocations) {
+      for (const problem::OpId user : readers_of(allocation)) users.insert(user);
+    }
+    return {users.begin(), users.end()};
   }
 
   void decide_mechanism(ir::OpId id, plan::Around& around) {
@@ -329,7 +353,48 @@ class Surroundings {
     for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
     TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));
     needs_ = extract::needs_behind(body, sources);
+    find_tensor_needs();
     return {};
+  }
+
+  /// What is read from tensor memory behind the loop can be read by whoever holds what it is
+  /// computed with; if it is computed with nothing of the loop, by whoever uses the memory there.
+  void find_tensor_needs() {
+    std::map<ir::OpId, extract::Makers> reads;
+    for (const auto& [op, when] : around_) {
+      const auto users = loop_users_of(tensor_memory_of(op));
+      if (when == When::before || users.empty()) continue;
+      extract::Makers needs;
+      const std::set<ir::OpId> behind = computed_from(op);
+      for (const ir::OpId next : behind) needs.insert(needs_[next].begin(), needs_[next].end());
+      if (needs.empty()) {
+        for (const problem::OpId user : users) needs.insert(user.index());
+      }
+      reads.emplace(op, std::move(needs));
+    }
+    std::map<ir::OpId, extract::Makers> more;
+    for (const auto& [read, needs] : reads) {
+      for (const ir::OpId next : computed_from(read)) {
+        if (needs_[next].empty()) more[next].insert(needs.begin(), needs.end());
+      }
+    }
+    for (auto& [op, needs] : more) needs_[op] = std::move(needs);
+  }
+
+  /// An op behind the loop, and all that is computed from what it makes.
+  std::set<ir::OpId> computed_from(ir::OpId op) const {
+    std::set<ir::OpId> found = {op};
+    for (auto it = around_.find(op); it != around_.end(); ++it) {
+      for (const ir::OpId inner : ir::walk(program_, it->first)) {
+        const auto& operands = program_.op(inner).operands;
+        const bool uses = std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
+          const auto from = program_.value(operand).op;
+          return from && found.contains(*from);
+        });
+        if (uses) found.insert(it->first);
+      }
+    }
+    return found;
   }
 
   std::vector<problem::OpId> uses_of(ir::OpId id) const {

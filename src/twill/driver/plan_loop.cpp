@@ -330,16 +330,4 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
   return tl::unexpected(std::move(why));
 }
 
-Result<CheckedPlan> check_plan(const Input& input) {
-  TWILL_TRY(plan::Plan read, plan::read_plan_json(input.text, input.name));
-  CheckedPlan checked{read, std::nullopt, {}};
-  auto proven = plan::prove(std::move(read));
-  if (proven) {
-    checked.proof = proven->size();
-  } else {
-    checked.findings = std::move(proven).error();
-  }
-  return checked;
-}
-
 }  // namespace twill::driver

@@ -30,12 +30,4 @@ Result<PlannedLoop> plan_loop(const Request& request);
 /// The same for what `schedule_loop` says to that request.
 Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first);
 
-/// Reads a plan back and proves it again: the plan, or what it breaks.
-struct CheckedPlan {
-  plan::Plan plan;
-  std::optional<plan::ProofSize> proof;  ///< set if it holds
-  std::vector<plan::Finding> findings;
-};
-Result<CheckedPlan> check_plan(const Input& input);
-
 }  // namespace twill::driver

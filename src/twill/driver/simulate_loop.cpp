@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "twill/driver/check_plan.h"
 #include "twill/driver/input.h"
 #include "twill/driver/timing.h"
-#include "twill/plan/json.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
@@ -33,16 +33,16 @@ simulate::Setting setting_for(const RunRequest& wanted, simulate::Timing timing)
 Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunRequest& wanted) {
   SimulatedLoop loop;
   Stopwatch watch;
-  TWILL_TRY(plan::Plan read, plan::read_plan_json(request.input.text, request.input.name));
-  const std::string machine = request.machine.empty() ? read.limits.machine : request.machine;
-  TWILL_TRY(const simulate::Timing timing, timing_on(machine));
-  auto proven = plan::prove(std::move(read));
-  if (!proven) {
-    loop.findings = std::move(proven).error();
+  TWILL_TRY(CheckedPlan checked, check_plan(request.input, request.machine));
+  if (!checked.plan) {
+    loop.findings = std::move(checked.findings);
     return loop;
   }
-  loop.plan = *std::move(proven);
+  loop.plan = std::move(checked.plan);
   loop.seconds.plan = watch.lap();
+  const std::string& named = loop.plan->plan().limits.machine;
+  TWILL_TRY(const simulate::Timing timing,
+            timing_on(request.machine.empty() ? named : request.machine));
   run_plan(loop, setting_for(wanted, timing));
   return loop;
 }

@@ -83,6 +83,9 @@ struct Draft {
 Cycles floor_div(Cycles a, Cycles b);
 Cycles ceil_div(Cycles a, Cycles b);
 
+/// Whether a group has registers for tiles, and warps for their rows to be spread over.
+bool can_hold_tiles(const problem::Group& group);
+
 /// Whether two ops follow each other in one hardware queue, so that the second may update what the
 /// first wrote without a wait.
 bool same_queue(const Draft& draft, OpId first, OpId second);
@@ -104,7 +107,8 @@ Cycles retired(const Draft& draft, OpId op);
 
 // The steps of the construction, in order.
 
-/// Roles, warpgroups, mechanisms, reads.
+/// Roles, warpgroups, mechanisms, reads. Where no group of the loop can hold tiles, the first of
+/// the pool that can is a role without a share in the loop: it does what is around it.
 Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);

@@ -12,9 +12,8 @@ namespace {
 /// The roles that hold rows of what leaves the loop, with the number of parts of each.
 using Holders = std::map<RoleId, int>;
 
-bool can_hold_tiles(const Draft& draft, RoleId role) {
-  const problem::Group& group = draft.plan.problem[draft.plan[role].group];
-  return !group.loads && group.registers > 0;
+bool holds_tiles(const Draft& draft, RoleId role) {
+  return can_hold_tiles(draft.plan.problem[draft.plan[role].group]);
 }
 
 int part_of(const Setting& setting, OpId op) {
@@ -27,7 +26,7 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   std::map<int, std::map<RoleId, int>> registers;
   for (const OpId op : uses) {
     const RoleId role = draft.role[op.index()];
-    if (!can_hold_tiles(draft, role)) continue;
+    if (!holds_tiles(draft, role)) continue;
     registers[part_of(setting, op)][role] += std::max(1, draft.op(op).registers);
   }
   std::map<int, RoleId> parts;
@@ -40,13 +39,16 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   return parts;
 }
 
-/// Without values: every role that can hold tiles.
+/// What needs no value of the loop is done by every role that can hold tiles; what needs only
+/// values that no such role has, by the first.
 Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
   Holders holders;
   for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
   if (!holders.empty()) return holders;
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
-    if (can_hold_tiles(draft, RoleId(r))) holders[RoleId(r)] = 1;
+    if (!holds_tiles(draft, RoleId(r))) continue;
+    holders[RoleId(r)] = 1;
+    if (!uses.empty()) break;
   }
   return holders;
 }
@@ -56,23 +58,6 @@ Holders copiers_of(const Draft& draft, const Around& around) {
   Holders holders;
   for (const OpId copy : around.copies) holders[draft.role[copy.index()]] = 1;
   return holders;
-}
-
-/// Values that leave the loop in another role than the one that needs them: nobody hands them over.
-void note_strays(Draft& draft, const Setting& setting) {
-  std::set<std::string> strays;
-  for (const Around& around : setting.around) {
-    const std::map<int, RoleId> parts = parts_of(draft, setting, around.uses);
-    for (const OpId op : around.uses) {
-      const auto holder = parts.find(part_of(setting, op));
-      const bool held = holder != parts.end() && holder->second == draft.role[op.index()];
-      if (!held) strays.insert(draft.op(op).name);
-    }
-  }
-  if (strays.empty()) return;
-  draft.plan.notes.push_back(fmt::format(
-      "what leaves the loop in another role than its rows, and is handed over by no step: {}",
-      fmt::join(strays, ", ")));
 }
 
 /// The role that starts copies into residents: the first of the load group's, else the first there
@@ -116,62 +101,149 @@ class Staging {
   std::map<RoleId, BufferId> made_;
 };
 
+/// Where the ops that an access to tensor memory is about have their values.
+std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops) {
+  std::set<BufferId> places;
+  for (const OpId op : ops) {
+    const auto home = draft.home(op);
+    if (home && draft.plan[*home].residence == Residence::tensor) places.insert(*home);
+  }
+  return {places.begin(), places.end()};
+}
+
+/// Who accesses which place in tensor memory around the loop.
+class TensorAccesses {
+ public:
+  TensorAccesses(const Draft& draft, const Setting& setting) : draft_(draft) {
+    for (const Around& around : setting.around) {
+      if (around.what.when != Outside::When::after || around.tensor.empty()) continue;
+      const std::map<int, RoleId> parts = parts_of(draft, setting, around.uses);
+      const Holders holders = holders_of(draft, setting, around.uses);
+      for (const OpId op : around.tensor) {
+        const auto holder = parts.find(part_of(setting, op));
+        for (const BufferId place : places_of(draft, {op})) {
+          std::set<RoleId>& readers = readers_[place];
+          if (holder != parts.end()) {
+            readers.insert(holder->second);
+          } else {
+            for (const auto& [role, count] : holders) readers.insert(role);
+          }
+        }
+      }
+    }
+  }
+
+  /// By role. What leaves the loop is read by those who hold its rows, and what enters it is
+  /// written by those who read what leaves it.
+  std::vector<TensorAccess> of(const Around& around, const std::vector<RoleId>& roles) const {
+    std::vector<TensorAccess> accesses;
+    const bool fills = around.what.when == Outside::When::before;
+    for (const BufferId place : places_of(draft_, around.tensor)) {
+      if (fills && draft_.plan[place].initial == 0) continue;
+      const auto readers = readers_.find(place);
+      for (const RoleId role : roles) {
+        if (readers == readers_.end() || readers->second.contains(role)) {
+          accesses.push_back({role, place});
+        }
+      }
+    }
+    std::sort(accesses.begin(), accesses.end(), [](const TensorAccess& a, const TensorAccess& b) {
+      return std::pair(a.role, a.buffer) < std::pair(b.role, b.buffer);
+    });
+    return accesses;
+  }
+
+ private:
+  const Draft& draft_;
+  std::map<BufferId, std::set<RoleId>> readers_;  // after the loop
+};
+
+/// Whether something around the loop accesses it in tensor memory.
+bool is_accessed(const Plan& plan, Outside::When when, BufferId buffer) {
+  const auto& around = plan.kernel->around;
+  return std::any_of(around.begin(), around.end(), [&](const Outside& outside) {
+    const auto& tensor = outside.tensor;
+    return outside.when == when &&
+           std::any_of(tensor.begin(), tensor.end(),
+                       [&](const TensorAccess& access) { return access.buffer == buffer; });
+  });
+}
+
+/// Values that leave the loop in another role than the one that needs them: nobody hands them over.
+void note_strays(Draft& draft, const Setting& setting) {
+  std::set<std::string> strays;
+  for (const Around& around : setting.around) {
+    const std::map<int, RoleId> parts = parts_of(draft, setting, around.uses);
+    for (const OpId op : around.uses) {
+      const auto holder = parts.find(part_of(setting, op));
+      const bool held = holder != parts.end() && holder->second == draft.role[op.index()];
+      const auto home = draft.home(op);
+      const bool given = home && is_accessed(draft.plan, Outside::When::after, *home);
+      if (!held && !given) strays.insert(draft.op(op).name);
+    }
+  }
+  if (strays.empty()) return;
+  draft.plan.notes.push_back(fmt::format(
+      "what leaves the loop in another role than its rows, and is handed over by no step: {}",
+      fmt::join(strays, ", ")));
+}
+
 /// Why a CTA cannot go on to another tile: something is there before the loop, or left after it,
 /// that no step of the plan puts there or waits for.
 std::optional<std::string> bound_to_one_tile(const Plan& plan) {
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     const Buffer& buffer = plan.buffers[b];
     if (buffer.residence == Residence::registers) continue;
+    if (buffer.residence == Residence::tensor &&
+        is_accessed(plan, Outside::When::before, BufferId(b))) {
+      continue;
+    }
     const bool filled = std::any_of(
         plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
           return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
                  outside.buffers.end();
         });
-    if (buffer.residence == Residence::tensor || buffer.initial > 0 ||
-        (buffer.resident && !filled)) {
-      return buffer.name;
-    }
+    if (buffer.initial > 0 || (buffer.resident && !filled)) return buffer.name;
   }
   return std::nullopt;
 }
 
-/// Tensor memory around the loop is in no step's hands: what is there before, and when what is left
-/// there is done.
-void note_tensor_memory(Draft& draft, const Setting& setting) {
-  std::set<BufferId> around;
-  for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
-    if (draft.plan.buffers[b].initial > 0) around.insert(BufferId(b));
-  }
-  for (const Around& it : setting.around) {
-    for (const OpId op : it.uses) {
-      if (const auto home = draft.home(op)) around.insert(*home);
-    }
-  }
+/// Values in tensor memory that are there when the loop begins, though no step puts them there.
+void note_tensor_memory(Draft& draft) {
   std::vector<std::string> names;
-  for (const BufferId buffer : around) {
-    const Buffer& it = draft.plan[buffer];
-    if (it.residence == Residence::tensor) names.push_back(it.name);
+  for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
+    const Buffer& it = draft.plan.buffers[b];
+    if (it.residence != Residence::tensor || it.initial == 0) continue;
+    if (!is_accessed(draft.plan, Outside::When::before, BufferId(b))) names.push_back(it.name);
   }
   if (names.empty()) return;
   draft.plan.notes.push_back(fmt::format(
-      "not proven: that {} in tensor memory is there before the loop, and done when what "
-      "follows the loop reads it; no step orders that",
+      "not proven: that {} in tensor memory is there before the loop; no step writes it",
       fmt::join(names, ", ")));
+}
+
+/// Why CTAs would have nothing from a cluster, or could not leave it; empty: they go together.
+std::string alone(const Plan& plan) {
+  const auto has = [&](Mechanism mechanism) {
+    const auto& all = plan.mechanisms;
+    return std::find(all.begin(), all.end(), mechanism) != all.end();
+  };
+  if (plan.kernel->tiles != Tiles::persistent) return "a CTA does not walk tiles";
+  if (!has(Mechanism::tma_multicast)) return "its CTAs would share no load";
+  if (has(Mechanism::tcgen05)) {
+    return "what tcgen05 work releases in the other CTA may come when that is gone";
+  }
+  return {};
 }
 
 /// A cluster is for loads that its CTAs share, and for CTAs that walk the tiles side by side.
 void settle_cluster(Draft& draft) {
   Kernel& kernel = *draft.plan.kernel;
-  auto& mechanisms = draft.plan.mechanisms;
-  const bool shares =
-      std::find(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast) != mechanisms.end();
-  if (kernel.tiles == Tiles::persistent && kernel.cluster > 1 && shares) return;
-  if (kernel.cluster > 1) {
-    draft.plan.notes.push_back(kernel.tiles == Tiles::persistent
-                                   ? "no cluster: its CTAs would share no load"
-                                   : "no cluster: a CTA does not walk tiles");
-  }
+  const std::string why = alone(draft.plan);
+  if (why.empty() && kernel.cluster > 1) return;
+  if (kernel.cluster > 1) draft.plan.notes.push_back("no cluster: " + why);
   kernel.cluster = 1;
+  auto& mechanisms = draft.plan.mechanisms;
   std::replace(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast, Mechanism::tma_load);
 }
 
@@ -183,6 +255,7 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
   draft.plan.kernel = setting.kernel;
   if (!setting.kernel) return {};
   Staging staging(draft);
+  const TensorAccesses tensor(draft, setting);
   for (const Around& around : setting.around) {
     const Holders holders =
         around.only_copies ? copiers_of(draft, around) : holders_of(draft, setting, around.uses);
@@ -205,6 +278,7 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
       const auto at = std::lower_bound(outside.roles.begin(), outside.roles.end(), role);
       if (at == outside.roles.end() || *at != role) outside.roles.insert(at, role);
     }
+    outside.tensor = tensor.of(around, outside.roles);
     draft.plan.kernel->around.push_back(std::move(outside));
   }
   note_strays(draft, setting);
@@ -214,234 +288,9 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
     draft.plan.notes.push_back(fmt::format(
         "one tile per CTA: no step of the plan empties or fills {} from tile to tile", *bound));
   }
-  note_tensor_memory(draft, setting);
+  note_tensor_memory(draft);
   settle_cluster(draft);
   return {};
-}
-
-namespace {
-
-Step step_of(StepKind kind, By by = By::every_warp) {
-  Step step;
-  step.kind = kind;
-  step.instance = {Instance::From::tile, 0};
-  step.by = by;
-  return step;
-}
-
-Step channel_step(StepKind kind, ChannelId channel, By by) {
-  Step step = step_of(kind, by);
-  step.channel = channel;
-  return step;
-}
-
-Step outside_step(StepKind kind, std::size_t outside, By by = By::every_warp) {
-  Step step = step_of(kind, by);
-  step.outside = outside;
-  return step;
-}
-
-/// Whether wgmma may still be under way when a role comes out of the loop.
-bool leaves_groups(const Plan& plan, const Role& role) {
-  for (std::int64_t trips = 0; trips <= 2 * role.sections.spread + 3; ++trips) {
-    int flying = 0;
-    for (const PlacedStep& placed : unrolled(role.sections, trips)) {
-      const Step& step = *placed.step;
-      const bool starts =
-          step.kind == StepKind::issue && plan.mechanisms[step.op->index()] == Mechanism::wgmma;
-      if (starts) ++flying;
-      if (step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma) {
-        flying = std::min(flying, step.pending);
-      }
-    }
-    if (flying > 0) return true;
-  }
-  return false;
-}
-
-/// Writes the steps of all roles.
-class TileWriter {
- public:
-  explicit TileWriter(Draft& draft) : draft_(draft), plan_(draft.plan) {}
-
-  Result<void> run() {
-    add_channels();
-    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
-      write_before(RoleId(r));
-      write_after(RoleId(r));
-      if (plan_.kernel->cluster == 1) continue;
-      plan_.roles[r].tail.push_back(step_of(StepKind::leave));
-      plan_.roles[r].tail.back().instance = {Instance::From::last, -1};
-    }
-    return number_barriers();
-  }
-
- private:
-  struct Filled {
-    std::size_t outside;
-    ChannelId channel;
-    std::vector<RoleId> consumers;
-  };
-
-  const std::vector<Outside>& around() const { return plan_.kernel->around; }
-
-  /// The roles that touch a resident.
-  std::set<RoleId> readers_of(BufferId buffer) const {
-    std::set<RoleId> roles;
-    for (const OpId op : plan_[buffer].readers) roles.insert(draft_.role[op.index()]);
-    for (const Outside& outside : around()) {
-      const auto& reads = outside.reads;
-      if (std::find(reads.begin(), reads.end(), buffer) == reads.end()) continue;
-      roles.insert(outside.roles.begin(), outside.roles.end());
-    }
-    return roles;
-  }
-
-  void add_channels() {
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      if (!is_copy(outside.mechanism)) continue;
-      const BufferId buffer = outside.buffers.front();
-      const std::set<RoleId> readers = readers_of(buffer);
-      Channel channel;
-      channel.name = plan_[buffer].name;
-      channel.counts = Channel::Counts::tiles;
-      channel.producer = outside.roles.front();
-      channel.consumers.assign(readers.begin(), readers.end());
-      const bool threads = outside.mechanism == Mechanism::cp_async;
-      channel.full_arrivals = threads ? 32 * plan_[channel.producer].warps : 1;
-      for (const RoleId role : channel.consumers) channel.empty_arrivals += plan_[role].warps;
-      if (channel.consumers.empty()) channel.kind = ChannelKind::signal;
-      if (!threads) channel.bytes = plan_[buffer].size;
-      channel.buffers = {buffer};
-      filled_.push_back({i, ChannelId(plan_.channels.size()), channel.consumers});
-      plan_.channels.push_back(std::move(channel));
-    }
-  }
-
-  static bool has(const std::vector<RoleId>& roles, RoleId role) {
-    return std::find(roles.begin(), roles.end(), role) != roles.end();
-  }
-
-  /// All copies on their way first, then what waits for them; what threads copied is fenced by its
-  /// readers.
-  void write_before(RoleId role) {
-    std::vector<Step>& steps = plan_.roles[role.index()].before;
-    for (const Filled& filled : filled_) {
-      if (!has(around()[filled.outside].roles, role)) continue;
-      const bool threads = around()[filled.outside].mechanism == Mechanism::cp_async;
-      const By by = threads ? By::every_warp : By::one_warp;
-      if (!filled.consumers.empty()) {
-        steps.push_back(channel_step(StepKind::acquire, filled.channel, by));
-      }
-      if (!threads) steps.push_back(channel_step(StepKind::expect, filled.channel, by));
-      steps.push_back(outside_step(StepKind::issue, filled.outside, by));
-      steps.back().channel = filled.channel;
-    }
-    bool fenced = false;
-    for (const Filled& filled : filled_) {
-      if (!has(filled.consumers, role)) continue;
-      steps.push_back(channel_step(StepKind::wait, filled.channel, By::every_warp));
-      fenced = fenced || around()[filled.outside].mechanism == Mechanism::cp_async;
-    }
-    if (fenced) {
-      steps.push_back(step_of(StepKind::fence));
-      steps.back().fence = Fence::proxy;
-    }
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      const bool here = outside.when == Outside::When::before && has(outside.roles, role);
-      if (here && !is_copy(outside.mechanism)) {
-        steps.push_back(outside_step(StepKind::compute, i));
-      }
-    }
-  }
-
-  void write_after(RoleId role) {
-    Role& what = plan_.roles[role.index()];
-    if (leaves_groups(plan_, what)) {
-      Step drain = step_of(StepKind::drain_groups);
-      drain.queue = Mechanism::wgmma;
-      what.after.push_back(drain);
-    }
-    std::vector<Filled> held;
-    for (const Filled& filled : filled_) {
-      if (has(filled.consumers, role)) held.push_back(filled);
-    }
-    release(what, held, 0);
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      if (outside.when != Outside::When::after || !has(outside.roles, role)) continue;
-      if (outside.mechanism == Mechanism::bulk_store) {
-        write_store(what, i);
-      } else {
-        what.after.push_back(outside_step(StepKind::compute, i));
-      }
-      release(what, held, i + 1);
-    }
-  }
-
-  /// Gives back the residents that nothing from `next` on reads.
-  void release(Role& role, std::vector<Filled>& held, std::size_t next) {
-    std::erase_if(held, [&](const Filled& filled) {
-      const BufferId buffer = around()[filled.outside].buffers.front();
-      for (std::size_t i = next; i < around().size(); ++i) {
-        const Outside& later = around()[i];
-        const auto& reads = later.reads;
-        const bool needed = later.when == Outside::When::after &&
-                            std::find(reads.begin(), reads.end(), buffer) != reads.end();
-        if (needed) return false;
-      }
-      role.after.push_back(channel_step(StepKind::release, filled.channel, By::every_warp));
-      return true;
-    });
-  }
-
-  /// The staging buffer is free when what left through it last has been read; then all warps write
-  /// it, and when all of it is there one starts the copy.
-  static void write_store(Role& role, std::size_t outside) {
-    Step drain = step_of(StepKind::drain_groups, By::one_warp);
-    drain.queue = Mechanism::bulk_store;
-    drain.reads_only = true;
-    role.after.push_back(drain);
-    if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
-    role.after.push_back(outside_step(StepKind::stage, outside));
-    role.after.push_back(step_of(StepKind::fence));
-    role.after.back().fence = Fence::proxy;
-    if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
-    role.after.push_back(outside_step(StepKind::issue, outside, By::one_warp));
-    drain.instance = {Instance::From::last, -1};
-    drain.reads_only = false;
-    if (std::find(role.tail.begin(), role.tail.end(), drain) == role.tail.end()) {
-      role.tail.push_back(drain);
-    }
-  }
-
-  Result<void> number_barriers() {
-    int next = 1;
-    for (const Channel& channel : plan_.channels) next = std::max(next, channel.named_barrier + 1);
-    for (const Role& role : plan_.roles) next = std::max(next, role.named_barrier + 1);
-    for (Role& role : plan_.roles) {
-      const bool meets = std::any_of(role.after.begin(), role.after.end(), [](const Step& step) {
-        return step.kind == StepKind::rendezvous;
-      });
-      if (meets && role.named_barrier < 0) role.named_barrier = next++;
-    }
-    if (next <= plan_.limits.named_barriers) return {};
-    return fail({}, fmt::format("the plan needs {} named barriers, but there are only {} beside 0",
-                                next - 1, plan_.limits.named_barriers - 1));
-  }
-
-  Draft& draft_;
-  Plan& plan_;
-  std::vector<Filled> filled_;
-};
-
-}  // namespace
-
-Result<void> make_tile_steps(Draft& draft) {
-  if (!draft.plan.kernel) return {};
-  return TileWriter(draft).run();
 }
 
 }  // namespace twill::plan

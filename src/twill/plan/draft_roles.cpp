@@ -112,7 +112,32 @@ void begin_between_products(Draft& draft) {
                   begin));
 }
 
+/// The groups that have an op, and one for what is around the loop.
+std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
+  const auto groups = plan.problem.groups();
+  std::vector<bool> used(groups.size(), false);
+  for (const schedule::Placement& placement : plan.schedule.ops) {
+    used[placement.group.index()] = true;
+  }
+  const bool tiles = std::any_of(
+      setting.around.begin(), setting.around.end(),
+      [](const Around& around) { return !is_copy(around.what.mechanism) && !around.only_copies; });
+  if (!tiles) return used;
+  std::optional<std::size_t> idle;
+  for (std::size_t g = groups.size(); g-- > 0;) {
+    if (!can_hold_tiles(groups[g])) continue;
+    if (used[g]) return used;
+    idle = g;
+  }
+  if (idle) used[*idle] = true;
+  return used;
+}
+
 }  // namespace
+
+bool can_hold_tiles(const problem::Group& group) {
+  return !group.loads && group.registers > 0 && group.warps > 1;
+}
 
 Cycles floor_div(Cycles a, Cycles b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 Cycles ceil_div(Cycles a, Cycles b) { return -floor_div(-a, b); }
@@ -161,10 +186,7 @@ Cycles retired(const Draft& draft, OpId op) {
 Result<void> make_roles(Draft& draft, const Setting& setting) {
   Plan& plan = draft.plan;
   const auto groups = plan.problem.groups();
-  std::vector<bool> used(groups.size(), false);
-  for (const schedule::Placement& placement : plan.schedule.ops) {
-    used[placement.group.index()] = true;
-  }
+  const std::vector<bool> used = groups_at_work(plan, setting);
   const std::vector<int> first = first_warps(groups);
   std::vector<RoleId> role_of_group(groups.size());
   std::vector<int> kept;  // hardware warpgroups of the pool that have a role

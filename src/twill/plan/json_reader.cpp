@@ -360,6 +360,12 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
   TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
   TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));
+  TWILL_TRY(const std::vector<Node> accesses, node.list("tensor"));
+  for (const Node& access : accesses) {
+    TWILL_TRY(const std::size_t role, access.reference("role", scope.roles));
+    TWILL_TRY(const std::size_t buffer, access.reference("buffer", scope.buffers));
+    outside.tensor.push_back({RoleId(role), BufferId(buffer)});
+  }
   TWILL_TRY(outside.writes, node.flag("writes", false));
   return outside;
 }

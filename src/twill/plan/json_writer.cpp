@@ -119,6 +119,14 @@ Json op_json(const Plan& plan, std::size_t index) {
           {"format", value.staged ? Json(name_of(value.format)) : Json(nullptr)}};
 }
 
+Json tensor_json(const Plan& plan, const Outside& outside) {
+  Json accesses = Json::array();
+  for (const TensorAccess& access : outside.tensor) {
+    accesses.push_back({{"role", plan[access.role].name}, {"buffer", plan[access.buffer].name}});
+  }
+  return accesses;
+}
+
 Json kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
   Json around = Json::array();
@@ -131,6 +139,7 @@ Json kernel_json(const Plan& plan) {
                       {"roles", role_names(plan, outside.roles)},
                       {"buffers", buffer_names(plan, outside.buffers)},
                       {"reads", buffer_names(plan, outside.reads)},
+                      {"tensor", tensor_json(plan, outside)},
                       {"writes", outside.writes}});
   }
   return {{"name", plan.kernel->name},

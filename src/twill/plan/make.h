@@ -13,12 +13,15 @@ namespace twill::plan {
 
 /// Something of the kernel around the loop, before it is known who does it.
 struct Around {
-  Outside what;                         ///< without roles and buffers
-  std::optional<std::size_t> resident;  ///< tma_load, cp_async: what it fills, of Setting::residents
-  std::vector<std::size_t> reads;       ///< what it reads of them
-  std::string memory;                   ///< bulk_store: where its tile can be staged
-  Amount bytes = 0;                     ///< bulk_store: of the tile
+  Outside what;  ///< without roles and buffers
+  std::optional<std::size_t>
+      resident;                    ///< tma_load, cp_async: what it fills, of Setting::residents
+  std::vector<std::size_t> reads;  ///< what it reads of them
+  std::string memory;              ///< bulk_store: where its tile can be staged
+  Amount bytes = 0;                ///< bulk_store: of the tile
   std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
+  std::vector<OpId>
+      tensor;  ///< ops of the loop that use the tensor memory it accesses; empty: none
   std::vector<OpId> copies;  ///< before the loop: copies by threads whose addresses it is for
   bool only_copies = false;  ///< and it is for nothing else
 };
@@ -33,13 +36,13 @@ struct Setting {
   std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
   std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond what the Problem
                                                          ///< has of it
-  std::optional<Kernel> kernel;    ///< with nothing around
-  std::vector<Around> around;      ///< in the order of the program
-  std::vector<int> parts;          ///< by OpId: the rows it works on, -1: all; may be empty
-  bool tokens = true;       ///< keep the order of tensor-core work across roles
-  bool pins = false;        ///< keep the compiler from moving math over the waits it overlaps with
+  std::optional<Kernel> kernel;                          ///< with nothing around
+  std::vector<Around> around;                            ///< in the order of the program
+  std::vector<int> parts;  ///< by OpId: the rows it works on, -1: all; may be empty
+  bool tokens = true;      ///< keep the order of tensor-core work across roles
+  bool pins = false;       ///< keep the compiler from moving math over the waits it overlaps with
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
-  bool every_wait = false;  ///< also the waits that others imply
+  bool every_wait = false;        ///< also the waits that others imply
   bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the
                         ///< plan is then slower than the schedule, or may not work out at all
 };

@@ -159,8 +159,6 @@ std::string_view name_of(TileOrder order) {
   return order == TileOrder::row_major ? "row-major" : "grouped";
 }
 
-std::string_view name_of(Axis axis) {
-  return axis == Axis::x ? "x" : axis == Axis::y ? "y" : "z";
-}
+std::string_view name_of(Axis axis) { return axis == Axis::x ? "x" : axis == Axis::y ? "y" : "z"; }
 
 }  // namespace twill::plan

@@ -39,8 +39,8 @@ enum class Mechanism {
   tma_load,       ///< bulk copy into shared memory: its bytes complete a full barrier
   tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share
                   ///< of the tile into all of them, where it counts at the full barrier of each
-  cp_async,    ///< copies by threads that arrive at a full barrier when they are done
-  wgmma,       ///< asynchronous group of the role: `drain_groups`; groups finish in order
+  cp_async,       ///< copies by threads that arrive at a full barrier when they are done
+  wgmma,          ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< by one thread; `signal` steps arrive when all earlier ones of the role are done
   bulk_store,  ///< shared to global memory: asynchronous group of the role: `drain_groups`
 };
@@ -97,7 +97,9 @@ enum class Fence {
 /// How a commit or release arrives.
 enum class Arrival {
   threads,       ///< mbarrier.arrive once the steps before it are done
-  asynchronous,  ///< tcgen05.commit: once all tcgen05 ops the role has issued are done
+  asynchronous,  ///< tcgen05.commit: once all tcgen05 ops the role has issued are done. Before and
+                 ///< after the loop of a tile without trips nothing is issued, a commit would never
+                 ///< arrive, and it is an arrival of threads
 };
 
 struct Step {
@@ -106,7 +108,7 @@ struct Step {
   std::optional<OpId> op;              ///< compute, issue, stage in the loop
   std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something
                                        ///< around the loop; an index into kernel->around
-  std::optional<ChannelId> channel;  ///< acquire .. peek, pass, take; issue of a load
+  std::optional<ChannelId> channel;    ///< acquire .. peek, pass, take; issue of a load
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
   Mechanism queue = Mechanism::threads;  ///< drain_groups: wgmma or bulk_store
@@ -227,6 +229,15 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
+/// What a role does around the loop to a value of the loop in tensor memory: before it, writes the
+/// copy that is there when the loop begins; after it, reads the copy of the last iteration. It is
+/// done by the role's threads, each warp in its own lanes.
+struct TensorAccess {
+  RoleId role;
+  BufferId buffer;  ///< home of an op's value, no resident; shares its place with nothing
+  friend bool operator==(const TensorAccess&, const TensorAccess&) = default;
+};
+
 /// Something of the kernel around the loop, and who does it. It is done once per tile by each of
 /// its roles, in their `before` or `after`, in the order of the program.
 struct Outside {
@@ -241,10 +252,11 @@ struct Outside {
   Mechanism mechanism = Mechanism::threads;
   std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
                               ///< its own rows
-  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of
-                                  ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<BufferId> reads;  ///< residents it reads
-  bool writes = false;          ///< global memory: only for tiles that are the CTA's own
+  std::vector<BufferId> buffers;     ///< tma_load: the resident. bulk_store: the staging buffer of
+                                     ///< each of `roles`, with its rows and no others. Else: none
+  std::vector<BufferId> reads;       ///< residents it reads
+  std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
+  bool writes = false;               ///< global memory: only for tiles that are the CTA's own
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 

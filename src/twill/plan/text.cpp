@@ -112,9 +112,12 @@ std::string steps_text(const Plan& plan, const std::vector<Step>& steps, bool sl
 
 std::string role_text(const Plan& plan, const Role& role) {
   const Sections& sections = role.sections;
-  std::string text = fmt::format("role {}: {} warp{}, an iteration spreads over {} window{}\n",
-                                 role.name, role.warps, role.warps == 1 ? "" : "s",
-                                 sections.spread + 1, sections.spread == 0 ? "" : "s");
+  const bool idle = sections.steady.empty();
+  std::string text =
+      fmt::format("role {}: {} warp{}, {}\n", role.name, role.warps, role.warps == 1 ? "" : "s",
+                  idle ? "around the loop only"
+                       : fmt::format("an iteration spreads over {} window{}", sections.spread + 1,
+                                     sections.spread == 0 ? "" : "s"));
   if (!role.before.empty()) text += "  before\n" + steps_text(plan, role.before, false);
   for (std::size_t n = 0; n < sections.short_trips.size(); ++n) {
     if (sections.short_trips[n].empty()) continue;
@@ -122,8 +125,10 @@ std::string role_text(const Plan& plan, const Role& role) {
   }
   if (!sections.prologue.empty())
     text += "  prologue\n" + steps_text(plan, sections.prologue, false);
-  text += fmt::format("  steady: n = {} .. N-1\n{}", sections.spread,
-                      steps_text(plan, sections.steady, true));
+  if (!idle) {
+    text += fmt::format("  steady: n = {} .. N-1\n{}", sections.spread,
+                        steps_text(plan, sections.steady, true));
+  }
   if (!sections.drain.empty()) text += "  drain\n" + steps_text(plan, sections.drain, false);
   if (!role.after.empty()) text += "  after\n" + steps_text(plan, role.after, false);
   if (!role.tail.empty()) text += "  tail\n" + steps_text(plan, role.tail, false);

@@ -307,7 +307,8 @@ void Run::signal(std::size_t r) {
     arrive_from(r, phase, count, channel.bytes, now_);
     return;
   }
-  if (step.arrival == plan::Arrival::asynchronous) {
+  const bool idle = step.instance.from == plan::Instance::From::tile && setting_.trips == 0;
+  if (step.arrival == plan::Arrival::asynchronous && !idle) {
     Queue& queue = queue_of(RoleId(r), plan::Mechanism::tcgen05);
     if (queue.issued.empty()) return;  // nothing is under way: it never arrives
     queue.signals.push_back({queue.issued.size(), phase, count});

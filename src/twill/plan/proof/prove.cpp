@@ -42,6 +42,7 @@ std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Fin
   check_barriers(run, findings);
   if (findings.empty()) check_data(run, memory, findings);
   if (findings.empty()) check_around(run, findings);
+  if (findings.empty()) check_tensor(run, findings);
   if (findings.empty()) check_exits(run, findings);
   return events;
 }

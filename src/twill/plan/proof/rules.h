@@ -27,6 +27,10 @@ void check_well_formed(const Plan& plan, Findings& findings);
 /// What needs no run: registers of the launch, memory, named barriers, mechanisms, fences of wgmma.
 void check_static(const Plan& plan, Findings& findings);
 
+/// Accesses to tensor memory by threads that reach all lanes, around the loop to places that nothing
+/// else lies in.
+void check_tensor_places(const Plan& plan, Findings& findings);
+
 /// What a run looks up again and again. Precondition: the plan is well-formed.
 struct Tables {
   explicit Tables(const Plan& what);

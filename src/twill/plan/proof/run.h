@@ -189,5 +189,7 @@ void check_barriers(const Run& run, Findings& findings);
 /// A CTA is there as long as one of its warps is: until then whatever others send to it has come.
 void check_exits(const Run& run, Findings& findings);
 void check_around(const Run& run, Findings& findings);
+/// Precondition: `check_around` found nothing.
+void check_tensor(const Run& run, Findings& findings);
 
 }  // namespace twill::plan::proof

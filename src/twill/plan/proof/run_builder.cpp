@@ -258,7 +258,8 @@ class RunBuilder {
   void add_arrival(const Step& step, std::size_t s, EventId event) {
     const Side side = step.kind == StepKind::release ? Side::empty : Side::full;
     const std::int64_t counts = step.by == By::one_warp ? 1 : weight(s);
-    if (step.arrival == Arrival::asynchronous) {
+    const bool idle = step.instance.from == Instance::From::tile && trips_ == 0;
+    if (step.arrival == Arrival::asynchronous && !idle) {
       const Queue& queue = queue_of(Mechanism::tcgen05);
       if (queue.done.empty()) {
         findings_.add("arrivals", fmt::format("with {}, {} has no tcgen05 work to wait for: "

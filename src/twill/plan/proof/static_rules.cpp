@@ -25,6 +25,7 @@ class StaticCheck {
     for (const Role& role : plan_.roles) check_steps(role);
     for (const Role& role : plan_.roles) check_tail(role);
     check_mechanisms();
+    check_tensor_places(plan_, findings_);
   }
 
  private:

@@ -107,6 +107,19 @@ class Checker {
         continue;
       }
       check_outside(outside);
+      check_tensor(outside);
+    }
+  }
+
+  /// Threads of its roles access values of the loop that lie in tensor memory.
+  void check_tensor(const Outside& outside) {
+    for (const TensorAccess& access : outside.tensor) {
+      const auto& roles = outside.roles;
+      const bool its = std::find(roles.begin(), roles.end(), access.role) != roles.end();
+      const bool place = known(access.buffer) && !plan_[access.buffer].resident &&
+                         plan_[access.buffer].residence == Residence::tensor;
+      if (outside.mechanism == Mechanism::threads && its && place) continue;
+      wrong(outside.what + " accesses tensor memory as nobody does");
     }
   }
 

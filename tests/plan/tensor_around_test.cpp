@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.h"
+#include "twill/plan/json.h"
+#include "twill/plan/text.h"
+
+// Protects what enters and leaves the loop in tensor memory: it is written before the loop by roles
+// that reach all lanes, read after the last product is done, and before the next tile writes there;
+// no step of that can be left out unnoticed.
+namespace twill::plan::testing {
+namespace {
+
+/// Products by one warp, and four warps without a share in the loop.
+constexpr const char* kProduct = R"(
+loop product
+unit TC
+unit TMA
+memory SMEM capacity 4
+memory TMEM capacity 4
+group L warps 1 loads
+group M warps 1 registers 4
+group E warps 4 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 1 occupies TMEM 2 async
+ld -> mm blocking
+mm -> mm distance 1 delay 0 in-place
+)";
+
+/// The last product alone counts.
+constexpr const char* kFresh = R"(
+loop fresh
+unit TC
+unit TMA
+memory SMEM capacity 4
+memory TMEM capacity 4
+group L warps 1 loads
+group M warps 1 registers 4
+group E warps 4 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op mm on TC for 4 latency 6 issue 1 warps 1 occupies TMEM 2 async
+ld -> mm blocking
+)";
+
+/// The same accumulator, which four warps rescale in the loop.
+constexpr const char* kRescaled = R"(
+loop rescaled
+unit TC
+unit TMA
+memory SMEM capacity 4
+memory TMEM capacity 4
+group L warps 1 loads
+group M warps 1
+group E warps 4 registers 20
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op fix latency 1 issue 1 warps 4
+op mm on TC for 4 latency 6 issue 1 warps 1 occupies TMEM 2 async
+ld -> mm blocking
+mm -> fix distance 1 blocking
+fix -> mm blocking in-place
+mm -> mm distance 1 delay 0 in-place
+)";
+
+/// The loop as a kernel that fills its accumulator (if asked) and stores it.
+Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_trips = false) {
+  const auto loop = schedule::parse_loop(text, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  const OpId product(loop->problem.ops().size() - 1);
+  Setting setting;
+  setting.kernel = Kernel{};
+  setting.kernel->tiles = tiles;
+  setting.kernel->same_trips = same_trips;
+  setting.mechanisms.resize(loop->problem.ops().size());
+  setting.mechanisms.back() = Mechanism::tcgen05;
+  Around fill;
+  fill.what.what = "zero @ 1:1";
+  if (fills) fill.tensor = {product};
+  Around read;
+  read.what.when = Outside::When::after;
+  read.what.what = "read @ 3:1";
+  read.uses = {product};
+  read.tensor = {product};
+  Around store = read;
+  store.what.what = "store @ 4:1";
+  store.what.writes = true;
+  store.tensor.clear();
+  setting.around = {fill, read, store};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+Role& role_named(Plan& plan, const std::string& name) {
+  for (Role& role : plan.roles) {
+    if (role.name == name) return role;
+  }
+  ADD_FAILURE() << name;
+  return plan.roles.front();
+}
+
+std::string in_words(const Plan& plan, const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += to_text(plan, step) + "; ";
+  return text;
+}
+
+std::string rule_of(const Plan& plan) {
+  const auto proven = prove(plan);
+  return proven ? "" : proven.error().front().rule;
+}
+
+TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
+  Plan plan = kernel_plan(kProduct, Tiles::persistent);
+  EXPECT_EQ(plan.kernel->tiles, Tiles::persistent);
+  EXPECT_TRUE(plan.notes.empty()) << plan.notes.front();
+  EXPECT_EQ(in_words(plan, role_named(plan, "E").before),
+            "compute zero @ 1:1 [t]; fence tensor-before; commit mm for M [t]; ");
+  EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
+            "wait mm for M [t]; fence tensor-after; ");
+  EXPECT_EQ(in_words(plan, role_named(plan, "M").after),
+            "commit mm of M [t] when tcgen05 is done; ");
+  EXPECT_EQ(in_words(plan, role_named(plan, "E").after),
+            "wait mm of M [t]; fence tensor-after; compute read @ 3:1 [t]; "
+            "compute store @ 4:1 [t]; ");
+}
+
+// Without somebody who fills it, the place is given back when it has been read.
+TEST(TensorAround, WhatIsReadIsGivenBack) {
+  Plan plan = kernel_plan(kFresh, Tiles::persistent, false);
+  EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
+            "acquire mm of M [t]; fence tensor-after; ");
+  EXPECT_EQ(in_words(plan, role_named(plan, "M").after),
+            "commit mm of M [t] when tcgen05 is done; ");
+  EXPECT_EQ(in_words(plan, role_named(plan, "E").after),
+            "wait mm of M [t]; fence tensor-after; compute read @ 3:1 [t]; "
+            "fence tensor-before; release mm of M [t]; compute store @ 4:1 [t]; ");
+}
+
+TEST(TensorAround, IsProvenHoweverTilesCome) {
+  for (const char* text : {kProduct, kFresh, kRescaled}) {
+    for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
+      for (const bool same : {true, false}) {
+        const Plan plan = kernel_plan(text, tiles, text != kFresh, same);
+        EXPECT_EQ(plan.kernel->tiles, tiles);
+        const auto proven = prove(plan);
+        EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
+        const auto read = read_plan_json(plan_json(plan), "test");
+        ASSERT_TRUE(read.has_value()) << to_string(read.error());
+        EXPECT_EQ(*read, plan);
+      }
+    }
+  }
+}
+
+// Nobody knows of what is not written by a step: that is said, and a CTA does not go on with it.
+TEST(TensorAround, WhatNoStepFillsIsSaid) {
+  const Plan plan = kernel_plan(kProduct, Tiles::persistent, false);
+  EXPECT_EQ(plan.kernel->tiles, Tiles::one_per_cta);
+  ASSERT_EQ(plan.notes.size(), 2U) << plan.notes.back();
+  EXPECT_NE(plan.notes[1].find("not proven: that mm in tensor memory"), std::string::npos);
+  EXPECT_TRUE(prove(plan).has_value());
+}
+
+TEST(TensorAround, NoStepCanBeLeftOut) {
+  for (const char* text : {kProduct, kFresh}) {
+    const Plan good = kernel_plan(text, Tiles::persistent, text == kProduct);
+    ASSERT_EQ(rule_of(good), "");
+    for (std::size_t r = 0; r < good.roles.size(); ++r) {
+      for (const bool after : {false, true}) {
+        const std::size_t size = (after ? good.roles[r].after : good.roles[r].before).size();
+        for (std::size_t k = 0; k < size; ++k) {
+          Plan plan = good;
+          auto& steps = after ? plan.roles[r].after : plan.roles[r].before;
+          const std::string step = to_text(plan, steps[k]);
+          steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
+          // Products have a fence of their own in the loop.
+          const bool twice = step == "fence tensor-after" && good.roles[r].name == "M";
+          EXPECT_EQ(rule_of(plan).empty(), twice) << good.roles[r].name << ": " << step;
+        }
+      }
+    }
+  }
+}
+
+// What a one-warp role does, or one that does not begin with a warpgroup, leaves lanes out.
+TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
+  Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
+  Role& reader = role_named(plan, "E");
+  for (const int warps : {1, 3, 4}) {
+    reader.warps = warps;
+    for (Channel& channel : plan.channels) {
+      if (plan[channel.producer].name == "E") channel.full_arrivals = warps;
+    }
+    EXPECT_EQ(rule_of(plan), warps == 4 ? "" : "memory") << warps;
+  }
+}
+
+TEST(TensorAround, ThePlaceIsSharedWithNothing) {
+  Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
+  Buffer other = plan[plan.kernel->around[1].tensor.front().buffer];
+  other.name = "other";
+  other.initial = 0;
+  other.offset += other.size;  // exactly behind it
+  plan.buffers.push_back(other);
+  EXPECT_EQ(rule_of(plan), "");
+  plan.buffers.back().offset -= 1;
+  EXPECT_EQ(rule_of(plan), "memory");
+}
+
+// The first product is not done when a thread of its role has gone on.
+TEST(TensorAround, ThreadsDoNotSpeakForTheUnit) {
+  Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
+  for (Step& step : role_named(plan, "M").after) step.arrival = Arrival::threads;
+  EXPECT_EQ(rule_of(plan), "read-before-write");
+}
+
+}  // namespace
+}  // namespace twill::plan::testing
