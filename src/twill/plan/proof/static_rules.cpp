@@ -18,14 +18,9 @@ class StaticCheck {
   void check() {
     check_launch();
     check_registers();
-    check_memory();
-    check_homes();
     check_named_barriers();
-    check_places();
     for (const Role& role : plan_.roles) check_steps(role);
     for (const Role& role : plan_.roles) check_tail(role);
-    check_mechanisms();
-    check_tensor_places(plan_, findings_);
   }
 
  private:
@@ -47,25 +42,6 @@ class StaticCheck {
     if (stores && !drains) {
       findings_.add("groups",
                     fmt::format("role {} may exit while its bulk stores still read", role.name));
-    }
-  }
-
-  /// What a mechanism writes lies where it can write.
-  void check_mechanisms() {
-    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
-      const auto home = plan_.values[v].home;
-      const Mechanism how = plan_.mechanisms[v];
-      if (!home) continue;
-      const Residence where = plan_[*home].residence;
-      const bool fits = is_copy(how) ? where == Residence::shared
-                        : how == Mechanism::scoreboard || how == Mechanism::wgmma
-                            ? where == Residence::registers
-                        : how == Mechanism::tcgen05 ? where != Residence::registers
-                                                    : true;
-      if (fits) continue;
-      findings_.add("memory",
-                    fmt::format("{} is {}, which does not write {} memory",
-                                plan_.problem.ops()[v].name, name_of(how), name_of(where)));
     }
   }
 
@@ -144,97 +120,6 @@ class StaticCheck {
     return least;
   }
 
-  void check_memory() {
-    for (const Buffer& buffer : plan_.buffers) {
-      if (buffer.residence == Residence::registers || buffer.memory.empty()) continue;
-      const auto memories = plan_.problem.memories();
-      const auto memory =
-          std::find_if(memories.begin(), memories.end(),
-                       [&](const problem::Memory& m) { return m.name == buffer.memory; });
-      if (memory == memories.end()) {
-        findings_.add("memory", fmt::format("buffer {} is in memory {}, which there is not",
-                                            buffer.name, buffer.memory));
-        continue;
-      }
-      const bool tensor = buffer.memory == "TMEM";
-      if (tensor != (buffer.residence == Residence::tensor)) {
-        findings_.add("memory", fmt::format("buffer {} is not of the kind of memory {}",
-                                            buffer.name, buffer.memory));
-      }
-      const Amount end = buffer.offset + buffer.size * buffer.depth;
-      if (buffer.resident) {
-        const auto index = static_cast<std::size_t>(memory - memories.begin());
-        const auto& reserved = plan_.limits.reserved;
-        check_resident(buffer, memory->capacity + (index < reserved.size() ? reserved[index] : 0));
-        continue;
-      }
-      if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
-        findings_.add("memory", fmt::format("buffer {} ends at {}, beyond the {} of {}",
-                                            buffer.name, end, memory->capacity, buffer.memory));
-      }
-    }
-  }
-
-  /// Residents lie within what the loop and they have of the memory, and apart from all others.
-  void check_resident(const Buffer& buffer, Amount capacity) {
-    const auto overlaps = [&](const Buffer& other) {
-      return &other != &buffer && other.residence == buffer.residence &&
-             other.memory == buffer.memory && other.offset < buffer.offset + buffer.size &&
-             buffer.offset < other.offset + other.size * other.depth;
-    };
-    if (buffer.offset + buffer.size > capacity) {
-      findings_.add("memory",
-                    fmt::format("resident {} ends at {}, beyond the {} of {}", buffer.name,
-                                buffer.offset + buffer.size, capacity, buffer.memory));
-    }
-    if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
-      findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
-    }
-    const BufferId id(static_cast<std::size_t>(&buffer - plan_.buffers.data()));
-    for (const Value& value : plan_.values) {
-      if (value.home != id && value.staged != id) continue;
-      findings_.add("memory", fmt::format("resident {} is written in the loop", buffer.name));
-    }
-  }
-
-  /// A value has a place of its own size.
-  void check_homes() {
-    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
-      const problem::Op& op = plan_.problem.ops()[v];
-      const Value& value = plan_.values[v];
-      Amount size = op.registers;
-      bool registers = true;
-      for (const problem::Footprint& footprint : op.footprint) {
-        size = footprint.amount;
-        registers = false;
-      }
-      const bool has_room = value.home && plan_[*value.home].size >= size;
-      const bool kind = !value.home || size == 0 || registers == false ||
-                        plan_[*value.home].residence == Residence::registers || in_memory(OpId(v));
-      if (size > 0 && (!has_room || !kind)) {
-        findings_.add("memory", fmt::format("{} needs a place for {}, which it does not have",
-                                            op.name, size));
-      }
-      if (!value.staged) continue;
-      const Amount bytes = Amount{4} * op.registers * 32 * warps_of(OpId(v));
-      if (plan_[*value.staged].residence != Residence::shared ||
-          plan_[*value.staged].size < bytes) {
-        findings_.add("memory", fmt::format("the staging buffer of {} has no room for {} bytes",
-                                            op.name, bytes));
-      }
-    }
-  }
-
-  /// Whether an op that holds registers updates in place what lies in memory.
-  bool in_memory(OpId op) const {
-    return plan_[*plan_.values[op.index()].home].residence != Residence::registers;
-  }
-
-  int warps_of(OpId op) const {
-    const auto role = role_of(plan_, op);
-    return role ? plan_[*role].warps : 1;
-  }
-
   void check_named_barriers() {
     std::map<int, std::string> users;
     const auto use = [&](int id, const std::string& who) {
@@ -281,24 +166,6 @@ class StaticCheck {
       }
       if (is_copy(outside.mechanism) && !step.channel) {
         findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", outside.what));
-      }
-    }
-  }
-
-  /// A staging buffer belongs to one role, a resident is filled by one copy, and has room for it.
-  void check_places() {
-    if (!plan_.kernel) return;
-    std::map<BufferId, RoleId> users;
-    std::map<BufferId, int> filled;
-    for (const Outside& outside : plan_.kernel->around) {
-      for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
-        const BufferId buffer = outside.buffers[k];
-        const auto [at, fresh] = users.emplace(buffer, outside.roles[k]);
-        if ((!fresh && at->second != outside.roles[k]) ||
-            (is_copy(outside.mechanism) && ++filled[buffer] > 1)) {
-          findings_.add("memory",
-                        fmt::format("resident {} is written by several", plan_[buffer].name));
-        }
       }
     }
   }
@@ -365,6 +232,10 @@ class StaticCheck {
 
 }  // namespace
 
-void check_static(const Plan& plan, Findings& findings) { StaticCheck(plan, findings).check(); }
+void check_static(const Plan& plan, Findings& findings) {
+  StaticCheck(plan, findings).check();
+  check_places(plan, findings);
+  check_tensor_places(plan, findings);
+}
 
 }  // namespace twill::plan::proof
