@@ -308,6 +308,14 @@ TEST(Refusals, SayWhatIsMissing) {
             "strategy modulo: it has no depth to choose");
 }
 
+// Where one warp starts the products, they are a partition of their own, and one consumer will do.
+TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
+  const Problem apart = loop("fwd_b1");
+  const auto made = arrange(apart, {Strategy::triton, {}}, {}, {});
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_EQ(made->answer.verdict, schedule::Verdict::feasible) << made->answer.argument;
+}
+
 // Infeasible by a strategy is not infeasible: the answer names whose verdict it is.
 TEST(Refusals, InfeasibleNamesTheStrategy) {
   const Problem tight = changed(loop("fwd_h2"), [](problem::Parts& parts) {

@@ -114,10 +114,24 @@ Result<Terms> posed(Parts parts, std::vector<GroupId> groups,
   return terms;
 }
 
+/// Whether products are started by one warp, and so in a partition of their own: Blackwell.
+bool products_apart(const Problem& problem) {
+  const auto ops = problem.ops();
+  const auto multiplies = [](const problem::Op& op) {  // loads have no unit, stores no result
+    const bool result = op.registers > 0 || !op.footprint.empty();
+    return is_product(op) && op.ways.front().unit && result;
+  };
+  return problem.in_force(Rule::width) && std::any_of(ops.begin(), ops.end(), multiplies) &&
+         std::none_of(ops.begin(), ops.end(),
+                      [&](const problem::Op& op) { return multiplies(op) && op.warps > 1; });
+}
+
 Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optional<int> depth) {
   const std::vector<GroupId> compute = compute_groups(problem);
-  if (compute.size() < 2) return fail({}, "the pool has no two groups to compute");
-  if (tiles.count < 2) return fail({}, "the rows are not cut into sub-tiles for two consumers");
+  if (!products_apart(problem)) {
+    if (compute.size() < 2) return fail({}, "the pool has no two groups to compute");
+    if (tiles.count < 2) return fail({}, "the rows are not cut into sub-tiles for two consumers");
+  }
   TWILL_TRY(std::vector<GroupId> groups, specialized(problem, tiles));
   std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
   Parts parts = problem.parts();
