@@ -129,6 +129,19 @@ schedule at its slowest co-run rates (of `twill` also at the fastest). What is m
 |---|{rule}
 """
 
+EVERY_HEAD = """
+## Every kernel on {machine}, simulated
+
+The same for everything in `kernels/` with tensor-core work: simulated cycles per iteration, and the II. Where there is none,
+`twill compare KERNEL` says why. What printed kernels take on an H200, beside what was simulated, is in
+[hardware.md](hardware.md).
+
+| kernel | {names} |
+|---|{rule}
+"""
+
+ARCHITECTURES = {"h200": "sm_90", "b200": "sm_100"}
+
 # Strategy: the synthetic loop of its structure that was timed, its cycles.
 TIMED = {
     "twill": ("Flash Attention 3's order, ping-pong barriers", "2422"),
@@ -278,6 +291,23 @@ def compared(program, machine, path, options):
     return {row["strategy"]: row for row in json.loads(done.stdout)["rows"]}, ""
 
 
+def strategy_cell(answer):
+    simulated = "-" if answer["simulated"] is None else f"{answer['simulated']:.0f}"
+    interval = answer["initiation_interval"]
+    return simulated if interval is None else f"{simulated} ({interval})"
+
+
+def every_kernel_section(program, machine):
+    """A row for each kernel of the machine's architecture."""
+    table = EVERY_HEAD.format(machine=machine, names=" | ".join(STRATEGIES), rule="---|" * len(STRATEGIES))
+    for file in sorted((ROOT / "kernels").glob(f"*/{ARCHITECTURES[machine]}/*.pre.ttgir")):
+        path = str(file.relative_to(ROOT / "kernels")).removesuffix(".pre.ttgir")
+        rows, _ = compared(program, machine, path, [])
+        if rows is not None:
+            table += row([path, *(strategy_cell(rows[name]) for name in STRATEGIES)])
+    return table
+
+
 def strategy_section(program, machine):
     """The table of all strategies, why cells are empty, and the attention loop beside timed ones."""
     head = STRATEGIES_HEAD.format(machine=machine, names=" | ".join(STRATEGIES), rule="---|" * len(STRATEGIES))
@@ -290,9 +320,7 @@ def strategy_section(program, machine):
         cells = []
         for name in STRATEGIES:
             answer = rows[name]
-            simulated = "-" if answer["simulated"] is None else f"{answer['simulated']:.0f}"
-            interval = answer["initiation_interval"]
-            cells.append(simulated if interval is None else f"{simulated} ({interval})")
+            cells.append(strategy_cell(answer))
             notes += f"- {title}, {name}: {answer['note']}\n" if answer["note"] else ""
         table += row([title, *cells])
         if path == "fa_fwd/sm_90/d128" and not options:
@@ -377,6 +405,7 @@ def main():
         text += KERNELS_HEAD.format(machine=machine, about=about) + "".join(kernel_rows(program, machine))
         text += SIMULATED_HEAD.format(machine=machine) + "".join(simulated_rows(program, machine))
         text += strategy_section(program, machine)
+        text += every_kernel_section(program, machine)
     text += FORCED_HEAD + "".join(forced_rows(program))
     text += measured_section()
     arguments.output.write_text(text)

@@ -82,6 +82,7 @@ int close_loop(Choices choices, const driver::EmittedCuda& first) {
 int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
+  if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
   const auto emitted = emit_once(choices);
@@ -101,6 +102,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_alternative_option(*command, request);
+  add_schedule_option(*command, request);
   add_remedy_options(*command, request);
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,

@@ -99,6 +99,24 @@ void add_alternative_option(CLI::App& command, driver::Request& request) {
       ->check(CLI::Range(0, 1000));
 }
 
+void add_schedule_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option_function<std::string>(
+          "--schedule",
+          [&request](const std::string& file) {
+            request.given = driver::Input{file, {}};
+          },
+          "Take this schedule of the loop: JSON of `twill schedule -o`, or a .loop text with a "
+          "schedule or an order")
+      ->excludes(command.get_option("--strategy"), command.get_option("--alternative"));
+}
+
+Result<void> read_schedule(driver::Request& request) {
+  if (!request.given) return {};
+  TWILL_TRY(request.given, driver::read_input(request.given->name));
+  return {};
+}
+
 void check_alternatives(const CLI::App& command, const driver::Request& request) {
   const driver::AlternativeChoice& choice = request.alternatives;
   const bool wanted = choice.list > 0 || choice.take > 0;

@@ -12,8 +12,8 @@ class App;
 namespace twill::cli {
 
 /// The options that say which loop of a kernel is meant, and how it is posed: --machine, --loop,
-/// --subtile, --pool, --strict and --hand-offs. `pool_help` says what happens without --pool. `request` must
-/// live as long as the options.
+/// --subtile, --pool, --strict and --hand-offs. `pool_help` says what happens without --pool.
+/// `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 
 /// --strategy and --depth, with the same lifetimes.
@@ -27,6 +27,11 @@ void add_remedy_options(CLI::App& command, driver::Request& request);
 void add_cluster_option(CLI::App& command, driver::Request& request);
 /// --alternative and --within, of the schedule.
 void add_alternative_option(CLI::App& command, driver::Request& request);
+/// --schedule, of what plans; after --strategy and --alternative, which it excludes. Its file is
+/// read by `read_schedule`.
+void add_schedule_option(CLI::App& command, driver::Request& request);
+/// Fails if the file cannot be read.
+Result<void> read_schedule(driver::Request& request);
 /// Throws a usage error if the options on alternatives make no sense together. To be called when
 /// all options are read.
 void check_alternatives(const CLI::App& command, const driver::Request& request);

@@ -31,6 +31,7 @@ struct Choices {
 constexpr const char* kFooter = R"(Examples:
   twill plan kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill plan kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o plan.json
+  twill plan loops/published/fa3_forward_hopper.loop --schedule loops/published/fa3_forward_hopper.loop
   twill plan --check plan.json)";
 
 /// What is wrong, with its evidence, on standard error.
@@ -88,6 +89,7 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   if (choices.check) return show_checked(*input, choices.request.machine);
+  if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
   const auto planned = driver::plan_loop(choices.request);
@@ -100,6 +102,13 @@ int run(Choices choices) {
 
 int show_missing_plan(const driver::PlannedLoop& planned) {
   warn(planned.outcome.warnings);
+  if (!planned.outcome.violations.empty()) {
+    std::fputs("twill: error: the schedule breaks a rule\n", stderr);
+    for (const std::string& line : planned.outcome.violations) {
+      std::fprintf(stderr, "  %s\n", line.c_str());
+    }
+    return kUnverified;
+  }
   if (planned.findings.empty()) {
     std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",
                  planned.outcome.answer.argument.c_str());
@@ -128,6 +137,7 @@ void add_plan_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_alternative_option(*command, request);
+  add_schedule_option(*command, request);
   add_remedy_options(*command, request);
   add_cluster_option(*command, request);
   add_work_limit_option(*command, request,

@@ -57,6 +57,10 @@ int show_no_plan(const Choices& choices, const driver::SimulatedLoop& loop) {
         "twill: error: our plan fails its proof; this is a bug of ours, please report it", lines,
         kUnverified);
   }
+  if (!loop.outcome->violations.empty()) {
+    return show_findings("twill: error: the schedule breaks a rule", loop.outcome->violations,
+                         kUnverified);
+  }
   const int code = exit_code_of(*loop.outcome);
   return show_findings(
       "twill: error: there is no schedule to simulate: " + loop.outcome->answer.argument, {},
@@ -97,6 +101,7 @@ int run(Choices choices) {
   }
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
+  if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
   if (choices.numbers) {
@@ -122,6 +127,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_alternative_option(*command, request);
+  add_schedule_option(*command, request);
   add_cluster_option(*command, request);
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")

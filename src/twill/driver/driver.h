@@ -53,6 +53,8 @@ struct Request {
   std::string pool;                     ///< only this pool of the machine; default: all of them
   strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
+  std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
+                               ///< or a `.loop` text with a schedule or an order
   bool strict = false;                  ///< refuse operations that only the default rule prices
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
@@ -62,6 +64,9 @@ struct Request {
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   solve::Options limits;
+  /// Whether the schedule wanted is one in particular, for which no other will do.
+  bool names_schedule() const { return alternatives.take > 0 || given.has_value(); }
+
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };
 
@@ -88,6 +93,9 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 ///
 /// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
 /// text and hash are those of the whole.
+///
+/// With a given schedule nothing is looked for: the outcome has it, as feasible, by strategy
+/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule of.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.

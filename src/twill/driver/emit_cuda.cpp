@@ -85,7 +85,7 @@ std::vector<std::string> others_of(std::vector<std::string> pools, const report:
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
-                            request.alternatives.take == 0 && request.pool.empty();
+                            !request.names_schedule() && request.pool.empty();
   const report::Outcome outcome = planned.outcome;
   auto first = printed(request, stamps, std::move(planned));
   if (first || !may_be_other) return first;
@@ -222,7 +222,7 @@ std::optional<Remedy> remedy_for(const Request& request, const GateVerdict& verd
     remedy.words = "with pins (--pins)";
     return remedy;
   }
-  if (request.alternatives.take > 0) return std::nullopt;  // solved again it would be another
+  if (request.names_schedule()) return std::nullopt;  // solved again it would be another
   if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
   remedy.request.spare_registers += kMoreRegisters;
   remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",

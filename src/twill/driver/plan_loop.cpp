@@ -147,7 +147,8 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   if (!checked) return Attempt{};  // the outcome's violations say it
   plan::Setting setting;
   setting.shrink = shrink;
-  const bool may_take_turns = outcome.strategy == "twill";  // no other relies on them
+  // No other strategy relies on them.
+  const bool may_take_turns = outcome.strategy == "twill" || request.given;
   setting.tokens = may_take_turns;
   setting.pins = request.pins;
   setting.ring_depth = outcome.ring_depth;
@@ -287,7 +288,8 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings), seconds};
   }
   const Diagnostic refusal = *best.refusal;
-  const bool alone = first.alternative > 0;  // another pool has other alternatives
+  // Another pool has other alternatives, and nobody asks for another than the given schedule.
+  const bool alone = request.names_schedule();
   // Also those that were never solved, since they cannot have the fastest schedule.
   Substitutes substitutes(request, kernel ? kernel->pools : std::vector<std::string>(),
                           std::move(first));

@@ -6,6 +6,7 @@
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/ends.h"
+#include "twill/driver/given.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/notary.h"
@@ -140,6 +141,10 @@ Result<Certified> schedule_once(const Request& request, Notary notary) {
   if (form == Form::schedule_json) {
     return fail({request.input.name}, "a schedule is not scheduled again",
                 "`twill verify` checks it");
+  }
+  if (request.given) {
+    TWILL_TRY(report::Outcome outcome, given_schedule(request));
+    return Certified{std::move(outcome), {}};
   }
   TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
   if (request.normalize) return schedule_normalized(request, std::move(notary));

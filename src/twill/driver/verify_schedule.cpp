@@ -2,6 +2,7 @@
 
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
+#include "twill/driver/given.h"
 #include "twill/driver/input.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/bounds.h"
@@ -20,7 +21,6 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
   answer.lower_bound = schedule::min_ii(problem);
   report::Outcome outcome = described(input, std::move(problem), std::move(answer));
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
-  leave_what_exists(outcome);
   return outcome;
 }
 
@@ -39,7 +39,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
 
 }  // namespace
 
-Result<report::Outcome> verify_schedule(const Input& input) {
+Result<report::Outcome> read_given(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
   if (form == Form::ttgir) {
     return fail({input.name}, "a TTGIR kernel holds no schedule to verify",
@@ -54,6 +54,12 @@ Result<report::Outcome> verify_schedule(const Input& input) {
   if (loop.order) return follow(input, std::move(loop.problem), *loop.order);
   return fail({input.name}, "there is neither a schedule nor an order in it to verify",
               "`twill schedule` finds a schedule");
+}
+
+Result<report::Outcome> verify_schedule(const Input& input) {
+  TWILL_TRY(report::Outcome outcome, read_given(input));
+  leave_what_exists(outcome);
+  return outcome;
 }
 
 Result<report::Outcome> evaluate_order(const Input& input) {

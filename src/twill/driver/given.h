@@ -1,0 +1,19 @@
+#pragma once
+
+#include "twill/driver/driver.h"
+
+/// Internal to the driver: schedules that somebody else made.
+namespace twill::driver {
+
+/// The schedule or the order that stands in a `.loop` file or in a schedule JSON, checked: broken
+/// rules are violations. Of an order, the earliest schedule at its least II. The Problem is the
+/// whole, with the hand-offs that the schedule does without.
+Result<report::Outcome> read_given(const Input& input);
+
+/// In place of a schedule that is looked for: the outcome for `request.given`, a schedule or an
+/// order of this input's loop: at whichever rate and pool the loop poses the Problem of the given
+/// one. Broken rules are the outcome's violations. Fails if no pool does. Precondition:
+/// `request.given` is there.
+Result<report::Outcome> given_schedule(const Request& request);
+
+}  // namespace twill::driver
