@@ -2,7 +2,8 @@
 """Runs emitted kernels whose tiles threads copy on the host: cuda_host_test.py TWILL CXX
 
 Protects: chunks, masks, swizzles, rings, barriers, trip counts and stores of what `twill emit cuda` prints for pointer loads, of each
-strategy, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program compares with a plain loop.
+strategy, and with one tile for each CTA, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program
+compares with a plain loop.
 """
 import pathlib
 import shutil
@@ -26,9 +27,9 @@ KERNELS = (("kernels/gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("test
            ("kernels/conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
 
 
-def run(twill, cxx, scratch, kernel, program, sizes, strategy):
+def run(twill, cxx, scratch, kernel, program, sizes, strategy, *options):
     folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-    emitted = [twill, "emit", "cuda", str(ROOT / kernel), "--machine", "h200", "--strategy", strategy, "-o", str(folder)]
+    emitted = [twill, "emit", "cuda", str(ROOT / kernel), "--machine", "h200", "--strategy", strategy, *options, "-o", str(folder)]
     subprocess.run(emitted, check=True, capture_output=True)
     (folder / "kernel.cu").rename(folder / "kernel.h")
     shutil.rmtree(folder / "runtime")
@@ -43,7 +44,7 @@ def run(twill, cxx, scratch, kernel, program, sizes, strategy):
     for size in sizes:
         done = subprocess.run([str(built), *size.split()], capture_output=True, text=True, timeout=120)
         if done.returncode:
-            wrong.append(f"{kernel} {size}, {strategy}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+            wrong.append(f"{kernel} {size}, {' '.join([strategy, *options])}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return wrong
 
 
@@ -54,6 +55,7 @@ def main():
         for kernel, program, sizes in KERNELS:
             for strategy in STRATEGIES:
                 wrong += run(twill, cxx, scratch, kernel, program, sizes, strategy)
+            wrong += run(twill, cxx, scratch, kernel, program, sizes[1:3], "twill", "--tiles", "one")
     print("\n".join(wrong) or "all of them compute what they should")
     return 1 if wrong else 0
 

@@ -122,7 +122,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_alternative_option(*command, request);
-  add_cluster_option(*command, request);
+  add_tile_options(*command, request);
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
           ->capture_default_str()
@@ -149,6 +149,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   command->footer(kFooter);
   command->callback([choices, jitter, command, &session] {
     check_alternatives(*command, choices->request);
+    check_tiles(choices->request);
     if (*jitter) choices->wanted.jitter = choices->seed;
     session.command = [choices] { return run(*choices); };
   });

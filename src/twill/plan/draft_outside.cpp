@@ -116,25 +116,6 @@ class Staging {
   std::map<RoleId, BufferId> made_;
 };
 
-/// Why a CTA cannot go on to another tile: something is there before the loop, or left after it,
-/// that no step of the plan puts there or waits for.
-std::optional<std::string> bound_to_one_tile(const Plan& plan) {
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-    const Buffer& buffer = plan.buffers[b];
-    if (buffer.residence == Residence::registers) continue;
-    const bool filled = std::any_of(
-        plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
-          return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
-                 outside.buffers.end();
-        });
-    if (buffer.residence == Residence::tensor || buffer.initial > 0 ||
-        (buffer.resident && !filled)) {
-      return buffer.name;
-    }
-  }
-  return std::nullopt;
-}
-
 /// Tensor memory around the loop is in no step's hands: what is there before, and when what is left
 /// there is done.
 void note_tensor_memory(Draft& draft, const Setting& setting) {
@@ -176,6 +157,23 @@ void settle_cluster(Draft& draft) {
 }
 
 }  // namespace
+
+std::optional<std::string> bound_to_one_tile(const Plan& plan) {
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    if (buffer.residence == Residence::registers) continue;
+    const bool filled = std::any_of(
+        plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
+          return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
+                 outside.buffers.end();
+        });
+    if (buffer.residence == Residence::tensor || buffer.initial > 0 ||
+        (buffer.resident && !filled)) {
+      return buffer.name;
+    }
+  }
+  return std::nullopt;
+}
 
 Result<void> make_outside(Draft& draft, const Setting& setting) {
   std::vector<BufferId> residents;

@@ -267,6 +267,9 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
     print_persistent_grid(text, *view.plan().kernel, name);
   } else {
     text.line(
+        "if (grid_y > 65535 || grid_z > 65535) return \"launch: the grid exceeds 65535 along y or "
+        "z\";");
+    text.line(
         "how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "
         "static_cast<unsigned>(grid_z));");
   }
