@@ -70,7 +70,7 @@ TEST(Swizzle, MovesPiecesOfSixteenBytesByTheirRow) {
 
 template <int Swizzle>
 bool is_a_permutation() {
-  std::bitset<8 * Swizzle> taken;
+  std::bitset<std::size_t{8} * Swizzle> taken;
   for (int row = 0; row < 8; ++row) {
     for (int byte = 0; byte < Swizzle; ++byte) {
       const auto place = static_cast<std::size_t>(swizzled<Swizzle>(row, byte));
