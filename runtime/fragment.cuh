@@ -96,17 +96,25 @@ __device__ __forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32
                : "memory");
 }
 
-namespace detail {
-
-/// Where this lane's row of the 16 x 16 block at (16 * warp, column) begins; see store_fragment.
-__device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t panel_bytes,
-                                           int column) {
-  const int thread = thread_here();
+/// Bytes from the panels to where the row begins that `thread` gives stmatrix of the 16 x 16 block
+/// at (first_row + 16 * warp, column); see store_fragment.
+__host__ __device__ __forceinline__ constexpr uint32_t block_row_offset(int thread, int first_row,
+                                                                        uint32_t panel_bytes,
+                                                                        int column) {
   const int lane = thread % 32;
   const int row = first_row + thread % 128 / 32 * 16 + lane % 16;
   const int chunk = column % 64 / 8 + lane / 16;
-  return static_cast<char*>(panels) + static_cast<uint32_t>(column / 64) * panel_bytes + row * 128 +
-         ((chunk ^ (row % 8)) * 16);
+  return static_cast<uint32_t>(column / 64) * panel_bytes +
+         static_cast<uint32_t>(row * 128 + (chunk ^ (row % 8)) * 16);
+}
+
+namespace detail {
+
+/// Where this lane's row begins.
+__device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t panel_bytes,
+                                           int column) {
+  return static_cast<char*>(panels) +
+         block_row_offset(thread_here(), first_row, panel_bytes, column);
 }
 
 }  // namespace detail

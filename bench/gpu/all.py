@@ -1,9 +1,9 @@
 """All of it on a GPU machine, in one command: `all.py [--program build/release/twill] [--folder gpu.out] [--only REGEX]`.
 
-Emits the kernels, checks them against float64, measures them beside the libraries and Triton's, and records the cycles of their
-iterations. Then bench/gpu/measured has the figures, and docs/hardware.md and docs/results.md are written from them; with --only,
-which takes some kernels (NAME.STRATEGY), they stay in FOLDER. What FOLDER has already is not done again, so a run that was
-interrupted goes on; delete the folder to begin anew. Takes about half an hour.
+Emits the kernels, attention also with one tile per CTA, checks them against float64, measures them beside the libraries and
+Triton's, and records the cycles of their iterations. Then bench/gpu/measured has the figures, and docs/hardware.md and
+docs/results.md are written from them; with --only, which takes some kernels (NAME.STRATEGY), they stay in FOLDER. What FOLDER has
+already is not done again, so a run that was interrupted goes on; delete the folder to begin anew. Takes about half an hour.
 """
 import argparse
 import pathlib
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+ONE_TILE = r"^fa_fwd.*\.(twill|modulo)$"  # are measured with one tile per CTA, too
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
@@ -47,12 +48,12 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     kernels, bf16, stamped = folder / "kernels", folder / "bf16", folder / "stamped"
     measured, cycles = folder / "h200-newest.json", folder / "h200-cycles.json"
-    once(kernels, "emit.py", kernels, *program)
+    once(kernels, "emit.py", kernels, *program, "--one-tile", ONE_TILE)
     once(bf16, "emit.py", bf16, *program, "--strategies", "twill,modulo", "--bf16")
     once(stamped, "emit.py", stamped, *program, "--strategies", "twill,modulo,triton", "--instrument", "sections")
     for emitted in (kernels, bf16):
         call("check.py", emitted, "--done", folder / "checked.txt")
-    once(measured, "measure.py", kernels, "--only", r"\.(twill|modulo)$", "--turns", 3, "--json", measured)
+    once(measured, "measure.py", kernels, "--only", r"\.(twill|modulo)(-one)?$", "--turns", 3, "--json", measured)
     once(cycles, "timeline.py", stamped, "--json", cycles)
     if options.only:
         return

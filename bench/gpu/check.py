@@ -1,16 +1,22 @@
-"""Checks emitted kernels on a GPU against float64: `check.py FOLDER [--only REGEX] [--launches N] [--small] [--done FILE]`.
+"""Checks emitted kernels on a GPU against float64: `check.py FOLDER [--only REGEX] [--launches N] [--small] [--done FILE]
+[--sanitizer TOOL [--found FILE]]`.
 
 Fresh random inputs, poisoned outputs, odd sizes, trip counts from zero up; then many launches of a small problem back to
 back, whose result must not change. A kernel whose name stands in the file --done is left out, and what passes is added to
 it, so that a run can be resumed.
+
+With --sanitizer (memcheck, racecheck, synccheck, initcheck) each kernel runs at the small sizes under compute-sanitizer, in a process of
+its own; what the tool says is recorded in the file --found, and kernels that have a verdict there are not run again.
 """
 import argparse
 import pathlib
+import re
 import sys
 
 import torch
 
 import kernels
+import sanitize
 
 
 def error_of(output, reference):
@@ -40,14 +46,31 @@ def check_many(kernel, launches):
     return all(torch.equal(a, b) for a, b in zip(first, problem.outputs))
 
 
+def sanitized(options):
+    """How many kernels are not clean under the tool; all are compiled first, by this process."""
+    labels = [kernel.label for kernel in kernels.build(options.folder, options.only)]
+
+    def command_of(label):
+        return [sys.executable, __file__, options.folder, "--only", f"^{re.escape(label)}$", "--small", "--launches", "0"]
+
+    return sanitize.run(labels, options.sanitizer, options.found, command_of, options.timeout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--only")
-    parser.add_argument("--launches", type=int, default=200, help="of strategies other than twill; twill gets 50 times that")
-    parser.add_argument("--small", action="store_true", help="only the first sizes, for compute-sanitizer")
+    parser.add_argument("--launches", type=int, default=200, help="of strategies other than twill; twill gets 50 times that; 0: none")
+    parser.add_argument("--small", action="store_true", help="only the first sizes")
     parser.add_argument("--done", type=pathlib.Path)
+    parser.add_argument("--sanitizer", choices=sanitize.TOOLS)
+    parser.add_argument("--found", type=pathlib.Path, default=pathlib.Path("sanitized.json"), help="where --sanitizer records what it finds")
+    parser.add_argument("--timeout", type=int, default=1200, help="seconds of a kernel under --sanitizer")
     options = parser.parse_args()
+    if options.sanitizer:
+        failed = sanitized(options)
+        print(f"{failed} not clean")
+        sys.exit(failed > 0)
     done = options.done.read_text().split() if options.done and options.done.exists() else []
     failed = 0
     for kernel in kernels.build(options.folder, options.only):
@@ -62,7 +85,7 @@ def main():
             if at is None or error > worst:
                 worst, at = error, size
         launches = options.launches * (50 if kernel.strategy.startswith("twill") else 1)
-        same = check_many(kernel, launches)
+        same = launches == 0 or check_many(kernel, launches)
         good = worst <= limit and same
         failed += not good
         print(f"{'ok  ' if good else 'FAIL'} {kernel.label}: largest relative error {worst:.2e} at {at}; "

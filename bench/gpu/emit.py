@@ -1,7 +1,9 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--cluster N] [--alternatives K]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--one-tile REGEX] [--cluster N]
+[--alternatives K]`.
 
 Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
-prints for bf16 inputs: nothing in these kernels depends on which of the two it is. What cannot be emitted is listed with the reason.
+prints for bf16 inputs: nothing in these kernels depends on which of the two it is. With --one-tile, the kernels that match come with one tile per CTA, too, as
+NAME.STRATEGY-one. What cannot be emitted is listed with the reason.
 """
 import argparse
 import json
@@ -56,6 +58,14 @@ def model(program, name, strategy):
     return dict(fastest=bracket.get("fastest"), slowest=bracket.get("slowest"), expected=row["expected"], simulated=row["simulated"])
 
 
+def variants(options, kernel):
+    """What stands behind the strategy in a name, and the options it stands for."""
+    found = [(f"-c{options.cluster}", ["--cluster", str(options.cluster)]) if options.cluster else ("", [])]
+    if options.one_tile and re.search(options.one_tile, kernel):
+        found.append(("-one", ["--tiles", "one"]))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -64,6 +74,7 @@ def main():
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--instrument", choices=["sections", "steps"], help="with clock stamps; what the model says goes to model.json")
+    parser.add_argument("--one-tile", default="", metavar="REGEX", help="of which kernels to emit those with one tile per CTA, too")
     parser.add_argument("--cluster", type=int, choices=[1, 2], help="as `twill emit cuda` has it; stands behind the strategy in the name")
     parser.add_argument("--alternatives", type=int, default=0, help="also the first so many, as strategies alt1, alt2, ...")
     options = parser.parse_args()
@@ -73,17 +84,17 @@ def main():
     numbered = {f"alt{n}": ["--alternative", str(n)] for n in range(1, options.alternatives + 1)}
     for strategy in [*options.strategies.split(","), *numbered]:
         for name in SOURCES:
-            cluster = ["--cluster", str(options.cluster)] if options.cluster else []
-            label = f"{name}.{strategy}" + (f"-c{options.cluster}" if cluster else "") + (".bf16" if options.bf16 else "")
-            if not re.search(options.only, label) or (name in BF16_ONLY and not options.bf16):
-                continue
-            stamps = ["--instrument", options.instrument] if options.instrument else []
-            base = "twill" if strategy in numbered else strategy
-            done = emit(options.program, name, base, options.folder / label, options.bf16, [*cluster, *stamps, *numbered.get(strategy, [])])
-            if done.returncode != 0:
-                print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
-            elif stamps:
-                (options.folder / label / "model.json").write_text(json.dumps(model(options.program, name, base), indent=1))
+            for variant, words in variants(options, f"{name}.{strategy}"):
+                label = f"{name}.{strategy}{variant}" + (".bf16" if options.bf16 else "")
+                if not re.search(options.only, label) or (name in BF16_ONLY and not options.bf16):
+                    continue
+                stamps = ["--instrument", options.instrument] if options.instrument else []
+                base = "twill" if strategy in numbered else strategy
+                done = emit(options.program, name, base, options.folder / label, options.bf16, [*words, *stamps, *numbered.get(strategy, [])])
+                if done.returncode != 0:
+                    print(f"{label}: not emitted: {done.stderr.strip().splitlines()[0]}", file=sys.stderr)
+                elif stamps:
+                    (options.folder / label / "model.json").write_text(json.dumps(model(options.program, name, base), indent=1))
 
 
 if __name__ == "__main__":

@@ -287,7 +287,8 @@ KERNELS = {
 
 
 class Kernel:
-    """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs."""
+    """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs; of the strategy, -c2 is the variant
+    in clusters of two, -one the one with one tile per CTA. What is compiled already, by the same command, is taken as it is."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -299,21 +300,31 @@ class Kernel:
 
     def start_build(self):
         command = [*NVCC, f"-I{self.folder}", "-o", str(self.folder / "kernel.so"), str(self.folder / "kernel.cu")]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.command = " ".join(command) + "\n"
+        self.process = None if self.is_built() else subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def is_built(self):
+        """Whether the library and the log of its build, written after it, are there and no older than the source."""
+        source, library, log = (self.folder / name for name in ("kernel.cu", "kernel.so", "nvcc.log"))
+        if not library.exists() or not log.exists() or not log.read_text().startswith(self.command):
+            return False
+        return source.stat().st_mtime <= library.stat().st_mtime <= log.stat().st_mtime
 
     def finish_build(self):
-        """What is wrong with the build: an error, spills, serialized wgmma; empty if nothing."""
-        log = self.process.communicate()[0]
-        (self.folder / "nvcc.log").write_text(log)
-        if self.process.returncode != 0:
-            return log[-2000:]
+        """Whether there is a library, and what is wrong with it: an error, spills, serialized wgmma; empty if nothing."""
+        if self.process:
+            output = self.process.communicate()[0]
+            (self.folder / "nvcc.log").write_text(self.command + output if self.process.returncode == 0 else output)
+            if self.process.returncode != 0:
+                return False, output[-2000:]
+        log = (self.folder / "nvcc.log").read_text()
         wrong = [line for line in log.splitlines() if re.search(r"C75\d\d|C7602|serialized", line)]
         wrong += [line for line in log.splitlines() if re.search(r"[1-9]\d* bytes spill", line)]
         library = ctypes.CDLL(str(self.folder / "kernel.so"))
         entry = re.search(r"const char\* (launch_\w+)\(", (self.folder / "kernel.cu").read_text())[1]
         self.entry = getattr(library, entry)
         self.entry.restype = ctypes.c_char_p
-        return "\n".join(wrong)
+        return True, "\n".join(wrong)
 
     def launch(self, problem, stamps=None):
         """`stamps`: where an instrumented kernel records them, and how many a role; none if it is not given."""
@@ -333,9 +344,9 @@ def build(folder, only=None):
         kernel.start_build()
     built = []
     for kernel in kernels:
-        complaint = kernel.finish_build()
+        good, complaint = kernel.finish_build()
         if complaint:
             print(f"{kernel.label}: {complaint}", flush=True)
-        if kernel.process.returncode == 0:
+        if good:
             built.append(kernel)
     return built

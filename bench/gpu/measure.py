@@ -1,11 +1,12 @@
 """Measures emitted kernels beside the libraries, all in one run: `measure.py FOLDER [--only REGEX] [--json FILE]`.
 
-The last figure of a row is its speed over that of the library. Everybody gets the same inputs, takes turns, and is measured for a while each turn; the median over the turns counts.
-Burst: 20 ms after a quarter of a second of rest. Sustained: half a second on end, twice, after a warm-up of the whole round. Clock and power
-are sampled while that runs.
+Sizes at which all kernels of a name stand in FILE already are not measured again, so a run that was interrupted goes on; delete the file to
+begin anew. The last figure of a row is its speed over that of the library. Everybody gets the same inputs, takes turns, and is measured for
+a while each turn; the median over the turns counts. Burst: 20 ms after a quarter of a second of rest. Sustained: half a second on end,
+twice, after a warm-up of the whole round. Clock and power are sampled while that runs.
 """
 import argparse
-import json
+import pathlib
 import statistics
 import subprocess
 import threading
@@ -15,6 +16,7 @@ import torch
 
 import kernels
 import peers
+import rows
 
 ATTENTION = [(16, 16, 1024), (16, 16, 2048), (8, 16, 4096), (4, 16, 8192), (2, 16, 16384)]
 SQUARE = [(n, n, n) for n in (2048, 4096, 8192, 16384)]
@@ -76,7 +78,7 @@ def measure(name, size, group, turns):
     calls = dict(problem.peers)
     for kernel in group:
         calls[f"twill:{kernel.strategy}"] = lambda kernel=kernel: kernel.launch(problem)
-    rows = []
+    measured = []
     for regime, duration in (("burst", 0.02), ("sustained", 0.5)):
         times = {who: [] for who in calls}
         clocks = {who: (0, 0) for who in calls}
@@ -91,17 +93,22 @@ def measure(name, size, group, turns):
                 clocks[who] = sampler.medians()
         for who in calls:
             seconds = statistics.median(times[who])
-            rows.append(dict(kernel=name, dtype=str(group[0].dtype)[6:], size=list(size), who=who, regime=regime, us=seconds * 1e6,
+            measured.append(dict(kernel=name, dtype=str(group[0].dtype)[6:], size=list(size), who=who, regime=regime, us=seconds * 1e6,
                              tflops=problem.flops / seconds / 1e12, mhz=clocks[who][0], watts=clocks[who][1]))
-    return rows
+    return measured
 
 
-def show(rows):
-    best = peers.best_libraries(rows)
-    for row in rows:
+def show(measured):
+    best = peers.best_libraries(measured)
+    for row in measured:
         ratio = row["tflops"] / best.get((row["kernel"], tuple(row["size"]), row["regime"]), row["tflops"])
         print(f"{row['kernel']:22} {row['dtype']:9} {'x'.join(map(str, row['size'])):18} {row['regime']:9} {row['who']:16} "
               f"{row['us']:10.1f} us {row['tflops']:7.1f} TFLOPS {ratio:6.3f}  {row['mhz']} MHz {row['watts']} W", flush=True)
+
+
+def session():
+    """What all rows of a file have in common."""
+    return dict(device=torch.cuda.get_device_name(), torch=torch.__version__, cuda=torch.version.cuda)
 
 
 def main():
@@ -110,20 +117,22 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--sizes", type=int, help="only so many sizes of each kernel, the largest last")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
+    here = session()
+    measured = rows.read(options.json, here)
     groups = {}
     for kernel in kernels.build(options.folder, options.only):
-        groups.setdefault((kernel.name, kernel.dtype), []).append(kernel)
-    rows = []
-    for (name, _), group in groups.items():
+        groups.setdefault((kernel.name, str(kernel.dtype)[6:]), []).append(kernel)
+    for (name, dtype), group in groups.items():
         for size in SIZES[name][-options.sizes if options.sizes else None:]:
-            rows += (part := measure(name, size, group, options.turns))
+            if rows.are_there(measured, name, dtype, size, [kernel.strategy for kernel in group]):
+                continue
+            part = measure(name, size, group, options.turns)
             show(part)
+            measured = rows.without(measured, name, dtype, size) + part
             if options.json:
-                with open(options.json, "w") as file:
-                    json.dump(dict(device=torch.cuda.get_device_name(), torch=torch.__version__, cuda=torch.version.cuda,
-                                   date=time.strftime("%Y-%m-%d"), rows=rows), file, indent=1)
+                rows.write(options.json, here, measured)
 
 
 if __name__ == "__main__":

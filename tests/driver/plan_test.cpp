@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -13,9 +14,11 @@
 namespace twill::driver {
 namespace {
 
-plan::Plan plan_of(const std::string& kernel, int cluster = 1) {
+plan::Plan plan_of(const std::string& kernel, int cluster = 1,
+                   TileWalk tiles = TileWalk::where_possible) {
   Request request;
   request.cluster = cluster;
+  request.tiles = tiles;
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir");
   EXPECT_TRUE(input.has_value()) << kernel;
   request.input = *std::move(input);
@@ -85,6 +88,18 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
   EXPECT_FALSE(plan.kernel->same_trips);
+}
+
+// What is asked for wins over what may be; then no CTA has a neighbour to go along with.
+TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
+  const plan::Plan plan = plan_of("fa_fwd/sm_90/d64", 2, TileWalk::one);
+  EXPECT_EQ(plan.kernel->tiles, plan::Tiles::one_per_cta);
+  EXPECT_EQ(plan.kernel->cluster, 1);
+  EXPECT_NE(std::find(plan.notes.begin(), plan.notes.end(),
+                      "no cluster: the kernel does not walk the grid on its own"),
+            plan.notes.end());
+  EXPECT_EQ(plan_of("fa_fwd/sm_90/d64", 1, TileWalk::persistent).kernel->tiles,
+            plan::Tiles::persistent);
 }
 
 /// Of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the note

@@ -2,7 +2,8 @@
 """Runs emitted kernels whose tiles threads copy on the host: cuda_host_test.py TWILL CXX
 
 Protects: chunks, masks, swizzles, rings, barriers, trip counts and stores of what `twill emit cuda` prints for pointer loads, of each
-strategy, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program compares with a plain loop.
+strategy, and with one tile for each CTA, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program
+compares with a plain loop.
 """
 import pathlib
 import shutil
@@ -14,8 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
 HEADERS = ("barrier", "copy", "fragment", "role", "tile", "tma", "wgmma")
-# M, N, K (multiples of 16, as the kernel's text says) and CTAs: whole tiles, odd ones with several tiles a CTA, no trips, one.
-GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 1040 2")
+# M, N, K and CTAs: whole tiles, odd ones with several tiles a CTA, no trips, one; the text calls the sizes multiples of 16, and the last
+# are as odd as the launch function lets pass.
+GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 1040 2", "101 200 72 1")
 # Tiles of 128 x 32 x 16 (of B there are fewer chunks than threads; the 5th number is for the program) and of 128 x 64 x 32.
 UNEVEN = ("128 32 16 1 32", "144 80 112 2 32")
 TRANSPOSED = ("128 64 32 1", "144 80 112 2", "16 16 0 1")
@@ -26,9 +28,9 @@ KERNELS = (("kernels/gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("test
            ("kernels/conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
 
 
-def run(twill, cxx, scratch, kernel, program, sizes, strategy):
+def run(twill, cxx, scratch, kernel, program, sizes, strategy, *options):
     folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-    emitted = [twill, "emit", "cuda", str(ROOT / kernel), "--machine", "h200", "--strategy", strategy, "-o", str(folder)]
+    emitted = [twill, "emit", "cuda", str(ROOT / kernel), "--machine", "h200", "--strategy", strategy, *options, "-o", str(folder)]
     subprocess.run(emitted, check=True, capture_output=True)
     (folder / "kernel.cu").rename(folder / "kernel.h")
     shutil.rmtree(folder / "runtime")
@@ -43,7 +45,7 @@ def run(twill, cxx, scratch, kernel, program, sizes, strategy):
     for size in sizes:
         done = subprocess.run([str(built), *size.split()], capture_output=True, text=True, timeout=120)
         if done.returncode:
-            wrong.append(f"{kernel} {size}, {strategy}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+            wrong.append(f"{kernel} {size}, {' '.join([strategy, *options])}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return wrong
 
 
@@ -54,6 +56,7 @@ def main():
         for kernel, program, sizes in KERNELS:
             for strategy in STRATEGIES:
                 wrong += run(twill, cxx, scratch, kernel, program, sizes, strategy)
+            wrong += run(twill, cxx, scratch, kernel, program, sizes[1:3], "twill", "--tiles", "one")
     print("\n".join(wrong) or "all of them compute what they should")
     return 1 if wrong else 0
 

@@ -1,6 +1,8 @@
 #include "twill/ir/runs.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -156,6 +158,43 @@ tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibili
   EXPECT_EQ(pieces("%ns", "%ns"), "2 4 ");  // 8 bytes, and a mask that changes after them
   EXPECT_EQ(pieces("%ns", "%ms"), "");      // a mask that may change anywhere
   EXPECT_EQ(pieces("%ms", "%ns"), "");      // aligned to nothing
+}
+
+// Protects: a launch refuses exactly the integers that copies of several elements at once rely on.
+TEST(Runs, RelyOnAsLittleAsPiecesNeed) {
+  const auto relied_on = [](int elements) {
+    const std::string text = R"(
+tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32},
+           %m: i32 {tt.divisibility = 16 : i32}, %u: i32 {tt.divisibility = 16 : i32}, %v: i32) {
+  %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %vn = arith.muli %v, %n : i32
+  %ns = tt.splat %vn : i32 -> tensor<64xi32>
+  %ms = tt.splat %m : i32 -> tensor<64xi32>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>
+  %o = arith.addi %r, %ns : tensor<64xi32>
+  %a = tt.addptr %ps, %o : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
+  %k = arith.cmpi slt, %r, %ms : tensor<64xi32>
+  %x = tt.load %a, %k : tensor<64x!tt.ptr<f16>>
+  tt.return
+}
+)";
+    const auto program = frontend::read_ttgir(text, "test.ttgir");
+    if (!program) return to_string(program.error());
+    std::vector<Piece> pieces;
+    std::optional<OpId> function;
+    for (std::size_t op = 0; op < program->op_count(); ++op) {
+      const Op& it = program->op(OpId(op));
+      if (it.kind == OpKind::tt_func) function = OpId(op);
+      if (it.kind == OpKind::tt_load) pieces.push_back({*memory_access(it), 0, elements});
+    }
+    std::string found;
+    for (const auto& [argument, divisor] : divisors_relied_on(*program, *function, pieces)) {
+      found += std::to_string(argument) + ": " + std::to_string(divisor) + " ";
+    }
+    return found;
+  };
+  EXPECT_EQ(relied_on(8), "1: 8 2: 8 ");  // 16 bytes; %u and the pointer are not for integers
+  EXPECT_EQ(relied_on(2), "1: 2 2: 2 ");
 }
 
 }  // namespace

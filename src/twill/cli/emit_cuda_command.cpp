@@ -104,7 +104,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   add_alternative_option(*command, request);
   add_schedule_option(*command, request);
   add_remedy_options(*command, request);
-  add_cluster_option(*command, request);
+  add_tile_options(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =
@@ -127,6 +127,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   command->footer(kFooter);
   command->callback([choices, command, &session] {
     check_alternatives(*command, choices->request);
+    check_tiles(choices->request);
     session.command = [choices] { return run(*choices); };
   });
 }

@@ -80,7 +80,14 @@ void add_remedy_options(CLI::App& command, driver::Request& request) {
                    "Keep ptxas from moving math over the waits it should overlap with");
 }
 
-void add_cluster_option(CLI::App& command, driver::Request& request) {
+void add_tile_options(CLI::App& command, driver::Request& request) {
+  const std::map<std::string, driver::TileWalk> walks = {
+      {"one", driver::TileWalk::one}, {"persistent", driver::TileWalk::persistent}};
+  command
+      .add_option_function<std::string>(
+          "--tiles", [&request, walks](const std::string& name) { request.tiles = walks.at(name); },
+          "One tile for each CTA, or persistent CTAs that walk them [persistent where possible]")
+      ->check(CLI::IsMember(walks));
   command
       .add_option("--cluster", request.cluster,
                   "Most CTAs that share loads by multicast, 1 or 2 [1]")
@@ -115,6 +122,13 @@ Result<void> read_schedule(driver::Request& request) {
   if (!request.given) return {};
   TWILL_TRY(request.given, driver::read_input(request.given->name));
   return {};
+}
+
+void check_tiles(const driver::Request& request) {
+  if (request.cluster == 1 || request.tiles != driver::TileWalk::one) return;
+  throw CLI::ValidationError("--cluster",
+                             "the CTAs of a cluster walk tiles side by side, so they cannot have "
+                             "one tile each (--tiles one)");
 }
 
 void check_alternatives(const CLI::App& command, const driver::Request& request) {

@@ -23,8 +23,8 @@ void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& s
 void add_depth_option(CLI::App& command, driver::Request& request);
 /// --spare-registers and --pins: what to do when ptxas does not follow a plan.
 void add_remedy_options(CLI::App& command, driver::Request& request);
-/// --cluster, of the plan.
-void add_cluster_option(CLI::App& command, driver::Request& request);
+/// --tiles and --cluster, of the plan.
+void add_tile_options(CLI::App& command, driver::Request& request);
 /// --alternative and --within, of the schedule.
 void add_alternative_option(CLI::App& command, driver::Request& request);
 /// --schedule, of what plans; after --strategy and --alternative, which it excludes. Its file is
@@ -32,8 +32,10 @@ void add_alternative_option(CLI::App& command, driver::Request& request);
 void add_schedule_option(CLI::App& command, driver::Request& request);
 /// Fails if the file cannot be read.
 Result<void> read_schedule(driver::Request& request);
-/// Throws a usage error if the options on alternatives make no sense together. To be called when
+/// Throws a usage error if a cluster is asked for without CTAs that walk tiles. To be called when
 /// all options are read.
+void check_tiles(const driver::Request& request);
+/// The same if the options on alternatives make no sense together.
 void check_alternatives(const CLI::App& command, const driver::Request& request);
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help);

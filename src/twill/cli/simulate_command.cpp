@@ -128,7 +128,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   add_strategy_options(*command, request);
   add_alternative_option(*command, request);
   add_schedule_option(*command, request);
-  add_cluster_option(*command, request);
+  add_tile_options(*command, request);
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
           ->capture_default_str()
@@ -155,6 +155,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   command->footer(kFooter);
   command->callback([choices, jitter, command, &session] {
     check_alternatives(*command, choices->request);
+    check_tiles(choices->request);
     if (*jitter) choices->wanted.jitter = choices->seed;
     session.command = [choices] { return run(*choices); };
   });

@@ -31,15 +31,13 @@ class Surroundings {
   Surroundings(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome)
       : setting_(setting), kernel_(kernel), program_(kernel.program), outcome_(outcome) {}
 
-  Result<void> run() {
+  Result<void> run(TileWalk tiles) {
     TWILL_TRY_VOID(collect());
     add_residents();
     plan::Kernel what;
     what.name = outcome_.problem.name();
     what.loop = loop_in_words(kernel_);
-    what.tiles = in_loop_                 ? plan::Tiles::program_loop
-                 : may_walk_grid(kernel_) ? plan::Tiles::persistent
-                                          : plan::Tiles::one_per_cta;
+    TWILL_TRY(what.tiles, tiles_for(tiles));
     what.same_trips = same_trips(kernel_);
     if (what.tiles == plan::Tiles::persistent) choose_order(what, kernel_);
     setting_.kernel = std::move(what);
@@ -50,6 +48,20 @@ class Surroundings {
   }
 
  private:
+  Result<plan::Tiles> tiles_for(TileWalk wanted) const {
+    if (in_loop_) {
+      if (wanted != TileWalk::one) return plan::Tiles::program_loop;
+      return fail(ir::text_location(program_, kernel_.choice.loop),
+                  "one tile per CTA cannot be had: the kernel has a loop over tiles of its own",
+                  "give the kernel without that loop");
+    }
+    if (wanted == TileWalk::one) return plan::Tiles::one_per_cta;
+    const auto objection = objection_to_walking(kernel_);
+    if (!objection) return plan::Tiles::persistent;
+    if (wanted == TileWalk::where_possible) return plan::Tiles::one_per_cta;
+    return fail(objection->location, "CTAs cannot walk the grid: " + objection->message);
+  }
+
   /// Whether it, or something in its regions, has to do with a tile.
   bool works_on_tiles(ir::OpId id) const {
     const std::vector<ir::OpId> all = ir::walk(program_, id);
@@ -421,8 +433,8 @@ class Surroundings {
 }  // namespace
 
 Result<void> add_surroundings(plan::Setting& setting, const Kernel& kernel,
-                              const report::Outcome& outcome) {
-  return Surroundings(setting, kernel, outcome).run();
+                              const report::Outcome& outcome, TileWalk tiles) {
+  return Surroundings(setting, kernel, outcome).run(tiles);
 }
 
 }  // namespace twill::driver

@@ -44,6 +44,13 @@ struct AlternativeChoice {
 };
 inline constexpr int kMostAlternatives = 100;
 
+/// How the CTAs of a kernel come by their tiles.
+enum class TileWalk {
+  where_possible,  ///< they walk the grid where they may, else each has one tile
+  one,             ///< each has the tile of its place in the grid
+  persistent,      ///< they walk the grid, or the tiles of the kernel's own loop
+};
+
 /// What is asked for. Everything but the input has a default.
 struct Request {
   Input input;
@@ -59,10 +66,11 @@ struct Request {
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
-  double share_of_memory = 1;  ///< of SMEM, that the schedule may use
+  double share_of_memory = 1;                       ///< of SMEM, that the schedule may use
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
+  TileWalk tiles = TileWalk::where_possible;  ///< of `plan_loop`; what cannot be had is refused
   solve::Options limits;
   /// Whether the schedule wanted is one in particular, for which no other will do.
   bool names_schedule() const { return alternatives.take > 0 || given.has_value(); }

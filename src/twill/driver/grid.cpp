@@ -54,7 +54,8 @@ class Slice {
     return 0;
   }
 
-  /// Of a loop: where it starts, what comes around, and how far the loop goes. Of a function: no id.
+  /// Of a loop: where it starts, what comes around, and how far the loop goes. Of a function: no
+  /// id.
   Axes through_argument(ir::ValueId argument, std::vector<ir::ValueId>& todo) const {
     const ir::RegionId region = program_.block(*program_.value(argument).block).region;
     const ir::OpId holder = program_.region(region).op;
@@ -108,21 +109,27 @@ std::vector<Load> loads_of(const Kernel& kernel) {
 
 Axes axes_of(const ir::Program& program, ir::ValueId value) { return Slice(program).of(value); }
 
-bool may_walk_grid(const Kernel& kernel) {
+std::optional<Diagnostic> objection_to_walking(const Kernel& kernel) {
   const ir::Program& program = kernel.program;
+  const auto because = [&](ir::OpId op, const std::string& why) {
+    return Diagnostic{ir::text_location(program, op), program.op(op).name + " " + why, "", ""};
+  };
   const auto loop = ir::as_loop(program, kernel.choice.loop);
-  if (!loop || loop->outer) return false;
+  if (!loop) return because(kernel.choice.loop, "is no loop that is counted");
+  if (loop->outer) return because(*loop->outer, "is a loop around the main loop");
   const auto function = ir::enclosing(program, kernel.choice.loop, OpKind::tt_func);
-  if (!function) return false;
+  if (!function) return because(kernel.choice.loop, "stands in no function");
   bool asks = false;
   for (const ir::OpId id : ir::walk(program, *function)) {
     const OpKind kind = program.op(id).kind;
     asks = asks || kind == OpKind::tt_get_program_id;
-    const bool elsewhere = kind == OpKind::tt_get_num_programs || kind == OpKind::tt_call ||
-                           kind == OpKind::tt_elementwise_inline_asm || kind == OpKind::other;
-    if (elsewhere) return false;
+    if (kind == OpKind::tt_get_num_programs) return because(id, "asks for the grid's size");
+    const bool unknown = kind == OpKind::tt_call || kind == OpKind::tt_elementwise_inline_asm ||
+                         kind == OpKind::other;
+    if (unknown) return because(id, "may ask for the CTA's place in the grid");
   }
-  return asks;
+  if (!asks) return because(*function, "asks for no program id: every CTA does the same");
+  return std::nullopt;
 }
 
 bool same_trips(const Kernel& kernel) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "twill/driver/kernel.h"
 #include "twill/plan/plan.h"
+#include "twill/support/diagnostic.h"
 
 /// Internal to the driver: what the program ids of a kernel decide.
 namespace twill::driver {
@@ -12,9 +15,9 @@ using Axes = unsigned;
 /// Cost: linear in the ops that the value comes from.
 Axes axes_of(const ir::Program& program, ir::ValueId value);
 
-/// Whether CTAs may walk the grid on their own: the program has no loop over tiles, and learns where
-/// it is by tt.get_program_id alone.
-bool may_walk_grid(const Kernel& kernel);
+/// Why CTAs may not walk the grid on their own, at the op that keeps them from it: the program has
+/// a loop over tiles, or does not learn where it is by tt.get_program_id alone. Nothing: they may.
+std::optional<Diagnostic> objection_to_walking(const Kernel& kernel);
 
 /// Whether the loop runs as often for every tile as for any other.
 bool same_trips(const Kernel& kernel);

@@ -139,6 +139,16 @@ Result<Attempt> with_turns_if_needed(const Request& request, const report::Outco
   return first.plan || needed ? first : attempted(true);
 }
 
+/// Whether CTAs that were asked to walk tiles do.
+Result<void> check_walk(const Request& request, const Kernel& kernel, const plan::Plan& plan) {
+  const bool walks = plan.kernel->tiles != plan::Tiles::one_per_cta;
+  if (walks || request.tiles != TileWalk::persistent) return {};
+  return fail(ir::text_location(kernel.program, kernel.choice.loop),
+              fmt::format("CTAs cannot walk the grid: no step of the plan empties or fills {} from "
+                          "tile to tile",
+                          plan::bound_to_one_tile(plan).value_or("its buffers")));
+}
+
 /// `kernel`: whose loop it is; none of a `.loop` text.
 Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>& kernel,
                              const report::Outcome& outcome, bool shrink,
@@ -152,17 +162,26 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   setting.tokens = may_take_turns;
   setting.pins = request.pins;
   setting.ring_depth = outcome.ring_depth;
-  if (!kernel) return attempt(*checked, setting, notes);
+  if (!kernel) {
+    if (request.tiles == TileWalk::where_possible) return attempt(*checked, setting, notes);
+    return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
+                "leave out --tiles");
+  }
   setting.machine = &kernel->machine;
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel->program);
-  TWILL_TRY_VOID(add_surroundings(setting, *kernel, outcome));
+  TWILL_TRY_VOID(add_surroundings(setting, *kernel, outcome, request.tiles));
   std::vector<std::string> all = notes;
   if (request.cluster > 1) {
     if (const auto why = choose_cluster(setting, *kernel, outcome)) all.push_back(*why);
   }
-  if (may_take_turns) return with_turns_if_needed(request, outcome, *checked, setting, all);
-  return attempt(*checked, setting, all);
+  TWILL_TRY(Attempt made, may_take_turns
+                              ? with_turns_if_needed(request, outcome, *checked, setting, all)
+                              : Result<Attempt>(attempt(*checked, setting, all)));
+  if (made.plan) {
+    TWILL_TRY_VOID(check_walk(request, *kernel, made.plan->plan()));
+  }
+  return made;
 }
 
 bool usable(const report::Outcome& outcome) {

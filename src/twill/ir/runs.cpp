@@ -42,6 +42,12 @@ std::int64_t hint(const Op& op, const char* name, int dimension) {
   return divisor_of(numbers->at(std::min(index, numbers->size() - 1)));
 }
 
+/// What the text says that an argument is a multiple of.
+std::int64_t divisor_in_text(const Program& program, OpId function, std::size_t argument) {
+  const Attribute said = argument_attribute(program, function, argument, "tt.divisibility");
+  return said != nullptr && said->kind == AttributeKind::integer ? divisor_of(said->integer) : 1;
+}
+
 }  // namespace
 
 Run Runs::at(ValueId value, int dimension) {
@@ -68,9 +74,12 @@ Run Runs::of_argument(ValueId value, int dimension) {
   const Value& it = program_->value(value);
   const OpId holder = program_->region(program_->block(*it.block).region).op;
   if (program_->op(holder).kind == OpKind::tt_func) {
-    const Attribute divisible = argument_attribute(*program_, holder, it.index, "tt.divisibility");
-    const bool is_known = divisible != nullptr && divisible->kind == AttributeKind::integer;
-    return constant(is_known ? divisor_of(divisible->integer) : 1);
+    if (divisors_ != nullptr) {
+      if (const auto given = divisors_->find(it.index); given != divisors_->end()) {
+        return constant(given->second);
+      }
+    }
+    return constant(divisor_in_text(*program_, holder, it.index));
   }
   const auto loop = as_loop(*program_, holder);
   if (!loop) return {};
@@ -229,13 +238,41 @@ Run Runs::of_result(const Op& op, int dimension) {
   }
 }
 
+namespace {
+
+bool holds(const Program& program, const Piece& piece,
+           const std::map<std::size_t, std::int64_t>* divisors) {
+  Runs runs(program, piece.elements, divisors);
+  const MemoryAccess& access = piece.access;
+  const Run address = runs.of(access.address, piece.dimension);
+  const std::int64_t bytes = piece.elements * step_of(type_of(program, access.address));
+  return address.kind == Kind::consecutive && address.divisor % bytes == 0 &&
+         (!access.mask || runs.of(*access.mask, piece.dimension).kind == Kind::constant);
+}
+
+}  // namespace
+
 bool in_one_piece(const Program& program, const MemoryAccess& access, std::size_t dimension,
                   std::int64_t elements) {
-  Runs runs(program, elements);
-  const Run address = runs.of(access.address, dimension);
-  const std::int64_t bytes = elements * step_of(type_of(program, access.address));
-  return address.kind == Kind::consecutive && address.divisor % bytes == 0 &&
-         (!access.mask || runs.of(*access.mask, dimension).kind == Kind::constant);
+  return holds(program, {access, dimension, elements}, nullptr);
+}
+
+std::map<std::size_t, std::int64_t> divisors_relied_on(const Program& program, OpId function,
+                                                       const std::vector<Piece>& pieces) {
+  std::map<std::size_t, std::int64_t> divisors;
+  const auto arguments = function_arguments(program, function);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::int64_t most = divisor_in_text(program, function, i);
+    if (type_of(program, arguments[i])->kind != TypeKind::integer) continue;
+    for (std::int64_t& least = divisors[i] = 1; least < most; least *= 2) {
+      const bool enough = std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+        return holds(program, piece, &divisors);
+      });
+      if (enough) break;
+    }
+  }
+  std::erase_if(divisors, [](const auto& entry) { return entry.second == 1; });
+  return divisors;
 }
 
 }  // namespace twill::ir

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "twill/ir/operands.h"
 #include "twill/ir/program.h"
@@ -31,8 +32,11 @@ struct Run {
 /// not overflow, and what is divided is not negative.
 class Runs {
  public:
-  /// Runs of `length`, a power of two.
-  Runs(const Program& program, std::int64_t length) : program_(&program), length_(length) {}
+  /// Runs of `length`, a power of two. `divisors`: what arguments of the function are multiples of,
+  /// powers of two, where that is not what the text says; must outlive this.
+  Runs(const Program& program, std::int64_t length,
+       const std::map<std::size_t, std::int64_t>* divisors = nullptr)
+      : program_(&program), length_(length), divisors_(divisors) {}
 
   /// Of a tile along `dimension`, which it must have. Cost: linear in the ops that make it.
   Run of(ValueId value, std::size_t dimension) { return at(value, static_cast<int>(dimension)); }
@@ -57,6 +61,7 @@ class Runs {
 
   const Program* program_;
   std::int64_t length_;
+  const std::map<std::size_t, std::int64_t>* divisors_;
   std::map<std::pair<ValueId, int>, Run> known_;
 };
 
@@ -65,5 +70,20 @@ class Runs {
 /// under one mask. `elements` is a power of two. Cost: as Runs::of.
 bool in_one_piece(const Program& program, const MemoryAccess& access, std::size_t dimension,
                   std::int64_t elements);
+
+/// An access to runs of `elements` neighbours (a power of two, at least 2) along a dimension, each
+/// in one piece.
+struct Piece {
+  MemoryAccess access;
+  std::size_t dimension = 0;
+  std::int64_t elements = 2;
+};
+
+/// What the integer arguments of a function have to be multiples of for `pieces` to be in one
+/// piece: by number of the argument, powers of two above 1 and no larger than the text has them.
+/// None of them can be less while the others stay. Precondition: all are in one piece by the text.
+/// Cost: a few times that of in_one_piece for each argument and piece.
+std::map<std::size_t, std::int64_t> divisors_relied_on(const Program& program, OpId function,
+                                                       const std::vector<Piece>& pieces);
 
 }  // namespace twill::ir

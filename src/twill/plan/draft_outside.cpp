@@ -188,26 +188,6 @@ void note_strays(Draft& draft, const Setting& setting) {
       fmt::join(strays, ", ")));
 }
 
-/// Why a CTA cannot go on to another tile: something is there before the loop, or left after it,
-/// that no step of the plan puts there or waits for.
-std::optional<std::string> bound_to_one_tile(const Plan& plan) {
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-    const Buffer& buffer = plan.buffers[b];
-    if (buffer.residence == Residence::registers) continue;
-    if (buffer.residence == Residence::tensor &&
-        is_accessed(plan, Outside::When::before, BufferId(b))) {
-      continue;
-    }
-    const bool filled = std::any_of(
-        plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
-          return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
-                 outside.buffers.end();
-        });
-    if (buffer.initial > 0 || (buffer.resident && !filled)) return buffer.name;
-  }
-  return std::nullopt;
-}
-
 /// Values in tensor memory that are there when the loop begins, though no step puts them there.
 void note_tensor_memory(Draft& draft) {
   std::vector<std::string> names;
@@ -248,6 +228,24 @@ void settle_cluster(Draft& draft) {
 }
 
 }  // namespace
+
+std::optional<std::string> bound_to_one_tile(const Plan& plan) {
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    if (buffer.residence == Residence::registers) continue;
+    if (buffer.residence == Residence::tensor &&
+        is_accessed(plan, Outside::When::before, BufferId(b))) {
+      continue;
+    }
+    const bool filled = std::any_of(
+        plan.kernel->around.begin(), plan.kernel->around.end(), [&](const Outside& outside) {
+          return std::find(outside.buffers.begin(), outside.buffers.end(), BufferId(b)) !=
+                 outside.buffers.end();
+        });
+    if (buffer.initial > 0 || (buffer.resident && !filled)) return buffer.name;
+  }
+  return std::nullopt;
+}
 
 Result<void> make_outside(Draft& draft, const Setting& setting) {
   std::vector<BufferId> residents;

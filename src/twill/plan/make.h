@@ -58,4 +58,8 @@ inline constexpr int kLargestSpread = 64;
 /// Deterministic. Cost: about O(steps^2).
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting);
 
+/// Why a CTA of this kernel cannot go on to another tile, whatever its text says: the buffer that no
+/// step of the plan fills or empties from tile to tile. Nothing: it can.
+std::optional<std::string> bound_to_one_tile(const Plan& plan);
+
 }  // namespace twill::plan

@@ -15,8 +15,21 @@ inline __half* filled(int count, unsigned seed) {
   return all;
 }
 
-/// 1 and the first few differences if a rows x columns matrix is not what `wanted` says, or if there
-/// is not `before` between its rows, else 0.
+/// `ctas` CTAs that walk the tiles, or where the kernel has one tile for each CTA, one for each
+/// tile.
+template <class Arguments>
+Dim grid_of(Arguments& args, int ctas) {
+  if constexpr (requires { args.tiles; }) {
+    args.tiles = args.grid_x * args.grid_y * args.grid_z;
+    return {static_cast<unsigned>(std::min(ctas, args.tiles)), 1, 1};
+  } else {
+    return {static_cast<unsigned>(args.grid_x), static_cast<unsigned>(args.grid_y),
+            static_cast<unsigned>(args.grid_z)};
+  }
+}
+
+/// 1 and the first few differences if a rows x columns matrix is not what `wanted` says, or if
+/// there is not `before` between its rows, else 0.
 template <class T, class Wanted>
 int compare(int rows, int columns, int stride, const T* got, const T* before, Wanted wanted) {
   int wrong = 0;

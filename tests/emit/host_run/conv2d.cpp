@@ -13,9 +13,8 @@ int main(int, char** argv) {
   args.arg0 = x, args.arg1 = k, args.arg2 = y;
   args.arg3 = nb, args.arg4 = h, args.arg5 = w, args.arg6 = ci, args.arg7 = co;
   args.grid_x = (rows + 127) / 128, args.grid_y = co / 128, args.grid_z = 1;
-  args.tiles = args.grid_x * args.grid_y;
-  const auto ctas = static_cast<unsigned>(std::min(std::atoi(argv[6]), args.tiles));
-  host::run({ctas, 1, 1}, kThreads, [&] { conv2d(args); });
+  const Dim grid = check::grid_of(args, std::atoi(argv[6]));
+  host::run(grid, kThreads, [&] { conv2d(args); });
   return check::compare(rows, co, co, y, y, [&](int i, int j) {
     double sum = 0;
     for (int r = 0; r < 3; ++r) {

@@ -15,9 +15,8 @@ int main(int argc, char** argv) {
   args.arg3 = m, args.arg4 = n, args.arg5 = k;
   args.arg6 = lda, args.arg7 = ldb, args.arg8 = ldc;
   args.grid_x = ((m + 127) / 128) * ((n + columns - 1) / columns), args.grid_y = 1, args.grid_z = 1;
-  args.tiles = args.grid_x;
-  const auto ctas = static_cast<unsigned>(std::min(std::atoi(argv[4]), args.tiles));
-  host::run({ctas, 1, 1}, kThreads, [&] { gemm_ptr(args); });
+  const Dim grid = check::grid_of(args, std::atoi(argv[4]));
+  host::run(grid, kThreads, [&] { gemm_ptr(args); });
   return check::compare(m, n, ldc, c, check::filled(m * ldc, 3), [&](int i, int j) {
     double sum = 0;
     for (int l = 0; l < k; ++l) sum += 1.0 * a[i * lda + l] * b[l * ldb + j];

@@ -104,8 +104,8 @@ inline void meet_warp() {
 /// Runs `kernel` for every CTA of the grid, with `threads` threads each.
 inline void run(Dim grid, int threads, const std::function<void()>& kernel) {
   gridDim = grid;
-  for (unsigned x = 0; x < grid.x; ++x) {
-    blockIdx = {x, 0, 0};
+  for (unsigned i = 0; i < grid.x * grid.y * grid.z; ++i) {
+    blockIdx = {i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y};
     std::memset(smem, 0xff, sizeof smem);  // NaNs, for who reads what nobody wrote
     Cta one(threads);
     cta = &one;

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/growth.h"
+#include "twill/emit/cuda/pieces.h"
 #include "twill/emit/cuda/role.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/runs.h"
 
 namespace twill::emit::cuda {
 
@@ -50,15 +50,6 @@ Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped
   return shared_tile(view, allocations[0]);
 }
 
-/// The longest chunks that can be copied at once; 0: there are none.
-std::int64_t bytes_of_chunk(const View& view, const ir::MemoryAccess& access,
-                            std::size_t dimension) {
-  for (const std::int64_t bytes : {16, 8, 4}) {
-    if (ir::in_one_piece(view.program(), access, dimension, bytes / 2)) return bytes;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Result<ir::OpId> load_copied_by(const View& view, OpId op) {
@@ -86,7 +77,7 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   if (access.other && !(other && *other == 0)) {
     return view.refuse(copy.load, "puts something else than zeros where its mask is false");
   }
-  copy.bytes = bytes_of_chunk(view, access, copy.flipped ? 0 : 1);
+  copy.bytes = bytes_of_chunk(view, copy.load, copy.flipped ? 0 : 1);
   if (copy.bytes == 0) {
     return view.refuse(copy.load,
                        fmt::format("has no neighbours along dimension {} of which is known that "

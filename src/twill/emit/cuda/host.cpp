@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/emit/cuda/pieces.h"
 #include "twill/emit/cuda/shared_tiles.h"
 
 namespace twill::emit::cuda {
@@ -126,7 +127,8 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
-/// What the text says of pointers, and what descriptors of TMA cannot say: rows are contiguous.
+/// What the text says of pointers, what of integers the printed code relies on, and what
+/// descriptors of TMA cannot say: rows are contiguous.
 void print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
@@ -147,6 +149,13 @@ void print_checks(Text& text, const View& view) {
         fmt::format("if (reinterpret_cast<std::uintptr_t>(arg{0}) % {1} != 0) return \"launch: "
                     "argument {0} is not aligned to {1} bytes, as the TTGIR says\";",
                     i, said->integer));
+  }
+  const auto relied_on = ir::divisors_relied_on(view.program(), view.function(), pieces_of(view));
+  for (const auto& [argument, divisor] : relied_on) {
+    text.line(fmt::format(
+        "if (arg{0} % {1} != 0) return \"launch: argument {0} is no multiple of {1}, which "
+        "copies and stores of several elements at once rely on\";",
+        argument, divisor));
   }
 }
 
@@ -266,6 +275,9 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   if (persistent) {
     print_persistent_grid(text, *view.plan().kernel, name);
   } else {
+    text.line(
+        "if (grid_y > 65535 || grid_z > 65535) return \"launch: the grid exceeds 65535 along y or "
+        "z\";");
     text.line(
         "how.grid = dim3(static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), "
         "static_cast<unsigned>(grid_z));");

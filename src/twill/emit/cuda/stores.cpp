@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "twill/emit/cuda/pieces.h"
 #include "twill/emit/cuda/tiles.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/runs.h"
 
 // What register tiles write to global memory through pointers, around the loop.
 namespace twill::emit::cuda {
@@ -11,7 +11,6 @@ namespace {
 using ir::OpKind;
 
 constexpr const char* kUnroll = "#pragma unroll";
-constexpr std::int64_t kColumnsOfQuad = 32;  // of whose four groups of 8 each lane gets one
 
 }  // namespace
 
@@ -32,19 +31,6 @@ Result<std::string> Tiles::writes_by(ir::OpId id) const {
   if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
   if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
   return view_.refuse(id, "is no atomic operation that can be printed");
-}
-
-/// How many neighbours of a row a thread may store at once: two as it holds them, or eight of 16
-/// bits, for which the four lanes of a row exchange theirs.
-int Tiles::stored_at_once(ir::OpId id, const Shape& shape) const {
-  const ir::Op& op = view_.program().op(id);
-  const auto access = *ir::memory_access(op);
-  const ir::Type type = ir::type_of(view_.program(), *access.source);
-  if (op.kind != OpKind::tt_store || shape.kind != Shape::Kind::matrix) return 1;
-  if (type->shape.size() != 2 || ir::element_bits(type) < 8) return 1;
-  const auto together = [&](int n) { return ir::in_one_piece(view_.program(), access, 1, n); };
-  if (is_packed(type) && shape.columns % kColumnsOfQuad == 0 && together(8)) return 8;
-  return together(2) ? 2 : 1;
 }
 
 /// Address and mask are those of the first of the neighbours. Fails if they are computed from what
@@ -97,7 +83,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
   const auto access = *ir::memory_access(view_.program().op(id));
   TWILL_TRY(const std::string writes, writes_by(id));
   TWILL_TRY(const Shape shape, view_.shape_of(*access.source, part_));
-  if (const int together = stored_at_once(id, shape); together > 1) {
+  if (const int together = stored_at_once(view_, id, shape); together > 1) {
     Text body(text.depth());
     if (store_together(body, id, shape, together)) {
       text.append(body);

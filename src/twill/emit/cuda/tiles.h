@@ -73,7 +73,6 @@ class Tiles {
 
   // stores.cpp
   Result<std::string> writes_by(ir::OpId store) const;
-  int stored_at_once(ir::OpId store, const Shape& shape) const;
   Result<void> store_together(Text& text, ir::OpId store, const Shape& shape, int together);
 
   Result<std::string> packed_pair(Frame& frame, const Assignment& assignment);

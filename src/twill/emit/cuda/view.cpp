@@ -78,6 +78,7 @@ Result<View> View::of(const KernelParts& parts) {
   if (!loop || !loop->induction) return view.refuse(parts.loop, "is no counting loop");
   view.loop_ = *loop;
   if (!view.plan_->kernel) return view.refuse(parts.loop, "has a plan without a kernel around it");
+  TWILL_TRY_VOID(view.check_nested());
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::tt_func);
   if (!function) return view.refuse(parts.loop, "stands in no function");
   view.function_ = *function;
@@ -104,6 +105,25 @@ Result<View> View::of(const KernelParts& parts) {
   TWILL_TRY_VOID(view.check_complete());
   view.orient();
   return view;
+}
+
+/// Fails for a loop over the steps of all tiles, one tile after the other: what follows each tile
+/// then stands in the loop under a condition, which no section of a role is for.
+Result<void> View::check_nested() const {
+  for (const ir::OpId id : ir::walk(*program_, loop_.op)) {
+    const auto access = ir::memory_access(program_->op(id));
+    const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+    const auto branch = ir::enclosing(*program_, id, OpKind::scf_if);
+    if (!writes || !branch || !ir::is_inside(*program_, *branch, loop_.op)) continue;
+    auto refusal = refuse(*branch, "writes to memory (" + words(id) +
+                                       ") in some iterations only, as where a loop over tiles is "
+                                       "flattened into the main loop");
+    refusal.value().hint =
+        "give the kernel with its loops nested (no flatten=True), or without the loop over tiles, "
+        "which the plan adds";
+    return refusal;
+  }
+  return {};
 }
 
 Result<void> View::find_exits() {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <algorithm>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <string>
+
+using std::min;
+
+namespace twill {
+
+inline unsigned cluster_rank() { return 0; }  // asked by kernels only
+
+}  // namespace twill
+
+/// What the launch function asked of the driver (tests/runtime/host_cuda), as lines: each map with
+/// its type, sizes, strides in bytes, box and swizzle, innermost first; each launch with its
+/// grid, and the CTAs of a cluster. Forgets it.
+extern "C" inline const char* __attribute__((used)) asked() {
+  static std::string text;
+  text.clear();
+  const auto list = [](const auto& numbers) {
+    std::string all;
+    for (const auto number : numbers) all += " " + std::to_string(number);
+    return all;
+  };
+  for (const host_cuda::Encoded& map : host_cuda::encoded) {
+    text += "type " + std::to_string(map.type) + ", sizes" + list(map.sizes) + ", strides" +
+            list(map.strides) + ", box" + list(map.box) + ", swizzle " +
+            std::to_string(map.swizzle) + "\n";
+  }
+  for (const host_cuda::Launched& launch : host_cuda::launched) {
+    text += "grid " + std::to_string(launch.grid.x) + " " + std::to_string(launch.grid.y) + " " +
+            std::to_string(launch.grid.z) + ", cluster " + std::to_string(launch.cluster) + "\n";
+  }
+  host_cuda::encoded.clear();
+  host_cuda::launched.clear();
+  return text.c_str();
+}

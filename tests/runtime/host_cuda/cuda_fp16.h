@@ -1,0 +1,7 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+struct __half {
+  unsigned short bits = 0;
+};
