@@ -47,8 +47,11 @@ std::vector<Case> cases() {
     Problem problem = solve_test::random_problem(
         random, {.ops = 6 + round % 6, .groups = 3, .cycles = 5, .ways = 1 + round % 2});
     Answer best = solve_checked(problem);
+    // Of more combinations of ways than are tried the optimum is not known.
+    if (best.verdict == Verdict::feasible || best.verdict == Verdict::undecided) continue;
     out.push_back({std::move(problem), std::move(best)});
   }
+  EXPECT_GT(out.size(), static_cast<std::size_t>(rounds(30)));
   return out;
 }
 
@@ -61,7 +64,6 @@ struct Counts {
 
 /// The claims of an answer that was ended, next to the optimum. Its schedule was verified.
 void expect_honest(const Case& it, const Answer& answer, Counts& counts) {
-  ASSERT_NE(it.best.verdict, Verdict::undecided);
   const bool possible = it.best.schedule.has_value();
   ++counts.ended;
   ++(answer.verdict == Verdict::undecided  ? counts.undecided
