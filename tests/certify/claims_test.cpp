@@ -1,5 +1,6 @@
 // Certificates of what is solved: accepted, complete, the same bytes every time.
 
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <random>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "solve/random_problem.h"
+#include "solve/rounds.h"
 #include "solve/solve_text.h"
 #include "twill/certify/pools.h"
 #include "twill/prove/prove.h"
@@ -76,7 +78,7 @@ TEST(Certificates, OfRandomProblems) {
   std::mt19937 random(21);
   std::map<Verdict, int> verdicts;
   int proofs = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < solve_test::rounds(1500); ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 5;
     size.groups = 1 + round % 3;
@@ -99,6 +101,9 @@ TEST(Certificates, OfRandomProblems) {
       EXPECT_EQ(result.interval_bound, proven->answer.lower_bound.value);
     }
   }
+  std::printf(
+      "certificates: of %d loops, %d of them proven optimal, with %d proofs: all accepted\n",
+      solve_test::rounds(1500), verdicts[Verdict::optimal], proofs);
   EXPECT_GT(verdicts[Verdict::optimal], 500);
   EXPECT_GT(verdicts[Verdict::infeasible], 50);
   EXPECT_GT(verdicts[Verdict::feasible] + verdicts[Verdict::undecided], 10);

@@ -3,6 +3,7 @@
 // cycles; then no clause may be violated, no difference, and no sum may overflow.
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <random>
 #include <set>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "solve/random_problem.h"
+#include "solve/rounds.h"
 #include "twill/certify/constraints.h"
 #include "twill/certify/symmetry.h"
 #include "twill/schedule/loop_text.h"
@@ -387,12 +389,16 @@ Schedule drawn(const Problem& problem, std::mt19937& random) {
   return out;
 }
 
+void report(int schedules) {
+  std::printf("meaning: all constraints hold of %d schedules that keep the rules\n", schedules);
+}
+
 // What the search finds, and the same stretched: tight schedules, where a constraint that is too
 // strong would show.
 TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   std::mt19937 random(11);
   int schedules = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < solve_test::rounds(1500); ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 5;
     size.groups = 1 + round % 3;
@@ -407,6 +413,7 @@ TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
       ++schedules;
     }
   }
+  report(schedules);
   EXPECT_GT(schedules, 2000);
 }
 
@@ -445,7 +452,7 @@ Problem accumulator_loop(std::mt19937& random) {
 TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
   std::mt19937 random(13);
   int schedules = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < solve_test::rounds(400); ++round) {
     const Problem problem = accumulator_loop(random);
     const schedule::Answer answer = solve::solve(problem);
     if (!answer.schedule) continue;
@@ -464,6 +471,7 @@ TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
       ++schedules;
     }
   }
+  report(schedules);
   EXPECT_GT(schedules, 1500);
 }
 
@@ -471,7 +479,7 @@ TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
 TEST(Meaning, RandomSchedulesAreAllowed) {
   std::mt19937 random(12);
   int schedules = 0;
-  for (int round = 0; round < 1200; ++round) {
+  for (int round = 0; round < solve_test::rounds(1200); ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 4;
     size.groups = 1 + round % 3;
@@ -484,6 +492,7 @@ TEST(Meaning, RandomSchedulesAreAllowed) {
       ++schedules;
     }
   }
+  report(schedules);
   EXPECT_GT(schedules, 3000);
 }
 

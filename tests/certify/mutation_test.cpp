@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "solve/rounds.h"
 #include "solve/solve_text.h"
 #include "twill/prove/prove.h"
 
@@ -251,7 +252,7 @@ TEST(Mutants, OfCertificates) {
     const Files files = files_of(problem);
     const Truth truth = truth_of(problem);
     Mutator mutator(41);
-    for (int round = 0; round < 700; ++round) {
+    for (int round = 0; round < solve_test::rounds(700); ++round) {
       Files mutant = files;
       const std::string what = mutator.mutate(mutant);
       if (mutant == files) continue;
@@ -286,7 +287,7 @@ TEST(Mutants, OfProblemsWithTheirHash) {
   for (const Problem& problem : subjects()) {
     const Files files = files_of(problem);
     Mutator mutator(42);
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < solve_test::rounds(150); ++round) {
       Files mutant = files;
       Files loop = {{"problem.loop", files.at("problem.loop")}};
       const std::string what = mutator.mutate(loop);

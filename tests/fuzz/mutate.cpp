@@ -1,6 +1,7 @@
 // A seeded mutator for ctest: `X RUNS FILE...` calls the fuzz target X on a few nasty inputs and
-// then on RUNS mutations of the files. The same command runs the same inputs. An input that ends
-// the process, or takes longer than a minute, is left in the file X.input.
+// then on RUNS mutations of the files (times TWILL_ROUNDS, if that is set). The same command runs
+// the same inputs. An input that ends the process, or takes longer than a minute, is left in the
+// file X.input.
 
 #include <algorithm>
 #include <array>
@@ -187,14 +188,17 @@ std::string contents(const char* path) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return std::fputs("usage: X RUNS FILE...\n", stderr), 2;
-  const long runs = std::strtol(argv[1], nullptr, 10);
+  const char* const times = std::getenv("TWILL_ROUNDS");
+  const long runs = std::strtol(argv[1], nullptr, 10) *
+                    (times == nullptr ? 1 : std::max(1L, std::strtol(times, nullptr, 10)));
   std::vector<std::string> seeds;
   for (int i = 2; i < argc; ++i) {
     seeds.push_back(contents(argv[i]));
     if (seeds.back().empty()) return std::fprintf(stderr, "%s: nothing to mutate\n", argv[i]), 2;
   }
-  const std::string program = argv[0];
-  keep_inputs_that_kill(program.substr(program.rfind('/') + 1) + ".input");
+  std::string program = argv[0];
+  program.erase(0, program.rfind('/') + 1);
+  keep_inputs_that_kill(program + ".input");
 
   for (const std::string& input : nasty_inputs()) run(input);
   for (const std::string& seed : seeds) run(seed);
@@ -206,6 +210,6 @@ int main(int argc, char** argv) {
     text.resize(std::min(text.size(), kLongestInput));
     run(text);
   }
-  std::printf("%ld mutations of %zu files\n", runs, seeds.size());
+  std::printf("%s: %ld mutations of %zu files\n", program.c_str(), runs, seeds.size());
   return 0;
 }

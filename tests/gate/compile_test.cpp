@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -109,6 +110,52 @@ TEST(Compile, JudgesWhatTheCompilerPrints) {
   EXPECT_EQ(broken->refusals,
             (std::vector<std::string>{"nvcc fails with status 2",
                                       "kernel.cu(19): error: identifier \"x\" is undefined"}));
+}
+
+/// Bytes of all kinds, the same every time.
+std::string noise(std::size_t size) {
+  std::mt19937 random(7);
+  std::string text(size, ' ');
+  for (char& c : text) c = static_cast<char>(random());
+  return text;
+}
+
+// Protects against compilers that end well and say nothing of worth: a report is accepted as a
+// whole or not at all.
+TEST(Compile, RefusesReportsThatAreNone) {
+  const fs::path folder = fresh_folder();
+  const fs::path source = write(folder / "kernel.cu", "");
+  const std::string begun = "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n";
+  for (const std::string& text :
+       {std::string(), noise(100'000), begun, begun + noise(1000), begun + "Killed\n",
+        begun + "ptxas info    : Function properties for k\n"}) {
+    const auto compiled = compile_cuda(compiler_that_prints(folder, text, 0), source);
+    ASSERT_TRUE(compiled.has_value());
+    EXPECT_FALSE(compiled->accepted()) << text.substr(0, 200);
+    const auto failed = compile_cuda(compiler_that_prints(folder, text, 255), source);
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->refusals.front(), "nvcc fails with status 255");
+  }
+}
+
+// The same of disassemblers: nothing printed, noise, a bad end, an end by a signal.
+TEST(Disassemble, FailsOnWhatIsNoCode) {
+  const fs::path folder = fresh_folder();
+  const fs::path cubin = write(folder / "kernel.cubin", "");
+  const auto with = [&](const std::string& text, const std::string& end) {
+    write(folder / "text", text);
+    const std::string script = "#!/bin/sh\ncat " + (folder / "text").string() + "\n" + end + "\n";
+    return disassemble({std::nullopt, write(folder / "nvdisasm", script, true)}, cubin);
+  };
+  const std::string good = ".text.k:\n/*0000*/ EXIT ;\n";
+  EXPECT_TRUE(with(good, "exit 0").has_value());
+  EXPECT_FALSE(with("", "exit 0").has_value());
+  EXPECT_FALSE(with(noise(100'000), "exit 0").has_value());
+  EXPECT_FALSE(with(good.substr(0, good.size() - 3), "exit 0").has_value());
+  const auto failed = with(good, "exit 3");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().message, "nvdisasm fails with status 3");
+  EXPECT_FALSE(with(good, "kill -9 $$").has_value());
 }
 
 // Protects what the user reads where something is missing.

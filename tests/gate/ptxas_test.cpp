@@ -76,6 +76,24 @@ TEST(Ptxas, RefusesWhateverItRemarksOn) {
   EXPECT_TRUE(read_ptxas(lines[5]).remarks.at(0).code.empty());
 }
 
+// Protects against a report that ends early, or lost a line on its way: what it does not say is not
+// taken for zero.
+TEST(Ptxas, RefusesAKernelWhoseFiguresAreMissing) {
+  const std::string good = kGood;
+  const std::size_t named = good.find("'_Z4gemm'") + std::string("'_Z4gemm'").size();
+  const std::size_t whole = good.find(" registers") + std::string(" registers").size();
+  for (std::size_t length = named; length < whole; ++length) {
+    const PtxasReport report = read_ptxas(good.substr(0, length));
+    EXPECT_FALSE(report.functions.empty() || refusals(report).empty()) << length;
+  }
+  std::string spills_lost = good;
+  spills_lost.erase(good.find("    0 bytes stack"), std::string("    0 bytes stack").size());
+  spills_lost.erase(spills_lost.find(" frame"),
+                    spills_lost.find("ptxas info    : Used") - spills_lost.find(" frame"));
+  EXPECT_EQ(refusals(read_ptxas(spills_lost)),
+            std::vector<std::string>{"ptxas does not say what _Z4gemm takes"});
+}
+
 // Protects against trouble with text that is none of ptxas'.
 TEST(Ptxas, SkipsWhatItDoesNotKnow) {
   const PtxasReport report = read_ptxas(

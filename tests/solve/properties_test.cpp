@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 #include <random>
 #include <sstream>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "solve/proof_checker.h"
 #include "solve/random_problem.h"
+#include "solve/rounds.h"
 #include "solve/solve_text.h"
 #include "twill/solve/encode.h"
 #include "twill/solve/instance.h"
@@ -23,6 +25,7 @@ using schedule::Answer;
 using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::random_problem;
+using solve_test::rounds;
 using solve_test::Size;
 using solve_test::solve_checked;
 
@@ -44,11 +47,12 @@ bool feasible_at(const Problem& problem, Cycles ii) {
 // there is a schedule at all.
 TEST(Properties, FeasibilityIsMonotoneInInterval) {
   std::mt19937 random(21);
-  for (int round = 0; round < 300; ++round) {
+  int intervals = 0;
+  for (int round = 0; round < rounds(300); ++round) {
     const Problem problem = random_problem(random, {.ops = 3 + round % 4, .groups = 2});
     SCOPED_TRACE(trace(round, problem));
     bool before = false;
-    for (Cycles ii = 1; ii <= 12; ++ii) {
+    for (Cycles ii = 1; ii <= 12; ++ii, ++intervals) {
       const bool now = feasible_at(problem, ii);
       EXPECT_TRUE(now || !before) << "feasible at " << ii - 1 << ", not at " << ii;
       before = now;
@@ -57,6 +61,9 @@ TEST(Properties, FeasibilityIsMonotoneInInterval) {
     EXPECT_TRUE(anywhere || !before);
     EXPECT_EQ(anywhere, feasible_at(problem, 1000));
   }
+  std::printf(
+      "properties: %d loops at %d intervals: none has a schedule at one and not at the next\n",
+      rounds(300), intervals);
 }
 
 // Protects: a cut-off changes nothing as long as the optimum is within it; beyond it, nothing is
@@ -100,7 +107,7 @@ TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
 TEST(Properties, StartsFromASchedule) {
   std::mt19937 random(24);
   int kept = 0;
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < rounds(100); ++round) {
     const Problem problem =
         random_problem(random, {.ops = 3 + round % 4, .groups = 2, .ways = 1 + round % 2});
     SCOPED_TRACE(trace(round, problem));
@@ -156,11 +163,12 @@ TEST(Properties, OrderOfOpsDoesNotMatter) {
     const Problem problem = bundled(name);
     EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem))) << name;
   }
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < rounds(100); ++round) {
     const Problem problem = random_problem(random, {.ops = 5, .groups = 2, .ways = 1 + round % 2});
     SCOPED_TRACE(trace(round, problem));
     EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem)));
   }
+  std::printf("properties: %d loops with their ops in another order\n", rounds(100));
 }
 
 // Protects: a limit never makes a wrong claim: bounds stay below the optimum, values above it.
@@ -234,7 +242,7 @@ TEST(Properties, MemoryLimitAndCancellationEndTheSearch) {
 TEST(Properties, ProofsOfRandomProblemsCheck) {
   std::mt19937 random(27);
   int refutations = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < rounds(150); ++round) {
     const Problem problem =
         random_problem(random, {.ops = 4 + round % 5, .groups = 3, .cycles = 5});
     std::ostringstream text;
@@ -247,6 +255,8 @@ TEST(Properties, ProofsOfRandomProblemsCheck) {
     ASSERT_EQ(checker.check(lines), "") << trace(round, problem);
     refutations += checker.refutations();
   }
+  std::printf("properties: the proof checker accepts %d refutations of %d loops\n", refutations,
+              rounds(150));
   EXPECT_GT(refutations, 150);
 }
 

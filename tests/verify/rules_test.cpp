@@ -412,6 +412,24 @@ TEST(MinimumGroups, AsFarAsPoolAndOpsAllow) {
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, loads}, {0, g}, {0, h}})), Rules{});
 }
 
+TEST(MinimumGroups, MoreThanAskedForAreFineAndThePoolIsALimit) {
+  Drawn drawn;
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  const GroupId i = drawn.group("I");
+  for (const char* name : {"a", "b", "c", "d"}) drawn.op(name);
+  const auto in = [](GroupId a, GroupId b, GroupId c, GroupId d) {
+    return issued(10, {{0, a}, {0, b}, {0, c}, {0, d}});
+  };
+  drawn.parts.minimum_compute_groups = 2;
+  EXPECT_EQ(broken(drawn.problem(), in(g, h, i, g)), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), in(h, h, h, h)), Rules{"minimum-groups"});
+  drawn.parts.minimum_compute_groups = 4;  // but there are three groups
+  EXPECT_EQ(broken(drawn.problem(), in(g, h, i, g)), Rules{});
+  EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{"minimum-groups"});
+}
+
 // What leaves a loop for one op behind it has to be in one group's registers.
 TEST(SameGroup, OneGroupRunsAllOfASet) {
   Drawn drawn;

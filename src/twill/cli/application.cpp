@@ -3,12 +3,14 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
+#include "twill/cli/progress.h"
 
 namespace twill::cli {
 namespace {
@@ -26,7 +28,7 @@ constexpr const char* kFooter = R"(Examples:
   twill verify s.json                                   check a schedule, whoever made it
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
-within the work limit, 6 a schedule that breaks a rule.)";
+within the work limit or the memory, 6 a schedule that breaks a rule.)";
 
 /// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
 const CLI::App& innermost(const CLI::App& app) {
@@ -48,6 +50,20 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return kUsage;
 }
 
+/// No argument and no option's value may be empty: it is the name that a shell forgot to fill in,
+/// and must not count as an option that was not given.
+void refuse_empty_values(CLI::App& app) {
+  const auto say = [](const std::string& value) {
+    return value.empty() ? std::string("its value is empty") : std::string();
+  };
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(say);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_empty_values(*command);
+  }
+}
+
 int run_checked(int argc, char** argv) {
   CLI::App app(kAbout, "twill");
   app.footer(kFooter);
@@ -66,6 +82,7 @@ int run_checked(int argc, char** argv) {
   add_simulate_command(app, session);
   add_compare_command(app, session);
   add_machines_command(app, session);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -113,8 +130,9 @@ int run(int argc, char** argv) {
   try {
     return run_checked(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("twill: error: out of memory\n", stderr);
-    return kOurBug;
+    end_progress_line();
+    std::fputs("twill: undecided: there is not enough memory for this\n", stderr);
+    return kUndecided;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "twill: internal error: %s\n", error.what());
     return kOurBug;

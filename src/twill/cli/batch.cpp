@@ -92,7 +92,7 @@ class Run {
     try {
       return schedule(number);
     } catch (const std::bad_alloc&) {
-      return failed(path, "out of memory", kOurBug);
+      return failed(path, "there is not enough memory for this", kUndecided);
     } catch (const std::exception& error) {
       return failed(path, std::string("internal error: ") + error.what(), kOurBug);
     }

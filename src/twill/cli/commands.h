@@ -21,7 +21,7 @@ enum ExitCode : int {
   kUsage = 2,
   kBadInput = 3,    ///< also: an input or output that cannot be read or written
   kInfeasible = 4,  ///< proven: no schedule at any initiation interval
-  kUndecided = 5,   ///< the work limit ended the search before there was an answer
+  kUndecided = 5,   ///< the work limit or the memory ended the search before there was an answer
   kUnverified = 6,  ///< the schedule breaks a rule, or a certificate is not accepted
 };
 

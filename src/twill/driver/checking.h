@@ -13,15 +13,15 @@ namespace twill::driver {
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
-/// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave: Problem,
-/// schedule and origins speak of ops that exist.
+/// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
+/// Problem, schedule and origins speak of ops that exist.
 void leave_what_exists(report::Outcome& outcome);
 
 /// An outcome with the problem's hash and text filled in, and nothing said about a machine.
 report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer);
 
-/// Fails for a Problem with hand-offs, which `what` cannot handle: "`twill explain`".
-Result<void> without_hand_offs(const Input& input, const problem::Problem& problem,
-                               std::string_view what);
+/// Fails for a Problem with hand-offs: what cannot be had of it ("no explanation"), and why.
+Result<void> without_hand_offs(const Request& request, const problem::Problem& problem,
+                               std::string_view what, std::string_view why);
 
 }  // namespace twill::driver

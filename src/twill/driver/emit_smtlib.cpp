@@ -76,7 +76,8 @@ std::optional<Cycles> longest_tried(const Problem& problem, Cycles ii,
 Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
                                 const SmtlibRequest& what) {
   TWILL_TRY(PosedLoop posed, pose_loop(request, rate));
-  TWILL_TRY_VOID(without_hand_offs(request.input, posed.problem, "`twill emit smtlib`"));
+  TWILL_TRY_VOID(without_hand_offs(request, posed.problem, "no SMT-LIB",
+                                   "its encoding has no ops that may be missing"));
   const Cycles ii = what.ii.value_or(schedule::min_ii(posed.problem).value);
   if (!what.literal) {
     std::size_t ways = 0;
@@ -94,8 +95,12 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
     return fail({request.input.name}, fmt::format("found no modulo schedule at II {}", ii),
                 "choose another --ii, or a --length");
   }
-  TWILL_TRY(std::string text, emit::smtlib_literal(posed.problem, {ii, *length}));
-  return EmittedText{std::move(text), std::move(posed.warnings)};
+  auto text = emit::smtlib_literal(posed.problem, {ii, *length});
+  if (!text) {
+    text.error().location.file = request.input.name;  // a Problem has no lines
+    return tl::unexpected(std::move(text).error());
+  }
+  return EmittedText{*std::move(text), std::move(posed.warnings)};
 }
 
 }  // namespace twill::driver

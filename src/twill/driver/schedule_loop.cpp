@@ -10,6 +10,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/notary.h"
+#include "twill/plan/json.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
 
@@ -32,19 +33,35 @@ report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
   return outcome;
 }
 
+/// Of JSON where a loop is wanted.
+tl::unexpected<Diagnostic> no_loop(const Input& input) {
+  if (plan::is_plan_json(input.text)) {
+    return fail({input.name}, "it is a plan, not a loop",
+                "`twill plan --check` proves it again, `twill simulate` runs it");
+  }
+  return fail({input.name}, "it is JSON: a schedule perhaps, but not a loop",
+              "`twill verify` checks a schedule");
+}
+
 /// What cannot be asked of a problem with hand-offs.
 Result<void> check_hand_offs(const Request& request, bool has_some) {
   if (!has_some) return {};
+  const std::string without =
+      request.hand_offs ? "leave --hand-offs out" : "take its hand-off lines out";
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name},
                 "only the strategy twill decides on hand-offs; '" +
                     std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
-                "leave --hand-offs out");
+                without);
   }
   const AlternativeChoice& choice = request.alternatives;
   if (choice.list == 0 && choice.take == 0) return {};
-  return fail({request.input.name}, "alternatives are not listed of a loop with hand-offs",
-              "leave --hand-offs or --alternatives out");
+  const std::string option = choice.list > 0 ? "--alternatives" : "--alternative";
+  return fail({request.input.name},
+              option +
+                  ": there are none of a loop with hand-offs, since structures are compared op "
+                  "by op, and ops may be missing",
+              without + ", or " + option);
 }
 
 /// What stands in the input, with normalized costs.
@@ -130,7 +147,7 @@ Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
               schedule::parse_loop(request.input.text, request.input.name));
     return PosedLoop{std::move(loop.problem), {}};
   }
-  if (form == Form::schedule_json) return fail({request.input.name}, "a schedule is not a loop");
+  if (form == Form::schedule_json) return no_loop(request.input);
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
@@ -138,10 +155,7 @@ Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
 
 Result<Certified> schedule_once(const Request& request, Notary notary) {
   TWILL_TRY(const Form form, form_of(request.input));
-  if (form == Form::schedule_json) {
-    return fail({request.input.name}, "a schedule is not scheduled again",
-                "`twill verify` checks it");
-  }
+  if (form == Form::schedule_json) return no_loop(request.input);
   if (request.given) {
     TWILL_TRY(report::Outcome outcome, given_schedule(request));
     return Certified{std::move(outcome), {}};

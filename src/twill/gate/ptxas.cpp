@@ -69,6 +69,11 @@ class Reader {
   PtxasReport take() { return std::move(report_); }
 
  private:
+  void begin(std::string_view name, bool is_kernel) {
+    current_ = report_.functions.size();
+    report_.functions.push_back({.name = std::string(name), .is_kernel = is_kernel});
+  }
+
   void read_said(const Line& said) {
     constexpr std::string_view kKernel = "Compiling entry function ";
     constexpr std::string_view kProperties = "Function properties for ";
@@ -78,14 +83,16 @@ class Reader {
       const std::string_view text = code.empty() ? said.text : said.text.substr(code.size() + 2);
       report_.remarks.push_back({code, std::string(trimmed(text))});
     } else if (said.text.starts_with(kKernel)) {
-      kernel_ = quoted(said.text);
+      begin(quoted(said.text), true);
     } else if (said.text.starts_with(kProperties)) {
       const std::string_view name = said.text.substr(kProperties.size());
-      current_ = report_.functions.size();
-      report_.functions.push_back({.name = std::string(name), .is_kernel = name == kernel_});
+      const bool announced = current_ && report_.functions[*current_].name == name;
+      if (!announced) begin(name, false);
     } else if (said.text.starts_with(kUsed) && current_) {
       FunctionReport& function = report_.functions[*current_];
-      function.registers = static_cast<int>(number_before(said.text, " registers").value_or(0));
+      const auto registers = number_before(said.text, " registers");
+      function.has_registers = registers.has_value();
+      function.registers = static_cast<int>(registers.value_or(0));
       function.barriers = static_cast<int>(number_before(said.text, " barriers").value_or(0));
       function.shared = number_before(said.text, " bytes smem").value_or(0);
     }
@@ -97,11 +104,13 @@ class Reader {
     if (const auto stores = number_before(line, " bytes spill stores")) {
       function.spill_stores = *stores;
     }
-    if (const auto loads = number_before(line, " bytes spill loads")) function.spill_loads = *loads;
+    if (const auto loads = number_before(line, " bytes spill loads")) {
+      function.spill_loads = *loads;
+      function.has_sizes = true;  // they come last
+    }
   }
 
   PtxasReport report_;
-  std::string kernel_;
   std::optional<std::size_t> current_;
 };
 
@@ -124,6 +133,9 @@ std::vector<std::string> refusals(const PtxasReport& report) {
                                           : fmt::format("ptxas {}: {}", remark.code, remark.text));
   }
   for (const FunctionReport& function : report.functions) {
+    if (!function.has_sizes || (function.is_kernel && !function.has_registers)) {
+      reasons.push_back(fmt::format("ptxas does not say what {} takes", function.name));
+    }
     if (function.spill_stores > 0 || function.spill_loads > 0) {
       reasons.push_back(fmt::format("{} spills registers: {} bytes stored, {} bytes loaded",
                                     function.name, function.spill_stores, function.spill_loads));

@@ -16,7 +16,9 @@ struct FunctionReport {
   std::int64_t stack = 0;
   std::int64_t spill_stores = 0;
   std::int64_t spill_loads = 0;
-  std::int64_t shared = 0;  ///< static shared memory
+  std::int64_t shared = 0;     ///< static shared memory
+  bool has_sizes = false;      ///< stack and spills were in the report
+  bool has_registers = false;  ///< so were the registers
 };
 
 /// What ptxas remarks beside its figures.
@@ -33,9 +35,10 @@ struct PtxasReport {
 /// Reads what nvcc -Xptxas -v prints, and skips what it does not know. Form: ptxas 12 and 13.
 PtxasReport read_ptxas(std::string_view text);
 
-/// Why the kernels of this report must not be used; empty if they may. Spilled registers and
-/// anything else in local memory, wgmma that ptxas serializes or waits for on its own, setmaxnreg
-/// that it ignores (C7500 to C7519), and any other remark with a code or a warning.
+/// Why the kernels of this report must not be used; empty if they may. Figures that are missing, as
+/// in a report that ends early; spilled registers and anything else in local memory, wgmma that
+/// ptxas serializes or waits for on its own, setmaxnreg that it ignores (C7500 to C7519), and any
+/// other remark with a code or a warning.
 std::vector<std::string> refusals(const PtxasReport& report);
 
 }  // namespace twill::gate

@@ -267,6 +267,18 @@ bool shrink(Space& space) {
   return true;
 }
 
+/// Says which rings have fewer copies than they were to have.
+void note_short_rings(Space& space, int wanted) {
+  for (const std::vector<OpId>& ring : space.draft.rings) {
+    const Buffer& first = space.at(*space.draft.home(ring[0]));
+    if (first.memory != space.memory || first.depth >= wanted) continue;
+    std::vector<std::string> names;
+    for (const OpId op : ring) names.push_back(space.draft.op(op).name);
+    space.draft.plan.notes.push_back(fmt::format("{} of {} copies of {} fit in {}", first.depth,
+                                                 wanted, fmt::join(names, " and "), space.memory));
+  }
+}
+
 Result<void> fill(Space& space, const Setting& setting) {
   if (space.buffers.empty()) return {};
   for (;;) {
@@ -275,6 +287,7 @@ Result<void> fill(Space& space, const Setting& setting) {
       Amount left = space.capacity - needs;
       if (setting.ring_depth) {
         deepen_in_turn(space, *setting.ring_depth, left);
+        note_short_rings(space, *setting.ring_depth);
       } else {
         deepen_rings(space, left);
       }
@@ -283,7 +296,10 @@ Result<void> fill(Space& space, const Setting& setting) {
     }
     const std::size_t before = space.draft.aliases.size();
     const Amount shared = lay_out_sharing(space);
-    if (shared <= space.capacity) return {};
+    if (shared <= space.capacity) {
+      if (setting.ring_depth) note_short_rings(space, *setting.ring_depth);
+      return {};
+    }
     space.draft.aliases.resize(before);
     if (!setting.shrink || !shrink(space)) return too_much(space, shared);
   }

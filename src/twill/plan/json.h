@@ -15,6 +15,9 @@ inline constexpr int kPlanJsonVersion = 4;
 /// gives an equal Plan. The same plan gives the same bytes.
 std::string plan_json(const Plan& plan);
 
+/// Whether the text is JSON that says of itself that it is a plan, of whatever version.
+bool is_plan_json(std::string_view text);
+
 /// Reads what `plan_json` prints, or what somebody made of it: only its form is checked here,
 /// `prove` says whether it is safe. Fails on wrong JSON, missing members, unknown names, and if the
 /// hash is not that of the embedded problem; the message has the path of the member.

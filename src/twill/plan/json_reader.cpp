@@ -12,6 +12,8 @@ namespace twill::plan {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr const char* kFormat = "twill-plan";
 using Names = std::map<std::string, std::size_t, std::less<>>;
 
 /// A value of the JSON with its path. Every accessor fails with that path.
@@ -437,11 +439,16 @@ Result<Json> parse(std::string_view text, const std::string& file) {
 
 }  // namespace
 
+bool is_plan_json(std::string_view text) {
+  const auto json = parse(text, "");
+  return json && json->is_object() && json->value("format", Json()) == kFormat;
+}
+
 Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
   TWILL_TRY(const Json json, parse(text, file));
   const Node root(json, "", file);
   TWILL_TRY(const std::string format, root.text("format"));
-  if (format != "twill-plan") return root.wrong("is none: /format is '" + format + "'");
+  if (format != kFormat) return root.wrong("is none: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, root.number("version"));
   if (version != kPlanJsonVersion) {
     return root.wrong("has version " + std::to_string(version) + ", which is not known here");

@@ -5,16 +5,18 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace twill {
 
 /// Calls `work(i)` for every i below `count` on `jobs` threads (at least 1; no more than there is
-/// work), and `take(i, result)` for each result on the calling thread, in ascending order of i
-/// whatever the threads do. If `take` returns false nothing new is begun and nothing more is taken;
-/// the threads are joined before this returns. An exception of `work` is thrown on where its result
-/// would be taken, one of `take` at once. Results that wait for an earlier one are held in memory.
+/// work, nor than the system gives; on the calling one if it gives none), and `take(i, result)` for
+/// each result on the calling thread, in ascending order of i whatever the threads do. If `take`
+/// returns false nothing new is begun and nothing more is taken; the threads are joined before this
+/// returns. An exception of `work` is thrown on where its result would be taken, one of `take` at
+/// once. Results that wait for an earlier one are held in memory.
 template <class Work, class Take>
 void in_order(std::size_t count, std::size_t jobs, const Work& work, const Take& take) {
   using Value = decltype(work(std::size_t{0}));
@@ -56,7 +58,11 @@ void in_order(std::size_t count, std::size_t jobs, const Work& work, const Take&
       next = count;
     }
   } crew{{}, mutex, next, count};
-  for (std::size_t i = 0; i < (jobs < count ? jobs : count); ++i) crew.threads.emplace_back(run);
+  try {
+    for (std::size_t i = 0; i < (jobs < count ? jobs : count); ++i) crew.threads.emplace_back(run);
+  } catch (const std::system_error&) {  // there are no more threads to be had
+    if (crew.threads.empty()) run();
+  }
   for (std::size_t i = 0; i < count; ++i) {
     Slot slot;
     {
