@@ -21,10 +21,12 @@ GEMM = ("128 128 64 1", "256 144 208 1", "112 272 0 1", "16 16 16 1", "144 16 10
 # Tiles of 128 x 32 x 16 (of B there are fewer chunks than threads; the 5th number is for the program) and of 128 x 64 x 32.
 UNEVEN = ("128 32 16 1 32", "144 80 112 2 32")
 TRANSPOSED = ("128 64 32 1", "144 80 112 2", "16 16 0 1")
+DOWN = TRANSPOSED  # Pointers that move back; the first tiles of K are cut off.
 # Images, height, width, channels in and out, CTAs: every border, rows of a tile from two images, an odd end.
 CONV = ("2 6 5 64 128 1", "3 9 16 128 256 2")
 KERNELS = (("kernels/gemm/sm_90/ptr_128x128x64.pre.ttgir", "gemm", GEMM), ("tests/emit/host_run/uneven.ttgir", "gemm", UNEVEN),
            ("tests/emit/host_run/transposed.ttgir", "transposed", TRANSPOSED),
+           ("tests/emit/host_run/counted_down.ttgir", "counted_down", DOWN),
            ("kernels/conv2d/sm_90/3x3_128x128x64.pre.ttgir", "conv2d", CONV))
 
 

@@ -11,6 +11,7 @@
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
 #include "twill/gate/compile.h"
+#include "twill/gate/matching.h"
 #include "twill/support/data_path.h"
 
 namespace twill::driver {
@@ -112,59 +113,13 @@ namespace {
 constexpr int kMoreRegisters = 8;
 constexpr int kMostSpareRegisters = 16;
 
-using Reasons = std::vector<std::string>;
-
-/// How the machine code falls short of each role's steady state. A loop of the code is that of one
-/// role only: of all ways to match them, the one that comes closest.
-class Matching {
- public:
-  Matching(const std::vector<emit::ExpectedLoop>& wanted, const gate::FunctionCode& function)
-      : wanted_(wanted) {
-    for (const gate::RoleCode& role : function.roles) {
-      for (const gate::LoopCode& loop : role.loops) found_.push_back(&loop);
-    }
-    taken_.assign(found_.size(), false);
-    current_.resize(wanted_.size());
-  }
-
-  /// By expected loop.
-  std::vector<Reasons> shortfalls() && {
-    match(0, 0);
-    return std::move(best_);
-  }
-
- private:
-  void match(std::size_t at, std::size_t reasons) {
-    if (!best_.empty() && reasons >= least_) return;
-    if (at == wanted_.size()) {
-      best_ = current_;
-      least_ = reasons;
-      return;
-    }
-    for (std::size_t f = 0; f < found_.size(); ++f) {
-      if (taken_[f]) continue;
-      taken_[f] = true;
-      current_[at] = gate::shortfalls(wanted_[at].code, *found_[f]);
-      match(at + 1, reasons + current_[at].size());
-      taken_[f] = false;
-    }
-    current_[at] = {"there is no loop of products of its own"};
-    match(at + 1, reasons + kNone);
-  }
-
-  static constexpr std::size_t kNone = 1000;  // reasons: worse than any loop
-  const std::vector<emit::ExpectedLoop>& wanted_;
-  std::vector<const gate::LoopCode*> found_;
-  std::vector<bool> taken_;
-  std::vector<Reasons> current_, best_;
-  std::size_t least_ = 0;
-};
-
 void judge_overlaps(const EmittedCuda& emitted, const gate::FunctionCode& function,
                     GateVerdict& verdict) {
-  const std::vector<Reasons> all = Matching(emitted.loops, function).shortfalls();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const std::string& reason : all[i]) {
+  std::vector<gate::LoopCode> planned;
+  for (const emit::ExpectedLoop& loop : emitted.loops) planned.push_back(loop.code);
+  const std::vector<std::vector<std::string>> reasons = gate::shortfalls(planned, function);
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    for (const std::string& reason : reasons[i]) {
       verdict.refusals.push_back(fmt::format("{}: role {} does not overlap as planned: {}",
                                              function.name, emitted.loops[i].role, reason));
       verdict.overlaps_lost = true;

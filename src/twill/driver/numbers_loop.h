@@ -29,8 +29,8 @@ struct NumberedLoop {
 /// `numerics::compare` does.
 Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted);
 
-/// The same for any plan of a loop that is planned. Precondition: `plan` has the Problem of
-/// `planned` and is well-formed (`plan::prove` finds nothing under that name).
+/// The same for any plan of a loop that is planned. Preconditions: `plan` has the Problem of
+/// `planned`, and is as `simulate::simulate` takes it.
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
                                              const plan::Plan& plan, const NumbersRequest& wanted);
 

@@ -142,8 +142,8 @@ struct Fault {
   std::vector<std::string> roles;  ///< where each of them stands
 };
 
-/// Runs the plan. Deterministic: the same plan, setting and seed give the same run.
-/// Precondition: the plan is well-formed (`plan::prove` finds nothing under that name), and `costs`
+/// Runs the plan. Deterministic. Preconditions: the plan is well-formed, and its ops are run in
+/// iterations there are (`plan::prove` finds nothing under "well-formed" or "ownership"); `costs`
 /// has its ops, units and pipes. Cost: about steps times roles.
 tl::expected<Simulation, Fault> simulate(const plan::Plan& plan, const Setting& setting);
 

@@ -123,7 +123,8 @@ inline void run(Dim grid, int threads, const std::function<void()>& kernel) {
 }  // namespace host
 
 inline void __syncthreads() { host::cta->all.arrive_and_wait(); }
-inline void __syncwarp() {}
+// A lane that has not seen a phase of a barrier must not miss it because another lane went on.
+inline void __syncwarp() { host::meet_warp(); }
 
 inline float __shfl_xor_sync(unsigned, float value, int lanes) {
   const auto here = static_cast<std::size_t>(host::index());

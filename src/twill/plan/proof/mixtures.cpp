@@ -102,42 +102,39 @@ void Mixtures::find_channels(const Run& run) {
   }
 }
 
+/// What leads over by way of those of `ends`, by strand, and of `steps`, by channel of that depth
+/// and iteration, that are `related` to an event.
+template <typename Related>
+Mixtures::Ways Mixtures::ways(const std::vector<EventId>& ends, const StepsOfChannels& steps,
+                              int depth, std::int64_t iteration, const Related& related) const {
+  Ways ways = 0;
+  for (std::size_t s = 0; s < strands_; ++s) {
+    if (ends[s] != kNone && related(ends[s])) ways |= Ways{1} << s;
+  }
+  for (std::size_t c = 0; c < steps.size(); ++c) {
+    if (plan_.channels[c].depth != depth) continue;
+    const std::vector<EventId>& of_iteration = steps[c][static_cast<std::size_t>(iteration)];
+    if (std::any_of(of_iteration.begin(), of_iteration.end(), related)) {
+      ways |= Ways{1} << (strands_ + c);
+    }
+  }
+  return ways;
+}
+
 /// Nothing later in the same tile uses what the event is about.
 void Mixtures::comes_first(const Run& run, Relation& relation, std::int64_t iteration,
                            EventId event) {
   if (event == kNone || iteration + relation.depth < run.iterations()) return;
-  Ways ways = 0;
-  for (std::size_t s = 0; s < strands_; ++s) {
-    if (last_[s] != kNone && run.before_or_same(event, last_[s])) ways |= Ways{1} << s;
-  }
-  for (std::size_t c = 0; c < releases_.size(); ++c) {
-    if (plan_.channels[c].depth != relation.depth) continue;
-    const auto& releases = releases_[c][static_cast<std::size_t>(iteration)];
-    const bool released = std::any_of(releases.begin(), releases.end(), [&](EventId release) {
-      return run.before_or_same(event, release);
-    });
-    if (released) ways |= Ways{1} << (strands_ + c);
-  }
-  relation.from.insert(ways);
+  relation.from.insert(ways(last_, releases_, relation.depth, iteration,
+                            [&](EventId later) { return run.before_or_same(event, later); }));
 }
 
 /// Nothing earlier in the same tile used what the event is about.
 void Mixtures::comes_then(const Run& run, Relation& relation, std::int64_t iteration,
                           EventId event) {
   if (event == kNone || iteration >= relation.depth) return;
-  Ways ways = 0;
-  for (std::size_t s = 0; s < strands_; ++s) {
-    if (first_[s] != kNone && run.before_or_same(first_[s], event)) ways |= Ways{1} << s;
-  }
-  for (std::size_t c = 0; c < acquires_.size(); ++c) {
-    if (plan_.channels[c].depth != relation.depth) continue;
-    const auto& acquires = acquires_[c][static_cast<std::size_t>(iteration)];
-    const bool acquired = std::any_of(acquires.begin(), acquires.end(), [&](EventId acquire) {
-      return run.before_or_same(acquire, event);
-    });
-    if (acquired) ways |= Ways{1} << (strands_ + c);
-  }
-  relation.to &= ways;
+  relation.to &= ways(first_, acquires_, relation.depth, iteration,
+                      [&](EventId earlier) { return run.before_or_same(earlier, event); });
 }
 
 /// `held` in registers, which only the strand itself touches: all it did there is over when it

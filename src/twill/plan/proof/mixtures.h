@@ -33,6 +33,7 @@ class Mixtures {
  private:
   /// Bit by bit what leads over: strands, then channels.
   using Ways = std::uint64_t;
+  using StepsOfChannels = std::vector<std::vector<std::vector<EventId>>>;  // and of iterations
 
   /// What may come first, and what comes `depth` iterations later: each of the former must have a
   /// way to the end of its tile that leads, from the beginning of a later one, to all of the
@@ -50,6 +51,9 @@ class Mixtures {
                       const Execution& access);
   void look_at_channel(const Run& run, const Barrier& barrier);
   void look_at_waits(const Run& run, const Barrier& barrier);
+  template <typename Related>
+  Ways ways(const std::vector<EventId>& ends, const StepsOfChannels& steps, int depth,
+            std::int64_t iteration, const Related& related) const;
   void comes_first(const Run& run, Relation& relation, std::int64_t iteration, EventId event);
   void comes_then(const Run& run, Relation& relation, std::int64_t iteration, EventId event);
   static std::size_t strand_of(const Event& event) {
@@ -67,8 +71,8 @@ class Mixtures {
   std::vector<Relation> of_full_, of_empty_;  // by ChannelId: phases of the barriers
   std::size_t strands_ = 0;
   // Of the run that is looked at.
-  std::vector<EventId> first_, last_;                                   // by strand
-  std::vector<std::vector<std::vector<EventId>>> releases_, acquires_;  // by channel and iteration
+  std::vector<EventId> first_, last_;  // by strand
+  StepsOfChannels releases_, acquires_;
   std::map<Waiter, std::int64_t> waits_;
 };
 

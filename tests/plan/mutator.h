@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "twill/plan/plan.h"
+
+namespace twill::plan::testing {
+
+/// A plan that differs from another in one thing.
+struct Mutant {
+  std::string what;  ///< where, and from what to what
+  Plan plan;
+};
+
+/// One change of a plan, drawn by `seed`: a step that is dropped, moved, doubled, swapped with its
+/// neighbour or altered, in the loop or around it; a count, depth, parity or number of bytes of a
+/// channel; place, size or depth of a buffer; warps and registers of a role or warpgroup; a limit
+/// of the launch. The same seed gives the same change. Never the plan itself. Precondition: the
+/// plan has a kernel. Cost: a copy of the plan for each try, of which there are few.
+Mutant mutant_of(const Plan& plan, unsigned seed);
+
+}  // namespace twill::plan::testing
