@@ -192,6 +192,7 @@ TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
   Role& reader = role_named(plan, "E");
   for (const int warps : {1, 3, 4}) {
     reader.warps = warps;
+    plan.warpgroups[reader.warpgroup.index()].warps = warps;
     for (Channel& channel : plan.channels) {
       if (plan[channel.producer].name == "E") channel.full_arrivals = warps;
     }

@@ -51,9 +51,6 @@ struct Read {
   bool early = false;  ///< may be issued before the value is there: it waits itself if it runs
 };
 
-/// All of a load's latency, as it is hidden by the depth of its ring.
-inline constexpr Cycles kHidden = 1000;
-
 struct Draft {
   Draft(const problem::Problem& problem, const schedule::Schedule& schedule)
       : plan(problem), interval(schedule.initiation_interval) {
@@ -70,7 +67,6 @@ struct Draft {
   std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
   std::vector<std::pair<Cycles, Cycles>> alive;  ///< by BufferId: [begin, end) of copy 0
   std::vector<std::pair<BufferId, BufferId>> aliases;
-  Cycles least_hidden = kHidden;  ///< of the rings' loads, at the depths they have got
 
   const problem::Op& op(OpId id) const { return plan.problem[id]; }
   const problem::Way& way(OpId id) const {

@@ -142,7 +142,7 @@ void group_rings(Draft& draft) {
   }
 }
 
-/// How much of its latency a load hides at the ring's depth, in parts of kHidden.
+/// How much of its latency a load hides at the ring's depth, in thousandths.
 Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   Cycles first = draft.alive[draft.home(op)->index()].second;
   for (const Read& read : draft.reads) {
@@ -151,7 +151,7 @@ Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   }
   const Cycles span = draft.alive[draft.home(op)->index()].second - first;
   const Cycles wants = std::max<Cycles>(1, draft.way(op).latency);
-  return (depth * draft.interval - span) * kHidden / wants;
+  return (depth * draft.interval - span) * 1000 / wants;
 }
 
 /// Gives a ring another copy of each of its loads, if they fit.
@@ -184,7 +184,7 @@ void deepen_rings(Space& space, Amount left) {
   std::vector<bool> full(draft.rings.size(), false);
   for (;;) {
     std::optional<std::size_t> least;
-    Cycles least_hidden = kHidden;
+    Cycles least_hidden = 1000;
     for (std::size_t r = 0; r < draft.rings.size(); ++r) {
       if (full[r]) continue;
       for (const OpId op : draft.rings[r]) {
@@ -346,12 +346,6 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
       if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
     }
     TWILL_TRY_VOID(fill(space, setting));
-  }
-  for (const std::vector<OpId>& ring : draft.rings) {
-    for (const OpId op : ring) {
-      const Cycles share = hidden(draft, op, draft.plan[*draft.home(op)].depth);
-      draft.least_hidden = std::min(draft.least_hidden, share);
-    }
   }
   return {};
 }

@@ -229,6 +229,12 @@ void settle_cluster(Draft& draft) {
 
 }  // namespace
 
+bool stages(const Setting& setting) {
+  return std::any_of(setting.around.begin(), setting.around.end(), [](const Around& around) {
+    return around.what.mechanism == Mechanism::bulk_store;
+  });
+}
+
 std::optional<std::string> bound_to_one_tile(const Plan& plan) {
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     const Buffer& buffer = plan.buffers[b];
@@ -270,7 +276,8 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
     for (const auto& [role, count] : holders) {
       outside.roles.push_back(role);
       if (outside.mechanism != Mechanism::bulk_store) continue;
-      outside.buffers.push_back(staging.of(role, around.memory, around.bytes * count / parts));
+      outside.bytes.push_back(around.bytes * count / parts);
+      outside.buffers.push_back(staging.of(role, around.memory, outside.bytes.back()));
     }
     for (const auto& [role, count] : copiers_of(draft, around)) {
       const auto at = std::lower_bound(outside.roles.begin(), outside.roles.end(), role);

@@ -199,7 +199,8 @@ Result<void> make_roles(Draft& draft, const Setting& setting) {
         kept.push_back(h);
         plan.warpgroups.emplace_back();
       }
-      plan.warpgroups.back().warps += std::min(groups[g].warps, kWarpgroup);
+      const int before = (h - hardware) * kWarpgroup;
+      plan.warpgroups.back().warps += std::min(groups[g].warps - before, kWarpgroup);
     }
     Role role;
     role.name = groups[g].name;

@@ -303,14 +303,8 @@ bool fits(const Plan& plan, const Role& role) {
   return role.registers <= role.usable || !plan.problem.in_force(problem::Rule::registers);
 }
 
-/// A plan, and how much of their latency its loads hide at least, in parts of kHidden.
-struct Drafted {
-  Plan plan;
-  Cycles hidden = kHidden;
-};
-
-Result<Drafted> draft_with(const verify::CheckedSchedule& checked, const Setting& setting,
-                           const std::vector<bool>& eager) {
+Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& setting,
+                        const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
   draft.plan.name = checked.problem().name();
   TWILL_TRY_VOID(make_roles(draft, setting));
@@ -325,14 +319,14 @@ Result<Drafted> draft_with(const verify::CheckedSchedule& checked, const Setting
   const std::vector<int> needed = registers_needed(draft.plan);
   for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
   TWILL_TRY_VOID(make_tile_steps(draft));
-  return Drafted{std::move(draft.plan), draft.least_hidden};
+  return std::move(draft.plan);
 }
 
 }  // namespace
 
 namespace {
 
-/// The same with the stores of tiles done by threads, where staging has no room.
+/// The same with the stores of tiles done by threads.
 Setting without_staging(Setting setting) {
   for (Around& around : setting.around) {
     if (around.what.mechanism == Mechanism::bulk_store) around.what.mechanism = Mechanism::threads;
@@ -340,49 +334,38 @@ Setting without_staging(Setting setting) {
   return setting;
 }
 
-Result<Drafted> draft_fitting(const verify::CheckedSchedule& checked, const Setting& setting) {
+Result<Plan> draft_fitting(const verify::CheckedSchedule& checked, const Setting& setting) {
   if (!checked.problem().in_force(problem::Rule::dependence)) {
     return fail({},
                 "the loop relaxes the rule `dependence`, so its schedule need not run in order");
   }
-  TWILL_TRY(Drafted drafted, draft_with(checked, setting, {}));
+  TWILL_TRY(Plan plan, draft_with(checked, setting, {}));
   // Operands of asynchronous work are held until it is drained: where that is too long, drain it
   // when the schedule has it end, and not only when somebody needs the result.
   std::vector<bool> eager;
-  for (const Role& role : drafted.plan.roles) eager.push_back(!fits(drafted.plan, role));
-  if (std::find(eager.begin(), eager.end(), true) == eager.end()) return drafted;
-  TWILL_TRY(drafted, draft_with(checked, setting, eager));
-  for (const Role& role : drafted.plan.roles) {
-    if (fits(drafted.plan, role)) continue;
+  for (const Role& role : plan.roles) eager.push_back(!fits(plan, role));
+  if (std::find(eager.begin(), eager.end(), true) == eager.end()) return plan;
+  TWILL_TRY(plan, draft_with(checked, setting, eager));
+  for (const Role& role : plan.roles) {
+    if (fits(plan, role)) continue;
     return fail({}, fmt::format("in the order of its steps, role {} holds {} registers, but has {}",
                                 role.name, role.registers, role.usable));
   }
-  return drafted;
+  return plan;
 }
 
 }  // namespace
 
-/// Staging what is stored costs memory in every iteration, and saves time once per tile: loads that
-/// would wait for it go first.
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting) {
-  Result<Drafted> staged = draft_fitting(checked, setting);
-  const bool stages = std::any_of(
-      setting.around.begin(), setting.around.end(),
-      [](const Around& around) { return around.what.mechanism == Mechanism::bulk_store; });
-  if (!stages || (staged && staged->hidden >= kHidden)) {
-    return std::move(staged).map([](Drafted drafted) { return std::move(drafted.plan); });
-  }
-  Result<Drafted> direct = draft_fitting(checked, without_staging(setting));
-  if (staged && (!direct || direct->hidden <= staged->hidden)) return std::move(staged->plan);
-  if (!direct) return tl::unexpected(std::move(staged).error());
-  direct->plan.notes.push_back(
-      staged ? fmt::format("the threads store what is stored after the loop themselves: beside its "
-                           "staging, the rings would hide {} % of the loads' latency, not {} %",
-                           staged->hidden * 100 / kHidden,
-                           std::min(direct->hidden, kHidden) * 100 / kHidden)
-             : "beside the loop's buffers there is no room to stage what is stored after it: the "
-               "threads store it themselves");
-  return std::move(direct->plan);
+  if (!setting.staging) return draft_fitting(checked, without_staging(setting));
+  Result<Plan> plan = draft_fitting(checked, setting);
+  if (plan || !stages(setting)) return plan;
+  Result<Plan> direct = draft_fitting(checked, without_staging(setting));
+  if (!direct) return plan;
+  direct->notes.emplace_back(
+      "beside the loop's buffers there is no room to stage what is stored after it: the threads "
+      "store it themselves");
+  return direct;
 }
 
 }  // namespace twill::plan

@@ -361,6 +361,7 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
                                                         M::cp_async, M::bulk_store}));
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
   TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
+  TWILL_TRY(outside.bytes, node.numbers("bytes"));
   TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));
   TWILL_TRY(const std::vector<Node> accesses, node.list("tensor"));
   for (const Node& access : accesses) {

@@ -138,6 +138,7 @@ Json kernel_json(const Plan& plan) {
                       {"mechanism", name_of(outside.mechanism)},
                       {"roles", role_names(plan, outside.roles)},
                       {"buffers", buffer_names(plan, outside.buffers)},
+                      {"bytes", outside.bytes},
                       {"reads", buffer_names(plan, outside.reads)},
                       {"tensor", tensor_json(plan, outside)},
                       {"writes", outside.writes}});

@@ -43,9 +43,13 @@ struct Setting {
   bool pins = false;       ///< keep the compiler from moving math over the waits it overlaps with
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;        ///< also the waits that others imply
+  bool staging = true;  ///< of tiles stored through descriptors; else the threads store them
   bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the
                         ///< plan is then slower than the schedule, or may not work out at all
 };
+
+/// Whether there is something to stage.
+bool stages(const Setting& setting);
 
 /// The largest number of windows one group may spread an iteration over.
 inline constexpr int kLargestSpread = 64;
@@ -58,8 +62,8 @@ inline constexpr int kLargestSpread = 64;
 /// Deterministic. Cost: about O(steps^2).
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting);
 
-/// Why a CTA of this kernel cannot go on to another tile, whatever its text says: the buffer that no
-/// step of the plan fills or empties from tile to tile. Nothing: it can.
+/// Why a CTA of this kernel cannot go on to another tile, whatever its text says: the buffer that
+/// no step of the plan fills or empties from tile to tile. Nothing: it can.
 std::optional<std::string> bound_to_one_tile(const Plan& plan);
 
 }  // namespace twill::plan

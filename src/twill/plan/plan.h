@@ -252,9 +252,10 @@ struct Outside {
   Mechanism mechanism = Mechanism::threads;
   std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
                               ///< its own rows
-  std::vector<BufferId> buffers;     ///< tma_load: the resident. bulk_store: the staging buffer of
-                                     ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<BufferId> reads;       ///< residents it reads
+  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of
+                                  ///< each of `roles`, with its rows and no others. Else: none
+  std::vector<Amount> bytes;    ///< bulk_store: of each role's rows, which its buffer has room for
+  std::vector<BufferId> reads;  ///< residents it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
   bool writes = false;               ///< global memory: only for tiles that are the CTA's own
   friend bool operator==(const Outside&, const Outside&) = default;

@@ -159,6 +159,11 @@ class PlaceCheck {
           findings_.add("memory",
                         fmt::format("resident {} is written by several", plan_[buffer].name));
         }
+        if (k < outside.bytes.size() && plan_[buffer].size < outside.bytes[k]) {
+          findings_.add("memory",
+                        fmt::format("{} stages {} bytes in {}, which has room for {}", outside.what,
+                                    outside.bytes[k], plan_[buffer].name, plan_[buffer].size));
+        }
       }
     }
   }

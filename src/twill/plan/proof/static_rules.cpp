@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,13 @@ class StaticCheck {
         findings_.add("launch", fmt::format("role {} begins at warp {}, outside its warpgroup",
                                             role.name, role.first_warp));
       }
+    }
+    for (std::size_t g = 0; g < plan_.warpgroups.size(); ++g) {
+      const auto first = warps.begin() + static_cast<std::ptrdiff_t>(g * kWarpgroup);
+      const int used = std::accumulate(first, first + kWarpgroup, 0);
+      if (plan_.warpgroups[g].warps == used) continue;
+      findings_.add("launch", fmt::format("warpgroup {} has {} warps with a role, not {}", g, used,
+                                          plan_.warpgroups[g].warps));
     }
     const Limits& limits = plan_.limits;
     if (limits.launch_registers == 0) return;
@@ -183,7 +191,9 @@ class StaticCheck {
   void check_sequence(const Role& role, const std::vector<Step>& steps) {
     bool fenced = false;
     for (const Step& step : steps) {
-      if (step.kind == StepKind::fence && step.fence == Fence::wgmma) fenced = true;
+      if (step.kind == StepKind::fence && step.fence == Fence::wgmma) {
+        fenced = step.by == By::every_warp;
+      }
       if (step.kind == StepKind::compute || step.kind == StepKind::stage) fenced = false;
       if (step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma &&
           step.pending > kMostPending) {

@@ -61,6 +61,7 @@ class Checker {
     in_range(role.warps, 1, 32, "the warps of " + role.name);
     in_range(role.first_warp, 0, 31, "the first warp of " + role.name);
     in_range(role.registers, 0, kMostOfAnything, "the registers of " + role.name);
+    in_range(role.usable, 0, kMostOfAnything, "the usable registers of " + role.name);
     if (role.warpgroup.index() >= plan_.warpgroups.size()) {
       wrong(fmt::format("{} is in warpgroup {}, which there is not", role.name,
                         role.warpgroup.index()));
@@ -77,6 +78,9 @@ class Checker {
     in_range(buffer.size, 0, kLargestAmount, "the size of buffer " + buffer.name);
     in_range(buffer.offset, 0, kLargestAmount, "the offset of buffer " + buffer.name);
     if (buffer.resident) in_range(buffer.depth, 1, 1, "the depth of resident " + buffer.name);
+    if (buffer.residence == Residence::registers && (buffer.resident || buffer.offset != 0)) {
+      wrong("buffer " + buffer.name + " has a place in memory, and is in registers");
+    }
     for (const OpId reader : buffer.readers) {
       if (reader.index() >= plan_.problem.ops().size()) {
         wrong("resident " + buffer.name + " is read by an op that there is not");
@@ -176,7 +180,8 @@ class Checker {
         break;
       case Mechanism::bulk_store:
         if (outside.when == Outside::When::after &&
-            outside.buffers.size() == outside.roles.size() && staged == outside.buffers.size()) {
+            outside.buffers.size() == outside.roles.size() &&
+            outside.bytes.size() == outside.roles.size() && staged == outside.buffers.size()) {
           return;
         }
         break;
@@ -195,6 +200,9 @@ class Checker {
     in_range(channel.full_parity, 0, 1, "the full parity of " + channel.name);
     in_range(channel.empty_parity, 0, 1, "the empty parity of " + channel.name);
     in_range(channel.bytes, 0, kLargestAmount, "the bytes of " + channel.name);
+    if (channel.kind != ChannelKind::token && channel.named_barrier != -1) {
+      wrong(fmt::format("channel {} is no token, and has a named barrier", channel.name));
+    }
     if ((channel.kind == ChannelKind::pipeline) != (channel.empty_arrivals > 0)) {
       wrong(fmt::format("channel {}: a pipeline, and nothing else, counts empty arrivals",
                         channel.name));
