@@ -53,6 +53,9 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
                 account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
     EXPECT_NEAR(account.pipes.value_or(0), expected, 0.03 * expected) << kernel;
     EXPECT_EQ(account.loads, loop->run->interval) << kernel;
+    // With nothing but the order of roles and units, a plan keeps its schedule.
+    const Cycles interval = loop->plan->plan().schedule.initiation_interval;
+    EXPECT_LE(account.scheduled.value_or(0), static_cast<double>(interval) + 1e-3) << kernel;
     EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest) - 1) << kernel;
     if (!takes_turns(loop->plan->plan())) continue;
     ++with_turns;

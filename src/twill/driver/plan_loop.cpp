@@ -196,6 +196,7 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   setting.mechanisms = mechanisms_of(outcome, kernel->program);
   TWILL_TRY_VOID(add_surroundings(setting, *kernel, outcome, request.tiles));
   std::vector<std::string> all = notes;
+  if (const auto others = products_elsewhere(*kernel)) all.push_back(*others);
   if (request.cluster > 1) {
     if (const auto why = choose_cluster(setting, *kernel, outcome)) all.push_back(*why);
   }

@@ -10,14 +10,16 @@ namespace twill::simulate {
 /// Cycles per iteration in the steady state as one thing after the other is counted in: where a
 /// simulated interval comes from. Nothing where the run is too short for a steady state.
 struct Account {
-  std::optional<double> own;       ///< the plan's order at its own costs, and nothing else
-  std::optional<double> order;     ///< its order at the costs that the run has
-  std::optional<double> pipes;     ///< and with shared pipes, if the run has them
-  std::optional<double> barriers;  ///< and with the signals of barriers
-  std::optional<double> loads;     ///< and with the latency of loads
+  std::optional<double> scheduled;  ///< the plan's order at its own costs, on units, too; nothing
+                                    ///< also where that order waits for itself
+  std::optional<double> own;        ///< at its own costs, units first come, first served
+  std::optional<double> order;      ///< its order at the costs that the run has
+  std::optional<double> pipes;      ///< and with shared pipes, if the run has them
+  std::optional<double> barriers;   ///< and with the signals of barriers
+  std::optional<double> loads;      ///< and with the latency of loads
 };
 
-/// Five short runs. Fails as `simulate` does.
+/// Six short runs. Fails as `simulate` does.
 tl::expected<Account, Fault> account_for(const plan::Plan& plan, const Setting& setting);
 
 /// "wait load0 [n]" and whom it is for: ", on LOAD".

@@ -23,8 +23,8 @@ void Program::enter_next() {
   switch (at_) {
     case At::before:
       at_ = At::prologue;
-      steps_ = is_short ? &sections.short_trips[static_cast<std::size_t>(trips_)]
-                        : &sections.prologue;
+      steps_ =
+          is_short ? &sections.short_trips[static_cast<std::size_t>(trips_)] : &sections.prologue;
       return;
     case At::prologue:
       if (is_short) return enter_after();

@@ -21,6 +21,10 @@ Run::Run(const plan::Plan& plan, const Setting& setting)
     roles_.back().times.windows = std::max<std::int64_t>(0, setting.trips - role.sections.spread);
   }
   units_.resize(plan.problem.units().size());
+  for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
+    const Task& task = model_[OpId(v)];
+    if (task.unit) units_[*task.unit].next.push_back({OpId(v), 0});
+  }
   const auto trips = static_cast<std::size_t>(setting.trips);
   times_.assign(plan.problem.ops().size(), std::vector<Times>(trips));
   acquired_.assign(plan.channels.size(), {});

@@ -78,6 +78,7 @@ struct Running {
 struct UnitState {
   double free_at = 0;  ///< kNever while its op is at work
   std::deque<Instance> asked;
+  std::vector<Instance> next;  ///< of each of its ops, what it serves next by the schedule
 };
 
 class Run {
@@ -115,6 +116,7 @@ class Run {
 
   // Work on units and pipes (run_work.cpp).
   bool step_unit(std::size_t u);
+  std::optional<Instance> take_scheduled(UnitState& unit);
   void begin(Instance instance, bool on_unit);
   void end_held(Instance instance, bool on_unit);
   void finish(Instance instance, double done);

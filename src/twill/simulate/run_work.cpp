@@ -4,14 +4,42 @@
 
 /// Units and pipes at work, and what follows when work ends.
 namespace twill::simulate {
+namespace {
+
+constexpr Cycles kNeverScheduled = Cycles{1} << 60;
+
+}  // namespace
 
 bool Run::step_unit(std::size_t u) {
   UnitState& unit = units_[u];
   if (unit.free_at > now_ + kSlack || unit.asked.empty()) return false;
+  if (model_.timing.scheduled_units) {
+    const std::optional<Instance> next = take_scheduled(unit);
+    if (next) begin(*next, true);
+    return next.has_value();
+  }
   const Instance instance = unit.asked.front();
   unit.asked.pop_front();
   begin(instance, true);
   return true;
+}
+
+/// What the schedule has on the unit next, if it was asked for.
+std::optional<Instance> Run::take_scheduled(UnitState& unit) {
+  const Cycles interval = plan_.schedule.initiation_interval;
+  const auto scheduled = [&](const Instance& it) {
+    const Cycles after = it.iteration < setting_.trips ? 0 : kNeverScheduled;
+    return plan_.schedule.ops[it.op.index()].issue + it.iteration * interval + after;
+  };
+  const auto next = std::min_element(
+      unit.next.begin(), unit.next.end(),
+      [&](const Instance& a, const Instance& b) { return scheduled(a) < scheduled(b); });
+  const auto asked = std::find_if(unit.asked.begin(), unit.asked.end(), [&](const Instance& it) {
+    return it.op == next->op && it.iteration == next->iteration;
+  });
+  if (asked == unit.asked.end()) return std::nullopt;
+  unit.asked.erase(asked);
+  return Instance{next->op, next->iteration++};
 }
 
 /// Without sharing everything that follows is known now; with it, when the work is done.

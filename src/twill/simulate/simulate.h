@@ -25,12 +25,14 @@ using problem::UnitId;
 /// What beside the ops' own costs takes time. The defaults leave all of it out: then nothing but
 /// the order of the plan and the costs of its ops decide.
 struct Timing {
-  bool shared_pipes = false;   ///< who runs together slows each other down, and a synchronous op
-                               ///< holds its role until its pipes are done with it; else every op
-                               ///< runs at full speed and holds its role for its issue cycles
-  bool load_latency = false;   ///< streaming ops take their latency; else their value is there as
-                               ///< soon as their unit begins, as the schedule has it
-  double mbarrier_signal = 0;  ///< cycles from the arrival of threads to the end of a wait
+  bool shared_pipes = false;     ///< who runs together slows each other down, and a synchronous op
+                                 ///< holds its role until its pipes are done with it; else every op
+                                 ///< runs at full speed and holds its role for its issue cycles
+  bool scheduled_units = false;  ///< units serve in the order of the schedule; else first come,
+                                 ///< first served, as hardware does
+  bool load_latency = false;     ///< streaming ops take their latency; else their value is there as
+                                 ///< soon as their unit begins, as the schedule has it
+  double mbarrier_signal = 0;    ///< cycles from the arrival of threads to the end of a wait
   double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
                                         ///< `largest_jitter` times their own, evenly spread
