@@ -47,7 +47,7 @@ void Worker::keep(const Result<void>& result) {
   if (!result && !wrong_) wrong_ = result.error();
 }
 
-/// Residents that no step fills, and the copies that are there before the loop.
+/// Residents, and copies that are there before the loop, that no step fills.
 Result<void> Worker::fill_before() {
   const ir::Program& program = meaning_.program();
   std::set<ir::ValueId> filled;
@@ -63,13 +63,34 @@ Result<void> Worker::fill_before() {
     TWILL_TRY(TilePtr tile, around_.before(root, box));
     slots_.add(slots_.of(*buffer, 0), root, {box, std::move(tile)});
   }
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    if (is_filled_by_step(plan::BufferId(b))) continue;
+    TWILL_TRY_VOID(fill_initial(plan::BufferId(b)));
+  }
+  return {};
+}
+
+bool Worker::is_filled_by_step(plan::BufferId buffer) const {
+  if (!plan_.kernel) return false;
+  const auto& all = plan_.kernel->around;
+  return std::any_of(all.begin(), all.end(), [&](const plan::Outside& outside) {
+    const auto& tensor = outside.tensor;
+    return outside.when == plan::Outside::When::before &&
+           std::any_of(tensor.begin(), tensor.end(),
+                       [&](const plan::TensorAccess& access) { return access.buffer == buffer; });
+  });
+}
+
+/// The copy of a loop-carried value that is there before the loop.
+Result<void> Worker::fill_initial(plan::BufferId buffer) {
+  if (plan_[buffer].initial < 1) return {};
   for (const problem::Dependence& d : plan_.problem.dependences()) {
-    const auto home = plan_.values[d.from.index()].home;
-    if (!d.carries_value || d.distance == 0 || !home || plan_[*home].initial < 1) continue;
+    if (!d.carries_value || d.distance == 0) continue;
+    if (plan_.values[d.from.index()].home != buffer) continue;
     for (const Thing thing : meaning_.things(d.from)) {
       const Box box = meaning_.box(d.from, thing);
       TWILL_TRY(TilePtr tile, around_.initial(thing, box));
-      if (tile) slots_.add(slots_.of(*home, -1), thing, {box, std::move(tile)});
+      if (tile) slots_.add(slots_.of(buffer, -1), thing, {box, std::move(tile)});
     }
   }
   return {};
@@ -167,6 +188,10 @@ void Worker::stages(OpId op, std::int64_t iteration, double now, double done) {
 
 void Worker::around(const plan::Step& step, double now) {
   advance(now);
+  const plan::Outside& outside = plan_.kernel->around[*step.outside];
+  if (!wrong_ && outside.when == plan::Outside::When::before) {
+    for (const plan::TensorAccess& access : outside.tensor) keep(fill_initial(access.buffer));
+  }
   const auto root = around_.filled_by(*step.outside);
   if (wrong_ || !root || step.kind != plan::StepKind::issue) return;
   const Box box = execute::whole(ir::type_of(meaning_.program(), *root)->shape);

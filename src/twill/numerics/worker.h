@@ -66,6 +66,8 @@ class Worker final : public simulate::Listener {
   };
 
   Result<void> fill_before();
+  bool is_filled_by_step(plan::BufferId buffer) const;
+  Result<void> fill_initial(plan::BufferId buffer);
   Result<void> begin(Work& work);
   Result<void> begin_product(Work& work, Reader& reader, ir::OpId made);
   Result<void> begin_sums(Work& work, Reader& reader, Product& product);
