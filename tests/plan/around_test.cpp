@@ -150,6 +150,15 @@ TEST(Around, NoStepCanBeLeftOut) {
   }
 }
 
+TEST(Around, SomebodyDoesIt) {
+  Plan plan = kernel_plan(Tiles::one_per_cta);
+  auto& steps = role_named(plan, "C").before;
+  std::erase_if(steps, [](const Step& step) { return step.outside == 1U; });
+  EXPECT_EQ(rule_of(plan), "ownership");
+  plan.kernel->around[1].roles.clear();  // and it says so
+  EXPECT_EQ(rule_of(plan), "ownership");
+}
+
 // The two meetings of the warps around the staging: before it, so that the one who waited for the
 // last store speaks for all; after it, so that all rows are there.
 TEST(Around, BothMeetingsOfAStoreAreNeeded) {

@@ -60,6 +60,9 @@ class AroundCheck {
   }
 
   void check_done(std::size_t i) {
+    if (around_[i].roles.empty()) {
+      findings_.add("ownership", fmt::format("no role does {}", around_[i].what));
+    }
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       const RoleId role(r);
       const bool its = does(i, role);
