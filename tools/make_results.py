@@ -133,8 +133,9 @@ EVERY_HEAD = """
 ## Every kernel on {machine}, simulated
 
 The same for everything in `kernels/` with tensor-core work: simulated cycles per iteration, and the II. Where there is none,
-`twill compare KERNEL` says why. What printed kernels take on an H200, beside what was simulated, is in
-[hardware.md](hardware.md).
+`twill compare KERNEL` says why. `twill` is the optimum of fixed costs, and runs in that order; where another column is less, its
+order happens to share the pipes better, which no fixed costs tell ([decision 0004](decisions/0004-shared-pipes.md)). What printed
+kernels take on an H200, beside what was simulated, is in [hardware.md](hardware.md).
 
 | kernel | {names} |
 |---|{rule}
