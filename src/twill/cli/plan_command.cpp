@@ -143,7 +143,8 @@ void add_plan_command(CLI::App& app, Session& session) {
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* check =
-      command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again");
+      command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again")
+          ->excludes(command->get_option("--schedule"));
   CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
       ->excludes(json)
