@@ -1,5 +1,6 @@
 #include "twill/gate/compile.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -38,6 +39,17 @@ TEST(Process, RunsWithoutAShell) {
   EXPECT_EQ(finished->status, 3);
   EXPECT_EQ(finished->output, "[a b; $HOME][]\nwrong\n");
   EXPECT_FALSE(run({"/no/such/program"}).has_value());
+}
+
+// Protects against compilers that hang: they are stopped, and it is said.
+TEST(Process, DoesNotWaitForever) {
+  const fs::path script =
+      write(fresh_folder() / "hang", "#!/bin/sh\necho begun\nexec sleep 60\n", true);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto stopped = run({script.string()}, std::chrono::seconds(1));
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_NE(to_string(stopped.error()).find("did not end within 1 seconds"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 // Protects against a full pipe: a program may print more than fits into one.

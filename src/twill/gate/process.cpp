@@ -1,9 +1,14 @@
 #include "twill/gate/process.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,10 +64,18 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-std::string read_all(int file) {
+using Clock = std::chrono::steady_clock;
+
+/// All that comes until the writers are gone; nothing if they are not when time is up.
+std::optional<std::string> read_all(int file, Clock::time_point until) {
   std::string text;
   std::array<char, 4096> block;
   for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd waiting{file, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) return std::nullopt;
     const ssize_t got = ::read(file, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
@@ -79,7 +92,7 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-Result<Finished> run(const std::vector<std::string>& command) {
+Result<Finished> run(const std::vector<std::string>& command, std::chrono::seconds limit) {
   TWILL_CHECK(!command.empty(), "a command names a program");
   Pipe pipe;
   if (!pipe.is_open()) return fail({command[0]}, "no pipe to read from this program");
@@ -96,8 +109,14 @@ Result<Finished> run(const std::vector<std::string>& command) {
     return fail({command[0]}, std::string("cannot start this program: ") + std::strerror(error));
   }
   pipe.close_writer();
-  std::string output = read_all(pipe.reader());
-  return Finished{wait_for(child), std::move(output)};
+  auto output = read_all(pipe.reader(), Clock::now() + limit);
+  if (!output) {
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    return fail({command[0]}, "this program was stopped: it did not end within " +
+                                  std::to_string(limit.count()) + " seconds");
+  }
+  return Finished{wait_for(child), *std::move(output)};
 }
 
 }  // namespace twill::gate
