@@ -13,9 +13,8 @@ int main(int, char** argv) {
   args.arg3 = m, args.arg4 = n, args.arg5 = k;
   args.arg6 = lda, args.arg7 = ldb, args.arg8 = ldc;
   args.grid_x = (m + 127) / 128, args.grid_y = (n + 63) / 64, args.grid_z = 1;
-  args.tiles = args.grid_x * args.grid_y;
-  const auto ctas = static_cast<unsigned>(std::min(std::atoi(argv[4]), args.tiles));
-  host::run({ctas, 1, 1}, kThreads, [&] { gemm_down(args); });
+  const Dim grid = check::grid_of(args, std::atoi(argv[4]));
+  host::run(grid, kThreads, [&] { gemm_down(args); });
   return check::compare(m, n, ldc, args.arg2, check::filled(m * ldc, 3), [&](int i, int j) {
     double sum = 0;
     for (int l = 0; l < k; ++l) sum += 1.0 * args.arg0[i * lda + l] * args.arg1[l * ldb + j];
