@@ -239,6 +239,11 @@ class TileWriter {
     }
     channel.name = fmt::format("{} {} {}", channel.name, handover.fills ? "for" : "of",
                                plan_[handover.fills ? handover.to.front() : handover.from].name);
+    const auto taken = [&](const Channel& other) { return other.name == channel.name; };
+    if (std::any_of(plan_.channels.begin(), plan_.channels.end(),
+                    taken)) {  // the other end differs
+      channel.name += " by " + plan_[handover.fills ? handover.from : handover.to.front()].name;
+    }
     channel.kind = handover.returns ? ChannelKind::pipeline : ChannelKind::signal;
     channel.counts = Channel::Counts::tiles;
     channel.producer = handover.from;
