@@ -83,8 +83,9 @@ struct Draft {
 Cycles floor_div(Cycles a, Cycles b);
 Cycles ceil_div(Cycles a, Cycles b);
 
-/// Whether a group has registers for tiles, and warps for their rows to be spread over.
-bool can_hold_tiles(const problem::Group& group);
+/// Whether a group has registers for tiles, and warps for their rows to be spread over; one warp
+/// will do where no group has more.
+bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group);
 
 /// Whether two ops follow each other in one hardware queue, so that the second may update what the
 /// first wrote without a wait.

@@ -13,7 +13,7 @@ namespace {
 using Holders = std::map<RoleId, int>;
 
 bool holds_tiles(const Draft& draft, RoleId role) {
-  return can_hold_tiles(draft.plan.problem[draft.plan[role].group]);
+  return can_hold_tiles(draft.plan.problem.groups(), draft.plan[role].group);
 }
 
 int part_of(const Setting& setting, OpId op) {

@@ -125,7 +125,7 @@ std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   if (!tiles) return used;
   std::optional<std::size_t> idle;
   for (std::size_t g = groups.size(); g-- > 0;) {
-    if (!can_hold_tiles(groups[g])) continue;
+    if (!can_hold_tiles(groups, GroupId(g))) continue;
     if (used[g]) return used;
     idle = g;
   }
@@ -135,8 +135,12 @@ std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
 
 }  // namespace
 
-bool can_hold_tiles(const problem::Group& group) {
-  return !group.loads && group.registers > 0 && group.warps > 1;
+bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group) {
+  const problem::Group& it = groups[group.index()];
+  if (it.loads || it.registers == 0) return false;
+  return it.warps > 1 ||
+         std::none_of(groups.begin(), groups.end(),
+                      [](const problem::Group& other) { return !other.loads && other.warps > 1; });
 }
 
 Cycles floor_div(Cycles a, Cycles b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
