@@ -186,6 +186,23 @@ TEST(TensorAround, NoStepCanBeLeftOut) {
   }
 }
 
+// An end that nobody counts on would turn a phase twice.
+TEST(TensorAround, NothingButALoadCompletesAChannel) {
+  const Plan good = kernel_plan(kProduct, Tiles::persistent);
+  for (std::size_t r = 0; r < good.roles.size(); ++r) {
+    for (std::size_t k = 0; k < good.roles[r].after.size(); ++k) {
+      Plan plan = good;
+      Step& step = plan.roles[r].after[k];
+      if (step.channel || step.kind == StepKind::leave) continue;
+      for (const Channel& channel : good.channels) {
+        if (channel.counts != Channel::Counts::tiles) continue;
+        step.channel = ChannelId(static_cast<std::size_t>(&channel - good.channels.data()));
+        EXPECT_EQ(rule_of(plan), "well-formed") << to_text(plan, step) << " " << channel.name;
+      }
+    }
+  }
+}
+
 // What a one-warp role does, or one that does not begin with a warpgroup, leaves lanes out.
 TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);

@@ -313,6 +313,13 @@ class Checker {
     }
   }
 
+  /// Precondition: the step is of an op that there is, if it is an issue.
+  bool is_load(const Step& step) const {
+    return step.kind == StepKind::issue &&
+           is_copy(step.op ? plan_.mechanisms[step.op->index()]
+                           : plan_.kernel->around[*step.outside].mechanism);
+  }
+
   void check_step_channel(const Role& role, const Step& step, const std::string& what) {
     const bool known = step.channel && step.channel->index() < plan_.channels.size();
     if (step.channel && !known) {
@@ -320,6 +327,10 @@ class Checker {
       return;
     }
     if (!step.channel && !wants_channel(step.kind)) return;
+    if (!wants_channel(step.kind) && !is_load(step)) {
+      wrong(what + " completes a channel, and is no load");
+      return;
+    }
     if (known && (plan_[*step.channel].counts == Channel::Counts::tiles) !=
                      (step.instance.from == Instance::From::tile)) {
       wrong(what + " counts otherwise than its channel");
