@@ -38,6 +38,7 @@ struct Setting {
                                                          ///< has of it
   std::optional<Kernel> kernel;                          ///< with nothing around
   std::vector<Around> around;                            ///< in the order of the program
+  std::vector<Rematerialized> rematerialized;            ///< without roles
   std::vector<int> parts;  ///< by OpId: the rows it works on, -1: all; may be empty
   bool tokens = true;      ///< keep the order of tensor-core work across roles
   bool pins = false;       ///< keep the compiler from moving math over the waits it overlaps with
