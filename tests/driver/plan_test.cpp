@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/extract/body.h"
 #include "twill/plan/text.h"
 
 // Protects the way from a kernel's text to a plan of the whole kernel: who loads what before the
@@ -14,14 +18,19 @@
 namespace twill::driver {
 namespace {
 
-plan::Plan plan_of(const std::string& kernel, int cluster = 1,
-                   TileWalk tiles = TileWalk::where_possible) {
+Request request_of(const std::string& kernel) {
   Request request;
-  request.cluster = cluster;
-  request.tiles = tiles;
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir");
   EXPECT_TRUE(input.has_value()) << kernel;
   request.input = *std::move(input);
+  return request;
+}
+
+plan::Plan plan_of(const std::string& kernel, int cluster = 1,
+                   TileWalk tiles = TileWalk::where_possible) {
+  Request request = request_of(kernel);
+  request.cluster = cluster;
+  request.tiles = tiles;
   const auto planned = plan_loop(request);
   EXPECT_TRUE(planned && planned->plan) << kernel;
   if (std::getenv("TWILL_SHOW_PLANS") != nullptr) {
@@ -42,6 +51,45 @@ std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::R
   std::vector<std::string> out;
   for (const plan::RoleId role : roles) out.push_back(plan[role].name);
   return out;
+}
+
+// Everything the loop's text computes is stated: it is what an op stands for, which one role does,
+// or computed by the roles that need it, or only another name, or needed by nobody.
+TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
+  for (const char* name :
+       {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128", "gemm_persistent/sm_90/128x256x64_flat",
+        "fa_bwd/sm_100/m128n128d128_tmared"}) {
+    SCOPED_TRACE(name);
+    const Request request = request_of(name);
+    const auto planned = plan_loop(request);
+    ASSERT_TRUE(planned && planned->plan);
+    const auto kernel = read_kernel(request);
+    ASSERT_TRUE(kernel);
+    const ir::Program& program = kernel->program;
+    std::set<ir::OpId> stated;
+    for (const extract::OpOrigin& origin : planned->outcome.origins) {
+      for (const extract::Source& source : origin.sources) stated.insert(source.op);
+    }
+    std::set<std::pair<int, int>> rematerialized;
+    for (const auto& value : planned->plan->plan().kernel->rematerialized) {
+      rematerialized.emplace(value.line, value.column);
+    }
+    EXPECT_FALSE(rematerialized.empty());
+    for (const ir::OpId id : ir::walk(program, kernel->choice.loop)) {
+      const ir::Op& op = program.op(id);
+      const Location where = ir::text_location(program, id);
+      const bool named = extract::is_view(op.kind) || op.kind == ir::OpKind::arith_constant ||
+                         !op.regions.empty() || op.results.empty() ||
+                         ir::type_of(program, op.results[0])->kind == ir::TypeKind::memdesc;
+      const bool used = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId value) {
+        return !program.value(value).uses.empty();
+      });
+      const auto holder = ir::parent(program, id);  // the combiner of a reduction is part of it
+      EXPECT_TRUE(named || !used || stated.contains(id) || (holder && stated.contains(*holder)) ||
+                  rematerialized.contains({where.line, where.column}))
+          << op.name << " @ " << where.line << ":" << where.column;
+    }
+  }
 }
 
 TEST(PlanOfAKernel, GemmStagesItsTileAndFillsTheMemoryWithStages) {

@@ -2,7 +2,7 @@
 """Runs emitted kernels whose tiles threads copy on the host: cuda_host_test.py TWILL CXX
 
 Protects: chunks, masks, swizzles, rings, barriers, trip counts and stores of what `twill emit cuda` prints for pointer loads, of each
-strategy, and with one tile for each CTA, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program
+strategy, with one tile for each CTA, and with turns, where there is no GPU: host_run/host_runtime.h stands in for runtime/*.cuh, and each program
 compares with a plain loop.
 """
 import pathlib
@@ -59,6 +59,7 @@ def main():
             for strategy in STRATEGIES:
                 wrong += run(twill, cxx, scratch, kernel, program, sizes, strategy)
             wrong += run(twill, cxx, scratch, kernel, program, sizes[1:3], "twill", "--tiles", "one")
+            wrong += run(twill, cxx, scratch, kernel, program, sizes[1:3], "triton", "--ping-pong")
     print("\n".join(wrong) or "all of them compute what they should")
     return 1 if wrong else 0
 

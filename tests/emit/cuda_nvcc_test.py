@@ -2,7 +2,7 @@
 """Emits kernels and compiles them for sm_90a: cuda_nvcc_test.py TWILL [--bf16]
 
 Protects: what `twill emit cuda` prints compiles, and passes the gate (nothing spilled, no wgmma serialized, overlaps as planned): the
-kernels of the list by all strategies, in fp16 or in bf16; in fp16 also the other kernels, clusters, and kernels with one tile per CTA;
+kernels of the list by all strategies, in fp16 or in bf16; in fp16 also the other kernels, ping-pong, clusters, and kernels with one tile per CTA;
 and that the gate refuses, after all its rounds, the one that ptxas spills. Exits with 77, which ctest reports as skipped, where there is
 no nvcc.
 """
@@ -32,6 +32,7 @@ def cases(bf16):
         return found
     found += [(name, "twill", ()) for name in emit.SOURCES if name not in LIST]
     found += [(name, "modulo", ("--cluster", "2")) for name in ("gemm_128x256x64", "gemm_batched", "dual_gemm")]
+    found += [(name, "triton", ("--ping-pong",)) for name in ("gemm_128x256x64", "fa_fwd_d64", "fa_fwd_d128", "fa_fwd_subtiled_d128")]
     found += [(name, "twill", ("--cluster", "2")) for name in ("gemm_128x128x64", "gemm_rowsum", "fa_fwd_d128")]
     found += [(name, "twill", ("--tiles", "one")) for name in ("gemm_128x256x64", "gemm_batched", "gemm_ptr", "fa_fwd_d64")]
     return found + [("fa_fwd_d128", strategy, ("--tiles", "one")) for strategy in emit.STRATEGIES]

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/attention_loop.h"
-#include "twill/schedule/pipe_sharing.h"
+#include "twill/problem/pipe_sharing.h"
 
 // The microbenchmarks that the shared-pipe model's numbers come from, put back together: what a
 // 64x128 tile takes beside a streaming tensor core, on an H200.
@@ -31,8 +31,8 @@ double busiest(const Cost& cost) {
   return static_cast<double>(most);
 }
 
-schedule::PipeLoad load_of(const Machine& machine, const Cost& cost, double cycles) {
-  schedule::PipeLoad load{cost.asynchronous, std::vector<double>(machine.pipes().size(), 0)};
+problem::PipeLoad load_of(const Machine& machine, const Cost& cost, double cycles) {
+  problem::PipeLoad load{cost.asynchronous, std::vector<double>(machine.pipes().size(), 0)};
   for (const PipeDemand& use : cost.pipes) {
     load.share[use.pipe] = static_cast<double>(use.demand) / cycles;
   }
@@ -48,9 +48,9 @@ Model beside_tensor_core(const Machine& machine, const Beside& row) {
   const Cost product = price(machine, product_work(128, 128, "RS"), Rate::fastest, 1).value();
   const auto stream = load_of(machine, product, static_cast<double>(product.occupancy));
   const auto group = load_of(machine, tile, busiest(tile));
-  std::vector<const schedule::PipeLoad*> loads(static_cast<std::size_t>(row.groups), &group);
+  std::vector<const problem::PipeLoad*> loads(static_cast<std::size_t>(row.groups), &group);
   loads.push_back(&stream);
-  const auto speeds = schedule::speeds_of(loads, pipes);
+  const auto speeds = problem::speeds_of(loads, pipes);
   return {busiest(tile) / speeds[0] / row.groups, speeds.back()};
 }
 

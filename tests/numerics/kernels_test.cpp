@@ -78,6 +78,21 @@ INSTANTIATE_TEST_SUITE_P(
                       "gemm_persistent/sm_90/128x128x64_nested"),
     name_of);
 
+// Protects: regions in which roles take turns, for products and for exponentials.
+TEST(PingPong, ComputesWhatTheTextDoes) {
+  for (const std::string kernel : {"fa_fwd/sm_90/d128", "fa_fwd_subtiled/sm_100/2x64n128d128"}) {
+    Request request = request_for(kernel, Strategy::triton);
+    request.strategy.ping_pong = true;
+    NumbersRequest wanted = numbers();
+    wanted.jitter = 3;
+    const auto loop = compare_numbers(request, wanted);
+    ASSERT_TRUE(loop.has_value() && loop->comparison) << kernel;
+    EXPECT_FALSE(loop->planned.outcome.regions.all.empty()) << kernel;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kernel << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+  }
+}
+
 // Protects: every path for trip counts too short for the pipeline, none at all included.
 TEST(Trips, AnyNumberOfThem) {
   for (const std::string kernel : {"gemm/sm_90/tma_128x128x64", "gemm/sm_100/tma_128x128x64"}) {

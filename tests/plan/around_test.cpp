@@ -47,6 +47,8 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   store.memory = "SMEM";
   store.bytes = 8;
   setting.around = {fill, bias, finish, store};
+  setting.rematerialized = {{"offset @ 5:1", 5, 1, {OpId(0), OpId(2)}, {}},
+                            {"mask @ 6:1", 6, 1, {OpId(1), OpId(2)}, {}}};
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);
@@ -75,6 +77,31 @@ TEST(Around, IsDoneInStepsByThoseWhoHoldTheRows) {
             "release Q [t]; compute truncate @ 3:1 [t]; drain bulk-store to 0 reading; rendezvous; "
             "stage store @ 4:1 [t]; fence proxy; rendezvous; issue store @ 4:1 [t]; ");
   EXPECT_EQ(kinds(plan, role_named(plan, "C").tail), "drain bulk-store to 0; ");
+}
+
+// Who computes for itself what no op stands for: exactly who needs it.
+TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
+  const Plan good = kernel_plan(Tiles::persistent);
+  const std::vector<Rematerialized>& values = good.kernel->rematerialized;
+  ASSERT_EQ(values.size(), 2U);
+  ASSERT_EQ(values[0].roles.size(), 2U);
+  ASSERT_EQ(values[1].roles.size(), 1U);
+  EXPECT_EQ(good[values[0].roles[0]].name, "L");
+  EXPECT_EQ(good[values[0].roles[1]].name, "C");
+  EXPECT_EQ(good[values[1].roles[0]].name, "C");
+  EXPECT_NE(to_text(good).find("offset @ 5:1  L, C"), std::string::npos) << to_text(good);
+  EXPECT_TRUE(prove(good).has_value());
+  Plan plan = good;
+  plan.kernel->rematerialized[0].roles.pop_back();  // C needs it, and nobody gives it to C
+  expect_rule(plan, "ownership");
+  plan = good;
+  plan.kernel->rematerialized[1].roles = values[0].roles;  // L has no use for it
+  expect_rule(plan, "ownership");
+  plan = good;
+  plan.kernel->rematerialized[1].readers = {OpId(7)};
+  expect_rule(plan, "well-formed");
+  plan.kernel->rematerialized[1].readers.clear();
+  expect_rule(plan, "well-formed");
 }
 
 TEST(Around, IsProvenHoweverTilesCome) {

@@ -287,6 +287,7 @@ TEST(Mutation, OfAsynchronousWorkInRegisters) { check_mutants(plan_of(kRegisters
 TEST(Mutation, OfTensorMemoryHandedBackAndForth) { check_mutants(plan_of(kTensor), 60); }
 TEST(Mutation, OfValuesBetweenRoles) { check_mutants(plan_of(kCrossing), 300); }
 TEST(Mutation, OfTurnsOnTheTensorCore) { check_mutants(plan_of(kTurns), 300); }
+TEST(Mutation, OfTurnsInRegions) { check_mutants(plan_of_regions(), 200); }
 
 }  // namespace
 }  // namespace twill::plan::testing

@@ -105,6 +105,49 @@ inline Plan plan_of(const std::string& text) {
   return *std::move(plan);
 }
 
+/// Two roles that take turns at a product (ma, mb) and in what follows it (fa, fb), by a schedule
+/// that does: `turns` are dependences of pure order, of the schedule and not of the plan.
+inline Plan plan_of_regions() {
+  const std::string turns = R"(
+ma -> mb delay 1 order-only
+mb -> ma distance 1 delay 1 order-only
+ga -> fb delay 1 order-only
+gb -> fa distance 1 delay 1 order-only
+)";
+  const std::string text = R"(
+loop regions
+minimum-compute-groups 2
+unit TC
+group A warps 1 registers 8
+group B warps 1 registers 8
+op ma on TC for 3 latency 4 issue 1 warps 1 registers 1 async
+op fa latency 2 issue 2 warps 1 registers 1
+op ga latency 1 issue 1 warps 1 registers 1
+op mb on TC for 3 latency 4 issue 1 warps 1 registers 1 async
+op fb latency 2 issue 2 warps 1 registers 1
+op gb latency 1 issue 1 warps 1 registers 1
+ma -> fa blocking transfer 100
+fa -> ga transfer 100
+ga -> ma distance 1 transfer 100
+mb -> fb blocking transfer 100
+fb -> gb transfer 100
+gb -> mb distance 1 transfer 100
+)";
+  const auto ordered = schedule::parse_loop(text + turns, "test");
+  const auto loop = schedule::parse_loop(text, "test");
+  if (!ordered || !loop) ADD_FAILURE() << "no loop";
+  const auto answer = solve::solve(ordered->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  setting.tokens = false;
+  setting.regions.all = {{{{OpId(0), OpId(0)}, {OpId(3), OpId(3)}}},
+                         {{{OpId(1), OpId(2)}, {OpId(4), OpId(5)}}}};
+  setting.regions.note = "two regions";
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
 /// kRegisters, or a loop with ops like it, as a persistent kernel, whose load the two CTAs of a
 /// cluster share unless told otherwise.
 inline Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma_multicast,

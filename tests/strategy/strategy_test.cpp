@@ -308,6 +308,150 @@ TEST(Refusals, SayWhatIsMissing) {
             "strategy modulo: it has no depth to choose");
 }
 
+/// By the names of first and last op: "qkA..qkA qkB..qkB".
+std::vector<std::string> regions_of(const Terms& terms) {
+  std::vector<std::string> out;
+  for (const schedule::Region& region : terms.regions.all) {
+    std::string words;
+    for (const schedule::Turn& turn : region.turns) {
+      words += (words.empty() ? "" : " ") + terms.problem[turn.first].name + ".." +
+               terms.problem[turn.last].name;
+    }
+    out.push_back(words);
+  }
+  return out;
+}
+
+Terms ping_pong_terms(const Problem& problem, const Known& known = {}) {
+  auto terms = terms_of(problem, {Strategy::triton, {}, true}, known);
+  if (!terms) throw std::runtime_error(terms.error().message);
+  return *std::move(terms);
+}
+
+/// In each region, whoever is next begins after the one before has come to its end.
+void expect_turns(const Arranged& made) {
+  const Schedule& found = *made.answer.schedule;
+  const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
+  for (const schedule::Region& region : made.terms.regions.all) {
+    for (std::size_t t = 0; t < region.turns.size(); ++t) {
+      const bool wraps = t + 1 == region.turns.size();
+      const Cycles next = issue(region.turns[wraps ? 0 : t + 1].first);
+      EXPECT_LT(issue(region.turns[t].last), next + (wraps ? found.initiation_interval : 0));
+    }
+  }
+}
+
+// Triton's ping-pong on Hopper: each product of the source is a region of its own, the first rows
+// begin, and the schedule alternates; without the option there is none.
+TEST(PingPong, AlternatesAtEachProduct) {
+  const Problem problem = loop("fwd_h2");
+  EXPECT_TRUE(arranged(problem, Strategy::triton).terms.regions.all.empty());
+  const auto made = arrange(problem, {Strategy::triton, {}, true}, {}, {});
+  ASSERT_TRUE(made && made->answer.schedule);
+  EXPECT_EQ(regions_of(made->terms),
+            (std::vector<std::string>{"qkA..qkA qkB..qkB", "pvA..pvA pvB..pvB"}));
+  EXPECT_EQ(made->terms.regions.note,
+            "ping-pong: the consumers take turns at qkA and qkB, and at pvA and pvB");
+  expect_turns(*made);
+  EXPECT_TRUE(verify::verify(problem, *made->answer.schedule));
+}
+
+// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory.
+// Who knows of no exponentials finds no region.
+TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
+  const Problem problem = loop("fwd_b2");
+  Known known;
+  known.exponentials.resize(problem.ops().size());
+  for (const char* op : {"expA", "expB"}) known.exponentials[op_named(problem, op).index()] = true;
+  const auto made = arrange(problem, {Strategy::triton, {}, true}, known, {});
+  ASSERT_TRUE(made && made->answer.schedule);
+  EXPECT_EQ(regions_of(made->terms), std::vector<std::string>{"expA..stPA expB..stPB"});
+  expect_turns(*made);
+  EXPECT_EQ(ping_pong_terms(problem).regions.note,
+            "no ping-pong: its heuristics find no critical region");
+}
+
+/// Four rows of a product and one that reads it, listed as said: two rows for each consumer.
+Problem four_rows(const std::string& order) {
+  std::string text = R"(
+loop rows
+unit TC
+unit TMA
+memory SMEM capacity 8
+group L warps 1 loads
+group C0 registers 40
+group C1 registers 40
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+)";
+  std::string edges;
+  for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
+    const std::string op = order.substr(i, 2);
+    text += "op " + op + " on TC for 4 latency 6 issue 1 registers 2 async\n";
+    edges += "ld -> " + op + " blocking\n";
+    if (op[0] == 'n') edges += "m" + op.substr(1) + " -> " + op + " blocking\n";
+  }
+  auto parsed = schedule::parse_loop(text + edges, "rows");
+  if (!parsed) throw std::runtime_error(to_string(parsed.error()));
+  return std::move(parsed->problem);
+}
+
+std::vector<std::string> regions_of_rows(const std::string& order) {
+  const Problem problem = four_rows(order);
+  Known known{std::vector<int>(problem.ops().size(), -1), {}};
+  for (std::size_t v = 1; v < problem.ops().size(); ++v) {
+    known.parts[v] = problem.ops()[v].name[1] - '0';
+  }
+  return regions_of(ping_pong_terms(problem, known));
+}
+
+// A consumer's part of a region may be several products with nothing else in between; all of one
+// consumer's come before all of the other's.
+TEST(PingPong, HoldsSeveralRowsIfNothingComesBetween) {
+  EXPECT_EQ(regions_of_rows("m0m1m2m3n0n1n2n3"),
+            (std::vector<std::string>{"m0..m1 m2..m3", "n0..n1 n2..n3"}));
+  EXPECT_EQ(regions_of_rows("m0n0m1n1m2n2m3n3"), std::vector<std::string>{});  // n0 lies between
+  EXPECT_EQ(regions_of_rows("m0m2m1m3n0n1n2n3"),  // m0 m2 m1 m3: they do not alternate
+            std::vector<std::string>{"n0..n1 n2..n3"});
+}
+
+TEST(PingPong, HasFourRegionsAtMost) {
+  std::string text = R"(
+loop many
+unit TC
+unit TMA
+memory SMEM capacity 8
+group L warps 1 loads
+group C0 registers 40
+group C1 registers 40
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+)";
+  std::string edges;
+  for (const char row : {'A', 'B'}) {
+    for (int i = 0; i < 5; ++i) {
+      const std::string op = "m" + std::to_string(i) + row;
+      text += "op " + op + " on TC for 4 latency 6 issue 1 registers 2 async\n";
+      edges += "ld -> " + op + " blocking\n";
+      if (i > 0) edges += "m" + std::to_string(i - 1) + row + " -> " + op + " blocking\n";
+    }
+  }
+  const auto parsed = schedule::parse_loop(text + edges, "many");
+  ASSERT_TRUE(parsed) << to_string(parsed.error());
+  EXPECT_EQ(regions_of(ping_pong_terms(parsed->problem)),
+            (std::vector<std::string>{"m0A..m0A m0B..m0B", "m1A..m1A m1B..m1B", "m2A..m2A m2B..m2B",
+                                      "m3A..m3A m3B..m3B"}));
+}
+
+TEST(PingPong, SaysWhatIsMissing) {
+  EXPECT_EQ(ping_pong_terms(loop("fwd_b1")).regions.note,
+            "no ping-pong: it is for two consumers, and there is 1");
+  const Problem uneven =
+      changed(loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().ways[0].latency += 1; });
+  EXPECT_EQ(ping_pong_terms(uneven).regions.note,
+            "no ping-pong: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
+  EXPECT_EQ(refusal(loop("fwd_h2"), {Strategy::cypress, {}, true}),
+            "strategy cypress: it has no ping-pong");
+}
+
 // Where one warp starts the products, they are a partition of their own, and one consumer will do.
 TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
   const Problem apart = loop("fwd_b1");

@@ -72,7 +72,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategies_option(*command, choices->strategies);
-  add_depth_option(*command, request);
+  add_choice_options(*command, request);
   add_work_limit_option(
       *command, request,
       "Units of solver work per strategy after which to take the best schedule known");

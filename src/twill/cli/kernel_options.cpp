@@ -48,7 +48,7 @@ void add_strategy_options(CLI::App& command, driver::Request& request) {
           },
           "Who arranges the loop [twill: as fast as can be]")
       ->check(CLI::IsMember(names));
-  add_depth_option(command, request);
+  add_choice_options(command, request);
 }
 
 void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies) {
@@ -64,11 +64,14 @@ void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& s
       ->check(CLI::IsMember(names));
 }
 
-void add_depth_option(CLI::App& command, driver::Request& request) {
+void add_choice_options(CLI::App& command, driver::Request& request) {
   command
       .add_option("--depth", request.strategy.depth,
                   "Copies of each load's buffer, for the strategies triton and cypress")
       ->check(CLI::Range(1, 256));
+  command.add_flag("--ping-pong", request.strategy.ping_pong,
+                   "Two consumers take turns as Triton's option of that name has them do, for the "
+                   "strategy triton");
 }
 
 void add_remedy_options(CLI::App& command, driver::Request& request) {

@@ -16,11 +16,12 @@ namespace twill::cli {
 /// `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 
-/// --strategy and --depth, with the same lifetimes.
+/// --strategy, --depth and --ping-pong, with the same lifetimes.
 void add_strategy_options(CLI::App& command, driver::Request& request);
 /// --strategy, as often as wanted.
 void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies);
-void add_depth_option(CLI::App& command, driver::Request& request);
+/// --depth and --ping-pong.
+void add_choice_options(CLI::App& command, driver::Request& request);
 /// --spare-registers and --pins: what to do when ptxas does not follow a plan.
 void add_remedy_options(CLI::App& command, driver::Request& request);
 /// --tiles and --cluster, of the plan.

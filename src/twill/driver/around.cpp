@@ -211,6 +211,15 @@ class Surroundings {
 
   // --- What is done -----------------------------------------------------------------------------
 
+  /// The name and place of an op of the text.
+  template <typename Named>
+  void name(ir::OpId id, Named& named) const {
+    const Location where = ir::text_location(program_, id);
+    named.what = fmt::format("{} @ {}:{}", program_.op(id).name, where.line, where.column);
+    named.line = where.line;
+    named.column = where.column;
+  }
+
   void add(ir::OpId id, When when) {
     const ir::Op& op = program_.op(id);
     // Names of memory, and allocations that a copy fills.
@@ -218,12 +227,8 @@ class Surroundings {
         extract::is_view(op.kind) && !op.results.empty() && is_memdesc(program_, op.results[0]);
     if (names || filled_.contains(id)) return;
     plan::Around around;
-    const Location where = ir::text_location(program_, id);
     around.what.when = when;
-    around.what.what =
-        op.name + " @ " + std::to_string(where.line) + ":" + std::to_string(where.column);
-    around.what.line = where.line;
-    around.what.column = where.column;
+    name(id, around.what);
     for (const auto& [allocation, resident] : resident_of_) {
       if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
     }
@@ -367,6 +372,12 @@ class Surroundings {
     for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
     TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));
     needs_ = extract::needs_behind(body, sources);
+    for (const auto& [op, readers] : extract::needed_beside(body, sources)) {
+      plan::Rematerialized value;
+      name(op, value);
+      for (const std::size_t reader : readers) value.readers.emplace_back(reader);
+      setting_.rematerialized.push_back(std::move(value));
+    }
     find_tensor_needs();
     return {};
   }

@@ -20,10 +20,22 @@ namespace {
 using machine::Rate;
 using strategy::Strategy;
 
-std::vector<int> parts_of(const PosedPool& pool) {
-  std::vector<int> parts;
-  for (const extract::OpOrigin& origin : pool.origins) parts.push_back(origin.part);
-  return parts;
+/// Whether an op of the program makes exponentials of a tile, and not of its rows.
+bool makes_exponentials(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  if (op.kind != ir::OpKind::math_exp && op.kind != ir::OpKind::math_exp2) return false;
+  return ir::type_of(program, op.results[0])->shape.size() > 1;
+}
+
+strategy::Known known_of(const ir::Program& program, const PosedPool& pool) {
+  strategy::Known known;
+  for (const extract::OpOrigin& origin : pool.origins) {
+    known.parts.push_back(origin.part);
+    known.exponentials.push_back(
+        std::any_of(origin.sources.begin(), origin.sources.end(),
+                    [&](const auto& source) { return makes_exponentials(program, source.op); }));
+  }
+  return known;
 }
 
 /// The depth asked for, or the number of stages that the kernel's loop asks Triton for.
@@ -60,6 +72,7 @@ class Pools {
  public:
   Pools(const Kernel& kernel, const Request& request, PosedKernel fastest, PosedKernel slowest)
       : request_(request),
+        program_(kernel.program),
         choice_(choice_for(kernel, request)),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)) {}
@@ -86,7 +99,7 @@ class Pools {
   void add(const PosedPool& pool) {
     solve::Options limits = request_.limits;
     limits.work_limit /= posed().pools.size();
-    auto arranged = strategy::arrange(pool.problem, choice_, parts_of(pool), limits);
+    auto arranged = strategy::arrange(pool.problem, choice_, known_of(program_, pool), limits);
     if (arranged) {
       report::Candidate candidate = judged(pool, *arranged);
       tried_.push_back({&pool, *std::move(arranged), std::move(candidate)});
@@ -117,7 +130,7 @@ class Pools {
   Result<strategy::Terms> terms_in(const PosedKernel& posed, const std::string& name) const {
     const PosedPool* pool = pool_named(posed, name);
     if (pool == nullptr) return fail({}, "not posed");
-    return strategy::terms_of(pool->problem, choice_, parts_of(*pool));
+    return strategy::terms_of(pool->problem, choice_, known_of(program_, *pool));
   }
 
   std::optional<Cycles> expected(const std::string& pool, const schedule::Order& order) const {
@@ -139,7 +152,7 @@ class Pools {
 
   ArrangedKernel keep(Tried& best) {
     ArrangedKernel out{BestEnd(*best.pool), std::move(best.arranged.circuit),
-                       best.arranged.terms.depth};
+                       best.arranged.terms.depth, best.arranged.terms.regions};
     out.end.rate = at_fastest() ? Rate::fastest : Rate::slowest;
     out.end.pool.problem = std::move(best.arranged.terms.problem);
     for (std::string& note : best.arranged.terms.notes) {
@@ -167,6 +180,7 @@ class Pools {
   }
 
   const Request& request_;
+  const ir::Program& program_;
   strategy::Choice choice_;
   PosedKernel fastest_;
   PosedKernel slowest_;
@@ -191,6 +205,7 @@ Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request&
   out.circuit = std::move(arranged->circuit);
   out.notes = std::move(arranged->terms.notes);
   out.ring_depth = arranged->terms.depth;
+  out.regions = std::move(arranged->terms.regions);
   return out;
 }
 
@@ -226,8 +241,8 @@ Result<problem::Problem> posed_at_fastest(const Request& request, const plan::Pl
   if (request.strategy.strategy == Strategy::twill) {
     return problem::reduced(pool.problem, groups_as_in(plan, pool.problem)).problem;
   }
-  TWILL_TRY(strategy::Terms terms,
-            strategy::terms_of(pool.problem, choice_for(kernel, request), parts_of(pool)));
+  TWILL_TRY(strategy::Terms terms, strategy::terms_of(pool.problem, choice_for(kernel, request),
+                                                      known_of(kernel.program, pool)));
   return std::move(terms.problem);
 }
 

@@ -22,6 +22,7 @@ struct ArrangedProblem {
   std::vector<std::string> circuit;
   std::vector<std::string> notes;
   std::optional<int> ring_depth;
+  schedule::Regions regions;
 };
 
 /// By the strategy of the request; `twill` solves. Fails if the strategy cannot be had.
@@ -33,6 +34,7 @@ struct ArrangedKernel {
   BestEnd end;
   std::vector<std::string> circuit;
   std::optional<int> ring_depth;
+  schedule::Regions regions;
 };
 Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& request);
 

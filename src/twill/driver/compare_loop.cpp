@@ -56,6 +56,7 @@ class Row {
     request_.strategy.strategy = strategy;
     const bool has_depth = strategy == Strategy::triton || strategy == Strategy::cypress;
     if (!has_depth) request_.strategy.depth.reset();
+    if (strategy != Strategy::triton) request_.strategy.ping_pong = false;
     row_.strategy = strategy::name_of(strategy);
   }
 

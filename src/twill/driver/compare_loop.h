@@ -13,8 +13,9 @@ struct ComparedLoop {
 };
 
 /// Schedules, plans and simulates the input's loop by each strategy as the commands of these names
-/// do; `request.strategy.depth` is for those that have a depth. Fails for an input that cannot be
-/// posed; that a strategy cannot be had, or its schedule not be carried out, stands in its row.
+/// do; `request.strategy.depth` and `ping_pong` are for those that have them. Fails for an input
+/// that cannot be posed; that a strategy cannot be had, or its schedule not be carried out, stands
+/// in its row.
 Result<ComparedLoop> compare_loop(const Request& request,
                                   std::span<const strategy::Strategy> strategies);
 

@@ -185,6 +185,7 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   const bool may_take_turns = outcome.strategy == "twill" || request.given;
   setting.tokens = may_take_turns;
   setting.pins = request.pins;
+  setting.regions = outcome.regions;
   setting.ring_depth = outcome.ring_depth;
   if (!kernel) {
     if (request.tiles == TileWalk::where_possible) return attempt(*checked, setting, notes);

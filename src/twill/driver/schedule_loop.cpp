@@ -28,6 +28,7 @@ report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
       described(request.input, std::move(arranged.problem), std::move(arranged.answer));
   outcome.strategy = strategy::name_of(request.strategy.strategy);
   outcome.ring_depth = arranged.ring_depth;
+  outcome.regions = std::move(arranged.regions);
   outcome.order_circuit = std::move(arranged.circuit);
   outcome.notes = std::move(arranged.notes);
   return outcome;
@@ -107,7 +108,7 @@ Result<ArrangedKernel> best_arrangement(const Kernel& kernel, const Request& req
     return arrange_kernel(kernel, request);
   }
   TWILL_TRY(BestEnd end, solve_ends(kernel, request, certifies));
-  return ArrangedKernel{std::move(end), {}, std::nullopt};
+  return ArrangedKernel{std::move(end), {}, std::nullopt, {}};
 }
 
 Result<Certified> schedule_kernel(const Request& request, Notary notary) {
@@ -128,6 +129,7 @@ Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   outcome.rate = report::name_of(end.rate);
   outcome.strategy = strategy::name_of(request.strategy.strategy);
   outcome.ring_depth = arranged.ring_depth;
+  outcome.regions = std::move(arranged.regions);
   outcome.order_circuit = std::move(arranged.circuit);
   outcome.candidates = std::move(end.candidates);
   outcome.origins = std::move(chosen.origins);
@@ -153,9 +155,18 @@ Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
   return PosedLoop{std::move(posed.pools.front().problem), std::move(posed.warnings)};
 }
 
+Result<void> check_strategy(const Request& request) {
+  auto checked = strategy::check(request.strategy);
+  if (checked) return {};
+  Diagnostic why = std::move(checked).error();
+  why.location.file = request.input.name;
+  return tl::unexpected(std::move(why));
+}
+
 Result<Certified> schedule_once(const Request& request, Notary notary) {
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return no_loop(request.input);
+  TWILL_TRY_VOID(check_strategy(request));
   if (request.given) {
     TWILL_TRY(report::Outcome outcome, given_schedule(request));
     return Certified{std::move(outcome), {}};

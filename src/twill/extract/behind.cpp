@@ -76,6 +76,87 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
   return needs;
 }
 
+namespace {
+
+/// What is computed in the loop beside the ops that others stand for.
+class Beside {
+ public:
+  Beside(const Body& body, std::span<const std::vector<Source>> sources)
+      : body_(body), program_(*body.program) {
+    for (const ir::OpId op : ir::walk(program_, body.loop.op)) beside_.insert(op);
+    for (const std::vector<Source>& its : sources) {
+      for (const Source& source : its) beside_.erase(source.op);
+    }
+  }
+
+  std::set<ir::OpId> behind(const std::vector<Source>& ops) {
+    std::set<ir::OpId> found;
+    std::set<ir::ValueId> seen;
+    for (const Source& source : ops) open_operands(source.op);
+    while (!open_.empty()) {
+      const ir::ValueId value = open_.back();
+      open_.pop_back();
+      if (seen.insert(value).second) follow(value, found);
+    }
+    return found;
+  }
+
+ private:
+  void open_operands(ir::OpId id) {
+    for (const ir::OpId inner : ir::walk(program_, id)) {
+      const auto& operands = program_.op(inner).operands;
+      open_.insert(open_.end(), operands.begin(), operands.end());
+    }
+  }
+
+  void follow(ir::ValueId value, std::set<ir::OpId>& found) {
+    const auto carried = body_.carried.find(value);
+    if (carried != body_.carried.end()) open_.push_back(carried->second);
+    const std::optional<ir::OpId> from = program_.value(value).op;
+    if (!from || !beside_.contains(*from)) return;
+    const ir::Op& op = program_.op(*from);
+    if (op.kind == ir::OpKind::scf_if) return follow_branches(op, value);
+    if (!is_view(op.kind) && computes(op)) found.insert(*from);
+    open_operands(*from);
+  }
+
+  /// The condition, and what either branch yields for this result.
+  void follow_branches(const ir::Op& op, ir::ValueId value) {
+    open_.push_back(op.operands[0]);
+    const std::size_t index = program_.value(value).index;
+    for (const ir::RegionId region : op.regions) {
+      for (const ir::BlockId block : program_.region(region).blocks) {
+        const ir::Op& yield = program_.op(program_.block(block).ops.back());
+        open_.push_back(yield.operands[index]);
+      }
+    }
+  }
+
+  /// Whether it computes something: no memory, no order, no constant.
+  bool computes(const ir::Op& op) const {
+    if (op.kind == ir::OpKind::arith_constant || op.results.empty()) return false;
+    const ir::TypeKind kind = ir::type_of(program_, op.results[0])->kind;
+    return kind != ir::TypeKind::memdesc && kind != ir::TypeKind::token;
+  }
+
+  const Body& body_;
+  const ir::Program& program_;
+  std::set<ir::OpId> beside_;  ///< ops of the loop that nothing stands for
+  std::vector<ir::ValueId> open_;
+};
+
+}  // namespace
+
+std::map<ir::OpId, Makers> needed_beside(const Body& body,
+                                         std::span<const std::vector<Source>> sources) {
+  Beside beside(body, sources);
+  std::map<ir::OpId, Makers> needed;
+  for (std::size_t v = 0; v < sources.size(); ++v) {
+    for (const ir::OpId op : beside.behind(sources[v])) needed[op].insert(v);
+  }
+  return needed;
+}
+
 std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& graph) {
   std::vector<std::vector<Source>> sources;
   for (const TileOp& op : graph.ops) sources.push_back(op.sources);

@@ -9,7 +9,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/tile_graph.h"
 
-/// What is computed behind a loop from the tiles that it leaves.
+/// What is computed behind a loop from the tiles that it leaves, and in it beside them.
 namespace twill::extract {
 
 /// Ops of a TileGraph or a Problem, by number.
@@ -20,6 +20,12 @@ using Makers = std::set<std::size_t>;
 /// `sources`: by op of the loop, what it stands for.
 std::map<ir::OpId, Makers> needs_behind(const Body& body,
                                         std::span<const std::vector<Source>> sources);
+
+/// By op of the body that no op stands for and that computes something (no view, no constant): the
+/// ops of the loop that need it, by way of others of its kind or not. Those that nobody needs are
+/// left out. `sources` as above. Cost: ops of the loop times ops of the body.
+std::map<ir::OpId, Makers> needed_beside(const Body& body,
+                                         std::span<const std::vector<Source>> sources);
 
 /// Sets of ops whose results meet behind the loop in registers: the same rows (`part`) of what one
 /// op there is computed from. Nobody hands registers over behind the loop, so one group has to

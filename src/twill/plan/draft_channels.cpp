@@ -473,6 +473,7 @@ Result<void> make_channels(Draft& draft, const Setting& setting) {
   Synchronizer synchronizer(draft, setting.every_wait);
   synchronizer.run();
   if (setting.tokens) write_tokens(draft, synchronizer.ordering());
+  write_regions(draft, synchronizer.ordering(), setting.regions);
   write_rendezvous(draft, synchronizer.ordering());
   return number_named_barriers(draft);
 }

@@ -62,6 +62,8 @@ void write_stages(Draft& draft, const Ordering& ordering);
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals);
 /// Named barriers that keep the order of tensor-core work of several roles.
 void write_tokens(Draft& draft, const Ordering& ordering);
+/// The same for regions in which roles take turns. Precondition: by the schedule they do.
+void write_regions(Draft& draft, const Ordering& ordering, const schedule::Regions& regions);
 /// Rendezvous of the warps of one role that exchange data through shared memory.
 void write_rendezvous(Draft& draft, const Ordering& ordering);
 /// Hands out the ids of named barriers. Fails if there are too few.

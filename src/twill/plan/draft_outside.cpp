@@ -253,6 +253,16 @@ std::optional<std::string> bound_to_one_tile(const Plan& plan) {
   return std::nullopt;
 }
 
+namespace {
+
+std::vector<RoleId> roles_of(const Draft& draft, const std::vector<OpId>& ops) {
+  std::set<RoleId> roles;
+  for (const OpId op : ops) roles.insert(draft.role[op.index()]);
+  return {roles.begin(), roles.end()};
+}
+
+}  // namespace
+
 Result<void> make_outside(Draft& draft, const Setting& setting) {
   std::vector<BufferId> residents;
   for (const Buffer& resident : setting.residents) residents.push_back(add_buffer(draft, resident));
@@ -285,6 +295,10 @@ Result<void> make_outside(Draft& draft, const Setting& setting) {
     }
     outside.tensor = tensor.of(around, outside.roles);
     draft.plan.kernel->around.push_back(std::move(outside));
+  }
+  for (Rematerialized value : setting.rematerialized) {
+    value.roles = roles_of(draft, value.readers);
+    draft.plan.kernel->rematerialized.push_back(std::move(value));
   }
   note_strays(draft, setting);
   const auto bound = bound_to_one_tile(draft.plan);

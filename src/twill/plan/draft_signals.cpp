@@ -264,14 +264,10 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   return turns;
 }
 
-/// A named barrier from the end of one turn to the beginning of the next, in every round from that
-/// of moment `stage` * II on, so that whoever passes has taken in between.
-void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
-                 const std::vector<OpId>& to, Cycles stage) {
-  const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
-  const OpId last = from.back();
-  const OpId first = to.front();
-  const Cycles wraps = slot(first) < slot(last) ? 1 : 0;
+/// A named barrier from the end of one turn, `last`, to the beginning of another, `first`. `passed`
+/// and `taken`: the moments of its instance 0, that one before this one.
+void write_token(Draft& draft, const Ordering& ordering, OpId last, Cycles passed, OpId first,
+                 Cycles taken) {
   Channel channel;
   channel.name = unique(
       draft.plan, fmt::format("turn.{}.{}", draft.role_at(last).name, draft.role_at(first).name));
@@ -281,12 +277,34 @@ void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>
   channel.full_arrivals = draft.role_at(last).warps + draft.role_at(first).warps;
   const ChannelId id(draft.plan.channels.size());
   cluster_at(draft, ordering.issue_of(last))
-      .after.push_back(
-          step_of(StepKind::pass, id, stage * draft.interval + slot(last), By::every_warp));
+      .after.push_back(step_of(StepKind::pass, id, passed, By::every_warp));
   cluster_at(draft, ordering.issue_of(first))
-      .before.push_back(step_of(StepKind::take, id, (stage + wraps) * draft.interval + slot(first),
-                                By::every_warp));
+      .before.push_back(step_of(StepKind::take, id, taken, By::every_warp));
   draft.plan.channels.push_back(std::move(channel));
+}
+
+/// Turns of whatever iterations, in every round from that of moment `stage` * II on, so that
+/// whoever passes has taken in between.
+void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
+                 const std::vector<OpId>& to, Cycles stage) {
+  const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
+  const OpId last = from.back();
+  const OpId first = to.front();
+  const Cycles wraps = slot(first) < slot(last) ? 1 : 0;
+  write_token(draft, ordering, last, stage * draft.interval + slot(last), first,
+              (stage + wraps) * draft.interval + slot(first));
+}
+
+/// Turns of one iteration, before those of the next. Nobody has to let the first one in: its first
+/// turn waits for none.
+void write_region(Draft& draft, const Ordering& ordering, const schedule::Region& region) {
+  for (std::size_t t = 0; t < region.turns.size(); ++t) {
+    const bool wraps = t + 1 == region.turns.size();
+    const OpId last = region.turns[t].last;
+    const OpId first = region.turns[wraps ? 0 : t + 1].first;
+    write_token(draft, ordering, last, draft.issue(last), first,
+                draft.issue(first) + (wraps ? draft.interval : 0));
+  }
 }
 
 }  // namespace
@@ -314,6 +332,11 @@ void write_tokens(Draft& draft, const Ordering& ordering) {
       write_token(draft, ordering, turns[t], turns[(t + 1) % turns.size()], stage);
     }
   }
+}
+
+void write_regions(Draft& draft, const Ordering& ordering, const schedule::Regions& regions) {
+  for (const schedule::Region& region : regions.all) write_region(draft, ordering, region);
+  if (!regions.note.empty()) draft.plan.notes.push_back(regions.note);
 }
 
 void write_rendezvous(Draft& draft, const Ordering& ordering) {

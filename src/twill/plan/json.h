@@ -9,7 +9,7 @@
 namespace twill::plan {
 
 /// "version" of the JSON below; a reader refuses what it does not know.
-inline constexpr int kPlanJsonVersion = 4;
+inline constexpr int kPlanJsonVersion = 5;
 
 /// The plan as JSON, documented in docs/reference/plan-json.md: all of it, so that reading it back
 /// gives an equal Plan. The same plan gives the same bytes.

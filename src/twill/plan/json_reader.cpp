@@ -391,6 +391,16 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
     TWILL_TRY(Outside outside, read_outside(item, scope));
     kernel.around.push_back(std::move(outside));
   }
+  TWILL_TRY(const std::vector<Node> values, node.list("rematerialized"));
+  for (const Node& item : values) {
+    Rematerialized value;
+    TWILL_TRY(value.what, item.text("what"));
+    TWILL_TRY(value.line, item.small("line"));
+    TWILL_TRY(value.column, item.small("column"));
+    TWILL_TRY(value.readers, read_references<OpId>(item, "readers", scope.ops));
+    TWILL_TRY(value.roles, read_references<RoleId>(item, "roles", scope.roles));
+    kernel.rematerialized.push_back(std::move(value));
+  }
   plan.kernel = std::move(kernel);
   return {};
 }

@@ -18,6 +18,12 @@ Json role_names(const Plan& plan, const std::vector<RoleId>& roles) {
   return names;
 }
 
+Json op_names(const Plan& plan, const std::vector<OpId>& ops) {
+  Json names = Json::array();
+  for (const OpId op : ops) names.push_back(plan.problem[op].name);
+  return names;
+}
+
 /// Members that say nothing are left out.
 Json step_json(const Plan& plan, const Step& step) {
   Json json = {{"do", name_of(step.kind)},
@@ -73,8 +79,6 @@ Json buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
 }
 
 Json buffer_json(const Plan& plan, const Buffer& buffer) {
-  Json readers = Json::array();
-  for (const OpId op : buffer.readers) readers.push_back(plan.problem[op].name);
   return {{"name", buffer.name},
           {"residence", name_of(buffer.residence)},
           {"role", buffer.role ? Json(plan[*buffer.role].name) : Json(nullptr)},
@@ -85,7 +89,7 @@ Json buffer_json(const Plan& plan, const Buffer& buffer) {
           {"initial", buffer.initial},
           {"staging", buffer.staging},
           {"resident", buffer.resident},
-          {"readers", std::move(readers)}};
+          {"readers", op_names(plan, buffer.readers)}};
 }
 
 Json channel_json(const Plan& plan, const Channel& channel) {
@@ -129,6 +133,14 @@ Json tensor_json(const Plan& plan, const Outside& outside) {
 
 Json kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
+  Json rematerialized = Json::array();
+  for (const Rematerialized& value : plan.kernel->rematerialized) {
+    rematerialized.push_back({{"what", value.what},
+                              {"line", value.line},
+                              {"column", value.column},
+                              {"readers", op_names(plan, value.readers)},
+                              {"roles", role_names(plan, value.roles)}});
+  }
   Json around = Json::array();
   for (const Outside& outside : plan.kernel->around) {
     around.push_back({{"when", outside.when == Outside::When::before ? "before" : "after"},
@@ -151,7 +163,8 @@ Json kernel_json(const Plan& plan) {
           {"cluster", plan.kernel->cluster},
           {"axis", name_of(plan.kernel->axis)},
           {"same_trips", plan.kernel->same_trips},
-          {"around", std::move(around)}};
+          {"around", std::move(around)},
+          {"rematerialized", std::move(rematerialized)}};
 }
 
 }  // namespace

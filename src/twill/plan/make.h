@@ -6,6 +6,7 @@
 
 #include "twill/machine/machine.h"
 #include "twill/plan/plan.h"
+#include "twill/schedule/region.h"
 #include "twill/support/diagnostic.h"
 #include "twill/verify/verify.h"
 
@@ -38,9 +39,11 @@ struct Setting {
                                                          ///< has of it
   std::optional<Kernel> kernel;                          ///< with nothing around
   std::vector<Around> around;                            ///< in the order of the program
+  std::vector<Rematerialized> rematerialized;            ///< without roles
   std::vector<int> parts;  ///< by OpId: the rows it works on, -1: all; may be empty
   bool tokens = true;      ///< keep the order of tensor-core work across roles
   bool pins = false;       ///< keep the compiler from moving math over the waits it overlaps with
+  schedule::Regions regions;      ///< where roles take turns, beside `tokens`
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;        ///< also the waits that others imply
   bool staging = true;  ///< of tiles stored through descriptors; else the threads store them

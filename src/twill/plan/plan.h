@@ -261,6 +261,18 @@ struct Outside {
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 
+/// A value that the program computes in the loop and that no op of the loop stands for: scalars,
+/// offsets, masks, whatever costs next to nothing. It is not handed from role to role: each role
+/// that needs it computes it for itself.
+struct Rematerialized {
+  std::string what;  ///< "arith.cmpi @ 40:12": name and place in the TTGIR
+  int line = 0;      ///< of that place
+  int column = 0;
+  std::vector<OpId> readers;  ///< ops that need it, by way of others of its kind or not; ascending
+  std::vector<RoleId> roles;  ///< those of the readers, ascending
+  friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
+};
+
 /// How a CTA comes by its tiles.
 enum class Tiles {
   one_per_cta,   ///< as the grid of the TTGIR has it
@@ -289,8 +301,9 @@ struct Kernel {
   /// number is odd, does its neighbour's once more and writes nothing.
   int cluster = 1;
   Axis axis = Axis::x;
-  bool same_trips = false;      ///< the bounds of the loop are those of every tile
-  std::vector<Outside> around;  ///< in the order of the program
+  bool same_trips = false;                     ///< the bounds of the loop are those of every tile
+  std::vector<Outside> around;                 ///< in the order of the program
+  std::vector<Rematerialized> rematerialized;  ///< in the order of the program
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -171,6 +171,14 @@ std::string kernel_text(const Plan& plan) {
   return text + table.to_string();
 }
 
+std::string rematerialized_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left}, 2);
+  for (const Rematerialized& value : plan.kernel->rematerialized) {
+    table.add({value.what, names_of(plan, value.roles)});
+  }
+  return "computed in the loop by each role that needs it\n" + table.to_string();
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan, const Step& step) {
@@ -220,6 +228,9 @@ std::string to_text(const Plan& plan) {
   if (!plan.channels.empty()) text += "\nchannels\n" + channels_text(plan);
   for (const Role& role : plan.roles) text += "\n" + role_text(plan, role);
   if (plan.kernel) text += "\n" + kernel_text(plan);
+  if (plan.kernel && !plan.kernel->rematerialized.empty()) {
+    text += "\n" + rematerialized_text(plan);
+  }
   for (const std::string& note : plan.notes) text += "\n" + wrap(note, 100, "note: ", "  ");
   return text;
 }

@@ -9,6 +9,7 @@
 #include "twill/extract/extract.h"
 #include "twill/machine/machine.h"
 #include "twill/schedule/difference.h"
+#include "twill/schedule/region.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::report {
@@ -84,6 +85,7 @@ struct Outcome {
   std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
   std::string strategy = "twill";     ///< who arranged it; any other claims no optimum
   std::optional<int> ring_depth;      ///< copies of streaming values; none: as many as hide them
+  schedule::Regions regions;          ///< where groups take turns by that strategy's terms
   std::vector<Candidate> candidates;  ///< empty for `.loop` files
   problem::Problem problem;
   std::string problem_hash;

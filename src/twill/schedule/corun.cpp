@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "twill/schedule/pipe_sharing.h"
+#include "twill/problem/pipe_sharing.h"
 
 namespace twill::schedule {
 namespace {
@@ -30,7 +30,7 @@ struct Task {
   double tail = 0;  ///< from then to the result
   double issue = 0;
   double latency = 0;
-  PipeLoad load;
+  problem::PipeLoad load;
   std::vector<const Dependence*> operands;
 };
 
@@ -265,11 +265,11 @@ class CoRunner {
   }
 
   bool advance() {
-    std::vector<const PipeLoad*> loads;
+    std::vector<const problem::PipeLoad*> loads;
     for (const Running& running : running_) {
       loads.push_back(&tasks_[running.instance.op.index()].load);
     }
-    const std::vector<double> speeds = speeds_of(loads, problem_.pipes());
+    const std::vector<double> speeds = problem::speeds_of(loads, problem_.pipes());
     double span = next_event() - now_;
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (speeds[i] > 0) span = std::min(span, running_[i].left / speeds[i]);

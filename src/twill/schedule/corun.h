@@ -9,8 +9,8 @@
 /// streaming tensor core it is slower, by how much depends on who runs at that moment, and no fixed
 /// cost says it. So the order is run: groups issue in their order and wait for their operands,
 /// units serve their ops in the order's sequence, and at any moment everything that runs moves at
-/// the rate its pipes leave it (pipe_sharing.h; docs/decisions/0004-shared-pipes.md has the test
-/// against hardware).
+/// the rate its pipes leave it (problem/pipe_sharing.h; docs/decisions/0004-shared-pipes.md has the
+/// test against hardware).
 namespace twill::schedule {
 
 struct CoRun {

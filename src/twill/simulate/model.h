@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "twill/schedule/pipe_sharing.h"
+#include "twill/problem/pipe_sharing.h"
 #include "twill/simulate/simulate.h"
 
 /// Internal to the room: what of a run does not change while it runs.
@@ -32,7 +32,7 @@ struct Task {
   double latency = 0;  ///< from its start to its result, at full speed
   double issue = 0;
   double staging = 0;  ///< cycles to copy its value to where other roles read it
-  schedule::PipeLoad load;
+  problem::PipeLoad load;
   std::vector<Operand> operands;
   std::vector<RoleId> readers;                     ///< other roles that learn of its result
   std::vector<RoleId> staged_readers;              ///< those that find it where it is staged

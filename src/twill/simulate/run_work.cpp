@@ -169,9 +169,9 @@ std::span<const double> Run::speeds() {
   for (const Running& running : running_) who.push_back(running.instance.op.index());
   auto [known, is_new] = known_speeds_.try_emplace(who);
   if (is_new) {
-    std::vector<const schedule::PipeLoad*> loads;
+    std::vector<const problem::PipeLoad*> loads;
     for (const std::size_t op : who) loads.push_back(&model_.tasks[op].load);
-    known->second = schedule::speeds_of(loads, model_.costs.pipes());
+    known->second = problem::speeds_of(loads, model_.costs.pipes());
   }
   return known->second;
 }

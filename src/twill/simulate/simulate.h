@@ -11,7 +11,7 @@
 
 /// What a plan would do on the machine, as a run of events: roles take the steps of their sections
 /// in order, units serve who asked first, everything that runs at one moment shares the pipes
-/// (schedule/pipe_sharing.h), and barriers count arrivals and turn phases. It decides nothing and
+/// (problem/pipe_sharing.h), and barriers count arrivals and turn phases. It decides nothing and
 /// knows nothing of solvers: whatever it finds follows from the plan's steps and the ops' costs.
 /// What each step costs: docs/reference/simulation.md.
 namespace twill::simulate {

@@ -11,6 +11,7 @@
 #include "twill/schedule/least_interval.h"
 #include "twill/strategy/groups.h"
 #include "twill/strategy/modulo.h"
+#include "twill/strategy/ping_pong.h"
 #include "twill/strategy/program.h"
 #include "twill/strategy/sub_tiles.h"
 #include "twill/support/check.h"
@@ -126,7 +127,8 @@ bool products_apart(const Problem& problem) {
                       [&](const problem::Op& op) { return multiplies(op) && op.warps > 1; });
 }
 
-Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optional<int> depth) {
+Result<Terms> triton(const Problem& problem, const SubTiles& tiles, const Choice& choice,
+                     const Known& known) {
   const std::vector<GroupId> compute = compute_groups(problem);
   if (!products_apart(problem)) {
     if (compute.size() < 2) return fail({}, "the pool has no two groups to compute");
@@ -134,15 +136,19 @@ Result<Terms> triton(const Problem& problem, const SubTiles& tiles, std::optiona
   }
   TWILL_TRY(std::vector<GroupId> groups, specialized(problem, tiles));
   std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
+  schedule::Regions regions;
+  if (choice.ping_pong) regions = ping_pong(problem, tiles, groups, streams, known.exponentials);
   Parts parts = problem.parts();
   wait_at_once(parts, streams, compute, groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
-  terms.depth = depth.value_or(chains_products(problem) ? kAttentionDepth : kProductDepth);
+  terms.depth = choice.depth.value_or(chains_products(problem) ? kAttentionDepth : kProductDepth);
   terms.notes = {
       fmt::format("strategy triton: loads apart, {} copies of each; sub-tiles spread "
                   "over the consumers, which run in source order and wait for each "
                   "product before they go on",
                   *terms.depth)};
+  if (choice.ping_pong) terms.notes.push_back(regions.note);
+  terms.regions = std::move(regions);
   return terms;
 }
 
@@ -186,17 +192,13 @@ Result<Terms> sequential(const Problem& problem, const SubTiles& tiles) {
   return terms;
 }
 
-Result<Terms> terms_for(const Problem& problem, const Choice& choice, const SubTiles& tiles) {
-  const bool has_depth =
-      choice.strategy == Strategy::triton || choice.strategy == Strategy::cypress;
-  if (choice.depth && !has_depth) {
-    return fail({}, "it has no depth to choose", "--depth is for triton and cypress");
-  }
+Result<Terms> terms_for(const Problem& problem, const Choice& choice, const Known& known,
+                        const SubTiles& tiles) {
   switch (choice.strategy) {
     case Strategy::modulo:
       return modulo(problem, tiles);
     case Strategy::triton:
-      return triton(problem, tiles, choice.depth);
+      return triton(problem, tiles, choice, known);
     case Strategy::cypress:
       return cypress(problem, tiles, choice.depth);
     case Strategy::sequential:
@@ -207,8 +209,10 @@ Result<Terms> terms_for(const Problem& problem, const Choice& choice, const SubT
   TWILL_CHECK(false, "the optimum has no terms");
 }
 
-Result<Terms> named_terms(const Problem& problem, const Choice& choice, const SubTiles& tiles) {
-  auto terms = terms_for(problem, choice, tiles);
+Result<Terms> named_terms(const Problem& problem, const Choice& choice, const Known& known,
+                          const SubTiles& tiles) {
+  TWILL_TRY_VOID(check(choice));
+  auto terms = terms_for(problem, choice, known, tiles);
   if (terms) return terms;
   Diagnostic why = std::move(terms).error();
   why.message = fmt::format("strategy {}: {}", name_of(choice.strategy), why.message);
@@ -233,8 +237,12 @@ std::vector<Dependence> copies_reused(const Problem& problem, std::optional<int>
 }
 
 Program program_of(const Terms& terms) {
-  return {terms.groups, std::vector<Cycles>(terms.groups.size(), 0), terms.streams,
-          copies_reused(terms.problem, terms.depth)};
+  Program program{terms.groups, std::vector<Cycles>(terms.groups.size(), 0), terms.streams,
+                  copies_reused(terms.problem, terms.depth)};
+  for (const Dependence& turn : order_of_turns(terms.problem, terms.regions.all)) {
+    program.also.push_back(turn);
+  }
+  return program;
 }
 
 Result<schedule::Answer> fill_in(Terms& terms, const Choice& choice, const SubTiles& tiles,
@@ -252,6 +260,7 @@ bool fits_without_register_limits(const Terms& terms, const Choice& choice, cons
   auto relaxed = posed(std::move(parts), terms.groups, terms.streams);
   if (!relaxed) return false;
   relaxed->depth = terms.depth;
+  relaxed->regions = terms.regions;
   const auto answer = fill_in(*relaxed, choice, tiles, limits);
   return answer && answer->schedule;
 }
@@ -305,14 +314,27 @@ std::optional<Strategy> strategy_named(std::string_view name) {
 
 std::span<const Strategy> all_strategies() { return kAll; }
 
-Result<Terms> terms_of(const Problem& problem, const Choice& choice, std::span<const int> parts) {
-  return named_terms(problem, choice, sub_tiles_of(problem, parts));
+Result<void> check(const Choice& choice) {
+  const auto refuse = [&](std::string_view what, std::string hint) {
+    return fail({}, fmt::format("strategy {}: it has no {}", name_of(choice.strategy), what),
+                std::move(hint));
+  };
+  const bool triton = choice.strategy == Strategy::triton;
+  if (choice.depth && !triton && choice.strategy != Strategy::cypress) {
+    return refuse("depth to choose", "--depth is for triton and cypress");
+  }
+  if (choice.ping_pong && !triton) return refuse("ping-pong", "--ping-pong is for triton");
+  return {};
 }
 
-Result<Arranged> arrange(const Problem& problem, const Choice& choice, std::span<const int> parts,
+Result<Terms> terms_of(const Problem& problem, const Choice& choice, const Known& known) {
+  return named_terms(problem, choice, known, sub_tiles_of(problem, known.parts));
+}
+
+Result<Arranged> arrange(const Problem& problem, const Choice& choice, const Known& known,
                          const solve::Options& limits) {
-  const SubTiles tiles = sub_tiles_of(problem, parts);
-  TWILL_TRY(Terms terms, named_terms(problem, choice, tiles));
+  const SubTiles tiles = sub_tiles_of(problem, known.parts);
+  TWILL_TRY(Terms terms, named_terms(problem, choice, known, tiles));
   auto answer = fill_in(terms, choice, tiles, limits);
   if (answer && answer->verdict == schedule::Verdict::infeasible &&
       fits_without_register_limits(terms, choice, tiles, limits)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/problem/problem.h"
+#include "twill/schedule/region.h"
 #include "twill/schedule/schedule.h"
 #include "twill/solve/solve.h"
 #include "twill/support/diagnostic.h"
@@ -39,6 +40,18 @@ std::span<const Strategy> all_strategies();
 struct Choice {
   Strategy strategy = Strategy::twill;
   std::optional<int> depth;  ///< copies of each load's buffer, at least 1; triton and cypress only
+  bool ping_pong = false;    ///< two consumers take turns where Triton's heuristics say so; triton
+                             ///< only
+};
+
+/// Fails, naming the strategy and the option, if there is something in the choice that the strategy
+/// has not.
+Result<void> check(const Choice& choice);
+
+/// What is known of a loop beyond its Problem, if it is a kernel's. Both may be empty.
+struct Known {
+  std::vector<int> parts;          ///< by OpId: the sub-tile an op works on, -1: all of them
+  std::vector<bool> exponentials;  ///< by OpId: whether it makes exponentials of a whole tile
 };
 
 /// What a strategy makes of a Problem before anything is searched.
@@ -50,15 +63,16 @@ struct Terms {
   std::vector<GroupId> groups;             ///< by OpId: who runs it
   std::vector<std::vector<OpId>> streams;  ///< issued in this order, round after round
   std::optional<int> depth;        ///< copies of a load's buffer; nothing: as many as hide it
+  schedule::Regions regions;       ///< where groups take turns, beside all that
   std::vector<std::string> notes;  ///< what was decided, a sentence each
 };
 
-/// The terms of a strategy other than `twill`. `parts` says by OpId to which sub-tile an op belongs
-/// (-1: to all); if it is empty, or names none, independent parts of the loop are its sub-tiles.
+/// The terms of a strategy other than `twill`. If no sub-tiles are known, independent parts of the
+/// loop are its sub-tiles.
 /// Structure alone decides, so the same loop at other costs has the same terms.
 /// Fails with the reason if the strategy cannot be had for this loop or these groups. Cost: about
 /// linear.
-Result<Terms> terms_of(const Problem& problem, const Choice& choice, std::span<const int> parts);
+Result<Terms> terms_of(const Problem& problem, const Choice& choice, const Known& known);
 
 struct Arranged {
   explicit Arranged(Terms what) : terms(std::move(what)) {}
@@ -72,7 +86,7 @@ struct Arranged {
 /// Schedules by a strategy other than `twill`: the least interval that its terms leave, proven
 /// within the limits. Not verified yet. Fails as `terms_of` does. Deterministic. Cost: a search
 /// with few choices left; two for `modulo`.
-Result<Arranged> arrange(const Problem& problem, const Choice& choice, std::span<const int> parts,
+Result<Arranged> arrange(const Problem& problem, const Choice& choice, const Known& known,
                          const solve::Options& limits);
 
 }  // namespace twill::strategy

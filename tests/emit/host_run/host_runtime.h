@@ -193,16 +193,14 @@ inline bool barrier_test(uint64_t* bar, uint32_t parity) {
 inline void barrier_wait(uint64_t* bar, uint32_t parity) {
   while (!barrier_test(bar, parity)) std::this_thread::yield();
 }
-inline void named_sync(int id, int threads) {
-  std::barrier<>* at = nullptr;
-  {
-    const std::lock_guard lock(host::cta->guard);
-    auto& it = host::cta->named[id];
-    if (!it) it = std::make_unique<std::barrier<>>(threads);
-    at = it.get();
-  }
-  at->arrive_and_wait();
+inline std::barrier<>& named_barrier(int id, int threads) {
+  const std::lock_guard lock(host::cta->guard);
+  auto& it = host::cta->named[id];
+  if (!it) it = std::make_unique<std::barrier<>>(threads);
+  return *it;
 }
+inline void named_sync(int id, int threads) { named_barrier(id, threads).arrive_and_wait(); }
+inline void named_arrive(int id, int threads) { (void)named_barrier(id, threads).arrive(); }
 inline void fence_proxy_async() {}
 
 // --- copies

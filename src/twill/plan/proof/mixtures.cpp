@@ -9,12 +9,11 @@ bool counts_iterations(const Channel& channel) {
   return channel.counts == Channel::Counts::iterations;
 }
 
-/// What the argument is not made for: CTAs of a cluster, tensor memory with its fences, places that
-/// several buffers share, rings that count tiles.
+/// What the argument is not made for: CTAs of a cluster, places that several buffers share, rings
+/// that count tiles.
 bool is_simple(const Plan& plan) {
   if (cluster_size(plan) > 1) return false;
   for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
-    if (plan.buffers[a].residence == Residence::tensor) return false;
     for (std::size_t b = 0; b < a; ++b) {
       if (share_addresses(plan.buffers[a], plan.buffers[b])) return false;
     }
@@ -24,10 +23,26 @@ bool is_simple(const Plan& plan) {
   });
 }
 
+/// Whether it is accessed around the loop: then something is done to it in every tile, and what
+/// holds for neighbours holds for all (rules of `check_tensor`).
+bool is_accessed_around(const Plan& plan, BufferId buffer) {
+  const auto accesses = [&](const Outside& outside) {
+    return std::any_of(outside.tensor.begin(), outside.tensor.end(),
+                       [&](const TensorAccess& access) { return access.buffer == buffer; });
+  };
+  return plan.kernel &&
+         std::any_of(plan.kernel->around.begin(), plan.kernel->around.end(), accesses);
+}
+
 }  // namespace
 
 Mixtures::Mixtures(const Plan& plan) : plan_(plan), strands_(plan.roles.size() * kStrands) {
-  for (const Buffer& buffer : plan.buffers) of_buffer_.push_back({buffer.depth, {}});
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    of_buffer_.push_back({buffer.depth, {}});
+    if (buffer.residence != Residence::tensor || is_accessed_around(plan, BufferId(b))) continue;
+    of_tensor_[BufferId(b)].depth = buffer.depth;
+  }
   for (const Channel& channel : plan.channels) of_full_.push_back({channel.depth, {}});
   of_empty_ = of_full_;
   decided_ = is_simple(plan) && strands_ + plan.channels.size() <= 64;
@@ -38,6 +53,7 @@ void Mixtures::look_at(const Run& run) {
   find_ends(run);
   find_channels(run);
   look_at_buffers(run);
+  look_at_tensor_memory(run);
   for (const Barrier& barrier : run.barriers().all()) look_at_channel(run, barrier);
   for (const auto& [who, times] : waits_) {
     decided_ = decided_ && times == run.iterations() && (fresh_ || waiters_.contains(who));
@@ -52,9 +68,23 @@ bool Mixtures::decided() const {
     return std::all_of(relation.from.begin(), relation.from.end(),
                        [&](Ways from) { return (from & relation.to) != 0; });
   };
-  return decided_ && std::all_of(of_buffer_.begin(), of_buffer_.end(), led) &&
+  const auto handed_over = [](const auto& entry) { return entry.second.leads(); };
+  return decided_ && std::all_of(of_tensor_.begin(), of_tensor_.end(), handed_over) &&
+         std::all_of(of_buffer_.begin(), of_buffer_.end(), led) &&
          std::all_of(of_full_.begin(), of_full_.end(), led) &&
          std::all_of(of_empty_.begin(), of_empty_.end(), led);
+}
+
+bool Mixtures::TensorRelation::leads() const {
+  for (const auto& [who, ends] : from) {
+    const bool in_order = who.second == Mechanism::threads || who.second == Mechanism::tcgen05;
+    for (const auto& [next, begins] : to) {
+      if (who == next && in_order) continue;
+      const auto meets = [begins = begins](Ways ways) { return (ways & begins) != 0; };
+      if (!std::all_of(ends.begin(), ends.end(), meets)) return false;
+    }
+  }
+  return true;
 }
 
 /// The first and the last step of each strand in the tile: what follows the last tile is not in it.
@@ -157,7 +187,7 @@ void Mixtures::look_at_buffers(const Run& run) {
   for (std::size_t v = 0; v < plan_.values.size(); ++v) {
     const Value& value = plan_.values[v];
     for (std::int64_t n = 0; n < run.iterations(); ++n) {
-      if (value.home) {
+      if (value.home && plan_[*value.home].residence != Residence::tensor) {
         Relation& relation = of_buffer_[value.home->index()];
         const bool held = plan_[*value.home].residence == Residence::registers;
         look_at_access(run, relation, held, n, run.execution(OpId(v), n));
@@ -183,10 +213,59 @@ void Mixtures::look_at_buffers(const Run& run) {
     const bool crosses = run.tables().role[d.from.index()] != run.tables().role[d.to.index()];
     const bool held = value.home && plan_[*value.home].residence == Residence::registers;
     const auto& buffer = held && crosses ? value.staged : value.home;
-    if (!buffer) continue;
+    if (!buffer || plan_[*buffer].residence == Residence::tensor) continue;
     for (std::int64_t n = 0; n + d.distance < run.iterations(); ++n) {
       look_at_access(run, of_buffer_[buffer->index()], held && !crosses, n,
                      run.execution(d.to, n + d.distance));
+    }
+  }
+}
+
+/// Nothing later in the same tile touches that slot: what threads did there is fenced before it
+/// leads over.
+void Mixtures::touched(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
+                       const Execution& access) {
+  if (iteration + relation.depth < run.iterations()) return;
+  const Accessor who = accessor(run, op);
+  const bool threads = who.second == Mechanism::threads;
+  std::set<Ways>& from = relation.from[who];
+  for (std::size_t s = 0; s < kStrands; ++s) {
+    if (access.end[s] == kNone) continue;
+    from.insert(ways(last_, releases_, relation.depth, iteration, [&](EventId later) {
+      return run.before_or_same(access.end[s], later) &&
+             (!threads || run.fenced_after(access.begin[s], Fence::tensor_before, later));
+    }));
+  }
+}
+
+/// Nothing earlier in the same tile touched that slot: a fence stands behind what leads here.
+void Mixtures::written(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
+                       const Execution& access) {
+  if (iteration >= relation.depth) return;
+  const auto [at, fresh] = relation.to.emplace(accessor(run, op), ~Ways{0});
+  for (std::size_t s = 0; s < kStrands; ++s) {
+    if (access.begin[s] == kNone) continue;
+    at->second &= ways(first_, acquires_, relation.depth, iteration, [&](EventId earlier) {
+      return run.before_or_same(earlier, access.begin[s]) &&
+             run.fenced_before(earlier, Fence::tensor_after, access.begin[s]);
+    });
+  }
+}
+
+void Mixtures::look_at_tensor_memory(const Run& run) {
+  for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+    const auto home = plan_.values[v].home;
+    const auto place = home ? of_tensor_.find(*home) : of_tensor_.end();
+    if (place == of_tensor_.end()) continue;
+    for (std::int64_t n = 0; n < run.iterations(); ++n) {
+      touched(run, place->second, n, OpId(v), run.execution(OpId(v), n));
+      written(run, place->second, n, OpId(v), run.execution(OpId(v), n));
+    }
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      if (!d.carries_value || d.from != OpId(v)) continue;
+      for (std::int64_t n = 0; n + d.distance < run.iterations(); ++n) {
+        touched(run, place->second, n, d.to, run.execution(d.to, n + d.distance));
+      }
     }
   }
 }

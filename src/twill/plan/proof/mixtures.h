@@ -34,6 +34,9 @@ class Mixtures {
   /// Bit by bit what leads over: strands, then channels.
   using Ways = std::uint64_t;
   using StepsOfChannels = std::vector<std::vector<std::vector<EventId>>>;  // and of iterations
+  /// Who accesses tensor memory, and how. Threads of one role are in order by themselves, since
+  /// each warp has its own lanes; so is what one role gives to tcgen05, since that is queued.
+  using Accessor = std::pair<RoleId, Mechanism>;
 
   /// What may come first, and what comes `depth` iterations later: each of the former must have a
   /// way to the end of its tile that leads, from the beginning of a later one, to all of the
@@ -44,11 +47,28 @@ class Mixtures {
     Ways to = ~Ways{0};
   };
 
+  /// The same of a place in tensor memory, by who accesses it: from one accessor to another with
+  /// fences on both sides.
+  struct TensorRelation {
+    int depth = 1;
+    std::map<Accessor, std::set<Ways>> from;
+    std::map<Accessor, Ways> to;
+    bool leads() const;
+  };
+
   void find_ends(const Run& run);
   void find_channels(const Run& run);
   void look_at_buffers(const Run& run);
   void look_at_access(const Run& run, Relation& relation, bool held, std::int64_t iteration,
                       const Execution& access);
+  void look_at_tensor_memory(const Run& run);
+  Accessor accessor(const Run& run, OpId op) const {
+    return {run.tables().role[op.index()], plan_.mechanisms[op.index()]};
+  }
+  void touched(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
+               const Execution& access);
+  void written(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
+               const Execution& access);
   void look_at_channel(const Run& run, const Barrier& barrier);
   void look_at_waits(const Run& run, const Barrier& barrier);
   template <typename Related>
@@ -65,10 +85,11 @@ class Mixtures {
 
   const Plan& plan_;
   bool decided_ = true;
-  bool fresh_ = true;                         // no run was looked at
-  std::set<Waiter> waiters_;                  // in every run the same
-  std::vector<Relation> of_buffer_;           // what is written after it was written or read
-  std::vector<Relation> of_full_, of_empty_;  // by ChannelId: phases of the barriers
+  bool fresh_ = true;                             // no run was looked at
+  std::set<Waiter> waiters_;                      // in every run the same
+  std::vector<Relation> of_buffer_;               // what is written after it was written or read
+  std::map<BufferId, TensorRelation> of_tensor_;  // but in tensor memory
+  std::vector<Relation> of_full_, of_empty_;      // by ChannelId: phases of the barriers
   std::size_t strands_ = 0;
   // Of the run that is looked at.
   std::vector<EventId> first_, last_;  // by strand

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +63,18 @@ void check_owners(const Plan& plan, Findings& findings) {
     if (owners[v] == 1) continue;
     findings.add("ownership", fmt::format("{} is done {} times per iteration in the steady state",
                                           plan.problem.ops()[v].name, owners[v]));
+  }
+}
+
+/// What no op stands for is computed by the roles that need it, and by no others.
+void check_rematerialized(const Plan& plan, Findings& findings) {
+  if (!plan.kernel) return;
+  for (const Rematerialized& value : plan.kernel->rematerialized) {
+    std::set<RoleId> roles;
+    for (const OpId reader : value.readers) roles.insert(*role_of(plan, reader));
+    if (std::equal(roles.begin(), roles.end(), value.roles.begin(), value.roles.end())) continue;
+    findings.add("ownership",
+                 fmt::format("{} is not computed by exactly the roles that need it", value.what));
   }
 }
 
@@ -141,6 +154,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
   proof::check_well_formed(plan, findings);
   if (!findings.empty()) return refuse();
   proof::check_owners(plan, findings);
+  if (findings.empty()) proof::check_rematerialized(plan, findings);
   if (findings.empty()) proof::check_static(plan, findings);
   if (!findings.empty()) return refuse();
   const proof::Tables tables(plan);

@@ -113,6 +113,12 @@ class Checker {
       check_outside(outside);
       check_tensor(outside);
     }
+    for (const Rematerialized& value : kernel.rematerialized) {
+      const bool known_ops = std::all_of(value.readers.begin(), value.readers.end(), [&](OpId op) {
+        return op.index() < plan_.problem.ops().size();
+      });
+      if (!known_ops || value.readers.empty()) wrong(value.what + " is needed by no op there is");
+    }
   }
 
   /// Threads of its roles access values of the loop that lie in tensor memory.

@@ -5,7 +5,7 @@
 
 #include "twill/problem/problem.h"
 
-namespace twill::schedule {
+namespace twill::problem {
 
 /// The share of a pipe that the asynchronous ops together, and the groups together, can each count
 /// on when both want more than there is. Within either side it is divided max-min fairly.
@@ -23,7 +23,6 @@ struct PipeLoad {
 /// An op whose instructions wait at a port because an asynchronous op (a streaming tensor core)
 /// takes part of it cannot keep its pipes busy at the same time any more: it needs the sum of what
 /// it needs on each. Cost: loads^2 * pipes.
-std::vector<double> speeds_of(std::span<const PipeLoad* const> loads,
-                              std::span<const problem::Pipe> pipes);
+std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::span<const Pipe> pipes);
 
-}  // namespace twill::schedule
+}  // namespace twill::problem

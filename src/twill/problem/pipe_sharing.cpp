@@ -1,9 +1,9 @@
-#include "twill/schedule/pipe_sharing.h"
+#include "twill/problem/pipe_sharing.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace twill::schedule {
+namespace twill::problem {
 namespace {
 
 constexpr double kTiny = 1e-9;
@@ -55,7 +55,7 @@ class Filling {
 };
 
 /// The speed of a synchronous load beside asynchronous ones that keep `kept` of each pipe.
-double limit_of(const PipeLoad& load, std::span<const problem::Pipe> pipes,
+double limit_of(const PipeLoad& load, std::span<const Pipe> pipes,
                 const std::vector<double>& kept) {
   bool delayed = false;
   double sum = 0;
@@ -71,8 +71,7 @@ double limit_of(const PipeLoad& load, std::span<const problem::Pipe> pipes,
 
 }  // namespace
 
-std::vector<double> speeds_of(std::span<const PipeLoad* const> loads,
-                              std::span<const problem::Pipe> pipes) {
+std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::span<const Pipe> pipes) {
   std::vector<double> kept(pipes.size(), 0);  // for the asynchronous side, whatever the groups do
   for (const PipeLoad* load : loads) {
     if (!load->asynchronous) continue;
@@ -96,4 +95,4 @@ std::vector<double> speeds_of(std::span<const PipeLoad* const> loads,
   return speeds;
 }
 
-}  // namespace twill::schedule
+}  // namespace twill::problem

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/problem/problem.h"
+
+/// Parts of a loop in which groups take turns.
+namespace twill::schedule {
+
+/// What one group does in a region: from `first`, an op, to `last`, of the same iteration.
+struct Turn {
+  problem::OpId first;
+  problem::OpId last;
+  friend bool operator==(const Turn&, const Turn&) = default;
+};
+
+/// A critical region: of the groups that enter it only one is in it at a time, each once per
+/// iteration, in the order of the turns. The groups of the turns differ.
+struct Region {
+  std::vector<Turn> turns;  ///< two or more
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// All of a loop, where somebody asked for some.
+struct Regions {
+  std::vector<Region> all;
+  std::string note;  ///< where they are, or why there are none, a sentence; empty: nobody asked
+};
+
+}  // namespace twill::schedule

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "twill/problem/problem.h"
+#include "twill/schedule/region.h"
+#include "twill/strategy/strategy.h"
+#include "twill/strategy/sub_tiles.h"
+
+/// Internal to the room: Triton's ping-pong.
+namespace twill::strategy {
+
+/// Triton has named barriers 7 to 14 for them, a pair for each.
+inline constexpr std::size_t kMostRegions = 4;
+
+/// The critical regions of two consumers: what each sub-tile does once, if it is a product of
+/// theirs or, where products are in a partition of their own, makes exponentials of a tile. Between
+/// those of one consumer nothing else may touch memory, and in source order one consumer's come
+/// before the other's. A region lasts to the first op that touches memory: to the product itself,
+/// or behind exponentials. At most kMostRegions, in source order. `streams`: what each group runs,
+/// in its order. Cost: regions times ops and dependences.
+schedule::Regions ping_pong(const Problem& problem, const SubTiles& tiles,
+                            const std::vector<GroupId>& groups,
+                            const std::vector<std::vector<OpId>>& streams,
+                            const std::vector<bool>& exponentials);
+
+/// That turns follow each other, as pure order.
+std::vector<problem::Dependence> order_of_turns(const Problem& problem,
+                                                const std::vector<schedule::Region>& regions);
+
+}  // namespace twill::strategy
