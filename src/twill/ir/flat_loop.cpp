@@ -49,7 +49,9 @@ class Reader {
   /// Whether `value` is a comparison for equality of the counter with something.
   std::optional<ValueId> compared(ValueId value) const {
     const Op* op = op_of(value, OpKind::arith_cmpi);
-    if (op == nullptr || integer_attribute(*op, "predicate") != 0) return std::nullopt;
+    const bool equality = op != nullptr && op->operands.size() == 2 && op->results.size() == 1 &&
+                          integer_attribute(*op, "predicate") == 0;
+    if (!equality) return std::nullopt;
     for (const std::size_t side : {0U, 1U}) {
       if (op->operands[side] == flat_.counts()) return op->operands[1 - side];
     }
@@ -100,6 +102,7 @@ class Reader {
   /// Whether all an scf.if does otherwise than if its condition holds is to yield.
   bool only_yields_otherwise(OpId id) const {
     const Op& op = program_.op(id);
+    if (!ir::body(program_, id, 0)) return false;
     if (op.regions.size() < 2 || program_.region(op.regions[1]).blocks.empty()) {
       return op.results.empty();
     }

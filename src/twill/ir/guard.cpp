@@ -69,7 +69,8 @@ class Comparison {
   }
 
   static bool is_plain_read(const Op& op) {
-    return op.kind == OpKind::tt_load || op.kind == OpKind::tt_descriptor_load;
+    const bool reads = op.kind == OpKind::tt_load || op.kind == OpKind::tt_descriptor_load;
+    return reads && op.results.size() == 1;
   }
 
   /// The loop's results are what it begins with.

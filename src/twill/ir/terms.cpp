@@ -160,7 +160,8 @@ bool is_computation(const Op& op) {
 }
 
 ValueId without_extension(const Program& program, ValueId value) {
-  for (const Op* op = defining_op(program, value); op != nullptr && op->kind == OpKind::arith_extsi;
+  for (const Op* op = defining_op(program, value);
+       op != nullptr && op->kind == OpKind::arith_extsi && op->operands.size() == 1;
        op = defining_op(program, value)) {
     value = op->operands[0];
   }
@@ -246,7 +247,9 @@ std::optional<Terms::Term> Terms::constant(ValueId value) {
 Terms::Term Terms::compute(ValueId value) {
   const Op* op = defining_op(program_, value);
   if (op == nullptr || !is_computation(*op)) return symbol();
-  if (op->kind == OpKind::ttg_convert_layout) return of(op->operands[0]);
+  if (op->kind == OpKind::ttg_convert_layout && op->operands.size() == 1) {
+    return of(op->operands[0]);
+  }
   if (const auto term = constant(value)) return *term;
   std::vector<Term> operands;
   for (const ValueId operand : op->operands) operands.push_back(of(operand));

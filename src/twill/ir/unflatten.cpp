@@ -16,6 +16,7 @@ std::optional<OpId> guard_of(const Program& program, const FlatLoop& flat, Terms
   const Op& guard = program.op(*around);
   const Op* condition = defining_op(program, guard.operands[0]);
   const bool compares = condition != nullptr && condition->kind == OpKind::arith_cmpi &&
+                        condition->operands.size() == 2 &&
                         integer_attribute(*condition, "predicate") == 0;
   const bool stands_otherwise = ir::body(program, *around, 1) == program.op(flat.loop.op).block;
   if (!compares || !stands_otherwise) return std::nullopt;
