@@ -8,7 +8,9 @@
 
 #include "twill/frontend/ttgir/lexer.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/structure.h"
 #include "twill/ir/text.h"
+#include "twill/ir/unflatten.h"
 
 namespace twill::tests {
 namespace {
@@ -20,11 +22,16 @@ std::string kernel(const std::string& name) {
   return text.str();
 }
 
-/// A Diagnostic that points somewhere, or a Program that prints.
+/// A Diagnostic that points somewhere, or a Program that prints, whose flat loops become right
+/// nests or stay.
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {
     EXPECT_FALSE(ir::to_text(*program).empty());
+    const auto nested = ir::unflatten(*program);
+    if (nested) {
+      EXPECT_TRUE(ir::check_structure(nested->program).has_value());
+    }
     return;
   }
   EXPECT_FALSE(program.error().message.empty());
@@ -50,7 +57,9 @@ TEST(Robustness, seeded_mutations) {
   std::mt19937 random(2026);
   const std::string kinds = "{}()[]<>%^@#!:,=\"-> x0\n";
   for (const char* name : {"softmax/sm_90/br4bc1024.pre.ttgir", "fa_fwd/sm_90/d128.final.ttgir",
-                           "gemm/sm_100/tma_128x128x64_ws.part.ttgir"}) {
+                           "gemm/sm_100/tma_128x128x64_ws.part.ttgir",
+                           "gemm_persistent/sm_90/128x256x64_flat.pre.ttgir",
+                           "gemm_persistent/sm_100/128x256x64_flat.pre.ttgir"}) {
     const std::string original = kernel(name);
     ASSERT_FALSE(original.empty());
     for (int round = 0; round < 150; ++round) {

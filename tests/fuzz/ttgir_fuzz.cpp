@@ -1,9 +1,11 @@
 // Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same
-// text.
+// text, and whose flattened loops become nests of a right structure, or stay.
 
 #include "fuzz.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/structure.h"
 #include "twill/ir/text.h"
+#include "twill/ir/unflatten.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace twill;
@@ -15,5 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!again) std::fputs(to_string(again.error()).c_str(), stderr);
   fuzz::expect(again.has_value(), "what to_text prints, read_ttgir reads");
   fuzz::expect(ir::to_text(*again) == printed, "printed text prints to the same bytes");
+  if (const auto nested = ir::unflatten(*program)) {
+    fuzz::expect(ir::check_structure(nested->program).has_value(), "nests are well-formed");
+  }
   return 0;
 }

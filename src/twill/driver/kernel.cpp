@@ -8,6 +8,7 @@
 
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/unflatten.h"
 
 namespace twill::driver {
 namespace {
@@ -44,10 +45,22 @@ void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& mor
   }
 }
 
+std::string nest_in_words(int line) {
+  return fmt::format(
+      "the loop at line {} goes through the steps of one tile after the other; it is taken as a "
+      "loop over steps in a loop over tiles, of which both stand at that line",
+      line);
+}
+
 }  // namespace
 
 Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY(ir::Program program, frontend::read_ttgir(request.input.text, request.input.name));
+  std::vector<std::string> notes;
+  if (auto nested = ir::unflatten(program)) {
+    for (const int line : nested->lines) notes.push_back(nest_in_words(line));
+    program = std::move(nested->program);
+  }
   TWILL_TRY(machine::Machine named, machine_for(request, program));
   machine::Machine machine = machine::with_share_of_memory(
       machine::keeping_free(std::move(named), request.spare_registers), request.share_of_memory);
@@ -56,7 +69,7 @@ Result<Kernel> read_kernel(const Request& request) {
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }
-  return Kernel{std::move(program), choice, std::move(machine), std::move(pools)};
+  return Kernel{std::move(program), choice, std::move(machine), std::move(pools), std::move(notes)};
 }
 
 std::string loop_in_words(const Kernel& kernel) {
@@ -77,8 +90,10 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
       continue;
     }
     merge(posed.warnings, extraction->warnings);
+    std::vector<std::string> notes = kernel.notes;
+    notes.insert(notes.end(), extraction->notes.begin(), extraction->notes.end());
     posed.pools.push_back({pool, std::move(extraction->problem), std::move(extraction->origins),
-                           std::move(extraction->notes), std::move(extraction->reserved)});
+                           std::move(notes), std::move(extraction->reserved)});
   }
   if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
   return posed;

@@ -18,9 +18,11 @@ struct Kernel {
   extract::LoopChoice choice;
   machine::Machine machine;
   std::vector<std::string> pools;  ///< in the machine's order, or the one asked for
+  std::vector<std::string> notes;  ///< what the Program has otherwise than the text
 };
 
-/// Reads the text and chooses loop, machine and pools.
+/// Reads the text, gives flattened loops over tiles their nest back, and chooses loop, machine and
+/// pools.
 Result<Kernel> read_kernel(const Request& request);
 
 /// "loop 0 of 2, line 34"

@@ -81,10 +81,13 @@ std::optional<LoopChoice> selected(const ir::Program& program, const std::vector
   if (colon == std::string_view::npos) return std::nullopt;
   const auto line = number_of<int>(selector.substr(colon + 1));
   if (!line) return std::nullopt;
+  std::optional<LoopChoice> first;
   for (const LoopChoice& loop : loops) {
-    if (stands_at(program, loop.loop, selector.substr(0, colon), *line)) return loop;
+    if (!stands_at(program, loop.loop, selector.substr(0, colon), *line)) continue;
+    if (loop.flops > 0) return loop;
+    if (!first) first = loop;
   }
-  return std::nullopt;
+  return first;
 }
 
 std::optional<LoopChoice> busiest(const ir::Program& program,

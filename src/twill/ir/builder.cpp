@@ -9,6 +9,11 @@ ProgramBuilder::ProgramBuilder(std::string file) {
   program_.types_ = std::make_shared<TypeTable>();
 }
 
+ProgramBuilder::ProgramBuilder(const Program& like) {
+  program_.file_ = like.file_;
+  program_.types_ = like.types_;
+}
+
 OpId ProgramBuilder::add_op(Op op) {
   const OpId id(program_.ops_.size());
   op.kind = op_kind(op.name);
@@ -40,6 +45,10 @@ ValueId ProgramBuilder::add_value(std::string name, Type type) {
   value.type = type;
   program_.values_.push_back(std::move(value));
   return id;
+}
+
+void ProgramBuilder::set_name(ValueId value, std::string name) {
+  program_.values_[value.index()].name = std::move(name);
 }
 
 void ProgramBuilder::set_type(ValueId value, Type type) {

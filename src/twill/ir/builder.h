@@ -13,6 +13,8 @@ namespace twill::ir {
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string file);
+  /// A Program of the same file that shares the types of `like`.
+  explicit ProgramBuilder(const Program& like);
 
   TypeTable& types() { return *program_.types_; }
   const Program& so_far() const { return program_; }
@@ -25,6 +27,7 @@ class ProgramBuilder {
 
   /// A value that nothing defines yet.
   ValueId add_value(std::string name, Type type);
+  void set_name(ValueId value, std::string name);
   void set_type(ValueId value, Type type);
   void define_result(OpId op, ValueId value);
   void define_argument(BlockId block, ValueId value);

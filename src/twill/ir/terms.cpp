@@ -1,0 +1,285 @@
+#include "twill/ir/terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace twill::ir {
+namespace {
+
+/// Ops of tt. and ttg. without effects; all of arith. and math. are such.
+bool computes(OpKind kind) {
+  switch (kind) {
+    case OpKind::tt_get_program_id:
+    case OpKind::tt_get_num_programs:
+    case OpKind::tt_make_range:
+    case OpKind::tt_splat:
+    case OpKind::tt_unsplat:
+    case OpKind::tt_broadcast:
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+    case OpKind::tt_trans:
+    case OpKind::tt_join:
+    case OpKind::tt_split:
+    case OpKind::tt_addptr:
+    case OpKind::tt_bitcast:
+    case OpKind::tt_fp_to_fp:
+    case OpKind::tt_clampf:
+    case OpKind::tt_mulhiui:
+    case OpKind::tt_precise_sqrt:
+    case OpKind::tt_precise_divf:
+    case OpKind::ttg_convert_layout:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool commutes(OpKind kind) {
+  switch (kind) {
+    case OpKind::arith_addi:
+    case OpKind::arith_muli:
+    case OpKind::arith_andi:
+    case OpKind::arith_ori:
+    case OpKind::arith_xori:
+    case OpKind::arith_minsi:
+    case OpKind::arith_maxsi:
+    case OpKind::arith_minui:
+    case OpKind::arith_maxui:
+    case OpKind::arith_addf:
+    case OpKind::arith_mulf:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What every element of the result is, of the only operand's.
+bool keeps_elements(OpKind kind) {
+  switch (kind) {
+    case OpKind::tt_splat:
+    case OpKind::tt_broadcast:
+    case OpKind::tt_expand_dims:
+    case OpKind::tt_reshape:
+    case OpKind::tt_trans:
+    case OpKind::arith_extf:
+    case OpKind::arith_truncf:
+    case OpKind::tt_fp_to_fp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A type without its layout.
+std::string shape_of(Type type) {
+  if (type->kind != TypeKind::tensor) return type->text;
+  std::string text;
+  for (const std::int64_t extent : type->shape) text += std::to_string(extent) + "x";
+  return text + type->element->text;
+}
+
+std::string_view scalar_of(std::string_view shape) {
+  const std::size_t last = shape.find_last_of('x');
+  const bool shaped = last != std::string_view::npos && shape[0] >= '0' && shape[0] <= '9';
+  return shaped ? shape.substr(last + 1) : shape;
+}
+
+/// Whether a number is the same in every floating type there is: three bits, and not far from 1.
+bool is_plain(double number) {
+  if (number == 0) return true;
+  int exponent = 0;
+  const double eighths = std::frexp(number, &exponent) * 8;
+  return eighths == std::trunc(eighths) && exponent > -4 && exponent < 5;
+}
+
+std::optional<double> unary(OpKind kind, double x) {
+  switch (kind) {
+    case OpKind::arith_negf:
+      return -x;
+    case OpKind::math_exp:
+      return std::exp(x);
+    case OpKind::math_exp2:
+      return std::exp2(x);
+    case OpKind::math_log:
+      return std::log(x);
+    case OpKind::math_log2:
+      return std::log2(x);
+    case OpKind::math_sqrt:
+      return std::sqrt(x);
+    case OpKind::math_tanh:
+      return std::tanh(x);
+    case OpKind::math_erf:
+      return std::erf(x);
+    case OpKind::math_absf:
+      return std::fabs(x);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> binary(OpKind kind, double x, double y) {
+  switch (kind) {
+    case OpKind::arith_addf:
+    case OpKind::arith_addi:
+      return x + y;
+    case OpKind::arith_subf:
+    case OpKind::arith_subi:
+      return x - y;
+    case OpKind::arith_mulf:
+    case OpKind::arith_muli:
+      return x * y;
+    case OpKind::arith_divf:
+      return y == 0 ? std::nullopt : std::optional(x / y);
+    case OpKind::arith_maxnumf:
+    case OpKind::arith_maximumf:
+      return x == y ? std::nullopt : std::optional(std::max(x, y));  // of zeros, either may be it
+    case OpKind::arith_minnumf:
+    case OpKind::arith_minimumf:
+      return x == y ? std::nullopt : std::optional(std::min(x, y));
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What an op says beside its operands. Attributes with a dot in their name are remarks.
+std::string description(const Op& op) {
+  std::string text = op.kind == OpKind::other ? op.name : std::string(spelling(op.kind));
+  for (const auto& [name, attribute] : op.attributes) {
+    if (name.find('.') == std::string::npos) text += " " + name + "=" + attribute->text;
+  }
+  return text + op.form;
+}
+
+}  // namespace
+
+bool is_computation(const Op& op) {
+  if (!op.regions.empty() || op.kind == OpKind::other) return false;
+  const std::string_view dialect = dialect_of(spelling(op.kind));
+  return dialect == "arith" || dialect == "math" || computes(op.kind);
+}
+
+ValueId without_extension(const Program& program, ValueId value) {
+  for (const Op* op = defining_op(program, value);
+       op != nullptr && op->kind == OpKind::arith_extsi && op->operands.size() == 1;
+       op = defining_op(program, value)) {
+    value = op->operands[0];
+  }
+  return value;
+}
+
+Terms::Term Terms::symbol() { return next_++; }
+
+Terms::Term Terms::made(const std::string& what, const std::vector<Term>& operands) {
+  const auto [place, fresh] = made_.try_emplace({what, operands}, next_);
+  if (fresh) ++next_;
+  return place->second;
+}
+
+Terms::Term Terms::number(double number, Type type) {
+  // -0 is another number than 0.
+  const std::string shape = shape_of(type);
+  const std::string sign = std::signbit(number) ? "-" : "";
+  const Term term = made(sign + std::to_string(std::fabs(number)) + " " + shape, {});
+  constants_.emplace(term, Constant{number, shape});
+  return term;
+}
+
+Terms::Term Terms::integer(std::int64_t value, Type type) {
+  return number(static_cast<double>(value), type);
+}
+
+const Terms::Constant* Terms::constant_at(Term term) const {
+  const auto found = constants_.find(term);
+  return found == constants_.end() ? nullptr : &found->second;
+}
+
+Terms::Term Terms::plus(Term a, Term b, Type type) {
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const auto sum = sums_.find(one);
+    if (sum == sums_.end() || sum->second.adds || sum->second.right != other) continue;
+    return sum->second.left;
+  }
+  const Constant* x = constant_at(a);
+  const Constant* y = constant_at(b);
+  if (x != nullptr && y != nullptr) return number(x->number + y->number, type);
+  const Term term = made("+ " + shape_of(type), {std::min(a, b), std::max(a, b)});
+  sums_.emplace(term, Sum{true, a, b});
+  return term;
+}
+
+Terms::Term Terms::minus(Term a, Term b, Type type) {
+  const auto sum = sums_.find(a);
+  if (sum != sums_.end() && sum->second.adds) {
+    if (sum->second.right == b) return sum->second.left;
+    if (sum->second.left == b) return sum->second.right;
+  }
+  const Constant* x = constant_at(a);
+  const Constant* y = constant_at(b);
+  if (x != nullptr && y != nullptr) return number(x->number - y->number, type);
+  const Term term = made("- " + shape_of(type), {a, b});
+  sums_.emplace(term, Sum{false, a, b});
+  return term;
+}
+
+Terms::Term Terms::of(ValueId value) {
+  const auto known = known_.find(value);
+  if (known != known_.end()) return known->second;
+  const Term term = compute(value);
+  known_.emplace(value, term);
+  return term;
+}
+
+std::optional<Terms::Term> Terms::constant(ValueId value) {
+  const Attribute attribute = constant_of(program_, value);
+  if (attribute == nullptr) return std::nullopt;
+  const Type type = type_of(program_, value);
+  const auto known = constant_number(program_, value);
+  if (known && std::fabs(*known) < 1e9 && *known * 16 == std::trunc(*known * 16)) {
+    return number(*known, type);
+  }
+  if (!known) return symbol();
+  return made(
+      attribute->kind == AttributeKind::dense ? attribute->elements[0]->text : attribute->text,
+      {made(shape_of(type), {})});
+}
+
+Terms::Term Terms::compute(ValueId value) {
+  const Op* op = defining_op(program_, value);
+  if (op == nullptr || !is_computation(*op)) return symbol();
+  if (op->kind == OpKind::ttg_convert_layout && op->operands.size() == 1) {
+    return of(op->operands[0]);
+  }
+  if (const auto term = constant(value)) return *term;
+  std::vector<Term> operands;
+  for (const ValueId operand : op->operands) operands.push_back(of(operand));
+  const Type type = type_of(program_, value);
+  if (op->kind == OpKind::arith_addi) return plus(operands[0], operands[1], type);
+  if (op->kind == OpKind::arith_subi) return minus(operands[0], operands[1], type);
+  if (const auto term = folded(*op, operands, type)) return *term;
+  if (commutes(op->kind)) std::sort(operands.begin(), operands.end());
+  return made(
+      description(*op) + " " + std::to_string(program_.value(value).index) + " " + shape_of(type),
+      operands);
+}
+
+std::optional<Terms::Term> Terms::folded(const Op& op, const std::vector<Term>& operands,
+                                         Type type) {
+  std::vector<double> numbers;
+  for (const Term operand : operands) {
+    const Constant* constant = constant_at(operand);
+    if (constant == nullptr) return std::nullopt;
+    const bool floating = scalar_of(constant->type).find('f') != std::string_view::npos;
+    if (floating && !is_plain(constant->number)) return std::nullopt;
+    numbers.push_back(constant->number);
+  }
+  std::optional<double> result;
+  if (numbers.size() == 1) {
+    result = keeps_elements(op.kind) ? std::optional(numbers[0]) : unary(op.kind, numbers[0]);
+  }
+  if (numbers.size() == 2) result = binary(op.kind, numbers[0], numbers[1]);
+  if (!result || !is_plain(*result)) return std::nullopt;
+  return number(*result, type);
+}
+
+}  // namespace twill::ir

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/ir/program.h"
+
+/// Which values are the same, whatever ops they are written with.
+namespace twill::ir {
+
+/// Whether an op does nothing but compute its results from its operands.
+bool is_computation(const Op& op);
+
+/// The value behind widening casts of integers.
+ValueId without_extension(const Program& program, ValueId value);
+
+/// Numbers values such that those with the same number are equal, element by element, wherever
+/// both are defined. Layouts do not matter. Known are: the same computation of the same operands,
+/// in either order where that is all one; x - y + y; and computations of constants, as far as every
+/// step is exact in every floating type (as 1 / (1 + exp(0)) is). All else is equal to itself only.
+class Terms {
+ public:
+  using Term = std::size_t;
+
+  /// `program` must outlive this.
+  explicit Terms(const Program& program) : program_(program) {}
+
+  Term of(ValueId value);
+  /// A value that is equal to itself only.
+  Term symbol();
+  /// Says what `of` is to give for a value.
+  void assume(ValueId value, Term term) { known_[value] = term; }
+
+  /// The integer, everywhere in a tile of that type.
+  Term integer(std::int64_t number, Type type);
+  /// Of two terms with one type.
+  Term plus(Term a, Term b, Type type);
+  Term minus(Term a, Term b, Type type);
+  /// `what` of `operands`: equal to any other that was made with the same.
+  Term made(const std::string& what, const std::vector<Term>& operands);
+
+ private:
+  struct Constant {
+    double number = 0;
+    std::string type;
+  };
+  struct Sum {
+    bool adds = false;
+    Term left = 0;
+    Term right = 0;
+  };
+  Term compute(ValueId value);
+  std::optional<Term> constant(ValueId value);
+  std::optional<Term> folded(const Op& op, const std::vector<Term>& operands, Type type);
+  Term number(double number, Type type);
+  const Constant* constant_at(Term term) const;
+
+  const Program& program_;
+  std::map<ValueId, Term> known_;
+  std::map<std::pair<std::string, std::vector<Term>>, Term> made_;
+  std::map<Term, Constant> constants_;
+  std::map<Term, Sum> sums_;
+  Term next_ = 0;
+};
+
+}  // namespace twill::ir

@@ -1,0 +1,78 @@
+#include "twill/ir/unflatten.h"
+
+#include <algorithm>
+
+#include "twill/ir/guard.h"
+#include "twill/ir/nest.h"
+
+namespace twill::ir {
+namespace {
+
+/// The scf.if around a flat loop that is taken if tiles have no step.
+std::optional<OpId> guard_of(const Program& program, const FlatLoop& flat, Terms& terms) {
+  const auto steps = unguarded_steps(program, flat);
+  const auto around = parent(program, flat.loop.op);
+  if (!steps || !around || program.op(*around).kind != OpKind::scf_if) return std::nullopt;
+  const Op& guard = program.op(*around);
+  const Op* condition = defining_op(program, guard.operands[0]);
+  const bool compares = condition != nullptr && condition->kind == OpKind::arith_cmpi &&
+                        condition->operands.size() == 2 &&
+                        integer_attribute(*condition, "predicate") == 0;
+  const bool stands_otherwise = ir::body(program, *around, 1) == program.op(flat.loop.op).block;
+  if (!compares || !stands_otherwise) return std::nullopt;
+  const bool is_zero = constant_integer(program, condition->operands[1]) == 0;
+  const Terms::Term compared = terms.of(condition->operands[0]);
+  const bool same =
+      compared == terms.of(*steps) || compared == terms.of(without_extension(program, *steps));
+  return is_zero && same ? around : std::nullopt;
+}
+
+/// The first loop at the line of a flat one that is in another: its steps.
+std::optional<OpId> steps_at(const Program& program, const Op& flat) {
+  for (const Loop& loop : loops(program, program.module())) {
+    const Op& op = program.op(loop.op);
+    const auto outer = loop.outer ? &program.op(*loop.outer) : nullptr;
+    const bool here = op.line == flat.line && op.column == flat.column;
+    if (here && outer != nullptr && outer->line == op.line && outer->column == op.column) {
+      return loop.op;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Program> with_loop_unflattened(const Program& program, const Loop& loop) {
+  Terms terms(program);
+  const auto flat = as_flat_loop(program, loop, terms);
+  if (!flat) return std::nullopt;
+  const auto guard = guard_of(program, *flat, terms);
+  const auto plan = plan_nest(program, *flat, guard.has_value(), terms);
+  auto nest = plan ? with_nest(program, *plan, terms) : std::nullopt;
+  if (!nest || !guard) return nest;
+  const auto inner = steps_at(*nest, program.op(loop.op));
+  const auto around = inner ? enclosing(*nest, *inner, OpKind::scf_if) : std::nullopt;
+  return around ? without_guard(*nest, *around, *inner) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Unflattened> unflatten(const Program& program) {
+  std::optional<Unflattened> found;
+  std::size_t next = 0;
+  for (;;) {
+    const Program& now = found ? found->program : program;
+    const std::vector<Loop> all = loops(now, now.module());
+    if (next >= all.size()) return found;
+    auto made = with_loop_unflattened(now, all[next]);
+    if (!made) {
+      ++next;
+      continue;
+    }
+    const int line = now.op(all[next].op).line;
+    std::vector<int> lines = found ? std::move(found->lines) : std::vector<int>();
+    lines.push_back(line);
+    found.emplace(Unflattened{*std::move(made), std::move(lines)});
+    next = 0;
+  }
+}
+
+}  // namespace twill::ir

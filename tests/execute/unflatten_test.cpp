@@ -1,0 +1,276 @@
+#include "twill/ir/unflatten.h"
+
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "execute/flat_text.h"
+#include "execute/running.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/structure.h"
+#include "twill/ir/text.h"
+
+// Flattened loops beside the nests made of them: the same bits in memory, or no nest.
+namespace twill::execute {
+namespace {
+
+using testing::edited;
+using testing::Edits;
+using testing::kFlatText;
+
+ir::Program read(const std::string& text) {
+  auto program = frontend::read_ttgir(text, "flat.ttgir");
+  EXPECT_TRUE(program.has_value()) << to_string(program.error());
+  return *std::move(program);
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
+
+/// What a grid of `programs` CTAs writes, array by array.
+Bits written(const ir::Program& program, const Launch& launch) {
+  Memory memory(1);
+  std::vector<std::array<std::int64_t, 3>> ids;
+  for (std::int64_t x = 0; x < launch.programs[0]; ++x) ids.push_back({x, 0, 0});
+  const auto result = testing::run_programs(program, memory, launch, ids);
+  EXPECT_TRUE(result.has_value()) << to_string(result.error());
+  Bits bits;
+  for (std::size_t a = 0; a < memory.array_count(); ++a) {
+    bits.emplace_back();
+    for (const auto& [index, value] : memory.written(a)) {
+      bits.back().emplace(index, std::bit_cast<std::uint64_t>(value));
+    }
+  }
+  return bits;
+}
+
+std::size_t count(const Bits& bits) {
+  std::size_t all = 0;
+  for (const auto& array : bits) all += array.size();
+  return all;
+}
+
+/// The nest of a flat text, which reads again as it prints, and whose structure is right.
+ir::Program nest_of(const ir::Program& flat) {
+  auto nest = ir::unflatten(flat);
+  EXPECT_TRUE(nest.has_value());
+  if (!nest) return flat;
+  const auto right = ir::check_structure(nest->program);
+  EXPECT_TRUE(right.has_value()) << to_string(right.error());
+  const std::string text = ir::to_text(nest->program);
+  const auto again = frontend::read_ttgir(text, "nest");
+  EXPECT_TRUE(again.has_value()) << to_string(again.error()) << text;
+  const auto loops = ir::loops(nest->program, nest->program.module());
+  EXPECT_EQ(loops.size(), 2U);
+  EXPECT_EQ(loops.back().outer, loops.front().op);
+  return std::move(nest->program);
+}
+
+std::string last_arguments(const ir::Program& program, std::size_t from_behind) {
+  const auto arguments = ir::function_arguments(program, ir::functions(program)[0]);
+  return program.value(arguments[arguments.size() - from_behind]).name;
+}
+
+void expect_same(const std::string& name, const std::string& text, std::size_t sizes) {
+  const ir::Program flat = read(text);
+  const ir::Program nest = nest_of(flat);
+  struct Size {
+    std::int64_t m, n, k, ctas;
+  };
+  for (const Size& size :
+       {Size{130, 70, 96, 3}, Size{64, 32, 32, 1}, Size{64, 32, 0, 3}, Size{200, 40, 0, 2},
+        Size{65, 33, 31, 2}, Size{1, 1, 33, 7}, Size{128, 96, 70, 20}, Size{0, 64, 64, 2}}) {
+    Launch launch;
+    launch.size = 64;
+    launch.programs = {size.ctas, 1, 1};
+    const std::vector<std::int64_t> values = {size.m, size.n, size.k};
+    for (std::size_t i = 0; i < sizes; ++i) {
+      launch.arguments[last_arguments(flat, sizes - i)] = static_cast<double>(values[i]);
+    }
+    const Bits expected = written(flat, launch);
+    EXPECT_EQ(written(nest, launch), expected) << name << " " << size.m << " " << size.k;
+    EXPECT_EQ(count(expected) > 0, size.m > 0) << name;
+  }
+}
+
+// Protects: nests of kernels as Triton flattens them (tests/execute/flat/flat.py) write what the
+// flat loops do, to the last bit, also without a step, with more CTAs than tiles and without tiles.
+TEST(Unflatten, NestsWriteWhatFlatLoopsDo) {
+  std::size_t kernels = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(TWILL_SOURCE_DIR) + "/tests/execute/flat")) {
+    if (entry.path().extension() != ".ttgir") continue;
+    const std::string name = entry.path().stem().string();
+    expect_same(name, text_of(entry.path()), name.starts_with("constant") ? 2 : 3);
+    ++kernels;
+  }
+  EXPECT_GE(kernels, 8U);
+}
+
+// Protects: the kernels that ship.
+TEST(Unflatten, ShippedNestsWriteWhatFlatLoopsDo) {
+  for (const std::string name : {"sm_90/128x256x64_flat", "sm_100/128x256x64_flat_ws"}) {
+    const ir::Program flat = read(
+        text_of(std::string(TWILL_SOURCE_DIR) + "/kernels/gemm_persistent/" + name + ".pre.ttgir"));
+    const ir::Program nest = nest_of(flat);
+    for (const double k : {0, 64, 130}) {
+      Launch launch;
+      launch.arguments = {{"arg15", 200}, {"arg16", 256}, {"arg17", k}};
+      launch.programs = {1, 1, 1};
+      EXPECT_EQ(written(nest, launch), written(flat, launch)) << name << " " << k;
+    }
+  }
+}
+
+Bits written(const ir::Program& program, int tiles, int k, int ctas) {
+  Launch launch;
+  launch.arguments = {{"tiles", tiles}, {"k", k}};
+  launch.programs = {ctas, 1, 1};
+  return written(program, launch);
+}
+
+const Edits kForms[] = {
+    {},
+    // The accumulator is begun anew by a select, in the last step or in the first.
+    {{"%next = scf.if %ends -> (f32) {", "scf.if %ends {"},
+     {"        scf.yield %zero : f32\n      } else {\n        scf.yield %sum : f32\n      }\n",
+      "      }\n      %next = arith.select %ends, %zero, %sum : f32\n"}},
+    {{"%next = scf.if %ends -> (f32) {", "scf.if %ends {"},
+     {"        scf.yield %zero : f32\n      } else {\n        scf.yield %sum : f32\n      }\n",
+      "      }\n"},
+     {"%sum = arith.addf %acc, %term : f32",
+      "%acc0 = arith.select %first, %zero, %acc : f32\n      %sum = arith.addf %acc0, %term : f32"},
+     {"%k1, %next, %now#1", "%k1, %sum, %now#1"}},
+    // It is not begun anew at all: the loop over tiles carries it.
+    {{"        scf.yield %zero : f32\n      } else", "        scf.yield %sum : f32\n      } else"}},
+    // The counter itself is read in the steps.
+    {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %t"}},
+    // What the tile before left is read where the next begins.
+    {{"%row = tt.addptr %a, %tile : !tt.ptr<f32>, i32",
+      "%other = tt.addptr %from, %c4 : !tt.ptr<f32>, i32\n        %row = tt.addptr %other, %tile : "
+      "!tt.ptr<f32>, i32"}},
+    // What follows a tile reads what a step computed of the tile alone.
+    {{"%x3 = arith", "%shift = arith.addi %now#0, %c1 : i32\n      %x3 = arith"},
+     {"%number = arith.sitofp %now#0 : i32 to f32", "%number = arith.sitofp %shift : i32 to f32"},
+     {"%number = arith.sitofp %tile : i32 to f32",
+      "%shift = arith.addi %tile, %c1 : i32\n      %number = arith.sitofp %shift : i32 to f32"}},
+    // What a tile begins with is a flag in its first step.
+    {{"%x3 = arith.mulf %x, %three : f32",
+      "%factor = arith.select %first, %zero, %three : f32\n      %x3 = arith.mulf %x, %factor : "
+      "f32"}},
+};
+
+// Protects: each form the transformation knows, with what may be written in several ways.
+TEST(Unflatten, EachFormIsTheSame) {
+  for (const Edits& edits : kForms) {
+    const std::string text = edited(kFlatText, edits);
+    const bool guard_differs = !edits.empty() && edits[0].first.find("scf.yield %zero") == 8;
+    const ir::Program flat = read(text);
+    if (guard_differs) {
+      // Without a step such tiles would add up what the guard's loop does not.
+      EXPECT_FALSE(ir::unflatten(flat).has_value()) << text;
+      continue;
+    }
+    const ir::Program nest = nest_of(flat);
+    for (const int k : {0, 1, 2, 3, 8, 9}) {
+      for (const int tiles : {0, 1, 3, 4, 9, 17}) {
+        const Bits expected = written(flat, tiles, k, 5);
+        EXPECT_EQ(written(nest, tiles, k, 5), expected) << k << " " << tiles << text;
+      }
+    }
+  }
+}
+
+struct NearMiss {
+  const char* what;
+  Edits edits;
+};
+
+const NearMiss kNearMisses[] = {
+    {"the counter wraps at another number than a tile has steps",
+     {{"%wraps = arith.cmpi eq, %t, %last", "%wraps = arith.cmpi eq, %t, %n"}}},
+    {"the counter goes on in twos", {{"%t1 = arith.addi %t, %c1", "%t1 = arith.addi %t, %c2"}}},
+    {"the counter begins elsewhere", {{"iter_args(%t = %c0", "iter_args(%t = %c1"}}},
+    {"the number of iterations is no multiple of the steps",
+     {{"%total = arith.muli %mine, %n", "%total = arith.muli %mine, %k"}}},
+    {"the number of iterations is a sum",
+     {{"%total = arith.muli %mine, %n", "%total = arith.addi %mine, %n"}}},
+    {"tiles end at another step",
+     {{"%ends = arith.cmpi eq, %t, %last", "%ends = arith.cmpi eq, %t, %c1"}}},
+    {"tiles end by another comparison",
+     {{"%ends = arith.cmpi eq, %t, %last", "%ends = arith.cmpi ne, %t, %last"}}},
+    {"tiles begin at another step",
+     {{"%first = arith.cmpi eq, %t, %c0", "%first = arith.cmpi eq, %t, %c2"}}},
+    {"tiles begin where another value is 0",
+     {{"%first = arith.cmpi eq, %t, %c0", "%first = arith.cmpi eq, %offset, %c0"}}},
+    {"each step stores",
+     {{"%ends = arith", "tt.store %p, %sum : !tt.ptr<f32>\n      %ends = arith"}}},
+    {"something is loaded behind what ends a tile",
+     {{"%t1 = arith", "%y = tt.load %o : !tt.ptr<f32>\n      %t1 = arith"},
+      {"%k1, %next, %now#1", "%k1, %y, %now#1"}}},
+    {"a step reads what the one before had",
+     {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %offset"}}},
+    {"a step reads the tile before", {{"%p = tt.addptr %now#1, %k0", "%p = tt.addptr %from, %k0"}}},
+    {"what differs in the last step is read there",
+     {{"%t1 = arith", "%twice = arith.addf %next, %next : f32\n      %t1 = arith"},
+      {"%k1, %next, %now#1", "%k1, %twice, %now#1"}}},
+    {"what follows a tile reads what its last step loaded",
+     {{"%whole = arith.addf %sum, %number", "%whole = arith.addf %x, %number"}}},
+    {"the loop is asked how far it came",
+     {{"  }\n  tt.return", "    tt.store %o, %all#3 : !tt.ptr<f32>\n  }\n  tt.return"}}},
+    {"the iteration is read", {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %i"}}},
+    {"the first tile is another",
+     {{"%begin = arith.subi %pid, %c4", "%begin = arith.subi %pid, %c2"}}},
+    {"tiles are further apart",
+     {{"%tile = arith.addi %before, %c4", "%tile = arith.addi %before, %c2"}}},
+    {"a tile may have no step", {{"%n = arith.maxsi %again, %c1", "%n = arith.addi %again, %c0"}}},
+    {"a tile has two steps at least",
+     {{"%n = arith.maxsi %again, %c1", "%n = arith.maxsi %again, %c2"}}},
+    {"without a step something else is stored", {{"tt.store %at, %whole", "tt.store %at, %three"}}},
+    {"without a step it is stored elsewhere",
+     {{"%at = tt.addptr %o, %tile", "%at = tt.addptr %a, %tile"}}},
+    {"without a step other tiles are stored",
+     {{"scf.for %tile = %pid to %tiles step %c4", "scf.for %tile = %c0 to %tiles step %c4"}}},
+    {"without a step nothing is stored",
+     {{"      tt.store %at, %whole : !tt.ptr<f32>\n    }", "    }"}}},
+    {"a step loads before its tile begins",
+     {{"%k0 = arith.select", "%y = tt.load %o : !tt.ptr<f32>\n      %k0 = arith.select"}}},
+    {"steps do something else at another step than the first",
+     {{"scf.yield %before, %from : i32, !tt.ptr<f32>",
+       "%there = tt.addptr %from, %c1 : !tt.ptr<f32>, i32\n        scf.yield %before, %there : "
+       "i32, !tt.ptr<f32>"}}},
+};
+
+// Protects: what is not quite the pattern stays as it is, and so is refused further on.
+TEST(Unflatten, NearMissesStay) {
+  ASSERT_TRUE(ir::unflatten(read(kFlatText)).has_value());
+  for (const NearMiss& miss : kNearMisses) {
+    EXPECT_FALSE(ir::unflatten(read(edited(kFlatText, miss.edits))).has_value()) << miss.what;
+  }
+}
+
+// Protects: the text's lines stay with the ops, and both loops have that of the flat one.
+TEST(Unflatten, LinesStay) {
+  const ir::Program flat = read(kFlatText);
+  const auto nest = ir::unflatten(flat);
+  ASSERT_TRUE(nest.has_value());
+  const int line = flat.op(ir::loops(flat, flat.module()).back().op).line;
+  EXPECT_EQ(nest->lines, std::vector<int>{line});
+  for (const ir::Loop& loop : ir::loops(nest->program, nest->program.module())) {
+    EXPECT_EQ(nest->program.op(loop.op).line, line);
+  }
+  for (const ir::OpId op : ir::walk(nest->program, nest->program.module())) {
+    if (nest->program.op(op).kind != ir::OpKind::tt_load) continue;
+    EXPECT_EQ(nest->program.op(op).line, line + 11);
+  }
+}
+
+}  // namespace
+}  // namespace twill::execute
