@@ -102,12 +102,12 @@ inline const char* check_tensor_map(CUtensorMapDataType type, int rank, const vo
 ///
 /// Dimension 0 is contiguous. `sizes[rank]` in elements; `strides_bytes[rank - 1]`, where
 /// strides_bytes[i] is the distance of neighbours in dimension i + 1; `box[rank]` in elements;
-/// `swizzle_bytes` 0, 32, 64 or 128. The tensor need not exist yet. Source: CUDA driver API,
-/// cuTensorMapEncodeTiled.
-inline const char* encode_tensor_map(CUtensorMap* map, CUtensorMapDataType type, int rank,
-                                     void* base, const std::uint64_t* sizes,
-                                     const std::uint64_t* strides_bytes, const std::uint32_t* box,
-                                     int swizzle_bytes) {
+/// `swizzle_bytes` 0, 32, 64 or 128; `outside`: whether what is outside of the tensor reads as zero
+/// or as NaN. The tensor need not exist yet. Source: CUDA driver API, cuTensorMapEncodeTiled.
+inline const char* encode_tensor_map(
+    CUtensorMap* map, CUtensorMapDataType type, int rank, void* base, const std::uint64_t* sizes,
+    const std::uint64_t* strides_bytes, const std::uint32_t* box, int swizzle_bytes,
+    CUtensorMapFloatOOBfill outside = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
   if (const char* wrong =
           detail::check_tensor_map(type, rank, base, sizes, strides_bytes, box, swizzle_bytes)) {
     return wrong;
@@ -137,8 +137,7 @@ inline const char* encode_tensor_map(CUtensorMap* map, CUtensorMapDataType type,
   const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   const CUresult result =
       encode(map, type, static_cast<cuuint32_t>(rank), base, global, strides, extent, ones,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, outside);
   return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
 }
 
@@ -146,11 +145,13 @@ inline const char* encode_tensor_map(CUtensorMap* map, CUtensorMapDataType type,
 /// copied through it. A kernel that has nothing to do with such a tensor can still be launched.
 inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank, void* base,
                             const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
-                            const std::uint32_t* box, int swizzle_bytes) {
+                            const std::uint32_t* box, int swizzle_bytes,
+                            CUtensorMapFloatOOBfill outside = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
   for (int i = 0; i < rank; ++i) {
     if (sizes[i] == 0) return nullptr;
   }
-  return encode_tensor_map(map, type, rank, base, sizes, strides_bytes, box, swizzle_bytes);
+  return encode_tensor_map(map, type, rank, base, sizes, strides_bytes, box, swizzle_bytes,
+                           outside);
 }
 
 /// How a kernel is launched.

@@ -30,6 +30,8 @@ SOURCES = {
     "fa_bwd_dq": "fa_bwd_dq/sm_90/m128n64d128",
     "fa_fwd_d64": "fa_fwd/sm_90/d64",
     "fa_fwd_d128": "fa_fwd/sm_90/d128",
+    "fa_fwd_made_d64": "fa_fwd/sm_90/dev_d64_ws",
+    "fa_fwd_made_d128": "fa_fwd/sm_90/dev_d128_ws",
     "fa_fwd_subtiled_d64": "fa_fwd_subtiled/sm_90/2x64n128d64",
     "fa_fwd_subtiled_d128": "fa_fwd_subtiled/sm_90/2x64n128d128",
 }

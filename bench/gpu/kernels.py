@@ -233,12 +233,14 @@ def attention_dq(size, dtype, peers=False):
                    [dq], lambda: [reference], 6.0 * batch * heads * n * n * d, {}, (q, k, v, do, *vectors))
 
 
-def attention(bm, d):
+def attention(bm, d, makes_descriptors=False):
+    """With makes_descriptors the kernel takes pointers and the number of rows in all, and makes its descriptors itself."""
     def make(size, dtype, peers=False):
         batch, heads, n = size
         q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype=dtype) for _ in range(3))
         o, lse = poisoned(batch, heads, n, d, dtype=dtype), poisoned(batch, heads, n, dtype=torch.float32)
-        flat = [*(x for t in (q, k, v, o) for x in tensor(t.view(-1, d)))]
+        flat = [x for t in (q, k, v, o) for x in (pointer(t) if makes_descriptors else tensor(t.view(-1, d)))]
+        sizes = [batch * heads * n, n] if makes_descriptors else [n]
 
         def reference():
             s = q.double() @ k.double().transpose(-1, -2) * d**-0.5
@@ -252,8 +254,8 @@ def attention(bm, d):
 
         others = {"cudnn": sdpa(torch.nn.attention.SDPBackend.CUDNN_ATTENTION),
                   "triton-3.6": lambda: triton_source("fa_fwd").run(torch, q, k, v, 128, 128, 8, 3)} if peers else {}
-        return Problem((n // bm, batch * heads, 1), [*flat, *pointer(lse), ctypes.c_float(d**-0.5), ctypes.c_int(n)],
-                       [o, lse], reference, 4.0 * batch * heads * n * n * d, others)
+        return Problem((n // bm, batch * heads, 1), [*flat, *pointer(lse), ctypes.c_float(d**-0.5), *map(ctypes.c_int, sizes)],
+                       [o, lse], reference, 4.0 * batch * heads * n * n * d, others, (q, k, v))
     return make
 
 
@@ -281,6 +283,8 @@ KERNELS = {
     "fa_bwd_dq": (attention_dq, [size for size in ATTENTION_SIZES if size[0] * size[1] * size[2] ** 2 < 1 << 28]),
     "fa_fwd_d64": (attention(128, 64), ATTENTION_SIZES),
     "fa_fwd_d128": (attention(128, 128), ATTENTION_SIZES),
+    "fa_fwd_made_d64": (attention(128, 64, True), ATTENTION_SIZES),
+    "fa_fwd_made_d128": (attention(128, 128, True), ATTENTION_SIZES),
     "fa_fwd_subtiled_d64": (attention(128, 64), ATTENTION_SIZES),
     "fa_fwd_subtiled_d128": (attention(128, 128), ATTENTION_SIZES),
 }

@@ -26,7 +26,8 @@ SIZES = {
     "gemm_ptr": SQUARE[:3], "conv2d": [(32, 56, 56, 256, 256), (32, 28, 28, 512, 512), (32, 14, 14, 1024, 1024)],
     "gemm_bias_nn": SQUARE[:3], "gemm_bias_tt": SQUARE[:3], "fa_bwd_dq": [(2, 16, 2048)],
     "gemm_batched": [(16, 2048, 2048, 2048), (8, 4096, 4096, 4096)],
-    "fa_fwd_d64": ATTENTION, "fa_fwd_d128": ATTENTION, "fa_fwd_subtiled_d64": ATTENTION, "fa_fwd_subtiled_d128": ATTENTION,
+    "fa_fwd_d64": ATTENTION, "fa_fwd_d128": ATTENTION, "fa_fwd_made_d64": ATTENTION, "fa_fwd_made_d128": ATTENTION,
+    "fa_fwd_subtiled_d64": ATTENTION, "fa_fwd_subtiled_d128": ATTENTION,
 }
 
 

@@ -38,8 +38,8 @@ class Launches(unittest.TestCase):
         """What the launch function returns, and what it asked for."""
         if (kernel, options) not in self.built:
             folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
-            source = str(ROOT / "kernels" / f"{kernel}.pre.ttgir")
-            subprocess.run([TWILL, "emit", "cuda", source, "--machine", "h200", *options, "-o", str(folder)], check=True, capture_output=True)
+            source = HERE / kernel if kernel.endswith(".ttgir") else ROOT / "kernels" / f"{kernel}.pre.ttgir"
+            subprocess.run([TWILL, "emit", "cuda", str(source), "--machine", "h200", *options, "-o", str(folder)], check=True, capture_output=True)
             text = (folder / "kernel.cu").read_text()
             (folder / "launch.cpp").write_text('#include "launch_run.h"\n' + of_host(text))
             includes = [f"-I{HERE}", f"-I{ROOT / 'tests' / 'runtime' / 'host_cuda'}", f"-I{folder}"]
@@ -88,6 +88,26 @@ class Launches(unittest.TestCase):
             bad = list(good)
             bad[place] = value
             self.assertIn(why, self.launch(kernel, (2, 1, 1), bad)[0])
+
+    def test_made_descriptors(self):
+        # 1000 rows of C, 120 of which are skipped, 500 of A, 205 of B, which become 208; rows of A are 80 long, of C 216, K is 72.
+        def call(base=0x30000, n=205, k=72, a_row=80, c_row=216, skip=120, split=2):
+            sizes = map(INT, (1000, n, k, a_row, c_row, skip, split))
+            return self.launch("made_descriptors.ttgir", (8, 2, 1), [PLACE(0x10000), PLACE(0x20000), PLACE(base), *sizes])
+
+        said, asked = call()
+        self.assertIsNone(said)
+        self.assertEqual(asked, ["type 6, sizes 72 208, strides 144, box 64 128, swizzle 3",
+                                 "type 6, sizes 205 880, strides 432, box 64 64, swizzle 3",
+                                 "type 6, sizes 72 500, strides 160, box 64 128, swizzle 3, NaN outside",
+                                 "grid 16 1 1, cluster 1"])
+        self.assertIsNone(call(k=0)[0])  # A and B are empty, nothing is read of them
+        self.assertIn("the tensor's address is not a multiple of 16 bytes", call(base=0x30008)[0])
+        # 122 rows of 212 elements further on: the stride is refused. 1 row of 220 is a wrong address, too.
+        self.assertIn("a stride of the tensor is not a multiple of 16 bytes", call(c_row=212, skip=122)[0])
+        self.assertIn("the tensor's address is not a multiple of 16 bytes", call(c_row=220, skip=1)[0])
+        self.assertIn("a dimension of the tensor exceeds 2^32", call(skip=1001)[0])  # -1 rows
+        self.assertEqual(call(split=0)[0], "launch: a size of a descriptor is computed by a division by 0: tt.make_tensor_descriptor @ 41:20")
 
     def test_multiples(self):
         # Rows of A, B and C, columns of A (k) and of B (n) are copied and stored 8 at once; how many rows A has does not matter.

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 #include <string>
 
+using std::max;
 using std::min;
 
 namespace twill {
@@ -15,8 +16,8 @@ inline unsigned cluster_rank() { return 0; }  // asked by kernels only
 }  // namespace twill
 
 /// What the launch function asked of the driver (tests/runtime/host_cuda), as lines: each map with
-/// its type, sizes, strides in bytes, box and swizzle, innermost first; each launch with its
-/// grid, and the CTAs of a cluster. Forgets it.
+/// its type, sizes, strides in bytes, box and swizzle, innermost first, and whether it fills with
+/// NaN; each launch with its grid, and the CTAs of a cluster. Forgets it.
 extern "C" inline const char* __attribute__((used)) asked() {
   static std::string text;
   text.clear();
@@ -28,7 +29,7 @@ extern "C" inline const char* __attribute__((used)) asked() {
   for (const host_cuda::Encoded& map : host_cuda::encoded) {
     text += "type " + std::to_string(map.type) + ", sizes" + list(map.sizes) + ", strides" +
             list(map.strides) + ", box" + list(map.box) + ", swizzle " +
-            std::to_string(map.swizzle) + "\n";
+            std::to_string(map.swizzle) + (map.nan_outside ? ", NaN outside" : "") + "\n";
   }
   for (const host_cuda::Launched& launch : host_cuda::launched) {
     text += "grid " + std::to_string(launch.grid.x) + " " + std::to_string(launch.grid.y) + " " +

@@ -207,6 +207,24 @@ std::string refusal(const std::string& body) {
   return ran.result ? "" : to_string(ran.result.error());
 }
 
+// Protects: what descriptors that a kernel makes read outside of their tensors: zero, or NaN if
+// they say so, and inside what is there.
+TEST(Ops, PadsOutsideOfTensors) {
+  for (const std::string padding : {"", " {padding = 1 : i32}", " {padding = 2 : i32}"}) {
+    const std::string body =
+        "%c12 = arith.constant 12 : i32\n%c0 = arith.constant 0 : i32\n"
+        "%one = arith.constant 1 : i64\n%d = tt.make_tensor_descriptor %a, [%c12], [%one]" +
+        padding +
+        " : <f32>, <tensor<16xf32>>\n"
+        "%r = tt.descriptor_load %d[%c0] : !tt.tensordesc<tensor<16xf32>> -> tensor<16xf32>";
+    const auto ran = run(storing(body, "f32"));
+    ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+    EXPECT_EQ(at(ran.memory, kOut, 11), at(ran.memory, kA, 11));
+    const double outside = at(ran.memory, kOut, 12);
+    EXPECT_TRUE(padding.ends_with("2 : i32}") ? std::isnan(outside) : outside == 0) << padding;
+  }
+}
+
 // Protects: what is not known is refused at its line; no number is made up for it.
 TEST(Ops, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("%r = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "

@@ -59,7 +59,7 @@ std::optional<Value> argument(const std::string& name, ir::Type type, const Laun
     if (type->kind == ir::TypeKind::pointer) {
       return std::make_shared<const Tile>(Tile{{}, Integers{packed({*number, 0})}});
     }
-    Descriptor descriptor{{*number, 0}, {}, {}};
+    Descriptor descriptor{{*number, 0}, {}, {}, false};
     const std::size_t rank = type->element->shape.size();
     if (rank > 2 && rank * kFarApart > 60) return std::nullopt;
     for (std::size_t d = 0; d < rank; ++d) {
@@ -316,7 +316,7 @@ Result<void> Interpreter::make_descriptor(ir::OpId id) {
   const auto base = ir::operand_in(op, "base");
   if (!base) return cannot(program_, id, "has operands that do not fit");
   TWILL_TRY(const std::int64_t address, integer(id, *base));
-  Descriptor descriptor{unpacked(address), {}, {}};
+  Descriptor descriptor{unpacked(address), {}, {}, false};
   for (const ir::ValueId extent : ir::operands_in(op, "shape")) {
     TWILL_TRY(const std::int64_t number, integer(id, extent));
     descriptor.shape.push_back(number);
@@ -328,6 +328,7 @@ Result<void> Interpreter::make_descriptor(ir::OpId id) {
   if (memory_.element(descriptor.base.array) == nullptr) {
     return cannot(program_, id, "follows a wild pointer");
   }
+  descriptor.nan_outside = ir::pads_with_nan(op);
   set(op.results[0], std::move(descriptor));
   return {};
 }

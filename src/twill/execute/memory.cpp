@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
@@ -282,6 +283,9 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
     return cannot(program, id, "has coordinates that do not fit");
   }
   Tile tile = zeros_of(memory.element(descriptor->base.array), block);
+  if (descriptor->nan_outside && tile.is_floating()) {
+    std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
+  }
   for_each_place(*descriptor, coordinates, block,
                  [&](std::size_t i, Pointer at) { set_element(tile, i, memory.read(at)); });
   return tile;

@@ -64,16 +64,17 @@ class Memory {
 /// A tensor in global memory that is addressed by coordinates: what TMA descriptors describe.
 struct Descriptor {
   Pointer base;
-  Shape shape;    ///< empty: without end
-  Shape strides;  ///< in elements
+  Shape shape;               ///< empty: without end
+  Shape strides;             ///< in elements
+  bool nan_outside = false;  ///< what is outside reads as NaN, if it is of floating-point numbers
 };
 
 /// The tile of an operand.
 using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
 
-/// What a tt.load, descriptor load or copy brings: zero outside a descriptor's tensor, and where a
-/// mask is false unless the op says what is there. `descriptor`: that of the op, if it has one.
-/// Fails, with the op's line, where a pointer points to no array or the op is no such.
+/// What a tt.load, descriptor load or copy brings: zero, or NaN, outside a descriptor's tensor, and
+/// zero where a mask is false unless the op says what is there. `descriptor`: that of the op, if it
+/// has one. Fails, with the op's line, where a pointer points to no array or the op is no such.
 Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup);
 

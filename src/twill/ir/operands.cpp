@@ -294,6 +294,11 @@ std::optional<MemoryAccess> memory_access(const Op& op) {
   return found;
 }
 
+bool pads_with_nan(const Op& op) {
+  constexpr std::int64_t kPadNan = 2;  // PAD_ZERO is 1
+  return integer_attribute(op, "padding") == kPadNan;
+}
+
 std::optional<std::string_view> device_function(const Op& op) {
   constexpr std::string_view kPrefix = "__nv_";
   const auto symbol = string_attribute(op, "symbol");

@@ -88,6 +88,10 @@ struct MemoryAccess {
 /// memdesc they return (`address`).
 std::optional<MemoryAccess> memory_access(const Op& op);
 
+/// Whether a tt.make_tensor_descriptor says that what is outside of its tensor reads as NaN:
+/// Triton's PAD_NAN. Else, and where it says nothing, it reads as zero.
+bool pads_with_nan(const Op& op);
+
 /// The function of CUDA's device library that tt.extern_elementwise calls, without its prefix:
 /// "tanhf" of "__nv_tanhf". nullopt for other ops, and other libraries.
 std::optional<std::string_view> device_function(const Op& op);

@@ -26,7 +26,10 @@ enum CUtensorMapSwizzle {
   CU_TENSOR_MAP_SWIZZLE_128B = 3
 };
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
-enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+enum CUtensorMapFloatOOBfill {
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA = 1
+};
 
 namespace host_cuda {
 
@@ -37,6 +40,7 @@ struct Encoded {
   std::vector<cuuint64_t> sizes, strides;
   std::vector<cuuint32_t> box, steps;
   int swizzle = 0;
+  bool nan_outside = false;
 };
 
 /// All maps so far.
@@ -49,13 +53,14 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType type, c
                                        const cuuint64_t* strides, const cuuint32_t* box,
                                        const cuuint32_t* steps, CUtensorMapInterleave,
                                        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
-                                       CUtensorMapFloatOOBfill) {
+                                       CUtensorMapFloatOOBfill outside) {
   host_cuda::encoded.push_back({type,
                                 base,
                                 {sizes, sizes + rank},
                                 {strides, strides + rank - 1},
                                 {box, box + rank},
                                 {steps, steps + rank},
-                                swizzle});
+                                swizzle,
+                                outside != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
   return CUDA_SUCCESS;
 }

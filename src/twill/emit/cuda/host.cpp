@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/emit/cuda/descriptors.h"
 #include "twill/emit/cuda/pieces.h"
 #include "twill/emit/cuda/shared_tiles.h"
 
@@ -22,20 +23,17 @@ ir::Type type_of(const View& view, std::size_t argument) {
 
 bool is_descriptor(ir::Type type) { return type->kind == ir::TypeKind::tensordesc; }
 
-/// After a descriptor, Triton passes its sizes (i32) and strides (i64), outermost first.
-Result<void> check_descriptor(const View& view, std::size_t argument) {
-  const std::size_t rank = type_of(view, argument)->element->shape.size();
-  for (std::size_t i = 1; i <= 2 * rank; ++i) {
-    const char* wanted = i <= rank ? "i32" : "i64";
-    if (argument + i < arguments_of(view).size() && type_of(view, argument + i)->name == wanted) {
-      continue;
-    }
-    return view.refuse(arguments_of(view)[argument],
-                       fmt::format("is a descriptor (argument {}) that is not followed by its {} "
-                                   "sizes and strides",
-                                   argument, rank));
+/// What descriptors of TMA cannot say: rows are contiguous. Of empty tensors, and of rows of one
+/// element, strides are anything.
+void print_contiguous(Text& text, const Tensor& tensor, const std::string& where) {
+  if (tensor.strides.back() == "1ll") return;
+  std::string here;
+  for (std::size_t d = 0; d + 1 < tensor.sizes.size(); ++d) {
+    here += fmt::format("{} > 0 && ", tensor.sizes[d]);
   }
-  return {};
+  const char* wrong = "launch: the innermost stride of a descriptor's tensor is not 1";
+  text.line(fmt::format("if ({}{} > 1 && {} != 1) return \"{}: {}\";", here, tensor.sizes.back(),
+                        tensor.strides.back(), wrong, where));
 }
 
 /// The place of a tile in the grid, given how many there are along x and y.
@@ -127,19 +125,14 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
-/// What the text says of pointers, what of integers the printed code relies on, and what
-/// descriptors of TMA cannot say: rows are contiguous.
-void print_checks(Text& text, const View& view) {
+/// What the text says of pointers, what of integers the printed code relies on, and that rows of
+/// what descriptors describe are contiguous.
+Result<void> print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
     if (is_descriptor(type)) {
-      // Of empty tensors, and of rows of one element, strides are anything.
-      const std::size_t rank = type->element->shape.size();
-      std::string here;
-      for (std::size_t d = 1; d < rank; ++d) here += fmt::format("arg{} > 0 && ", i + d);
-      const char* wrong = "launch: the innermost stride of a descriptor's tensor is not 1";
-      text.line(fmt::format("if ({}arg{} > 1 && arg{} != 1) return \"{}: argument {}\";", here,
-                            i + rank, i + 2 * rank, wrong, i));
+      TWILL_TRY(const Tensor tensor, tensor_of_argument(view, i));
+      print_contiguous(text, tensor, fmt::format("argument {}", i));
       continue;
     }
     const ir::Attribute said =
@@ -157,23 +150,31 @@ void print_checks(Text& text, const View& view) {
         "copies and stores of several elements at once rely on\";",
         argument, divisor));
   }
+  return {};
 }
 
-void print_map(Text& text, const View& view, const Maps::Map& map) {
-  const ir::Type descriptor = type_of(view, map.argument);
-  const auto& shape = descriptor->element->shape;
-  const std::size_t rank = shape.size();
+Result<void> print_map(Text& text, const View& view, MadeTensors& made, const Maps::Map& map) {
+  const ir::Type descriptor = ir::type_of(view.program(), map.descriptor);
+  const auto& block = descriptor->element->shape;
+  const auto argument = Maps::argument_of(view, map);
+  Tensor tensor;
+  if (argument) {
+    TWILL_TRY(tensor, tensor_of_argument(view, *argument));
+  } else {
+    TWILL_TRY(tensor, made.tensor_of(text, map.descriptor));
+    print_contiguous(text, tensor, Maps::words_of(view, map));
+  }
+  const std::size_t rank = block.size();
   std::vector<std::string> sizes, strides, box;
   for (std::size_t i = rank; i-- > 0;) {
-    sizes.push_back(fmt::format("static_cast<std::uint64_t>(arg{})", map.argument + 1 + i));
+    sizes.push_back(fmt::format("static_cast<std::uint64_t>({})", tensor.sizes[i]));
     if (i + 1 < rank) {
-      strides.push_back(fmt::format("{} * static_cast<std::uint64_t>(arg{})",
-                                    ir::element_bits(descriptor->element) / 8,
-                                    map.argument + 1 + rank + i));
+      strides.push_back(fmt::format("{} * static_cast<std::uint64_t>({})",
+                                    ir::element_bits(descriptor->element) / 8, tensor.strides[i]));
     }
   }
   const std::int64_t swizzle = *swizzle_of(descriptor);
-  box.push_back(std::to_string(std::min(shape.back(), swizzle / 2)));
+  box.push_back(std::to_string(std::min(block.back(), swizzle / 2)));
   for (std::size_t i = 1; i < rank; ++i) box.push_back(i == 1 ? std::to_string(map.rows) : "1");
   text.open("");
   text.line(fmt::format("const std::uint64_t sizes[] = {{{}}};", fmt::join(sizes, ", ")));
@@ -182,9 +183,11 @@ void print_map(Text& text, const View& view, const Maps::Map& map) {
   text.line(fmt::format("const std::uint32_t box[] = {{{}}};", fmt::join(box, ", ")));
   text.line(fmt::format(
       "if (const char* wrong = twill::describe(&args.{}, twill::map_type<{}>(), {}, "
-      "arg{}, sizes, strides, box, {})) return wrong;",
-      Maps::name_of(map), cpp_type(descriptor->element->element), rank, map.argument, swizzle));
+      "{}, sizes, strides, box, {}{})) return wrong;",
+      Maps::name_of(view, map), cpp_type(descriptor->element->element), rank, tensor.base, swizzle,
+      tensor.nan_outside ? ", CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA" : ""));
   text.close();
+  return {};
 }
 
 }  // namespace
@@ -197,8 +200,8 @@ Result<void> print_arguments(Text& text, const View& view, const Maps& maps) {
   text.line("/// What the kernel gets; argN is argument N of the TTGIR function.");
   text.open("struct Arguments");
   for (const Maps::Map& map : maps.all()) {
-    text.line(fmt::format("CUtensorMap {};  // of argument {}, boxes of {} rows",
-                          Maps::name_of(map), map.argument, map.rows));
+    text.line(fmt::format("CUtensorMap {};  // of {}, boxes of {} rows", Maps::name_of(view, map),
+                          Maps::words_of(view, map), map.rows));
   }
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
@@ -224,7 +227,6 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);
     if (is_descriptor(type)) {
-      TWILL_TRY_VOID(check_descriptor(view, i));
       parameters.push_back(fmt::format("void* arg{}", i));
     } else {
       parameters.push_back(fmt::format("{} arg{}", cpp_type(type), i));
@@ -258,8 +260,11 @@ Result<void> print_launch(Text& text, const View& view, const Maps& maps) {
   text.line("if (grid_x < 0 || grid_y < 0 || grid_z < 0) return \"launch: the grid is negative\";");
   text.line("if (grid_x == 0 || grid_y == 0 || grid_z == 0) return nullptr;");
   text.line("Arguments args = {};");
-  print_checks(text, view);
-  for (const Maps::Map& map : maps.all()) print_map(text, view, map);
+  TWILL_TRY_VOID(print_checks(text, view));
+  MadeTensors made(view);
+  for (const Maps::Map& map : maps.all()) {
+    TWILL_TRY_VOID(print_map(text, view, made, map));
+  }
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     if (!is_descriptor(type_of(view, i))) text.line(fmt::format("args.arg{0} = arg{0};", i));
   }

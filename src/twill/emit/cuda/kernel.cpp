@@ -38,7 +38,8 @@ void print_barriers(Text& text, const plan::Plan& plan) {
   text.blank();
 }
 
-void print_initialization(Text& text, const plan::Plan& plan, const Maps& maps) {
+void print_initialization(Text& text, const View& view, const Maps& maps) {
+  const plan::Plan& plan = view.plan();
   text.open("if (threadIdx.x == 0)");
   for (const plan::Channel& channel : plan.channels) {
     if (channel.kind == plan::ChannelKind::token) continue;
@@ -53,7 +54,7 @@ void print_initialization(Text& text, const plan::Plan& plan, const Maps& maps) 
   }
   text.line("twill::barrier_init_fence();");
   for (const Maps::Map& map : maps.all()) {
-    text.line(fmt::format("twill::prefetch_map(&args.{});", Maps::name_of(map)));
+    text.line(fmt::format("twill::prefetch_map(&args.{});", Maps::name_of(view, map)));
   }
   text.close();
 }
@@ -145,7 +146,8 @@ void print_head(Text& text, const View& view) {
   text.blank();
 }
 
-void print_kernel(Text& text, const plan::Plan& plan, const Maps& maps) {
+void print_kernel(Text& text, const View& view, const Maps& maps) {
+  const plan::Plan& plan = view.plan();
   const int threads = 32 * kWarpsOfWarpgroup * static_cast<int>(plan.warpgroups.size());
   const Amount offset = barriers_offset(plan);
   text.line(fmt::format("constexpr int kThreads = {};", threads));
@@ -159,7 +161,7 @@ void print_kernel(Text& text, const plan::Plan& plan, const Maps& maps) {
       fmt::format("{}(const __grid_constant__ Arguments args)", identifier(plan.kernel->name)));
   text.line("extern __shared__ __align__(1024) char smem[];");
   text.line("Barriers& barriers = *reinterpret_cast<Barriers*>(smem + kBarriersAt);");
-  print_initialization(text, plan, maps);
+  print_initialization(text, view, maps);
   const bool cluster = plan.kernel->cluster > 1;
   const auto meet = [&](const char* why) {
     text.line(fmt::format("twill::cluster_arrive();  // {}", why));
@@ -194,7 +196,7 @@ Result<std::string> cuda_kernel(const KernelParts& parts) {
   print_barriers(text, view.plan());
   text.append(roles);
   text.blank();
-  print_kernel(text, view.plan(), maps);
+  print_kernel(text, view, maps);
   TWILL_TRY_VOID(print_launch(text, view, maps));
   return text.str();
 }

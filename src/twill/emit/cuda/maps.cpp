@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/shared_tiles.h"
+#include "twill/emit/cuda/text.h"
 
 namespace twill::emit::cuda {
 
@@ -12,32 +13,46 @@ namespace {
 constexpr std::int64_t kMostBoxRows = 256;
 }
 
-std::string Maps::name_of(const Map& map) {
-  return fmt::format("map{}_{}", map.argument, map.rows);
+std::optional<std::size_t> Maps::argument_of(const View& view, const Map& map) {
+  const auto arguments = ir::function_arguments(view.program(), view.function());
+  const auto found = std::find(arguments.begin(), arguments.end(), map.descriptor);
+  if (found == arguments.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - arguments.begin());
+}
+
+std::string Maps::name_of(const View& view, const Map& map) {
+  if (const auto argument = argument_of(view, map)) {
+    return fmt::format("map{}_{}", *argument, map.rows);
+  }
+  const std::string& name = view.program().value(map.descriptor).name;
+  return fmt::format("{}_{}", identifier("made_" + name), map.rows);
+}
+
+std::string Maps::words_of(const View& view, const Map& map) {
+  if (const auto argument = argument_of(view, map)) return fmt::format("argument {}", *argument);
+  return view.words(*view.program().value(map.descriptor).op);
 }
 
 Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::int64_t rows) {
-  const auto arguments = ir::function_arguments(view.program(), view.function());
-  const auto found = std::find(arguments.begin(), arguments.end(), descriptor);
-  if (found == arguments.end()) {
-    return view.refuse(descriptor, "is a descriptor that is no argument of the kernel");
+  const Map map{descriptor, rows};
+  const ir::Op* op = ir::defining_op(view.program(), descriptor);
+  const bool made = op != nullptr && op->kind == ir::OpKind::tt_make_tensor_descriptor;
+  if (!made && !argument_of(view, map)) {
+    return view.refuse(descriptor,
+                       "is a descriptor that is no argument of the kernel, nor made by it");
   }
   if (!swizzle_of(ir::type_of(view.program(), descriptor))) {
     return view.refuse(descriptor, "describes blocks that are not swizzled, or not of 16 bits");
   }
   if (rows > kMostBoxRows) return view.refuse(descriptor, "has blocks of more than 256 rows");
-  const std::pair<std::size_t, std::int64_t> map{
-      static_cast<std::size_t>(found - arguments.begin()), rows};
   if (std::find(maps_.begin(), maps_.end(), map) == maps_.end()) maps_.push_back(map);
-  return name_of({map.first, map.second});
+  return name_of(view, map);
 }
 
 std::vector<Maps::Map> Maps::all() const {
-  std::vector<std::pair<std::size_t, std::int64_t>> sorted = maps_;
+  std::vector<Map> sorted = maps_;
   std::sort(sorted.begin(), sorted.end());
-  std::vector<Map> all;
-  for (const auto& [argument, rows] : sorted) all.push_back({argument, rows});
-  return all;
+  return sorted;
 }
 
 }  // namespace twill::emit::cuda

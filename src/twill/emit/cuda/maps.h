@@ -1,32 +1,39 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "twill/emit/cuda/view.h"
 
 namespace twill::emit::cuda {
 
-/// The tensor maps a kernel needs: one for each descriptor argument and each height of the boxes it
-/// is read or written in.
+/// The tensor maps a kernel needs: one for each descriptor, an argument or one that the kernel
+/// makes, and each height of the boxes it is read or written in.
 class Maps {
  public:
   /// The name of the map, which is an argument of the kernel from now on. `rows`: of a box.
-  /// Fails if `descriptor` is no argument of the function, or its blocks are not printed.
+  /// Fails if `descriptor` is neither an argument of the function nor made by it, or its blocks are
+  /// not printed.
   Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows);
 
   struct Map {
-    std::size_t argument = 0;
+    ir::ValueId descriptor;
     std::int64_t rows = 0;
+    friend auto operator<=>(const Map&, const Map&) = default;
   };
-  /// In the order of the names, which is that of the arguments.
+  /// By the descriptors' places in the text: first those that are arguments.
   std::vector<Map> all() const;
-  static std::string name_of(const Map& map);
+  static std::string name_of(const View& view, const Map& map);
+  /// Which argument of the function its descriptor is; nothing if the kernel makes it.
+  static std::optional<std::size_t> argument_of(const View& view, const Map& map);
+  /// "argument 5", "tt.make_tensor_descriptor @ 17:10"
+  static std::string words_of(const View& view, const Map& map);
 
  private:
-  std::vector<std::pair<std::size_t, std::int64_t>> maps_;
+  std::vector<Map> maps_;
 };
 
 }  // namespace twill::emit::cuda

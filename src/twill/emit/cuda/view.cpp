@@ -378,7 +378,8 @@ Result<void> View::check_load(ir::OpId load) const {
 /// The argument that an address is computed from; nullopt if it is not one.
 std::optional<ir::ValueId> View::base_of(ir::ValueId address) const {
   while (const ir::Op* op = ir::defining_op(*program_, address)) {
-    const bool moves = op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat;
+    const bool moves = op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat ||
+                       op->kind == OpKind::tt_make_tensor_descriptor;
     if (!moves && !is_view(op->kind)) return std::nullopt;
     address = op->operands[0];
   }
