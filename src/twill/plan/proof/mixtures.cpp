@@ -167,13 +167,13 @@ void Mixtures::comes_then(const Run& run, Relation& relation, std::int64_t itera
                       [&](EventId earlier) { return run.before_or_same(earlier, event); });
 }
 
-/// `held` in registers, which only the strand itself touches: all it did there is over when it
-/// ends.
-void Mixtures::look_at_access(const Run& run, Relation& relation, bool held, std::int64_t iteration,
+/// `own`: only the strand itself touches the place, or whatever comes next there: all it did is
+/// over when it ends.
+void Mixtures::look_at_access(const Run& run, Relation& relation, bool own, std::int64_t iteration,
                               const Execution& access) {
   for (std::size_t s = 0; s < kStrands; ++s) {
     if (access.end[s] == kNone) continue;
-    if (!held) {
+    if (!own) {
       comes_first(run, relation, iteration, access.end[s]);
       continue;
     }
@@ -183,6 +183,15 @@ void Mixtures::look_at_access(const Run& run, Relation& relation, bool held, std
   }
 }
 
+/// Whether the place is written by this op of threads and no other: each warp writes its own part
+/// again, and its readers have ways of their own.
+bool Mixtures::writes_alone(OpId op) const {
+  const auto home = plan_.values[op.index()].home;
+  const auto writers = std::count_if(plan_.values.begin(), plan_.values.end(),
+                                     [&](const Value& value) { return value.home == home; });
+  return plan_.mechanisms[op.index()] == Mechanism::threads && writers == 1;
+}
+
 void Mixtures::look_at_buffers(const Run& run) {
   for (std::size_t v = 0; v < plan_.values.size(); ++v) {
     const Value& value = plan_.values[v];
@@ -190,7 +199,7 @@ void Mixtures::look_at_buffers(const Run& run) {
       if (value.home && plan_[*value.home].residence != Residence::tensor) {
         Relation& relation = of_buffer_[value.home->index()];
         const bool held = plan_[*value.home].residence == Residence::registers;
-        look_at_access(run, relation, held, n, run.execution(OpId(v), n));
+        look_at_access(run, relation, held || writes_alone(OpId(v)), n, run.execution(OpId(v), n));
         for (std::size_t s = 0; s < kStrands && !held; ++s) {
           comes_then(run, relation, n, run.execution(OpId(v), n).begin[s]);
         }

@@ -59,7 +59,8 @@ class Mixtures {
   void find_ends(const Run& run);
   void find_channels(const Run& run);
   void look_at_buffers(const Run& run);
-  void look_at_access(const Run& run, Relation& relation, bool held, std::int64_t iteration,
+  bool writes_alone(OpId op) const;
+  void look_at_access(const Run& run, Relation& relation, bool own, std::int64_t iteration,
                       const Execution& access);
   void look_at_tensor_memory(const Run& run);
   Accessor accessor(const Run& run, OpId op) const {
