@@ -21,6 +21,7 @@ SOURCES = {
     "gemm_ptr": "gemm/sm_90/ptr_128x128x64",
     "conv2d": "conv2d/sm_90/3x3_128x128x64",
     "gemm_persistent": "gemm_persistent/sm_90/128x128x64_nested",
+    "gemm_persistent_flat": "gemm_persistent/sm_90/128x256x64_flat",
     "gemm_batched": "gemm_batched/sm_90/128x128x64",
     "dual_gemm": "dual_gemm/sm_90/128x128x64",
     "gemm_rowsum": "gemm_rowsum/sm_90/128x128x64",

@@ -274,6 +274,7 @@ KERNELS = {
     "gemm_ptr": (gemm_ptr, POINTER_SIZES),
     "conv2d": (conv2d, CONV_SIZES),
     "gemm_persistent": (gemm(128, 128, True), GEMM_SIZES),
+    "gemm_persistent_flat": (gemm(128, 256, True), GEMM_SIZES),
     "gemm_batched": (gemm_batched, BATCHED_SIZES),
     "dual_gemm": (dual_gemm, GEMM_SIZES),
     "gemm_rowsum": (gemm_rowsum(128), GEMM_SIZES),

@@ -21,7 +21,7 @@ import rows
 ATTENTION = [(16, 16, 1024), (16, 16, 2048), (8, 16, 4096), (4, 16, 8192), (2, 16, 16384)]
 SQUARE = [(n, n, n) for n in (2048, 4096, 8192, 16384)]
 SIZES = {
-    "gemm_128x128x64": SQUARE, "gemm_128x256x64": SQUARE, "gemm_persistent": SQUARE, "dual_gemm": SQUARE[:3], "gemm_rowsum": SQUARE[:3],
+    "gemm_128x128x64": SQUARE, "gemm_128x256x64": SQUARE, "gemm_persistent": SQUARE, "gemm_persistent_flat": SQUARE, "dual_gemm": SQUARE[:3], "gemm_rowsum": SQUARE[:3],
     "gemm_rowsum_128x256x64": SQUARE[:3],
     "gemm_ptr": SQUARE[:3], "conv2d": [(32, 56, 56, 256, 256), (32, 28, 28, 512, 512), (32, 14, 14, 1024, 1024)],
     "gemm_bias_nn": SQUARE[:3], "gemm_bias_tt": SQUARE[:3], "fa_bwd_dq": [(2, 16, 2048)],

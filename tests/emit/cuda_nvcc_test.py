@@ -21,8 +21,8 @@ import emit  # noqa: E402
 # ptxas 13.0 spills 8 bytes in the epilogue of this one, whatever registers are kept free: the gate has to say so.
 REFUSED = {"gemm_bias_tt"}
 
-LIST = ["gemm_128x128x64", "gemm_128x256x64", "gemm_persistent", "gemm_batched", "dual_gemm", "gemm_rowsum", "gemm_rowsum_128x256x64",
-        "fa_fwd_d64", "fa_fwd_d128", "fa_fwd_subtiled_d64", "fa_fwd_subtiled_d128"]
+LIST = ["gemm_128x128x64", "gemm_128x256x64", "gemm_persistent", "gemm_persistent_flat", "gemm_batched", "dual_gemm", "gemm_rowsum",
+        "gemm_rowsum_128x256x64", "fa_fwd_d64", "fa_fwd_d128", "fa_fwd_subtiled_d64", "fa_fwd_subtiled_d128"]
 
 
 def cases(bf16):
