@@ -127,6 +127,23 @@ Json tensor_json(const Plan& plan, const Outside& outside) {
   return accesses;
 }
 
+Json place_json(const Place& place) {
+  return {{"what", place.what}, {"line", place.line}, {"column", place.column}};
+}
+
+Json partial_sums_json(const Plan& plan) {
+  Json sums = Json::array();
+  for (const PartialSum& sum : plan.kernel->partial_sums) {
+    Json ops = Json::array();
+    for (const OpId op : sum.ops) ops.push_back(plan.problem[op].name);
+    sums.push_back({{"sum", plan.problem[sum.sum].name},
+                    {"ops", std::move(ops)},
+                    {"reduction", place_json(sum.reduction)},
+                    {"addition", place_json(sum.addition)}});
+  }
+  return sums;
+}
+
 Json kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
   Json around = Json::array();
@@ -151,7 +168,8 @@ Json kernel_json(const Plan& plan) {
           {"cluster", plan.kernel->cluster},
           {"axis", name_of(plan.kernel->axis)},
           {"same_trips", plan.kernel->same_trips},
-          {"around", std::move(around)}};
+          {"around", std::move(around)},
+          {"partial_sums", partial_sums_json(plan)}};
 }
 
 }  // namespace
