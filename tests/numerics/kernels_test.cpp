@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         "gemm/sm_90/tma_128x128x64", "gemm/sm_100/tma_128x128x64", "gemm/sm_90/ptr_128x128x64",
         "gemm/sm_100/ptr_128x128x64", "dual_gemm/sm_90/128x128x64", "dual_gemm/sm_100/128x128x64",
         "gemm_rowsum/sm_90/128x128x64", "gemm_rowsum/sm_100/128x128x64", "fa_fwd/sm_90/d128",
-        "fa_fwd/sm_100/d128", "fa_fwd_subtiled/sm_90/2x64n128d128",
+        "fa_fwd/sm_90/dev_d64_ws", "fa_fwd/sm_100/d128", "fa_fwd_subtiled/sm_90/2x64n128d128",
         "fa_fwd_subtiled/sm_100/2x64n128d128", "fa_fwd_causal/sm_90/d128",
         "fa_fwd_causal/sm_100/d128", "fa_bwd/sm_90/m64n128d128_tmared",
         "fa_bwd/sm_100/m64n128d128_tmared", "fa_bwd/sm_100/m128n128d128_tmared",

@@ -13,8 +13,9 @@ namespace twill::plan::testing {
 namespace {
 
 /// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f`
-/// leaves.
-Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanism::tma_load) {
+/// leaves, which is a sum of the rows of what `mm` makes.
+Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanism::tma_load,
+                 const std::vector<OpId>& summing = {OpId(1), OpId(2)}) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
@@ -49,6 +50,7 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   setting.around = {fill, bias, finish, store};
   setting.rematerialized = {{"offset @ 5:1", 5, 1, {OpId(0), OpId(2)}, {}},
                             {"mask @ 6:1", 6, 1, {OpId(1), OpId(2)}, {}}};
+  setting.row_sums = {{{"reduce @ 5:1", 5, 1}, {"add @ 6:1", 6, 1}, summing, {OpId(2)}}};
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);
@@ -140,6 +142,29 @@ TEST(Around, CopiesByThreadsAreFencedByTheirReaders) {
 std::string rule_of(const Plan& plan) {
   const auto proven = prove(plan);
   return proven ? "" : proven.error().front().rule;
+}
+
+// A row sum is kept in parts where one role has all of it in its registers, and a plan that says so
+// where that is not the case does not hold.
+TEST(Around, KeepsRowSumsInParts) {
+  const Plan plan = kernel_plan(Tiles::persistent);
+  ASSERT_EQ(plan.kernel->partial_sums.size(), 1U);
+  EXPECT_EQ(plan.kernel->partial_sums[0],
+            (PartialSum{OpId(2), {OpId(1), OpId(2)}, {"reduce @ 5:1", 5, 1}, {"add @ 6:1", 6, 1}}));
+  EXPECT_NE(to_text(plan).find("row sums in parts until the loop is over: C's f (reduce @ 5:1)\n"),
+            std::string::npos);
+  const Plan shared = kernel_plan(Tiles::persistent, true, Mechanism::tma_load,
+                                  {OpId(0), OpId(1), OpId(2)});  // ld is of another role
+  EXPECT_TRUE(shared.kernel->partial_sums.empty());
+
+  Plan wrong = plan;
+  wrong.kernel->partial_sums[0].ops = {OpId(0), OpId(1), OpId(2)};
+  EXPECT_EQ(rule_of(wrong), "ownership");
+  wrong.kernel->partial_sums[0].ops = {OpId(1)};  // without the sum itself
+  EXPECT_EQ(rule_of(wrong), "well-formed");
+  wrong = plan;
+  wrong.values[2].staged = wrong.values[2].home;
+  EXPECT_NE(rule_of(wrong), "");
 }
 
 // Each step that belongs to the tile is there for a reason.

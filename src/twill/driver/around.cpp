@@ -10,6 +10,7 @@
 #include "twill/extract/behind.h"
 #include "twill/ir/control_flow.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/row_sums.h"
 #include "twill/ir/type.h"
 
 namespace twill::driver {
@@ -45,6 +46,7 @@ class Surroundings {
     setting_.kernel = std::move(what);
     TWILL_TRY_VOID(find_needs());
     find_addresses();
+    find_row_sums();
     for (const auto& [op, when] : around_) add(op, when);
     return {};
   }
@@ -362,6 +364,37 @@ class Surroundings {
       if (when == When::before && acts) for_others_.insert(op);
     }
     for_others_.merge(behind(others, loads));
+  }
+
+  // --- Row sums ---------------------------------------------------------------------------------
+
+  plan::Place place_of(ir::OpId op) const {
+    const Location where = ir::text_location(program_, op);
+    return {fmt::format("{} @ {}:{}", program_.op(op).name, where.line, where.column), where.line,
+            where.column};
+  }
+
+  /// The ops of the Problem that stand for one of these, but for those that only pass values on.
+  std::vector<problem::OpId> standing_for(const std::vector<ir::OpId>& any) const {
+    std::vector<problem::OpId> ops;
+    for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
+      const extract::OpOrigin& origin = outcome_.origins[v];
+      const bool stands = std::any_of(
+          origin.sources.begin(), origin.sources.end(), [&](const extract::Source& source) {
+            return std::find(any.begin(), any.end(), source.op) != any.end();
+          });
+      if (stands && !origin.forwards) ops.emplace_back(v);
+    }
+    return ops;
+  }
+
+  void find_row_sums() {
+    const auto loop = ir::as_loop(program_, kernel_.choice.loop);
+    if (!loop) return;
+    for (const ir::RowSum& sum : ir::row_sums(program_, *loop)) {
+      setting_.row_sums.push_back({place_of(sum.reduction), place_of(sum.addition),
+                                   standing_for(sum.ops), standing_for({sum.addition})});
+    }
   }
 
   // --- What leaves the loop ---------------------------------------------------------------------

@@ -312,24 +312,10 @@ Result<void> Interpreter::run_if(ir::OpId id) {
 }
 
 Result<void> Interpreter::make_descriptor(ir::OpId id) {
-  const ir::Op& op = program_.op(id);
-  const auto base = ir::operand_in(op, "base");
-  if (!base) return cannot(program_, id, "has operands that do not fit");
-  TWILL_TRY(const std::int64_t address, integer(id, *base));
-  Descriptor descriptor{unpacked(address), {}, {}, false};
-  for (const ir::ValueId extent : ir::operands_in(op, "shape")) {
-    TWILL_TRY(const std::int64_t number, integer(id, extent));
-    descriptor.shape.push_back(number);
-  }
-  for (const ir::ValueId stride : ir::operands_in(op, "strides")) {
-    TWILL_TRY(const std::int64_t number, integer(id, stride));
-    descriptor.strides.push_back(number);
-  }
-  if (memory_.element(descriptor.base.array) == nullptr) {
-    return cannot(program_, id, "follows a wild pointer");
-  }
-  descriptor.nan_outside = ir::pads_with_nan(op);
-  set(op.results[0], std::move(descriptor));
+  TWILL_TRY(Descriptor made, made_descriptor(program_, id, memory_, [this, id](ir::ValueId value) {
+              return integer(id, value);
+            }));
+  set(program_.op(id).results[0], std::move(made));
   return {};
 }
 

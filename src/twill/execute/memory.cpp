@@ -270,6 +270,27 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
 
 }  // namespace
 
+Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId id, const Memory& memory,
+                                   const IntegerOf& integer) {
+  const ir::Op& op = program.op(id);
+  const auto base = ir::operand_in(op, "base");
+  if (!base) return cannot(program, id, "has operands that do not fit");
+  TWILL_TRY(const std::int64_t address, integer(*base));
+  Descriptor descriptor{unpacked(address), {}, {}, ir::pads_with_nan(op)};
+  for (const ir::ValueId extent : ir::operands_in(op, "shape")) {
+    TWILL_TRY(const std::int64_t number, integer(extent));
+    descriptor.shape.push_back(number);
+  }
+  for (const ir::ValueId stride : ir::operands_in(op, "strides")) {
+    TWILL_TRY(const std::int64_t number, integer(stride));
+    descriptor.strides.push_back(number);
+  }
+  if (memory.element(descriptor.base.array) == nullptr) {
+    return cannot(program, id, "follows a wild pointer");
+  }
+  return descriptor;
+}
+
 Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup) {
   const auto access = ir::memory_access(program.op(id));

@@ -72,6 +72,14 @@ struct Descriptor {
 /// The tile of an operand.
 using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
 
+/// An integer operand; of a pointer, it packed.
+using IntegerOf = std::function<Result<std::int64_t>(ir::ValueId)>;
+
+/// What a tt.make_tensor_descriptor makes. Fails, with the op's line, if its base points to no
+/// array.
+Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId op, const Memory& memory,
+                                   const IntegerOf& integer);
+
 /// What a tt.load, descriptor load or copy brings: zero, or NaN, outside a descriptor's tensor, and
 /// zero where a mask is false unless the op says what is there. `descriptor`: that of the op, if it
 /// has one. Fails, with the op's line, where a pointer points to no array or the op is no such.

@@ -109,13 +109,33 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   return share(std::move(tile));
 }
 
+/// One from before the loop, or one that the loop makes anew.
+Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
+  const ir::Program& program = meaning_.program();
+  if (meaning_.is_outside(value)) {
+    const auto* known = std::get_if<execute::Descriptor>(&around_.outside().value(value));
+    return known != nullptr ? Result<execute::Descriptor>(*known) : lost(value);
+  }
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr || op->kind != OpKind::tt_make_tensor_descriptor) return lost(value);
+  const auto integer = [&](ir::ValueId operand) -> Result<std::int64_t> {
+    TWILL_TRY(const TilePtr tile, this->value(operand, distance, {}));
+    if (tile->is_floating() || tile->size() != 1) return lost(operand);
+    return tile->integers()[0];
+  };
+  return execute::made_descriptor(program, *program.value(value).op, around_.outside().memory(),
+                                  integer);
+}
+
 Result<TilePtr> Reader::load(ir::OpId made, int distance, const Box& box) {
   const ir::Program& program = meaning_.program();
   const ir::Op& op = program.op(made);
   const auto access = ir::memory_access(op);
-  const execute::Value& address = around_.outside().value(access->address);
-  const auto* descriptor = std::get_if<execute::Descriptor>(&address);
-  if (access->by_descriptor && descriptor == nullptr) return lost(access->address);
+  std::optional<execute::Descriptor> known;
+  if (access->by_descriptor) {
+    TWILL_TRY(known, descriptor(access->address, distance));
+  }
+  const execute::Descriptor* descriptor = known ? &*known : nullptr;
   const auto lookup = [&](ir::ValueId value) -> Result<TilePtr> {
     const bool scalar = ir::type_of(program, value)->shape.empty();
     return this->value(value, distance, scalar ? Box() : box);

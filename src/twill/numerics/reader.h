@@ -94,6 +94,7 @@ class Reader {
   Result<TilePtr> find(ir::ValueId value, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
+  Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;

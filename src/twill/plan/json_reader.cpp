@@ -239,6 +239,16 @@ Result<std::vector<Item>> read_references(const Node& node, const char* name, co
   return items;
 }
 
+template <class Item, class Read>
+Result<void> read_all(const std::vector<Node>& nodes, const Known& scope, Read read,
+                      std::vector<Item>& items) {
+  for (const Node& node : nodes) {
+    TWILL_TRY(Item item, read(node, scope));
+    items.push_back(std::move(item));
+  }
+  return {};
+}
+
 Result<Buffer> read_buffer(const Node& node, const Known& scope) {
   Buffer buffer;
   TWILL_TRY(buffer.name, node.text("name"));
@@ -373,6 +383,25 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
   return outside;
 }
 
+Result<Place> read_place(const Node& sum, const char* name) {
+  TWILL_TRY(const Node node, sum.at(name));
+  Place place;
+  TWILL_TRY(place.what, node.text("what"));
+  TWILL_TRY(place.line, node.small("line"));
+  TWILL_TRY(place.column, node.small("column"));
+  return place;
+}
+
+Result<PartialSum> read_partial_sum(const Node& node, const Known& scope) {
+  PartialSum sum;
+  TWILL_TRY(const std::size_t made, node.reference("sum", scope.ops));
+  sum.sum = OpId(made);
+  TWILL_TRY(sum.ops, read_references<OpId>(node, "ops", scope.ops));
+  TWILL_TRY(sum.reduction, read_place(node, "reduction"));
+  TWILL_TRY(sum.addition, read_place(node, "addition"));
+  return sum;
+}
+
 Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(const Node node, root.at("kernel"));
   if (node.is_null()) return {};
@@ -387,9 +416,10 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.axis, node.named("axis", {Axis::x, Axis::y, Axis::z}));
   TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
   TWILL_TRY(const std::vector<Node> around, node.list("around"));
-  for (const Node& item : around) {
-    TWILL_TRY(Outside outside, read_outside(item, scope));
-    kernel.around.push_back(std::move(outside));
+  TWILL_TRY_VOID(read_all(around, scope, read_outside, kernel.around));
+  if (node.has("partial_sums")) {  // files of before have none
+    TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
+    TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));
   }
   TWILL_TRY(const std::vector<Node> values, node.list("rematerialized"));
   for (const Node& item : values) {
@@ -412,19 +442,9 @@ Result<void> read_tables(const Node& root, Known& scope, Plan& plan) {
   TWILL_TRY(scope.buffers, names_in(buffers));
   TWILL_TRY(const std::vector<Node> channels, root.list("channels"));
   TWILL_TRY(scope.channels, names_in(channels));
-  for (const Node& node : buffers) {
-    TWILL_TRY(Buffer buffer, read_buffer(node, scope));
-    plan.buffers.push_back(std::move(buffer));
-  }
-  for (const Node& node : channels) {
-    TWILL_TRY(Channel channel, read_channel(node, scope));
-    plan.channels.push_back(std::move(channel));
-  }
-  for (const Node& node : roles) {
-    TWILL_TRY(Role role, read_role(node, scope));
-    plan.roles.push_back(std::move(role));
-  }
-  return {};
+  TWILL_TRY_VOID(read_all(buffers, scope, read_buffer, plan.buffers));
+  TWILL_TRY_VOID(read_all(channels, scope, read_channel, plan.channels));
+  return read_all(roles, scope, read_role, plan.roles);
 }
 
 Result<problem::Problem> read_problem(const Node& root, const std::string& file) {

@@ -131,6 +131,23 @@ Json tensor_json(const Plan& plan, const Outside& outside) {
   return accesses;
 }
 
+Json place_json(const Place& place) {
+  return {{"what", place.what}, {"line", place.line}, {"column", place.column}};
+}
+
+Json partial_sums_json(const Plan& plan) {
+  Json sums = Json::array();
+  for (const PartialSum& sum : plan.kernel->partial_sums) {
+    Json ops = Json::array();
+    for (const OpId op : sum.ops) ops.push_back(plan.problem[op].name);
+    sums.push_back({{"sum", plan.problem[sum.sum].name},
+                    {"ops", std::move(ops)},
+                    {"reduction", place_json(sum.reduction)},
+                    {"addition", place_json(sum.addition)}});
+  }
+  return sums;
+}
+
 Json kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
   Json rematerialized = Json::array();
@@ -164,7 +181,8 @@ Json kernel_json(const Plan& plan) {
           {"axis", name_of(plan.kernel->axis)},
           {"same_trips", plan.kernel->same_trips},
           {"around", std::move(around)},
-          {"rematerialized", std::move(rematerialized)}};
+          {"rematerialized", std::move(rematerialized)},
+          {"partial_sums", partial_sums_json(plan)}};
 }
 
 }  // namespace

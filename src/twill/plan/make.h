@@ -27,6 +27,13 @@ struct Around {
   bool only_copies = false;  ///< and it is for nothing else
 };
 
+/// A row sum that may be kept in parts, as the text of the loop has it (ir/row_sums.h).
+struct RowSum {
+  Place reduction, addition;
+  std::vector<OpId> ops;   ///< ops of the Problem that work on it or on what is added, ascending
+  std::vector<OpId> sums;  ///< those of `ops` that make what is carried, one for each part
+};
+
 /// What a Plan needs to know beside the schedule. Everything has a default: a `.loop` text brings
 /// no machine and no kernel.
 struct Setting {
@@ -40,9 +47,10 @@ struct Setting {
   std::optional<Kernel> kernel;                          ///< with nothing around
   std::vector<Around> around;                            ///< in the order of the program
   std::vector<Rematerialized> rematerialized;            ///< without roles
-  std::vector<int> parts;  ///< by OpId: the rows it works on, -1: all; may be empty
-  bool tokens = true;      ///< keep the order of tensor-core work across roles
-  bool pins = false;       ///< keep the compiler from moving math over the waits it overlaps with
+  std::vector<RowSum> row_sums;  ///< in the order in which the loop carries them
+  std::vector<int> parts;        ///< by OpId: the rows it works on, -1: all; may be empty
+  bool tokens = true;            ///< keep the order of tensor-core work across roles
+  bool pins = false;  ///< keep the compiler from moving math over the waits it overlaps with
   schedule::Regions regions;      ///< where roles take turns, beside `tokens`
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
   bool every_wait = false;        ///< also the waits that others imply

@@ -273,6 +273,27 @@ struct Rematerialized {
   friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
 };
 
+/// An op of the TTGIR.
+struct Place {
+  std::string what;  ///< "tt.reduce @ 51:13": name and place
+  int line = 0;      ///< of that place
+  int column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// A row sum that the loop carries, and of which a role keeps each thread's share apart until the
+/// loop is over: of the threads that hold a row, each scales and adds up what it has of the row's
+/// columns, one of them the initial value as well. The role adds up the shares behind its sections,
+/// before its `after`. Why that is the same sum: docs/reference/plan-json.md.
+struct PartialSum {
+  OpId sum;               ///< makes what is carried; run by the role, one copy in its registers
+  std::vector<OpId> ops;  ///< all that work on the sum or on what is added to it, ascending; of the
+                          ///< same role, with their values in its registers and handed to nobody
+  Place reduction;        ///< what is added, in the TTGIR
+  Place addition;         ///< the op there that makes what is carried
+  friend bool operator==(const PartialSum&, const PartialSum&) = default;
+};
+
 /// How a CTA comes by its tiles.
 enum class Tiles {
   one_per_cta,   ///< as the grid of the TTGIR has it
@@ -304,6 +325,7 @@ struct Kernel {
   bool same_trips = false;                     ///< the bounds of the loop are those of every tile
   std::vector<Outside> around;                 ///< in the order of the program
   std::vector<Rematerialized> rematerialized;  ///< in the order of the program
+  std::vector<PartialSum> partial_sums;        ///< in the order in which the loop carries them
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -159,6 +159,18 @@ std::string buffer_names(const Plan& plan, const std::vector<BufferId>& buffers)
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string partial_sums_text(const Plan& plan) {
+  std::vector<std::string> sums;
+  for (const PartialSum& sum : plan.kernel->partial_sums) {
+    const auto role = role_of(plan, sum.sum);
+    sums.push_back(fmt::format("{}{} ({})", role ? plan[*role].name + "'s " : "",
+                               plan.problem[sum.sum].name, sum.reduction.what));
+  }
+  if (sums.empty()) return "";
+  return wrap(fmt::format("{}", fmt::join(sums, ", ")), 100,
+              "row sums in parts until the loop is over: ", "  ");
+}
+
 std::string kernel_text(const Plan& plan) {
   std::string text =
       fmt::format("around the loop ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
@@ -168,7 +180,7 @@ std::string kernel_text(const Plan& plan) {
                std::string(name_of(outside.mechanism)), names_of(plan, outside.roles),
                buffer_names(plan, outside.buffers)});
   }
-  return text + table.to_string();
+  return text + table.to_string() + partial_sums_text(plan);
 }
 
 std::string rematerialized_text(const Plan& plan) {

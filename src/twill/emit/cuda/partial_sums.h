@@ -1,6 +1,7 @@
 #pragma once
 
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "twill/emit/cuda/registers.h"
@@ -9,25 +10,25 @@
 
 namespace twill::emit::cuda {
 
-/// Row sums that a loop only scales and adds to (the denominator of a softmax, the sums of an
-/// operand's rows). The four threads of a quad that hold a row need not agree on them before the
-/// loop is over: each keeps the sum over its own columns, one of them the initial value as well, and
-/// the shuffles that add up the four are done once. The order of additions is ours to choose
-/// (docs/reference/cuda.md, Numerics).
+/// The row sums that the plan has a role keep in parts: the four threads of a quad that hold a row
+/// each have the sum over their own columns, one of them the initial value as well, and the
+/// shuffles that add up the four come after the loop.
 class PartialSums {
  public:
-  /// Those of the role whose every operation is the role's own and handed to nobody.
-  static PartialSums of(const View& view, plan::RoleId role, const Registers& registers);
+  /// Fails if the plan is of another kernel, or a sum is no vector of rows.
+  static Result<PartialSums> of(const View& view, plan::RoleId role, const Registers& registers);
 
-  /// Whether this reduction leaves each thread with its own part of the sum.
-  bool leaves_parts(ir::OpId reduction) const { return reductions_.contains(reduction); }
+  /// Whether this reduction, done by `op`, leaves each thread with its own part of the sum.
+  bool leaves_parts(OpId op, ir::OpId reduction) const {
+    return reductions_.contains({op, reduction});
+  }
   /// After the initial values were set: all but one thread of a quad begin with 0.
   void begin(Text& text) const;
   /// After the loop: adds up the parts.
   void complete(Text& text) const;
 
  private:
-  std::set<ir::OpId> reductions_;
+  std::set<std::pair<OpId, ir::OpId>> reductions_;
   std::vector<const Variable*> sums_;
 };
 

@@ -25,14 +25,14 @@ class RolePrinter {
   static Result<std::string> print(const View& view, plan::RoleId role, Maps& maps);
 
  private:
-  RolePrinter(const View& view, plan::RoleId id, Maps& maps, Registers registers)
+  RolePrinter(const View& view, plan::RoleId id, Maps& maps, Registers registers, PartialSums sums)
       : view_(view),
         plan_(view.plan()),
         id_(id),
         role_(view.plan()[id]),
         maps_(maps),
         registers_(std::move(registers)),
-        sums_(PartialSums::of(view, id, registers_)),
+        sums_(std::move(sums)),
         scalars_(view, 1, 2) {}
 
   using Steps = std::vector<plan::Step>;

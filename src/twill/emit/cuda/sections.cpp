@@ -237,7 +237,8 @@ Result<Text> RolePrinter::tile() {
 
 Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& maps) {
   TWILL_TRY(Registers registers, Registers::of(view, id));
-  RolePrinter printer(view, id, maps, std::move(registers));
+  TWILL_TRY(PartialSums sums, PartialSums::of(view, id, registers));
+  RolePrinter printer(view, id, maps, std::move(registers), std::move(sums));
   const plan::Role& role = printer.role_;
   TWILL_TRY(const Text body, printer.tile());
   const std::string head = printer.tile_loop_head();

@@ -9,18 +9,6 @@ namespace twill::emit::cuda {
 
 using ir::OpKind;
 
-bool is_view(OpKind kind) {
-  switch (kind) {
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_broadcast:
-    case OpKind::ttg_convert_layout:
-    case OpKind::ttg_memdesc_trans:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_register_tile(ir::Type type) {
   return type->kind == ir::TypeKind::tensor && !type->shape.empty();
 }
@@ -176,19 +164,21 @@ Result<void> View::check_complete() const {
 }
 
 Result<void> View::find_around() {
-  std::map<std::pair<int, int>, ir::OpId> by_place;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
     const Location where = ir::text_location(*program_, op);
-    by_place.try_emplace({where.line, where.column}, op);
+    by_place_.try_emplace({where.line, where.column}, op);
   }
   for (const plan::Outside& outside : plan_->kernel->around) {
-    const auto found = by_place.find({outside.line, outside.column});
-    if (found == by_place.end()) {
-      return fail({input_}, "the plan is of another kernel: it has " + outside.what);
-    }
-    around_.push_back(found->second);
+    TWILL_TRY(const ir::OpId op, op_at({outside.what, outside.line, outside.column}));
+    around_.push_back(op);
   }
   return {};
+}
+
+Result<ir::OpId> View::op_at(const plan::Place& place) const {
+  const auto found = by_place_.find({place.line, place.column});
+  if (found != by_place_.end()) return found->second;
+  return fail({input_}, "the plan is of another kernel: it has " + place.what);
 }
 
 const plan::Outside* View::outside_of(ir::OpId op) const {
@@ -212,11 +202,7 @@ const ir::Carried* View::carried_result(ir::ValueId value) const {
 }
 
 ir::ValueId View::behind_views(ir::ValueId value) const {
-  for (const ir::Op* op = ir::defining_op(*program_, value); op && is_view(op->kind);
-       op = ir::defining_op(*program_, value)) {
-    value = op->operands[0];
-  }
-  return value;
+  return ir::behind_views(*program_, value);
 }
 
 ir::ValueId View::without_ones(ir::ValueId value) const {

@@ -10,11 +10,13 @@
 #include "twill/emit/cuda.h"
 #include "twill/ir/control_flow.h"
 #include "twill/ir/loop.h"
+#include "twill/ir/views.h"
 #include "twill/plan/plan.h"
 
 /// Internal to the CUDA printer: what it asks Program, origins and Plan over and over.
 namespace twill::emit::cuda {
 
+using ir::is_view;
 using problem::OpId;
 
 /// The dimension of a product that one-dimensional tiles run along. Register tiles lie as wgmma
@@ -79,6 +81,9 @@ class View {
   /// The operation that `around[index]` of the plan's kernel is.
   ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }
 
+  /// Fails if there is none, since the plan is of another kernel.
+  Result<ir::OpId> op_at(const plan::Place& place) const;
+
   /// Fails if a load through pointers is not always done, or of elements CUDA has no type for.
   Result<void> check_load(ir::OpId load) const;
   /// Fails if a load cannot be done where its value is wanted, since something is written to global
@@ -115,11 +120,9 @@ class View {
   std::vector<ir::Exit> exits_;
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
-  std::vector<ir::OpId> around_;  ///< by index into the kernel's `around`
+  std::map<std::pair<int, int>, ir::OpId> by_place_;  ///< the first op at a line and column
+  std::vector<ir::OpId> around_;                      ///< by index into the kernel's `around`
 };
-
-/// True for ops that only rename a register tile or a tile in shared memory.
-bool is_view(ir::OpKind kind);
 
 /// True for tensors of rank at least 1 (not for tiles in shared memory).
 bool is_register_tile(ir::Type type);

@@ -191,8 +191,9 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
     const auto from = *view_.program().value(made[i].value).op;
     Text prelude(text.depth()), body(text.depth());
     if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
-      TWILL_TRY_VOID(tiles(step, part, point, prelude, {made[i].value})
-                         .reduce(body, *made[i].variable, from, sums_.leaves_parts(from)));
+      TWILL_TRY_VOID(
+          tiles(step, part, point, prelude, {made[i].value})
+              .reduce(body, *made[i].variable, from, sums_.leaves_parts(*step.op, from)));
       point.latest[made[i].variable->name] = step.instance.offset;
       ++i;
     } else {

@@ -22,9 +22,32 @@ class StaticCheck {
     check_named_barriers();
     for (const Role& role : plan_.roles) check_steps(role);
     for (const Role& role : plan_.roles) check_tail(role);
+    if (plan_.kernel) {
+      for (const PartialSum& sum : plan_.kernel->partial_sums) check_partial_sum(sum);
+    }
   }
 
  private:
+  /// Shares of a sum mean something to the threads that hold them only: until they are added up,
+  /// all that has to do with them is done by one role, in its registers.
+  void check_partial_sum(const PartialSum& sum) {
+    const auto owner = role_of(plan_, sum.sum);
+    const auto wrong = [&](OpId op, std::string_view why) {
+      findings_.add("ownership",
+                    fmt::format("the row sum {} is kept in parts, but {} {}",
+                                plan_.problem[sum.sum].name, plan_.problem[op].name, why));
+    };
+    for (const OpId op : sum.ops) {
+      const Value& value = plan_.values[op.index()];
+      const bool kept = value.home && plan_[*value.home].residence == Residence::registers;
+      if (role_of(plan_, op) != owner) wrong(op, "works on it in another role");
+      if (!kept || plan_[*value.home].role != owner) wrong(op, "leaves its value elsewhere");
+      if (value.staged) wrong(op, "hands its value to other roles");
+    }
+    const auto home = plan_.values[sum.sum.index()].home;
+    if (home && plan_[*home].depth != 1) wrong(sum.sum, "has several copies");
+  }
+
   /// A role may exit only when what it sends off has been read.
   void check_tail(const Role& role) {
     const auto sends = [&](const Step& step) {

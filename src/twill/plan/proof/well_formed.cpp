@@ -119,6 +119,15 @@ class Checker {
       });
       if (!known_ops || value.readers.empty()) wrong(value.what + " is needed by no op there is");
     }
+    for (const PartialSum& sum : kernel.partial_sums) check_partial_sum(sum);
+  }
+
+  void check_partial_sum(const PartialSum& sum) {
+    const std::size_t ops = plan_.problem.ops().size();
+    const bool ascending = std::is_sorted(sum.ops.begin(), sum.ops.end());
+    const bool has_sum = std::find(sum.ops.begin(), sum.ops.end(), sum.sum) != sum.ops.end();
+    if (ascending && has_sum && sum.ops.back().index() < ops) return;
+    wrong("a row sum in parts (" + sum.reduction.what + ") does not name its ops");
   }
 
   /// Threads of its roles access values of the loop that lie in tensor memory.

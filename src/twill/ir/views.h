@@ -1,0 +1,14 @@
+#pragma once
+
+#include "twill/ir/program.h"
+
+namespace twill::ir {
+
+/// True for ops that only rename a register tile or a tile in shared memory: more dimensions of
+/// size 1, rows or columns that are repeated, another layout.
+bool is_view(OpKind kind);
+
+/// What views and changes of layout make `value` of.
+ValueId behind_views(const Program& program, ValueId value);
+
+}  // namespace twill::ir
