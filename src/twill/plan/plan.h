@@ -204,7 +204,7 @@ enum class Scope {
 enum class ChannelKind {
   pipeline,  ///< full and empty mbarriers, one pair per slot
   signal,    ///< full mbarriers only: the way back is ordered by other channels
-  token,     ///< a named barrier: the order of tensor-core work across roles
+  token,     ///< a named barrier: roles take turns, at the tensor core or in a region
 };
 
 /// One direction of waiting between roles. Instance n uses slot n mod depth of its barriers, and
