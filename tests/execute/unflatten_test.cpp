@@ -150,6 +150,9 @@ const Edits kForms[] = {
      {"%k1, %next, %now#1", "%k1, %sum, %now#1"}},
     // It is not begun anew at all: the loop over tiles carries it.
     {{"        scf.yield %zero : f32\n      } else", "        scf.yield %sum : f32\n      } else"}},
+    // Without a step, a constant is stored that the text has no op for.
+    {{"%whole = arith.addf %number, %zero : f32", "%whole = arith.constant 0.0 : f32"},
+     {"%whole = arith.addf %sum, %number : f32", "%whole = arith.maxnumf %sum, %zero : f32"}},
     // The counter itself is read in the steps.
     {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %t"}},
     // What the tile before left is read where the next begins.
@@ -230,6 +233,7 @@ const NearMiss kNearMisses[] = {
      {{"%begin = arith.subi %pid, %c4", "%begin = arith.subi %pid, %c2"}}},
     {"tiles are further apart",
      {{"%tile = arith.addi %before, %c4", "%tile = arith.addi %before, %c2"}}},
+    {"tiles go backwards", {{"%c4 = arith.constant 4", "%c4 = arith.constant -4"}}},
     {"a tile may have no step", {{"%n = arith.maxsi %again, %c1", "%n = arith.addi %again, %c0"}}},
     {"a tile has two steps at least",
      {{"%n = arith.maxsi %again, %c1", "%n = arith.maxsi %again, %c2"}}},

@@ -37,6 +37,15 @@ class Planner {
     return std::nullopt;
   }
 
+  /// Whether it is not known to be 0 or less; no loop has such a step.
+  bool goes_up(ValueId step) const {
+    const auto number = constant_integer(program_, step);
+    return !number || *number > 0;
+  }
+
+  /// Of integers that any loop counts by.
+  static bool is_moderate(std::int64_t number) { return number > -(1 << 30) && number < 1 << 30; }
+
   /// Of ceil((upper - lower) / step), the difference.
   std::optional<ValueId> distance_of(ValueId count, ValueId step) {
     const ValueId narrow = without_extension(program_, count);
@@ -88,11 +97,14 @@ class Planner {
       Bounds bounds{merge.there, std::nullopt, 0, *step};
       const auto from = constant_integer(program_, merge.there);
       const auto by = constant_integer(program_, *step);
-      if (by && *by <= 0) return std::nullopt;
+      if (!goes_up(*step)) return std::nullopt;
       if (number) {
-        if (!from || !by) return std::nullopt;
+        if (!from || !by || !is_moderate(*from) || !is_moderate(*number) || !is_moderate(*by)) {
+          return std::nullopt;
+        }
         bounds.upper_number = *from + *number * *by;
-        return bounds;
+        const bool fits = is_moderate(bounds.upper_number) && type_of(program_, value)->bits >= 32;
+        return fits ? std::optional(bounds) : std::nullopt;
       }
       const auto distance = distance_of(count, *step);
       bounds.upper = distance ? upper_of(*distance, terms_.of(merge.there)) : std::nullopt;
@@ -133,7 +145,7 @@ class Planner {
   void note_index(const Carried& carried) {
     const ValueId next = left(carried);
     const auto step = added(next, carried.argument);
-    if (!step) return;
+    if (!step || !goes_up(*step)) return;
     const auto last = flat_.at_last.find(carried.yielded);
     const ValueId within = last != flat_.at_last.end() ? last->second.elsewhere : carried.yielded;
     const auto merged = flat_.merged_at.find(carried.argument);

@@ -118,6 +118,11 @@ std::optional<double> unary(OpKind kind, double x) {
   }
 }
 
+/// Zeros of which either may be the larger one.
+bool differ_in_sign_alone(double x, double y) {
+  return x == y && std::signbit(x) != std::signbit(y);
+}
+
 std::optional<double> binary(OpKind kind, double x, double y) {
   switch (kind) {
     case OpKind::arith_addf:
@@ -133,10 +138,10 @@ std::optional<double> binary(OpKind kind, double x, double y) {
       return y == 0 ? std::nullopt : std::optional(x / y);
     case OpKind::arith_maxnumf:
     case OpKind::arith_maximumf:
-      return x == y ? std::nullopt : std::optional(std::max(x, y));  // of zeros, either may be it
+      return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::max(x, y));
     case OpKind::arith_minnumf:
     case OpKind::arith_minimumf:
-      return x == y ? std::nullopt : std::optional(std::min(x, y));
+      return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::min(x, y));
     default:
       return std::nullopt;
   }
