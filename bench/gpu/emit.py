@@ -1,9 +1,9 @@
-"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--one-tile REGEX] [--cluster N]
-[--alternatives K]`.
+"""Emits the kernels that are checked and measured: `emit.py --program twill FOLDER [--strategies LIST] [--bf16] [--only REGEX] [--one-tile REGEX] [--ping-pong REGEX]
+[--cluster N] [--alternatives K]`.
 
 Each goes to FOLDER/NAME.STRATEGY, or NAME.STRATEGY.bf16 for the same TTGIR with bf16 in place of f16, which is what Triton
 prints for bf16 inputs: nothing in these kernels depends on which of the two it is. With --one-tile, the kernels that match come with one tile per CTA, too, as
-NAME.STRATEGY-one. What cannot be emitted is listed with the reason.
+NAME.STRATEGY-one; with --ping-pong, those of strategy triton with turns as NAME.triton-turns. What cannot be emitted is listed with the reason.
 """
 import argparse
 import json
@@ -66,6 +66,8 @@ def variants(options, kernel):
     found = [(f"-c{options.cluster}", ["--cluster", str(options.cluster)]) if options.cluster else ("", [])]
     if options.one_tile and re.search(options.one_tile, kernel):
         found.append(("-one", ["--tiles", "one"]))
+    if options.ping_pong and kernel.endswith(".triton") and re.search(options.ping_pong, kernel):
+        found.append(("-turns", ["--ping-pong"]))
     return found
 
 
@@ -78,6 +80,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--instrument", choices=["sections", "steps"], help="with clock stamps; what the model says goes to model.json")
     parser.add_argument("--one-tile", default="", metavar="REGEX", help="of which kernels to emit those with one tile per CTA, too")
+    parser.add_argument("--ping-pong", default="", metavar="REGEX", help="of which kernels of strategy triton to emit those that take turns, too")
     parser.add_argument("--cluster", type=int, choices=[1, 2], help="as `twill emit cuda` has it; stands behind the strategy in the name")
     parser.add_argument("--alternatives", type=int, default=0, help="also the first so many, as strategies alt1, alt2, ...")
     options = parser.parse_args()

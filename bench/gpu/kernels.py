@@ -293,7 +293,8 @@ KERNELS = {
 
 class Kernel:
     """One emitted kernel, compiled. `folder` is NAME.STRATEGY, with .bf16 behind it for bf16 inputs; of the strategy, -c2 is the variant
-    in clusters of two, -one the one with one tile per CTA. What is compiled already, by the same command, is taken as it is."""
+    in clusters of two, -one the one with one tile per CTA, -turns the one whose consumers take turns. What is compiled already, by the
+    same command, is taken as it is."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
