@@ -32,6 +32,10 @@ Then all kernels of strategy twill, 13 in fp16, 16 in bf16 and four attention ke
 racecheck (`check.py --sanitizer`, four sizes each): all 33 clean under all three. The four with one tile per CTA, and those of strategy modulo,
 agree with float64 like the persistent ones.
 
+On 2026-11-23 the same was done for what is printed since: a loop over tiles that Triton flattened and attention that makes its descriptors (five
+strategies fp16, two bf16), and strategy triton with turns; all 25 agree with float64 (2.9e-4, 2.3e-3), 10,000 launches of strategy twill and 200
+of the others gave the same bits, and eight of them were clean under memcheck, synccheck and racecheck.
+
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
 and one lane arrives at the barrier for all, as the memory model allows. The same kernel, changed by hand so that every lane arrives for
@@ -100,6 +104,7 @@ NOTES = """
 | head dimension 64 | 1.0 | 0.94 to 1.015, from the source that is cut in two 0.985 to 1.02. Before: 0.90 at 1024 to 0.975 at 16384 (0.87 to 0.89 with turns and pins); alternative 8: 0.95 to 1.02 |
 | alternatives (`--alternative N`): other structures of the same interval | equal | sustained at 16384, 0.91 to 1.02 of cuDNN for head dimension 128, where none is faster than the optimum by more than measuring scatters; 0.92 to 1.01 for 64, where three of eight are faster by 2 to 4 %. Neither the co-run model nor the simulator ranks them: for 64, in cycles of an iteration, the optimum is simulated at 2104 and measured at 2104, alternative 1 2346 and 1917, alternative 8 2211 and 1951, alternative 4 1823 and 2312. Measuring a dozen takes minutes |
 | turns at the tensor core (ping-pong), which the order assumes | necessary: groups that start together were seen to run 30 % slower | 2647 cycles with, 2530 without at head dimension 128; 2417 and 2074 at 64; equal once. Loads set the groups apart. Plans now have turns only where the simulated loop needs them |
+| turns by Triton's ping-pong heuristics for strategy triton (`--ping-pong`), 2026-11-23 | simulated: 1 % slower at head dimension 128 | sustained, of the same kernel without: head dimension 128 0.5 to 2 % faster at every length; 64 4 % slower at 1024 and 2048, equal at 4096, 5 and 7 % faster at 8192 and 16384 (1.003 and 1.016 of cuDNN) |
 | waits pinned behind the arithmetic they should overlap (a wait that is already complete ends the basic block) | ptxas keeps the overlap | 1 to 11 % slower in six of nine kernels, equal in two, 2.6 % faster in one (modulo, 64): ptxas 13.0 mixes better than the plan. Pins are only printed on request |
 | the wait for the second product as late as its registers allow (by hand) | fewer stalls | 1 % faster once, 1 to 16 % slower otherwise |
 | what comes after the loop computed anew there | no spills | 28 bytes of spills gone; the time moved less than it scatters |
@@ -115,6 +120,7 @@ TITLES = {"h200-newest": "Newest: strategies twill and modulo at all sizes", "h2
           "h200-attention": "Attention at every length: the optimum, modulo, and the best alternatives",
           "h200-alternatives": "Alternatives (alt1, alt2, ...) at the largest size; those that cannot be printed or spill are missing",
           "h200-rowsum": "GEMM + row sum once candidates pay for hand-offs",
+          "h200-flat-made-turns": "Measured later: a loop over tiles that Triton flattened, attention that makes its descriptors, and strategy triton with turns (triton-turns) and without",
           "h200-one-tile": "Attention with one tile per CTA (one) beside the persistent kernel",
           "h200-clusters": "Clusters of two (c2) beside the same kernels without (c1); products measured later than the rest"}
 
@@ -136,8 +142,10 @@ MISSED = """
 Tiles of 128 x 128 miss it by energy, not by cycles. By ncu on an H200, 8192 cubed, a launch at a time: 2.150 million cycles with the tensor
 pipe active in 95.5 % of them, where tiles of 128 x 256 take 2.182 million (94.3 %) and cuBLAS' kernel, 320 x 128, 2.231 million (93.4 %). But they read
 17.2 GB from L2 (it is 60 % busy) where those read 12.9 and 12.2 GB (43 and 37 %), and a product reads a fifth more operand bytes from shared
-memory; so at the power limit they run at 1438 MHz, those at 1559 and 1556: 1.50 ms, 1.40 and 1.43. Dual GEMM by `twill` is 0.001 short of its bar, and a tie
-with `modulo` at the same limit.
+memory; so at the power limit they run at 1438 MHz, those at 1559 and 1556: 1.50 ms, 1.40 and 1.43. A persistent GEMM whose
+source has tiles of 128 x 256 is at 1.008 to 1.022 (`gemm_persistent_flat`). Dual GEMM by `twill` is 0.001 short of its bar (0.002 measured again on
+2026-11-23, when `modulo` had 1.057 again): its plan waits for the first product of an iteration to give its operand back early, which
+`modulo` does once for both, and nothing in the model says that a wait costs.
 """
 
 
