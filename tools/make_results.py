@@ -161,6 +161,14 @@ The sub-tiled attention forward above has the shape of synthetic loops that were
 |---|---|---|---|
 """
 
+TIMED_LOOPS_HEAD = """
+### All loops that were timed
+
+Copied from [decision 0004](decisions/0004-shared-pipes.md), which says what the loops are, what the model gets wrong about the one far off,
+and which tests repeat the table.
+
+"""
+
 HEAD = """# Results
 
 Made by `tools/make_results.py`, which runs `twill` on everything below; nothing here is written by hand. All but the
@@ -326,8 +334,14 @@ def strategy_section(program, machine):
         table += row([title, *cells])
         if path == "fa_fwd/sm_90/d128" and not options:
             timed = TIMED_HEAD + "".join(
-                row([name, f"{rows[name]['simulated']:.0f}", *TIMED[name]]) for name in TIMED)
+                row([name, f"{rows[name]['simulated']:.0f}", *TIMED[name]]) for name in TIMED) + timed_loops()
     return head + table + ("\n" + notes if notes else "") + timed
+
+
+def timed_loops():
+    """The table of the decision, whole."""
+    text = (ROOT / "docs/decisions/0004-shared-pipes.md").read_text()
+    return TIMED_LOOPS_HEAD + re.search(r"^\| loop \|.*?\n(?=\n)", text, re.MULTILINE | re.DOTALL)[0]
 
 
 def renamed(op, names):
