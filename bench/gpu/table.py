@@ -144,8 +144,9 @@ pipe active in 95.5 % of them, where tiles of 128 x 256 take 2.182 million (94.3
 17.2 GB from L2 (it is 60 % busy) where those read 12.9 and 12.2 GB (43 and 37 %), and a product reads a fifth more operand bytes from shared
 memory; so at the power limit they run at 1438 MHz, those at 1559 and 1556: 1.50 ms, 1.40 and 1.43. A persistent GEMM whose
 source has tiles of 128 x 256 is at 1.008 to 1.022 (`gemm_persistent_flat`). Dual GEMM by `twill` is 0.001 short of its bar, which is
-within what measuring scatters: two more runs on 2026-11-23 gave 1.048 and 1.061, `modulo` 1.057 in both. Changed by hand, in the second of them:
-the wait in the middle of an iteration left out, so that both operands are given back behind it, 1.044; with one barrier for both of them, too, 1.072.
+within what measuring scatters: on 2026-11-23 it had 1.048 and 1.061, and on another card 1.048 and, three copies of it in one run, 1.047 to 1.058; `modulo`
+1.057 twice, 1.069, and 1.053 to 1.061. A plan without its wait in the middle of an iteration, both operands given back by one barrier, was faster on the one
+card (1.072 beside 1.061) and slower on the other (1.035 to 1.045), so plans stay as they are.
 """
 
 
