@@ -56,9 +56,8 @@ std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::R
 // Everything the loop's text computes is stated: it is what an op stands for, which one role does,
 // or computed by the roles that need it, or only another name, or needed by nobody.
 TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
-  for (const char* name :
-       {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128", "gemm_persistent/sm_90/128x256x64_flat",
-        "fa_bwd/sm_100/m128n128d128_tmared"}) {
+  for (const char* name : {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128",
+                           "fa_fwd_causal/sm_90/d128", "fa_bwd/sm_100/m128n128d128_tmared"}) {
     SCOPED_TRACE(name);
     const Request request = request_of(name);
     const auto planned = plan_loop(request);

@@ -483,20 +483,4 @@ Result<void> add_surroundings(plan::Setting& setting, const Kernel& kernel,
   return Surroundings(setting, kernel, outcome).run(tiles);
 }
 
-std::optional<std::string> products_elsewhere(const Kernel& kernel) {
-  const ir::Program& program = kernel.program;
-  const std::vector<ir::OpId> inside = ir::walk(program, kernel.choice.loop);
-  const std::set<ir::OpId> planned(inside.begin(), inside.end());
-  std::vector<std::string> others;
-  for (std::size_t i = 0; i < program.op_count(); ++i) {
-    const ir::OpId id(i);
-    if (!ir::mma_operands(program.op(id)) || planned.contains(id)) continue;
-    const Location where = ir::text_location(program, id);
-    others.push_back(fmt::format("{} @ {}:{}", program.op(id).name, where.line, where.column));
-  }
-  if (others.empty()) return std::nullopt;
-  return fmt::format("not planned, and not pipelined: products outside of the loop ({})",
-                     fmt::join(others, ", "));
-}
-
 }  // namespace twill::driver

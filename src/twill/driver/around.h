@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "twill/driver/kernel.h"
 #include "twill/plan/make.h"
 #include "twill/report/outcome.h"
@@ -16,9 +13,5 @@ namespace twill::driver {
 /// Precondition: `outcome` is of that kernel's loop.
 Result<void> add_surroundings(plan::Setting& setting, const Kernel& kernel,
                               const report::Outcome& outcome, TileWalk tiles);
-
-/// A sentence on products outside of the loop, of which a plan has no steps: those before it or
-/// behind it, or of another loop. Nothing without any.
-std::optional<std::string> products_elsewhere(const Kernel& kernel);
 
 }  // namespace twill::driver

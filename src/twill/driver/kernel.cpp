@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/operands.h"
 #include "twill/ir/unflatten.h"
 
 namespace twill::driver {
@@ -97,6 +99,22 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
   }
   if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
   return posed;
+}
+
+std::optional<std::string> products_elsewhere(const Kernel& kernel) {
+  const ir::Program& program = kernel.program;
+  const std::vector<ir::OpId> inside = ir::walk(program, kernel.choice.loop);
+  const std::set<ir::OpId> planned(inside.begin(), inside.end());
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < program.op_count(); ++i) {
+    const ir::OpId id(i);
+    if (!ir::mma_operands(program.op(id)) || planned.contains(id)) continue;
+    const Location where = ir::text_location(program, id);
+    others.push_back(fmt::format("{} @ {}:{}", program.op(id).name, where.line, where.column));
+  }
+  if (others.empty()) return std::nullopt;
+  return fmt::format("not planned, and not pipelined: products outside of the loop ({})",
+                     fmt::join(others, ", "));
 }
 
 }  // namespace twill::driver

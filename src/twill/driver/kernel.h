@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,9 @@ struct PosedKernel {
 
 /// Extracts one Problem per pool. Fails if that fails for every pool.
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate);
+
+/// A sentence on products outside of the loop, of which a plan has no steps: those before it or
+/// behind it, or of another loop. Nothing without any.
+std::optional<std::string> products_elsewhere(const Kernel& kernel);
 
 }  // namespace twill::driver

@@ -85,7 +85,7 @@ class Beside {
       : body_(body), program_(*body.program) {
     for (const ir::OpId op : ir::walk(program_, body.loop.op)) beside_.insert(op);
     for (const std::vector<Source>& its : sources) {
-      for (const Source& source : its) beside_.erase(source.op);
+      for (const Source& source : its) stands_for(source.op);
     }
   }
 
@@ -102,6 +102,11 @@ class Beside {
   }
 
  private:
+  /// All of it, such as what a reduction combines with.
+  void stands_for(ir::OpId id) {
+    for (const ir::OpId inner : ir::walk(program_, id)) beside_.erase(inner);
+  }
+
   void open_operands(ir::OpId id) {
     for (const ir::OpId inner : ir::walk(program_, id)) {
       const auto& operands = program_.op(inner).operands;

@@ -1,5 +1,5 @@
+#include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -61,13 +61,11 @@ class Node {
     return member.number();
   }
   Result<std::int64_t> number() const {
-    const Json& json = *json_;
-    const bool fits = json.is_number_integer() &&
-                      (!json.is_number_unsigned() ||
-                       json.get<std::uint64_t>() <=
-                           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    const bool fits =
+        json_->is_number_integer() &&
+        (!json_->is_number_unsigned() || json_->get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
     if (!fits) return wrong("is not an integer of 64 bits");
-    return json.get<std::int64_t>();
+    return json_->get<std::int64_t>();
   }
   Result<std::vector<std::int64_t>> numbers(const char* name) const {
     TWILL_TRY(const std::vector<Node> nodes, list(name));
@@ -358,15 +356,22 @@ Result<void> read_limits(const Node& root, Plan& plan) {
   return {};
 }
 
+/// Of an op in the TTGIR.
+template <class Placed>
+Result<void> read_place(const Node& node, Placed& placed) {
+  TWILL_TRY(placed.what, node.text("what"));
+  TWILL_TRY(placed.line, node.small("line"));
+  TWILL_TRY(placed.column, node.small("column"));
+  return {};
+}
+
 Result<Outside> read_outside(const Node& node, const Known& scope) {
   using M = Mechanism;
   Outside outside;
   TWILL_TRY(const std::string when, node.text("when"));
   if (when != "before" && when != "after") return node.wrong("is neither before nor after");
   outside.when = when == "before" ? Outside::When::before : Outside::When::after;
-  TWILL_TRY(outside.what, node.text("what"));
-  TWILL_TRY(outside.line, node.small("line"));
-  TWILL_TRY(outside.column, node.small("column"));
+  TWILL_TRY_VOID(read_place(node, outside));
   TWILL_TRY(outside.mechanism, node.named("mechanism", {M::threads, M::scoreboard, M::tma_load,
                                                         M::cp_async, M::bulk_store}));
   TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
@@ -383,22 +388,15 @@ Result<Outside> read_outside(const Node& node, const Known& scope) {
   return outside;
 }
 
-Result<Place> read_place(const Node& sum, const char* name) {
-  TWILL_TRY(const Node node, sum.at(name));
-  Place place;
-  TWILL_TRY(place.what, node.text("what"));
-  TWILL_TRY(place.line, node.small("line"));
-  TWILL_TRY(place.column, node.small("column"));
-  return place;
-}
-
 Result<PartialSum> read_partial_sum(const Node& node, const Known& scope) {
   PartialSum sum;
   TWILL_TRY(const std::size_t made, node.reference("sum", scope.ops));
   sum.sum = OpId(made);
   TWILL_TRY(sum.ops, read_references<OpId>(node, "ops", scope.ops));
-  TWILL_TRY(sum.reduction, read_place(node, "reduction"));
-  TWILL_TRY(sum.addition, read_place(node, "addition"));
+  TWILL_TRY(const Node reduction, node.at("reduction"));
+  TWILL_TRY_VOID(read_place(reduction, sum.reduction));
+  TWILL_TRY(const Node addition, node.at("addition"));
+  TWILL_TRY_VOID(read_place(addition, sum.addition));
   return sum;
 }
 
@@ -417,16 +415,12 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
   TWILL_TRY(const std::vector<Node> around, node.list("around"));
   TWILL_TRY_VOID(read_all(around, scope, read_outside, kernel.around));
-  if (node.has("partial_sums")) {  // files of before have none
-    TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
-    TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));
-  }
+  TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
+  TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));
   TWILL_TRY(const std::vector<Node> values, node.list("rematerialized"));
   for (const Node& item : values) {
     Rematerialized value;
-    TWILL_TRY(value.what, item.text("what"));
-    TWILL_TRY(value.line, item.small("line"));
-    TWILL_TRY(value.column, item.small("column"));
+    TWILL_TRY_VOID(read_place(item, value));
     TWILL_TRY(value.readers, read_references<OpId>(item, "readers", scope.ops));
     TWILL_TRY(value.roles, read_references<RoleId>(item, "roles", scope.roles));
     kernel.rematerialized.push_back(std::move(value));
