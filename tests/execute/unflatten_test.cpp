@@ -276,5 +276,32 @@ TEST(Unflatten, LinesStay) {
   }
 }
 
+// Protects: chains of computations have any length, and texts any number of loops.
+TEST(Unflatten, LongTextsAreNoTrouble) {
+  const std::string flat = text_of(std::string(TWILL_SOURCE_DIR) +
+                                   "/kernels/gemm_persistent/sm_90/128x256x64_flat.pre.ttgir");
+  const std::string steps = "      %12 = arith.maxsi %11, %c1_i32 : i32\n";
+  constexpr int kLength = 100'000;
+  std::string chain = "      %h0 = arith.addi %11, %c1_i32 : i32\n";
+  for (int i = 1; i < kLength; ++i) {
+    chain += "      %h" + std::to_string(i) + " = arith.addi %h" + std::to_string(i - 1) +
+             ", %c1_i32 : i32\n";
+  }
+  std::string deep = flat;
+  deep.replace(
+      deep.find(steps), steps.size(),
+      chain + "      %12 = arith.maxsi %h" + std::to_string(kLength - 1) + ", %c1_i32 : i32\n");
+  EXPECT_TRUE(ir::unflatten(read(deep)));
+
+  std::string loops;
+  for (int i = 0; i < 20'000; ++i) {
+    loops += "    scf.for %q" + std::to_string(i) +
+             " = %c0_i32 to %c64_i32 step %c1_i32  : i32 {\n      scf.yield\n    }\n";
+  }
+  std::string many = flat;
+  many.insert(many.rfind("    tt.return"), loops);
+  EXPECT_TRUE(ir::unflatten(read(many)));  // looks at each a few times: minutes otherwise
+}
+
 }  // namespace
 }  // namespace twill::execute

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace twill::ir {
@@ -227,12 +228,24 @@ Terms::Term Terms::minus(Term a, Term b, Type type) {
   return term;
 }
 
+/// Without recursion, since texts may have chains of any length.
 Terms::Term Terms::of(ValueId value) {
-  const auto known = known_.find(value);
-  if (known != known_.end()) return known->second;
-  const Term term = compute(value);
-  known_.emplace(value, term);
-  return term;
+  std::vector<ValueId> open = {value};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    const std::size_t waiting = open.size();
+    if (!known_.contains(next)) {
+      const Op* op = defining_op(program_, next);
+      if (op != nullptr && is_computation(*op)) {
+        std::copy_if(op->operands.begin(), op->operands.end(), std::back_inserter(open),
+                     [&](ValueId operand) { return !known_.contains(operand); });
+      }
+    }
+    if (open.size() > waiting) continue;
+    if (!known_.contains(next)) known_.emplace(next, compute(next));
+    open.pop_back();
+  }
+  return known_.at(value);
 }
 
 std::optional<Terms::Term> Terms::constant(ValueId value) {
@@ -253,11 +266,11 @@ Terms::Term Terms::compute(ValueId value) {
   const Op* op = defining_op(program_, value);
   if (op == nullptr || !is_computation(*op)) return symbol();
   if (op->kind == OpKind::ttg_convert_layout && op->operands.size() == 1) {
-    return of(op->operands[0]);
+    return known_.at(op->operands[0]);
   }
   if (const auto term = constant(value)) return *term;
   std::vector<Term> operands;
-  for (const ValueId operand : op->operands) operands.push_back(of(operand));
+  for (const ValueId operand : op->operands) operands.push_back(known_.at(operand));
   const Type type = type_of(program_, value);
   if (op->kind == OpKind::arith_addi) return plus(operands[0], operands[1], type);
   if (op->kind == OpKind::arith_subi) return minus(operands[0], operands[1], type);

@@ -53,6 +53,7 @@ class Terms {
     Term left = 0;
     Term right = 0;
   };
+  /// Precondition: its operands are known.
   Term compute(ValueId value);
   std::optional<Term> constant(ValueId value);
   std::optional<Term> folded(const Op& op, const std::vector<Term>& operands, Type type);

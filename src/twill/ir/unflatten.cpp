@@ -53,26 +53,26 @@ std::optional<Program> with_loop_unflattened(const Program& program, const Loop&
   return around ? without_guard(*nest, *around, *inner) : std::nullopt;
 }
 
+/// The first loop that is flat, with its nest, and the line where it stood.
+std::optional<Unflattened> with_first_unflattened(const Program& program) {
+  for (const Loop& loop : loops(program, program.module())) {
+    auto made = with_loop_unflattened(program, loop);
+    if (made) return Unflattened{*std::move(made), {program.op(loop.op).line}};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Unflattened> unflatten(const Program& program) {
-  std::optional<Unflattened> found;
-  std::size_t next = 0;
-  for (;;) {
-    const Program& now = found ? found->program : program;
-    const std::vector<Loop> all = loops(now, now.module());
-    if (next >= all.size()) return found;
-    auto made = with_loop_unflattened(now, all[next]);
-    if (!made) {
-      ++next;
-      continue;
-    }
-    const int line = now.op(all[next].op).line;
-    std::vector<int> lines = found ? std::move(found->lines) : std::vector<int>();
-    lines.push_back(line);
-    found.emplace(Unflattened{*std::move(made), std::move(lines)});
-    next = 0;
+  auto found = with_first_unflattened(program);
+  while (found) {
+    auto next = with_first_unflattened(found->program);
+    if (!next) break;
+    found->program = std::move(next->program);
+    found->lines.push_back(next->lines.front());
   }
+  return found;
 }
 
 }  // namespace twill::ir

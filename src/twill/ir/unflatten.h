@@ -22,7 +22,7 @@ struct Unflattened {
 /// loops stand at the line of the flat one; everything else keeps its line.
 ///
 /// Precondition of the equality: sizes are not negative, and numbers of iterations do not overflow.
-/// nullopt: there is no such loop. Cost: linear in the Program, for each of its loops.
+/// nullopt: there is no such loop. Cost: linear in the Program, once more for each flat loop.
 std::optional<Unflattened> unflatten(const Program& program);
 
 }  // namespace twill::ir
