@@ -1,7 +1,10 @@
 #include "twill/emit/cuda/view.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/ir/operands.h"
 
@@ -70,6 +73,7 @@ Result<View> View::of(const KernelParts& parts) {
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::tt_func);
   if (!function) return view.refuse(parts.loop, "stands in no function");
   view.function_ = *function;
+  TWILL_TRY_VOID(view.check_chains());
   const auto parent = ir::parent(parts.program, parts.loop);
   if (parent != function) {
     view.outer_ = ir::as_loop(parts.program, *parent);
@@ -93,6 +97,32 @@ Result<View> View::of(const KernelParts& parts) {
   TWILL_TRY_VOID(view.check_complete());
   view.orient();
   return view;
+}
+
+/// Fails for chains of operands that are longer than the stack is made for; nobody writes such.
+Result<void> View::check_chains() const {
+  constexpr int kLongest = 2000;
+  std::map<ir::ValueId, int> behind;
+  for (const ir::OpId id : ir::walk(*program_, function_)) {
+    const ir::Op& op = program_->op(id);
+    int longest = 0;
+    for (const ir::ValueId operand : op.operands) {
+      const auto known = behind.find(operand);
+      if (known != behind.end()) longest = std::max(longest, known->second);
+    }
+    if (longest > kLongest) {
+      return refuse(id, fmt::format("stands behind a chain of more than {} operations", kLongest));
+    }
+    for (const ir::ValueId result : op.results) {
+      behind[result] = std::max(behind[result], longest + 1);
+    }
+    const auto around = ir::parent(*program_, id);
+    if (!op.results.empty() || !around) continue;
+    for (const ir::ValueId result : program_->op(*around).results) {  // of what a region yields
+      behind[result] = std::max(behind[result], longest + 1);
+    }
+  }
+  return {};
 }
 
 /// Fails for a loop over the steps of all tiles, one tile after the other: what follows each tile

@@ -99,6 +99,7 @@ class View {
   std::string words(ir::OpId op) const;
 
  private:
+  Result<void> check_chains() const;
   Result<void> check_nested() const;
   Result<void> find_exits();
   Result<void> find_around();
