@@ -217,12 +217,17 @@ void Recorder::refuted(Literal assumption) {
                 proof.steps.size(),
                 proof.numbers.size()};
   Refutations& known = refutations_[ways_];
-  if (assumption == solve::kTrue) {
+  if (assumption == solve::kTrue && it.subject.given.empty()) {
     const bool best = !known.interval || known.interval->subject.interval < it.subject.interval;
-    if (best && it.subject.given.empty()) known.interval = std::move(it);
+    if (best) known.interval = std::move(it);
     return;
   }
-  it.subject.refuted = limit_of(assumption);
+  if (assumption == solve::kTrue) {  // nothing keeps all that is given: the last of it goes too far
+    it.subject.refuted = it.subject.given.back();
+    it.subject.given.pop_back();
+  } else {
+    it.subject.refuted = limit_of(assumption);
+  }
   if (!it.subject.refuted) return;
   const auto [place, fresh] = known.limits.try_emplace(it.subject.refuted->kind);
   const certify::Subject& before = place->second.subject;

@@ -76,9 +76,9 @@ bool Engine::prepare() {
   return imply_from_graph();
 }
 
-/// The most active open variable that matters, kTrue if there is none. An atom gets the value it has in the
-/// current solution of the difference graph (which then need not change), others the one they had
-/// last.
+/// The most active open variable that matters, kTrue if there is none. An atom gets the value it
+/// has in the current solution of the difference graph (which then need not change), others the one
+/// they had last.
 Literal Engine::pick() {
   while (!order_.empty()) {
     const std::uint32_t variable = order_.take_first();

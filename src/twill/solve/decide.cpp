@@ -26,7 +26,7 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
     if (candidate.min_ii.value > most) continue;
     const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
     Search search(candidate, budget, options.proof, no_report);
-    auto found = search.decide_below(values);
+    auto found = search.decide_below(values, 1);
     decision.work = budget.work();
     if (found.outcome == Outcome::stopped) decision.decided = Decided::undecided;
     if (found.outcome != Outcome::satisfied) continue;

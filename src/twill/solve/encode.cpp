@@ -74,8 +74,14 @@ void Encoding::tell_subject(const SubTiles& sub_tiles) {
 }
 
 /// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
-Literal Encoding::literal(const Meaning& meaning) {
-  const Literal literal = engine_.add_literal();
+Literal Encoding::literal(const Meaning& meaning) { return named(engine_.add_literal(), meaning); }
+
+/// A new literal that is true at least if the schedule is as it says.
+Literal Encoding::consequence(const Meaning& meaning) {
+  return named(engine_.add_consequence(), meaning);
+}
+
+Literal Encoding::named(Literal literal, const Meaning& meaning) {
   meanings_.emplace_back(literal, meaning);
   if (proof_ != nullptr) proof_->meaning(literal, meaning);
   return literal;
@@ -224,8 +230,8 @@ void Encoding::add_existence() {
       add_clause(moved, {});
     }
     exists_.push_back(exists);
-    const bool too_long = (task.unit && task.occupancy > ii_) ||
-                          (instance_.one_stream && task.issue > ii_);
+    const bool too_long =
+        (task.unit && task.occupancy > ii_) || (instance_.one_stream && task.issue > ii_);
     if (!task.always() && too_long) engine_.add_clause({~exists});
   }
 }
@@ -387,7 +393,7 @@ Literal Encoding::waits_literal(std::size_t op) {
   if (std::count(all.begin(), all.end(), kFalse) == static_cast<std::ptrdiff_t>(all.size())) {
     return kFalse;
   }
-  const Literal waits = literal({Meaning::Kind::waits, op, 0, 0});
+  const Literal waits = consequence({Meaning::Kind::waits, op, 0, 0});
   for (const Literal elsewhere : all) add_clause({}, {waits, ~elsewhere});
   return waits;
 }

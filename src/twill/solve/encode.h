@@ -36,9 +36,9 @@ namespace twill::solve {
 /// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
 /// search repeated with more if it does not pass.
 ///
-/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused where
-/// they do not exist, so their nodes are free there. Groups alone decide which exist, so nothing of
-/// this depends on II.
+/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused
+/// where they do not exist, so their nodes are free there. Groups alone decide which exist, so
+/// nothing of this depends on II.
 ///
 /// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
 /// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
@@ -84,6 +84,8 @@ class Encoding {
   using Guards = std::vector<Literal>;  ///< literals one of which excuses from a constraint
 
   Literal literal(const Meaning& meaning);
+  Literal consequence(const Meaning& meaning);
+  Literal named(Literal literal, const Meaning& meaning);
   void add_at_most(const Meaning& meaning, std::span<const Term> terms, std::int64_t bound);
   void tell_subject(const SubTiles& sub_tiles);
 
@@ -155,8 +157,8 @@ class Encoding {
   std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
   std::vector<Literal> exists_;                 ///< by op: kTrue but for hand-offs
   std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked
-  std::vector<Literal> used_;                   ///< by group: true iff it has an op
-  std::vector<Literal> crossings_;              ///< one per value and receiving group; once built
+  std::vector<Literal> used_;                           ///< by group: true iff it has an op
+  std::vector<Literal> crossings_;  ///< one per value and receiving group; once built
   bool crossings_built_ = false;
   std::vector<std::pair<Literal, Meaning>> meanings_;  ///< of literals that are no atoms, in order
   std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked

@@ -28,13 +28,13 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
     for (std::size_t group = 0; group < instance_.group_count(); ++group) {
       const Literal home = in_group_[value][group];
       const auto& reads = instance_.reads[value];
-      const bool possible = home != kTrue && std::any_of(reads.begin(), reads.end(), [&](auto& it) {
-                              return instance_.tasks[it.reader].home !=
-                                         instance_.tasks[value].home &&
-                                     in_group_[it.reader][group] != kFalse;
-                            });
+      const bool possible =
+          home != kTrue && std::any_of(reads.begin(), reads.end(), [&](auto& it) {
+            return instance_.tasks[it.reader].home != instance_.tasks[value].home &&
+                   in_group_[it.reader][group] != kFalse;
+          });
       if (!possible) continue;
-      const Literal crosses = literal({Meaning::Kind::crosses, value, group, 0});
+      const Literal crosses = consequence({Meaning::Kind::crosses, value, group, 0});
       for (const Read& read : reads) {
         if (instance_.tasks[read.reader].home == instance_.tasks[value].home) continue;
         add_clause({}, {home, ~in_group_[read.reader][group], crosses});

@@ -35,8 +35,7 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
   const auto kind = shared == kTrue ? Meaning::Kind::alive : Meaning::Kind::held;
-  const Literal alive = literal({kind, value, event, copy});
-  engine_.matters_if(alive, exists_[value], exists_[event]);
+  const Literal alive = consequence({kind, value, event, copy});
   for (const Read& read : instance_.reads[value]) {
     count_read(value, read, event, copy, shared, alive);
   }
@@ -138,11 +137,11 @@ void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int
     if (shared[i] == kFalse) continue;
     const Literal alive = copy_alive(accumulator.ops[i], event, 1, shared[i]);
     const auto position = static_cast<std::int64_t>(i);
-    const Literal counts = literal({Meaning::Kind::counts, number, event, position});
+    const Literal counts = consequence({Meaning::Kind::counts, number, event, position});
     add_clause({}, {~alive, together, counts});
     add_clause({}, {~alive, ~before, counts});
     terms.push_back({accumulator.amount, counts});
-    const Literal next = literal({Meaning::Kind::before, number, event, position});
+    const Literal next = consequence({Meaning::Kind::before, number, event, position});
     add_clause({}, {~alive, next});
     add_clause({}, {~before, next});
     before = next;
@@ -224,7 +223,7 @@ Cycles Encoding::extra_abroad(std::size_t value, const Read& read) const {
 Literal Encoding::leaves_group(std::size_t value, std::size_t group) {
   const Literal here = in_group_[value][group];
   if (here == kFalse) return kFalse;
-  const Literal leaves = literal({Meaning::Kind::leaves, value, group, 0});
+  const Literal leaves = consequence({Meaning::Kind::leaves, value, group, 0});
   for (const Read& read : instance_.reads[value]) {
     if (extra_abroad(value, read) <= 0) continue;
     add_clause({}, {~here, same_group(value, read.reader), leaves});

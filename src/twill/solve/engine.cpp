@@ -14,7 +14,7 @@ Engine::Engine(ProofSink* proof, std::string_view title)
   assign(kTrue, {});
 }
 
-Literal Engine::add_literal() {
+Literal Engine::add_literal(bool decided) {
   const Literal literal(static_cast<std::uint32_t>(levels_.size()), false);
   values_.insert(values_.end(), 2, 0);
   watches_.resize(watches_.size() + 2);
@@ -24,7 +24,7 @@ Literal Engine::add_literal() {
   phases_.push_back(0);
   matters_if_.push_back({kTrue, kTrue});
   marks_.push_back(Mark::none);
-  order_.add_variable();
+  order_.add_variable(decided);
   order_.insert(literal.variable());
   return literal;
 }

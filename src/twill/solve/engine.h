@@ -52,7 +52,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  Literal add_literal();
+  Literal add_literal() { return add_literal(true); }
+  /// A literal that constraints can only make true: in clauses it is positive where the others are
+  /// what it follows from, negative where another such literal follows, and in at-most constraints
+  /// it is positive. So the search never decides it, and it is false where nothing made it true.
+  Literal add_consequence() { return add_literal(false); }
   /// The search will try this first; a hint, no constraint.
   void suggest(Literal literal) {
     phases_[literal.variable()] = static_cast<std::int8_t>(literal.negative() ? -1 : 1);
@@ -127,6 +131,7 @@ class Engine {
   std::uint32_t trail_size() const { return static_cast<std::uint32_t>(trail_.size()); }
 
   // engine.cpp: constraints and propagation
+  Literal add_literal(bool decided);
   void add_simplified(std::span<const Literal> literals, std::uint32_t glue);
   void attach(ClauseArena::Reference clause);
   void assign(Literal literal, Reason reason);

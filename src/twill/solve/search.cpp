@@ -35,6 +35,13 @@ constexpr Cycles kFirstStep = 16;
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
+/// Work that an objective after the II may cost, or this part of the limit if that is more. Of 128
+/// loops posed from attention kernels, those that are decided took up to 74 million units, and the
+/// others end as they are with three times as much: what is open then is some cycles of length, in
+/// a group that is filled to the last cycle.
+constexpr std::uint64_t kEnoughForObjective = 80'000'000;
+constexpr std::uint64_t kPartForObjective = 8;
+
 /// Loops with more ops begin with a schedule that is found without search.
 constexpr std::size_t kManyOps = 100;
 
@@ -52,6 +59,7 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
       instance_(instance_of(candidate.problem)),
       sub_tiles_(find_sub_tiles(candidate.problem)),
       exclusion_(std::move(exclusion)),
+      least_(exclusion_.least),
       copies_(kFirstCopies) {
   if (proof_ != nullptr) proof_->combination(candidate.ways);
 }
@@ -70,7 +78,6 @@ void Search::start_from(Schedule start) {
 Interval Search::find_interval(std::optional<Cycles> worst) {
   Interval interval;
   interval.bound = bound_without_search();
-  if (!exclusion_.least.empty()) interval.bound = std::max(interval.bound, exclusion_.least[0]);
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
   // The next best is often no slower; and what a guess is about may not be needed.
@@ -95,6 +102,14 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   return interval;
 }
 
+Interval Search::lower_interval(Schedule schedule, Cycles bound) {
+  Interval interval;
+  interval.schedule = std::move(schedule);
+  interval.bound = bound;
+  descend(interval);
+  return interval;
+}
+
 /// What may not be found again is not looked for.
 std::optional<Schedule> Search::greedy_start() const {
   if (!exclusion_.structures.empty()) return std::nullopt;
@@ -103,27 +118,40 @@ std::optional<Schedule> Search::greedy_start() const {
 
 /// A lower bound on the II.
 Cycles Search::bound_without_search() const {
-  return std::max(candidate_.min_ii.value, load_bound(instance_));
+  const Cycles known = least_.empty() ? 1 : least_.front();
+  return std::max({candidate_.min_ii.value, load_bound(instance_), known});
 }
 
-Search::Found Search::decide(Cycles ii) {
-  if (ii < bound_without_search()) return {Outcome::refuted, std::nullopt};
-  const Outcome outcome = try_interval(ii, kNoLimit);
-  return {outcome, outcome == Outcome::satisfied ? found_ : std::nullopt};
+/// The question with more and more effort, until it is decided or that much work is done.
+template <typename Question>
+Outcome Search::insist(std::uint64_t until, const Question& question) {
+  if (until >= budget_.work_limit()) return question(kNoLimit);
+  for (std::uint64_t effort = kFirstEffort;; effort *= kMoreEffort) {
+    const Outcome outcome = question(effort);
+    if (outcome != Outcome::stopped || !may_spend_more(until)) return outcome;
+  }
 }
 
 /// A schedule that is better is so at some level, with the levels before at most at their values.
-Search::Found Search::decide_below(std::span<const std::int64_t> values) {
+Search::Found Search::decide_below(std::span<const std::int64_t> values, std::uint64_t parts) {
+  std::uint64_t until = share(parts);
   const Cycles ii = values.front();
-  Found below = decide(ii - 1);
-  if (ii < bound_without_search()) return below;
+  Found below{Outcome::refuted, std::nullopt, bound_without_search()};
+  if (below.bound < ii) {
+    below.outcome = insist(until, [&](auto effort) { return try_interval(ii - 1, effort); });
+  }
+  if (below.outcome == Outcome::refuted) below.bound = std::max(below.bound, ii);
+  if (below.bound > ii) return below;
   const auto objectives = instance_.problem->objectives();
   for (std::size_t i = 1; i < values.size() && below.outcome == Outcome::refuted; ++i) {
-    const Objective objective = objectives[i - 1];
-    if (values[i] > least_possible(objective, ii)) {
-      below.outcome = try_limit(ii, {objective, values[i] - 1}, kNoLimit);
+    const Limit less = {objectives[i - 1], values[i] - 1};
+    if (less.second >= least_known(less.first, ii)) {
+      until = objective_share(parts);
+      below.outcome = insist(until, [&](auto effort) { return try_limit(ii, less, effort); });
     }
-    fix({objective, values[i]});
+    if (below.outcome == Outcome::satisfied)
+      least_ = {values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(i))};
+    fix({less.first, values[i]});
   }
   if (below.outcome == Outcome::satisfied) below.schedule = found_;
   encoding_.reset();
@@ -186,6 +214,12 @@ bool Search::may_spend_more(std::uint64_t until) const {
 std::uint64_t Search::share(std::uint64_t parts) const {
   const std::uint64_t limit = std::max(budget_.work_limit(), budget_.work());
   return budget_.work() + (limit - budget_.work()) / parts;
+}
+
+std::uint64_t Search::objective_share(std::uint64_t parts) const {
+  const std::uint64_t most =
+      std::max(kEnoughForObjective, budget_.work_limit() / kPartForObjective);
+  return std::min(share(parts), budget_.work() + most);
 }
 
 /// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.
@@ -274,9 +308,9 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   ObjectiveValue level;
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
-  level.bound = std::max(least_possible(objective, ii), proven_least(ii));
+  level.bound = least_known(objective, ii);
   // As for II, but half way.
-  const std::uint64_t until = share(levels_left);
+  const std::uint64_t until = objective_share(levels_left);
   std::uint64_t effort = kFirstEffort;
   std::int64_t open = level.bound;
   for (bool half_way = false; level.bound < level.value && may_spend_more(until);
@@ -364,14 +398,14 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
   return 0;
 }
 
-/// What is known of the next level if the levels before are no better than they can be.
-std::int64_t Search::proven_least(Cycles ii) const {
-  const std::vector<std::int64_t>& least = exclusion_.least;
-  if (least.size() < fixed_.size() + 2 || ii != least[0]) return 0;
+/// What is known of the next level, whose objective it is, without search.
+std::int64_t Search::least_known(Objective objective, Cycles ii) const {
+  const std::int64_t least = least_possible(objective, ii);
+  if (least_.size() < fixed_.size() + 2 || ii != least_[0]) return least;
   for (std::size_t i = 0; i < fixed_.size(); ++i) {
-    if (fixed_[i].second != least[i + 1]) return 0;
+    if (fixed_[i].second != least_[i + 1]) return least;
   }
-  return least[fixed_.size() + 1];
+  return std::max(least, least_[fixed_.size() + 1]);
 }
 
 /// A lower bound that needs no search.

@@ -44,16 +44,18 @@ class Search {
   /// The least II; of interest only if it is at most `worst`.
   Interval find_interval(std::optional<Cycles> worst);
 
-  /// Whether there is a schedule at `ii`, and one of that II or less if so.
   struct Found {
     Outcome outcome = Outcome::stopped;
     std::optional<schedule::Schedule> schedule;
+    Cycles bound = 1;  ///< no schedule has a smaller II
   };
-  Found decide(Cycles ii);
   /// Whether there is a schedule whose II and objectives, in the order of the Problem, are
   /// lexicographically less than `values`, which starts with an II and may end early. What is found
-  /// is such a schedule.
-  Found decide_below(std::span<const std::int64_t> values);
+  /// is such a schedule. Takes one of so many parts of the work that is left, and at least a try at
+  /// each question.
+  Found decide_below(std::span<const std::int64_t> values, std::uint64_t parts);
+  /// The least II, from this schedule of the candidate on.
+  Interval lower_interval(schedule::Schedule schedule, Cycles bound);
 
   /// Minimizes the objectives of the Problem in their order at the schedule's II, which should be
   /// the least; improves the schedule on the way. If the budget ends it, the rest is not proven.
@@ -67,7 +69,8 @@ class Search {
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
-  std::int64_t proven_least(Cycles ii) const;
+  template <typename Question>
+  Outcome insist(std::uint64_t until, const Question& question);
   void teach(Encoding& encoding, Cycles ii) const;
   void keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome);
   bool may_hand_on() const { return proof_ == nullptr && exclusion_.structures.empty(); }
@@ -78,8 +81,10 @@ class Search {
   Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
   bool may_spend_more(std::uint64_t until) const;
   std::uint64_t share(std::uint64_t parts) const;
+  std::uint64_t objective_share(std::uint64_t parts) const;
   Literal literal_of(Limit limit);
   std::int64_t measure(problem::Objective objective, const schedule::Schedule& schedule) const;
+  std::int64_t least_known(problem::Objective objective, Cycles ii) const;
   std::int64_t least_possible(problem::Objective objective, Cycles ii) const;
   schedule::ObjectiveValue minimize(problem::Objective objective, std::size_t levels_left,
                                     schedule::Schedule& schedule);
@@ -91,6 +96,7 @@ class Search {
   Instance instance_;
   SubTiles sub_tiles_;
   Exclusion exclusion_;
+  std::vector<std::int64_t> least_;    ///< what is proven of II and objectives: no schedule is less
   std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
   std::int64_t copies_;                ///< counted per value
   bool given_start_ = false;           ///< of this candidate or another

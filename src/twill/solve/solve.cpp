@@ -43,13 +43,14 @@ class Solver {
     const Candidates candidates = candidates_of(problem_, sub_tiles_, options_.most_combinations);
     complete_ = candidates.all;
     single_ = candidates.tried.size() == 1 && candidates.all;
-    for (const Candidate& candidate : candidates.tried) visit(candidate);
+    std::size_t left = candidates.tried.size();
+    for (const Candidate& candidate : candidates.tried) visit(candidate, left--);
     if (!candidates.all) bound_ = min_ii.value;
     return conclude(min_ii);
   }
 
  private:
-  void visit(const Candidate& candidate) {
+  void visit(const Candidate& candidate, std::size_t candidates_left) {
     std::optional<Cycles> worst = options_.most_interval;
     if (best_) worst = best_->initiation_interval;
     if (worst && candidate.min_ii.value > *worst) {
@@ -71,14 +72,14 @@ class Solver {
     Search search(candidate, budget_, options_.proof, report,
                   {excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least});
     if (options_.start) search.start_from(*options_.start);
-    Interval interval = search.find_interval(worst);
+    Interval interval = best_ ? better_one(search, candidates_left) : search.find_interval(worst);
     if (interval.impossible) {
       decisive_ = std::max(decisive_, interval.bound - 1);
       return;
     }
     bound_ = std::min(bound_, interval.bound);
     if (!interval.schedule) {
-      (worst && interval.bound > *worst ? beyond_ : open_) = true;
+      if (!best_) (worst && interval.bound > *worst ? beyond_ : open_) = true;
       return;
     }
     Schedule& schedule = *interval.schedule;
@@ -90,7 +91,6 @@ class Solver {
     }
     const auto proven = [](const ObjectiveValue& level) { return level.proven; };
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
-    if (best_ && !is_better(values)) return;
     const Instance instance = instance_of(candidate.problem);
     const Leftover left(instance, schedule);
     best_ =
@@ -98,11 +98,15 @@ class Solver {
     values_ = std::move(values);
   }
 
-  bool is_better(const std::vector<ObjectiveValue>& values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].value != values_[i].value) return values[i].value < values_[i].value;
-    }
-    return false;
+  /// A schedule that is better than the best so far, if the candidate has one. Most have none, and
+  /// that is a cheaper question than what is best in them.
+  Interval better_one(Search& search, std::size_t candidates_left) {
+    std::vector<std::int64_t> values;
+    for (const ObjectiveValue& level : values_) values.push_back(level.value);
+    auto below = search.decide_below(values, candidates_left);
+    if (below.outcome == Outcome::stopped) open_ = true;
+    if (!below.schedule) return {std::nullopt, below.bound, false};
+    return search.lower_interval(*std::move(below.schedule), below.bound);
   }
 
   Answer infeasible(const Bound& min_ii, std::string why) const {

@@ -11,10 +11,10 @@ namespace twill::solve {
 /// that knows where each variable stands.
 class VariableOrder {
  public:
-  /// Variables must be added in order, from 0.
-  void add_variable() {
+  /// Variables must be added in order, from 0. One that is never decided is never in the heap.
+  void add_variable(bool decided) {
     activity_.push_back(0.0);
-    place_.push_back(kAbsent);
+    place_.push_back(decided ? kAbsent : kNever);
   }
 
   void insert(std::uint32_t variable) {
@@ -38,7 +38,7 @@ class VariableOrder {
   void bump(std::uint32_t variable) {
     activity_[variable] += increment_;
     if (activity_[variable] > 1e100) rescale();
-    if (place_[variable] != kAbsent) rise(place_[variable]);
+    if (place_[variable] < kNever) rise(place_[variable]);
   }
 
   /// Makes all activities so far weigh less; called once per conflict.
@@ -46,6 +46,7 @@ class VariableOrder {
 
  private:
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNever = kAbsent - 1;
 
   bool before(std::uint32_t a, std::uint32_t b) const {
     return activity_[a] != activity_[b] ? activity_[a] > activity_[b] : a < b;
