@@ -78,17 +78,16 @@ Result<report::Alternatives> find(const Request& request, report::Outcome& outco
   return out;
 }
 
-/// Puts the last alternative in the place of the answer's schedule.
-void take_last(report::Alternatives& found, report::Outcome& outcome) {
-  report::Alternative& taken = found.list.back();
-  outcome.alternative = static_cast<int>(found.list.size());
-  outcome.differences = std::move(taken.differences);
+/// Puts an alternative in the place of the answer's schedule; they are counted from 1.
+void take(report::Alternative alternative, std::size_t number, report::Outcome& outcome) {
+  outcome.alternative = static_cast<int>(number);
+  outcome.differences = std::move(alternative.differences);
   outcome.answer.verdict = schedule::Verdict::feasible;
-  outcome.answer.schedule = std::move(taken.schedule);
-  outcome.answer.objectives = std::move(taken.objectives);
+  outcome.answer.schedule = std::move(alternative.schedule);
+  outcome.answer.objectives = std::move(alternative.objectives);
   if (!outcome.bracket) return;
-  outcome.bracket->expected = taken.expected;
-  outcome.bracket->slowest = taken.slowest;
+  outcome.bracket->expected = alternative.expected;
+  outcome.bracket->slowest = alternative.slowest;
 }
 
 }  // namespace
@@ -106,19 +105,34 @@ Result<void> add_alternatives(const Request& request, report::Outcome& outcome) 
     outcome.alternatives = std::move(found);
     return {};
   }
-  const std::size_t take = static_cast<std::size_t>(choice.take);
-  if (found.list.size() < take) {
+  const std::size_t number = static_cast<std::size_t>(choice.take);
+  if (found.list.size() < number) {
     return fail(
         {request.input.name},
-        fmt::format("there is no alternative {}: {} found within {} % of II {}{}", take,
+        fmt::format("there is no alternative {}: {} found within {} % of II {}{}", number,
                     found.list.size(), choice.within, outcome.answer.schedule->initiation_interval,
                     found.end == report::Alternatives::End::limit
                         ? ", and then the work limit ended the search"
                         : ", and there are no more"));
   }
-  found.list.resize(take);
-  take_last(found, outcome);
+  take(std::move(found.list[number - 1]), number, outcome);
   return {};
+}
+
+Result<std::vector<report::Outcome>> equally_fast(const Request& request,
+                                                  const report::Outcome& outcome, int count) {
+  std::vector<report::Outcome> out;
+  const bool has_some = request.strategy.strategy == strategy::Strategy::twill &&
+                        outcome.problem.hand_offs().empty() && outcome.violations.empty();
+  if (!has_some || !outcome.answer.schedule) return out;
+  Request near = request;
+  near.alternatives.within = 0;
+  report::Outcome asked = outcome;
+  TWILL_TRY(report::Alternatives found, find(near, asked, count));
+  for (std::size_t i = 0; i < found.list.size() && asked.violations.empty(); ++i) {
+    take(std::move(found.list[i]), i + 1, out.emplace_back(outcome));
+  }
+  return out;
 }
 
 }  // namespace twill::driver

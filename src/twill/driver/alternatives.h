@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "twill/driver/driver.h"
 
 /// Internal to the driver: schedules next to the optimum.
@@ -10,5 +12,10 @@ namespace twill::driver {
 /// Nothing happens if none is asked for, or the outcome has no schedule to use. Fails for another
 /// strategy than `twill`, and if there is no such alternative.
 Result<void> add_alternatives(const Request& request, report::Outcome& outcome);
+
+/// The outcome with other structures in the place of its schedule's: the next best ones, at most
+/// `count`, of no larger II. None of a strategy that has no alternatives.
+Result<std::vector<report::Outcome>> equally_fast(const Request& request,
+                                                  const report::Outcome& outcome, int count);
 
 }  // namespace twill::driver

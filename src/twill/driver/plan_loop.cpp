@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/alternatives.h"
 #include "twill/driver/around.h"
 #include "twill/driver/cluster.h"
 #include "twill/driver/input.h"
@@ -212,6 +213,9 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   return made;
 }
 
+/// Structures that are tried in place of one that cannot be carried out.
+constexpr int kMostEquallyFast = 4;
+
 bool usable(const report::Outcome& outcome) {
   return outcome.answer.schedule.has_value() && outcome.violations.empty();
 }
@@ -247,6 +251,14 @@ class Substitutes {
       add(it.pool, slowest ? machine::Rate::fastest : machine::Rate::slowest, found);
     }
     append(std::move(found));
+  }
+
+  /// Other structures of the same pool and costs that are as fast.
+  Result<void> add_equally_fast() {
+    TWILL_TRY(std::vector<report::Outcome> found,
+              equally_fast(request_, all_.front(), kMostEquallyFast));
+    std::move(found.begin(), found.end(), std::back_inserter(all_));
+    return {};
   }
 
   /// For each pool the optimum with that share of the memory: in fewer copies at once, which a plan
@@ -306,6 +318,9 @@ std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
   if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
   if (share < 1) which += fmt::format(" in {:g} % of the memory", 100 * share);
   if (!which.empty()) note += "; this is the optimum" + which;
+  if (chosen.alternative > 0 && first.alternative == 0) {
+    note += fmt::format("; this is the next best, number {}, of the same II", chosen.alternative);
+  }
   return note;
 }
 
@@ -364,6 +379,10 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     substitutes.add_other_ends();
     TWILL_TRY(auto of_end, planned(tried, false));
     if (of_end) return *std::move(of_end);
+    const std::size_t tried_too = all.size();
+    TWILL_TRY_VOID(substitutes.add_equally_fast());
+    TWILL_TRY(auto as_fast, planned(tried_too, false));
+    if (as_fast) return *std::move(as_fast);
   }
   TWILL_TRY(auto fewer, planned(0, true));
   if (fewer) return *std::move(fewer);

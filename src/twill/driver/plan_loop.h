@@ -22,9 +22,10 @@ struct PlannedLoop {
 
 /// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what
 /// its groups hand to each other does not fit the memory), the other pools are tried, fastest
-/// first, then the other ends of the costs, then fewer copies, then the optima with a part of the
-/// memory, and a note in the plan says so; an alternative has no substitute but itself with fewer
-/// copies. Fails for bad input, and if no schedule in hand can be carried out.
+/// first, then the other ends of the costs, then other structures of the same II, then fewer
+/// copies, then the optima with a part of the memory, and a note in the plan says so; an
+/// alternative has no substitute but itself with fewer copies. Fails for bad input, and if no
+/// schedule in hand can be carried out.
 Result<PlannedLoop> plan_loop(const Request& request);
 
 /// The same for what `schedule_loop` says to that request.
