@@ -1,11 +1,14 @@
 #include "twill/solve/greedy.h"
 
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "solve/solve_text.h"
+#include "twill/solve/symmetry.h"
 #include "twill/verify/verify.h"
 
 // Protects what a loop too large for the search gets: a schedule that is found without it, obeys
@@ -59,6 +62,38 @@ TEST(Greedy, IsWhatALargeLoopBeginsWith) {
   EXPECT_TRUE(verify::verify(loop->problem, *answer.schedule).has_value());
   EXPECT_GE(answer.schedule->initiation_interval, 60 * 128);
   EXPECT_LE(answer.schedule->initiation_interval, 2 * 60 * 128);
+}
+
+/// The bundled forward pass on Hopper with so many sub-tiles, each with a warp group of its own.
+std::string sub_tiles(int count) {
+  const std::string whole = solve_test::text_of("fwd_h1");
+  std::istringstream lines(whole.substr(whole.find("\nloop ") + 1));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool group = line.starts_with("group WG");
+    if (group && !line.starts_with("group WG0")) continue;
+    const bool of_tile = std::regex_search(line, std::regex("\\b[a-z]+A\\b"));
+    for (int i = 0; i < (group || of_tile ? count : 1); ++i) {
+      const std::string letter(1, static_cast<char>('A' + i));
+      line = std::regex_replace(line, std::regex("WG\\d+"), "WG" + std::to_string(i));
+      text += std::regex_replace(line, std::regex("\\b([a-z]+)A\\b"), "$1" + letter) + "\n";
+    }
+  }
+  return text;
+}
+
+// Eight sub-tiles fill the tensor core to the last cycle. Without turns the search needs some ten
+// times the work.
+TEST(InTurn, ManySubTilesFillAUnit) {
+  const auto loop = schedule::parse_loop(sub_tiles(8), "sub_tiles.loop");
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  ASSERT_EQ(find_sub_tiles(loop->problem).ops.size(), 8);
+  Options options;
+  options.work_limit = 20'000'000;
+  const schedule::Answer answer = solve(loop->problem, options);
+  ASSERT_TRUE(answer.schedule.has_value()) << answer.argument;
+  EXPECT_EQ(answer.schedule->initiation_interval, 8 * 1024);
+  EXPECT_EQ(answer.lower_bound.value, 8 * 1024);
 }
 
 }  // namespace

@@ -20,12 +20,13 @@ inline problem::Problem problem_of(const std::string& text) {
 }
 
 /// One of the loops that come with Twill, by the name of its file.
-inline problem::Problem bundled(const std::string& name) {
+inline std::string text_of(const std::string& name) {
   std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/loops/" + name + ".loop");
   std::ostringstream text;
   text << file.rdbuf();
-  return problem_of(text.str());
+  return text.str();
 }
+inline problem::Problem bundled(const std::string& name) { return problem_of(text_of(name)); }
 
 /// Solves; whatever schedule comes out must pass verification.
 inline schedule::Answer solve_checked(const problem::Problem& problem,

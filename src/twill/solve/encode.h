@@ -62,6 +62,11 @@ class Encoding {
   /// which obeys the rules at some II. Precondition: no proof is written.
   void rule_out(const schedule::Schedule& schedule);
 
+  /// Leaves only schedules in which every sub-tile does what the first does, each an equal part of
+  /// the II later than the one before. Preconditions: at least three sub-tiles, and no proof is
+  /// written.
+  void keep_in_turn(const SubTiles& sub_tiles);
+
   /// Makes the search try the groups of this schedule first.
   void suggest(const schedule::Schedule& schedule);
 

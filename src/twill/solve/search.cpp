@@ -94,6 +94,8 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
   } else if ((interval.schedule = guess(candidate_, budget_))) {
     found_ = interval.schedule;
+  } else if (find_in_turn(interval.bound)) {
+    interval.schedule = found_;
   } else {
     if (!given_start_ && instance_.op_count() > kManyOps) start_ = greedy_start();
     interval = climb(interval);
@@ -220,6 +222,19 @@ std::uint64_t Search::objective_share(std::uint64_t parts) const {
   const std::uint64_t most =
       std::max(kEnoughForObjective, budget_.work_limit() / kPartForObjective);
   return std::min(share(parts), budget_.work() + most);
+}
+
+/// Looks for a schedule in which many sub-tiles take turns: what has to be found is that of one.
+/// Two sub-tiles are quickly placed without it.
+bool Search::find_in_turn(Cycles ii) {
+  if (sub_tiles_.ops.size() < 3 || !exclusion_.structures.empty()) return false;
+  Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "");
+  if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
+  if (!may_go_on(encoding)) return false;
+  if (encoding.solve(kTrue, budget_, kFirstEffort) != Outcome::satisfied) return false;
+  if (!accept(encoding)) return false;
+  tighten(std::nullopt);
+  return true;
 }
 
 /// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.

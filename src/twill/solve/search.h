@@ -69,6 +69,7 @@ class Search {
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, std::uint64_t effort);
+  bool find_in_turn(Cycles ii);
   template <typename Question>
   Outcome insist(std::uint64_t until, const Question& question);
   void teach(Encoding& encoding, Cycles ii) const;
