@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
@@ -49,15 +47,6 @@ report::Outcome described(const Input& input, problem::Problem problem, schedule
   outcome.min_ii = schedule::min_ii(outcome.problem);
   outcome.answer = std::move(answer);
   return outcome;
-}
-
-Result<void> without_hand_offs(const Request& request, const problem::Problem& problem,
-                               std::string_view what, std::string_view why) {
-  if (problem.hand_offs().empty()) return {};
-  return fail({request.input.name},
-              fmt::format("there is {} of a loop with hand-offs: {}", what, why),
-              request.hand_offs ? "without --hand-offs its transfers are delays"
-                                : "without its hand-off lines its transfers are delays");
 }
 
 }  // namespace twill::driver

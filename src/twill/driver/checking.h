@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "twill/driver/driver.h"
@@ -19,9 +18,5 @@ void leave_what_exists(report::Outcome& outcome);
 
 /// An outcome with the problem's hash and text filled in, and nothing said about a machine.
 report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer);
-
-/// Fails for a Problem with hand-offs: what cannot be had of it ("no explanation"), and why.
-Result<void> without_hand_offs(const Request& request, const problem::Problem& problem,
-                               std::string_view what, std::string_view why);
 
 }  // namespace twill::driver
