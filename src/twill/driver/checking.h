@@ -13,7 +13,8 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
 /// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
-/// Problem, schedule and origins speak of ops that exist.
+/// Problem, schedule, origins and differences speak of ops that exist, and those of each
+/// alternative of ops that exist in it.
 void leave_what_exists(report::Outcome& outcome);
 
 /// An outcome with the problem's hash and text filled in, and nothing said about a machine.
