@@ -263,5 +263,16 @@ TEST(Literal, RefusesWhatThePaperDoesNotHave) {
   EXPECT_NE(two.error().message.find("exp has several ways"), std::string::npos);
 }
 
+TEST(Literal, RefusesHandOffs) {
+  const auto loop = schedule::parse_loop(
+      "loop x\ngroup G registers 9\nop a registers 1\nop b\nop put\nop get registers 1\na -> b\n"
+      "hand-off a store put load get for b\n",
+      "x.loop");
+  ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+  const auto text = smtlib_literal(loop->problem, {8, 8});
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().message.find("hand-offs"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace twill::emit

@@ -1,5 +1,6 @@
 #include "twill/emit/smtlib.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -43,6 +44,7 @@ std::string pinned(const Problem& problem, const Schedule& schedule) {
     const problem::Op& op = problem.ops()[v];
     const schedule::Placement& at = schedule.ops[v];
     const problem::OpId id(v);
+    if (!at.exists) continue;
     text += fmt::format("(assert (= stage!{} {}))(assert (= slot!{} {}))\n", op.name,
                         stage_of(schedule, id), op.name, slot_of(schedule, id));
     text += fmt::format("(assert in!{}!{})\n", op.name, problem[at.group].name);
@@ -72,50 +74,94 @@ TEST_P(BundledLoop, AgreesWithZ3) {
 INSTANTIATE_TEST_SUITE_P(All, BundledLoop,
                          testing::Values("bwd_b1", "bwd_b2", "bwd_b2_2wg", "bwd_h1", "bwd_h2",
                                          "fig1", "fwd_b1", "fwd_b2", "fwd_b2_2wg", "fwd_h1",
-                                         "fwd_h1big", "fwd_h2", "gemm", "meta_bwd", "meta_fwd",
-                                         "meta_fwdsub"),
-                         [](const auto& it) { return it.param; });
+                                         "fwd_h1big", "fwd_h2", "gemm", "handed/bwd_b2_handed",
+                                         "handed/fwd_b2_handed", "handed/fwd_h2_handed", "meta_bwd",
+                                         "meta_fwd", "meta_fwdsub"),
+                         [](const auto& it) { return it.param.substr(it.param.rfind('/') + 1); });
+
+/// How much a comparison compared.
+struct Compared {
+  int infeasible = 0;
+  int above_bound = 0;
+  int crossing = 0;  ///< schedules with a hand-off
+  int asked = 0;
+  int unknown = 0;
+};
+
+bool hands_over(const Problem& problem, const Schedule& schedule) {
+  return std::any_of(problem.hand_offs().begin(), problem.hand_offs().end(),
+                     [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
+}
+
+/// The engine's least II against Z3's verdicts.
+void compare(const Problem& problem, Compared& compared) {
+  const Answer answer = solve::solve(problem);
+  const auto expect = [&](Cycles ii, bool feasible) {
+    const std::optional<bool> z3 = z3_answer(smtlib(problem, ii));
+    EXPECT_NE(z3, !feasible) << ii;
+    ++(z3 ? compared.asked : compared.unknown);
+  };
+  if (answer.verdict == Verdict::infeasible) {
+    ++compared.infeasible;
+    for (const Cycles ii : {2, 7, 40}) expect(ii, false);
+    return;
+  }
+  ASSERT_EQ(answer.verdict, Verdict::optimal);
+  if (answer.lower_bound.kind == schedule::BoundKind::search) ++compared.above_bound;
+  if (hands_over(problem, *answer.schedule)) ++compared.crossing;
+  const Cycles ii = answer.schedule->initiation_interval;
+  EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
+  expect(ii + 1, true);  // the stretch lemma
+  if (ii > 1) expect(ii - 1, false);
+}
+
+solve_test::Size size_of(int round) {
+  solve_test::Size size;
+  size.ops = 2 + round % 5;
+  size.groups = 1 + round % 3;
+  size.ways = 1 + round % 2;
+  return size;
+}
+
+void print(const Compared& compared, int loops) {
+  std::printf(
+      "smtlib: Z3 agrees with the engine on %d questions about %d loops, does not know %d\n",
+      compared.asked, loops, compared.unknown);
+}
 
 // Protects: engine and Z3 agree on the least II of random tiny problems, with every rule,
 // alternatives and relaxations among them, and on those that have no schedule.
 TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
   std::mt19937 random(11);
-  int infeasible = 0;
-  int above_bound = 0;
-  int unknown = 0;
-  int asked = 0;
+  Compared compared;
   for (int round = 0; round < solve_test::rounds(400); ++round) {
-    solve_test::Size size;
-    size.ops = 2 + round % 5;
-    size.groups = 1 + round % 3;
-    size.ways = 1 + round % 2;
-    const Problem problem = solve_test::random_problem(random, size);
-    const Answer answer = solve::solve(problem);
+    const Problem problem = solve_test::random_problem(random, size_of(round));
     SCOPED_TRACE(
         fmt::format("round {}\n{}", round, schedule::print_loop(schedule::loop_text_of(problem))));
-    const auto expect = [&](Cycles ii, bool feasible) {
-      const std::optional<bool> z3 = z3_answer(smtlib(problem, ii));
-      EXPECT_NE(z3, !feasible) << ii;
-      ++(z3 ? asked : unknown);
-    };
-    if (answer.verdict == Verdict::infeasible) {
-      ++infeasible;
-      for (const Cycles ii : {2, 7, 40}) expect(ii, false);
-      continue;
-    }
-    ASSERT_EQ(answer.verdict, Verdict::optimal);
-    if (answer.lower_bound.kind == schedule::BoundKind::search) ++above_bound;
-    const Cycles ii = answer.schedule->initiation_interval;
-    EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
-    expect(ii + 1, true);  // the stretch lemma
-    if (ii > 1) expect(ii - 1, false);
+    compare(problem, compared);
   }
-  EXPECT_GT(infeasible, 20);
-  EXPECT_GT(above_bound, 40);
-  std::printf(
-      "smtlib: Z3 agrees with the engine on %d questions about %d loops, does not know %d\n", asked,
-      solve_test::rounds(400), unknown);
-  EXPECT_LT(unknown, solve_test::rounds(10));
+  EXPECT_GT(compared.infeasible, 20);
+  EXPECT_GT(compared.above_bound, 40);
+  print(compared, solve_test::rounds(400));
+  EXPECT_LT(compared.unknown, solve_test::rounds(10));
+}
+
+// Protects: the same of problems with hand-offs, whose ops exist as the groups want it.
+TEST(Smtlib, AgreesWithTheEngineOnHandOffs) {
+  std::mt19937 random(12);
+  Compared compared;
+  for (int round = 0; round < solve_test::rounds(200); ++round) {
+    const Problem problem = solve_test::for_length(
+        solve_test::with_hand_offs(random, solve_test::random_problem(random, size_of(round))));
+    SCOPED_TRACE(
+        fmt::format("round {}\n{}", round, schedule::print_loop(schedule::loop_text_of(problem))));
+    compare(problem, compared);
+  }
+  EXPECT_GT(compared.infeasible, 20);
+  EXPECT_GT(compared.above_bound, 20);
+  EXPECT_GT(compared.crossing, 10);
+  print(compared, solve_test::rounds(200));
+  EXPECT_LT(compared.unknown, solve_test::rounds(10));
 }
 
 // Protects: the text is a function of the problem alone.

@@ -13,6 +13,7 @@
 
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/difference.h"
 #include "twill/solve/symmetry.h"
 #include "twill/verify/verify.h"
@@ -28,6 +29,7 @@ using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
+using solve_test::with_hand_offs;
 
 std::string text_of(const Problem& problem) {
   return schedule::print_loop(schedule::loop_text_of(problem));
@@ -40,7 +42,8 @@ Alternatives within(const Problem& problem, const Answer& first, Cycles most, st
 }
 
 /// The structure as the page defines it, written down naively: ways, pairs of ops that share a
-/// group with the kind of every op's group, and of every pair on a unit the round.
+/// group with the kind of every op's group, and of every pair on a unit the round; of ops that do
+/// not exist nothing.
 using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {
   Structure out;
@@ -50,9 +53,14 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
   };
   const Cycles ii = schedule.initiation_interval;
   for (std::size_t a = 0; a < schedule.ops.size(); ++a) {
+    if (!schedule.ops[a].exists) {
+      out.push_back(-1);
+      continue;
+    }
     const problem::Group group = group_of(a);
     out.insert(out.end(), {schedule.ops[a].way, group.warps, group.registers, group.loads ? 1 : 0});
     for (std::size_t b = 0; b < a; ++b) {
+      if (!schedule.ops[b].exists) continue;
       out.push_back(schedule.ops[a].group == schedule.ops[b].group ? 1 : 0);
       const bool unit = way_of(a).unit && way_of(a).unit == way_of(b).unit;
       const bool ahead = problem.ops()[a].streaming || problem.ops()[b].streaming;
@@ -90,12 +98,22 @@ std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, 
   std::map<Structure, Cycles> found;
   Schedule schedule;
   schedule.ops.resize(problem.ops().size());
+  const auto errands = problem::errands_of(problem);
   const std::function<void(std::size_t, bool)> place = [&](std::size_t op, bool at_zero) {
     if (op == schedule.ops.size()) {
       if (!at_zero) return;
       Structure structure = structure_of(problem, schedule);
       if (found.count(structure) > 0 || !verify::verify(problem, schedule)) return;
       found.emplace(std::move(structure), schedule.initiation_interval);
+      return;
+    }
+    if (errands[op]) {  // what it goes with comes before it
+      const schedule::Placement& home = schedule.ops[errands[op]->home.index()];
+      const bool exists = problem::is_needed(*errands[op], schedule::groups_of(schedule));
+      for (Cycles issue = 0; issue < (exists ? horizon : 1); ++issue) {
+        schedule.ops[op] = {exists ? issue : home.issue, home.group, 0, exists};
+        place(op + 1, at_zero || (exists && issue == 0));
+      }
       return;
     }
     for (std::size_t way = 0; way < problem.ops()[op].ways.size(); ++way) {
@@ -150,6 +168,7 @@ struct Compared {
   int slower = 0;      ///< of these: with a larger II than the optimum
   int streams = 0;     ///< problems with an op that runs ahead
   int images = 0;      ///< of these: made from one listed by exchanges
+  int handed = 0;      ///< alternatives in which a store exists
 };
 
 /// The list and its images, by structure with the least II. Nothing may come twice.
@@ -180,6 +199,11 @@ void compare(const Problem& problem, Cycles horizon, Compared& compared) {
   compared.streams +=
       std::count_if(ops.begin(), ops.end(), [](auto& op) { return op.streaming; }) > 0;
   compared.complete += found.complete ? 1 : 0;
+  for (const Alternative& it : found.list) {
+    for (const problem::HandOff& hand_off : problem.hand_offs()) {
+      compared.handed += it.schedule.ops[hand_off.store.index()].exists ? 1 : 0;
+    }
+  }
   const auto all = listed(problem, first, found, compared);
   const auto tried = try_everything(problem, most, horizon);
   for (const auto& [structure, ii] : tried) {
@@ -217,6 +241,23 @@ TEST(Alternatives, AgreeWithTryingEverything) {
   EXPECT_GT(compared.structures, 600);
   EXPECT_GT(compared.slower, 50);
   EXPECT_GT(compared.streams, 3);
+}
+
+// Protects the same of loops with hand-offs: in other groups other ops exist, and only those that
+// do are in an order on a unit.
+TEST(Alternatives, OfHandOffsAgreeWithTryingEverything) {
+  std::mt19937 random(13);
+  Compared compared;
+  for (int round = 0; round < 200; ++round) {
+    const Problem problem = with_hand_offs(
+        random, random_problem(random, {.ops = 2 + round % 2, .groups = 2, .cycles = 2}));
+    if (problem.hand_offs().empty() || problem.ops().size() > 5) continue;
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    compare(problem, 5, compared);
+  }
+  EXPECT_GT(compared.complete, 15);
+  EXPECT_GT(compared.structures, 60);
+  EXPECT_GT(compared.handed, 20);
 }
 
 /// The problem's ops and dependences so many times, side by side on the same units.

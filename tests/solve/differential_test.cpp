@@ -66,53 +66,97 @@ void expect_honest(const Problem& problem, const Answer& answer) {
   }
 }
 
+/// How much a comparison compared.
+struct Compared {
+  int infeasible = 0;
+  int above_bound = 0;  ///< loops with an II above every bound
+  int crossing = 0;     ///< schedules with a hand-off
+  int refuted = 0;
+  int unknown = 0;
+};
+
+bool hands_over(const Problem& problem, const Schedule& schedule) {
+  return std::any_of(problem.hand_offs().begin(), problem.hand_offs().end(),
+                     [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
+}
+
+/// The answer against what Z3 says of anything better.
+void compare_with_z3(const Problem& problem, Compared& compared) {
+  const Answer answer = solve(problem);
+  if (answer.verdict == Verdict::infeasible) {
+    ++compared.infeasible;
+    for (const Cycles ii : {3, 20, 100}) {
+      ASSERT_NE(solve_test::z3_feasible(problem, ii, {}, {}), std::optional(true)) << ii;
+    }
+    return;
+  }
+  ASSERT_EQ(answer.verdict, Verdict::optimal) << answer.argument;
+  expect_honest(problem, answer);
+  const Cycles ii = answer.schedule->initiation_interval;
+  if (answer.lower_bound.kind == schedule::BoundKind::search) ++compared.above_bound;
+  if (hands_over(problem, *answer.schedule)) ++compared.crossing;
+  const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
+                                  std::optional<std::int64_t> limit) {
+    const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);
+    EXPECT_NE(feasible, std::optional(true));
+    ++(feasible ? compared.refuted : compared.unknown);
+  };
+  if (ii > 1) expect_refuted(ii - 1, {}, {});
+  std::vector<std::int64_t> above;
+  for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
+    const std::int64_t value = answer.objectives[i].value;
+    expect_refuted(ii, above, value - 1);
+    above.push_back(value);
+  }
+  EXPECT_NE(solve_test::z3_feasible(problem, ii, above, {}), std::optional(false));
+}
+
+solve_test::Size size_of(int round) {
+  solve_test::Size size;
+  size.ops = 2 + round % 4;
+  size.groups = 1 + round % 3;
+  return size;
+}
+
 // Protects: II and every objective, and infeasibility, against Z3 on an encoding in absolute
 // cycles: nothing smaller exists at any level.
 TEST(Differential, AgreesWithZ3) {
   std::mt19937 random(3);
-  int infeasible = 0;
-  int above_bound = 0;
-  int refuted = 0;
-  int unknown = 0;
+  Compared compared;
   for (int round = 0; round < solve_test::rounds(200); ++round) {
-    solve_test::Size size;
-    size.ops = 2 + round % 4;
-    size.groups = 1 + round % 3;
-    const Problem problem = solve_test::random_problem(random, size);
-    const Answer answer = solve(problem);
+    const Problem problem = solve_test::random_problem(random, size_of(round));
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
-    if (answer.verdict == Verdict::infeasible) {
-      ++infeasible;
-      for (const Cycles ii : {3, 20, 100}) {
-        ASSERT_NE(solve_test::z3_feasible(problem, ii, {}, {}), std::optional(true)) << ii;
-      }
-      continue;
-    }
-    ASSERT_EQ(answer.verdict, Verdict::optimal) << answer.argument;
-    expect_honest(problem, answer);
-    const Cycles ii = answer.schedule->initiation_interval;
-    if (answer.lower_bound.kind == schedule::BoundKind::search) ++above_bound;
-    const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
-                                    std::optional<std::int64_t> limit) {
-      const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);
-      EXPECT_NE(feasible, std::optional(true));
-      ++(feasible ? refuted : unknown);
-    };
-    if (ii > 1) expect_refuted(ii - 1, {}, {});
-    std::vector<std::int64_t> above;
-    for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
-      const std::int64_t value = answer.objectives[i].value;
-      expect_refuted(ii, above, value - 1);
-      above.push_back(value);
-    }
+    compare_with_z3(problem, compared);
   }
   std::printf(
       "differential: %d loops (%d infeasible, %d with an II above every bound); Z3 refutes what "
       "would be better %d times, does not know %d times\n",
-      solve_test::rounds(200), infeasible, above_bound, refuted, unknown);
-  EXPECT_GT(infeasible, 5);
-  EXPECT_GT(above_bound, 8);
-  EXPECT_LT(unknown, solve_test::rounds(40));
+      solve_test::rounds(200), compared.infeasible, compared.above_bound, compared.refuted,
+      compared.unknown);
+  EXPECT_GT(compared.infeasible, 5);
+  EXPECT_GT(compared.above_bound, 8);
+  EXPECT_LT(compared.unknown, solve_test::rounds(40));
+}
+
+// Protects: the same of loops with hand-offs, some of which are needed and some not.
+TEST(Differential, AgreesWithZ3OnHandOffs) {
+  std::mt19937 random(4);
+  Compared compared;
+  for (int round = 0; round < solve_test::rounds(100); ++round) {
+    solve_test::Size size = size_of(round);
+    size.ops = 2 + round % 3;
+    const Problem all =
+        solve_test::with_hand_offs(random, solve_test::random_problem(random, size));
+    const Problem problem = round % 2 == 0 ? all : solve_test::for_length(all);
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    compare_with_z3(problem, compared);
+  }
+  std::printf("differential: %d schedules hand over; Z3 refutes %d times, does not know %d times\n",
+              compared.crossing, compared.refuted, compared.unknown);
+  EXPECT_GT(compared.infeasible, 5);
+  EXPECT_GT(compared.above_bound, 8);
+  EXPECT_GT(compared.crossing, 5);
+  EXPECT_LT(compared.unknown, solve_test::rounds(40));
 }
 
 /// Calls `use` with every schedule of the given II whose issue cycles are below `horizon`.

@@ -3,6 +3,8 @@
 // choice of groups is tried one after the other, what it leaves is solved as an ordinary problem,
 // and the best of these has to be what the search found. Certificates of all verdicts are checked.
 
+#include "twill/problem/hand_off.h"
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -18,7 +20,6 @@
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
 #include "twill/certify/certificate.h"
-#include "twill/problem/hand_off.h"
 #include "twill/prove/prove.h"
 #include "twill/solve/decide.h"
 #include "twill/verify/verify.h"
@@ -37,6 +38,7 @@ using schedule::Verdict;
 using solve_test::problem_of;
 using solve_test::random_problem;
 using solve_test::solve_checked;
+using solve_test::with_hand_offs;
 
 std::string text_of(const Problem& problem) {
   return schedule::print_loop(schedule::loop_text_of(problem));
@@ -44,64 +46,6 @@ std::string text_of(const Problem& problem) {
 
 int pick(std::mt19937& random, int low, int high) {
   return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
-
-problem::Op errand(std::mt19937& random, std::string name, int warps) {
-  problem::Op op;
-  op.name = std::move(name);
-  op.warps = warps;
-  problem::Way way;
-  way.issue = pick(random, 0, 2);
-  way.latency = pick(random, 0, 3);
-  if (pick(random, 0, 2) == 0) {
-    way.unit = problem::UnitId(static_cast<std::size_t>(pick(random, 0, 1)));
-    way.occupancy = pick(random, 1, 3);
-  }
-  if (pick(random, 0, 2) == 0) way.pipes.push_back({problem::PipeId(0), pick(random, 1, 2)});
-  op.ways.push_back(way);
-  return op;
-}
-
-/// Hands over as many values as can be.
-Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
-  Parts parts = problem.parts();
-  const std::size_t ops = parts.ops.size();
-  for (std::size_t v = 0; v < ops; ++v) {
-    HandOff it;
-    it.value = OpId(v);
-    if (parts.ops[v].registers == 0 || parts.ops[v].variable_latency) continue;
-    std::set<std::size_t> readers;
-    for (std::size_t r = 0; r < ops; ++r) {
-      const auto reads = [&](const problem::Dependence& d) {
-        return d.from == it.value && d.to == OpId(r) && d.carries_value;
-      };
-      const auto& all = parts.dependences;
-      const bool fits = r != v && parts.ops[r].warps == parts.ops[v].warps &&
-                        !parts.ops[r].variable_latency &&
-                        std::count_if(all.begin(), all.end(), reads) == 1;
-      if (fits && pick(random, 0, 3) > 0) readers.insert(r);
-    }
-    if (readers.empty()) continue;
-    for (problem::Dependence& d : parts.dependences) {
-      if (d.from == it.value && readers.contains(d.to.index())) d.transfer = 0;
-    }
-    const std::string name = parts.ops[v].name;
-    it.store = OpId(parts.ops.size());
-    parts.ops.push_back(errand(random, "put_" + name, parts.ops[v].warps));
-    if (pick(random, 0, 1) == 0) {
-      parts.ops.back().footprint.push_back({problem::MemoryId(0), pick(random, 1, 2)});
-    }
-    for (const std::size_t r : readers) {
-      it.loads.push_back({OpId(parts.ops.size()), OpId(r)});
-      parts.ops.push_back(
-          errand(random, "get_" + name + "_" + parts.ops[r].name, parts.ops[r].warps));
-      parts.ops.back().registers = pick(random, 0, 2);
-    }
-    parts.hand_offs.push_back(std::move(it));
-  }
-  Result<Problem> posed = problem::pose(std::move(parts));
-  if (!posed) ADD_FAILURE() << to_string(posed.error());
-  return *std::move(posed);
 }
 
 /// The problem that a choice of groups leaves, in which every op can only be in its group; none if
@@ -122,8 +66,7 @@ std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>
     if (!group.loads) used.insert(groups[i]);
     if (!errands[i] && !op.variable_latency) ++computes;
   }
-  const auto least =
-      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, computes});
+  const auto least = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, computes});
   if (static_cast<std::int64_t>(used.size()) < least) return std::nullopt;
   for (const std::vector<OpId>& set : problem.same_group()) {
     for (const OpId op : set) {
@@ -190,9 +133,8 @@ Values best_of_all(const Problem& problem) {
     if (!answer.schedule) return;
     std::set<GroupId> used;
     for (const std::size_t op : ordinary) used.insert(groups[op]);
-    Values values = {answer.schedule->initiation_interval,
-                     static_cast<std::int64_t>(used.size()), crossings_of(problem, groups),
-                     answer.objectives.back().value};
+    Values values = {answer.schedule->initiation_interval, static_cast<std::int64_t>(used.size()),
+                     crossings_of(problem, groups), answer.objectives.back().value};
     if (best.empty() || values < best) best = std::move(values);
   };
   choose(0);

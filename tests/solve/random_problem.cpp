@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -112,10 +113,38 @@ class Maker {
   bool wide_ = false;
 };
 
+int pick(std::mt19937& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
+
+Op errand(std::mt19937& random, std::string name, int warps) {
+  Op op;
+  op.name = std::move(name);
+  op.warps = warps;
+  Way way;
+  way.issue = pick(random, 0, 2);
+  way.latency = pick(random, 0, 3);
+  if (pick(random, 0, 2) == 0) {
+    way.unit = UnitId(static_cast<std::size_t>(pick(random, 0, 1)));
+    way.occupancy = pick(random, 1, 3);
+  }
+  if (pick(random, 0, 2) == 0) way.pipes.push_back({PipeId(0), pick(random, 1, 2)});
+  op.ways.push_back(way);
+  return op;
+}
+
 }  // namespace
 
 Problem random_problem(std::mt19937& random, const Size& size) {
   Result<Problem> posed = pose(Maker(random, size).make());
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+Problem for_length(const Problem& problem) {
+  Parts parts = problem.parts();
+  parts.objectives = {Objective::length};
+  Result<Problem> posed = pose(std::move(parts));
   if (!posed) ADD_FAILURE() << to_string(posed.error());
   return *std::move(posed);
 }
@@ -133,6 +162,47 @@ Problem shuffled(std::mt19937& random, const Problem& problem) {
   for (std::vector<OpId>& ops : parts.same_group) {
     for (OpId& op : ops) op = OpId(place[op.index()]);
     std::sort(ops.begin(), ops.end());
+  }
+  Result<Problem> posed = pose(std::move(parts));
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
+Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
+  Parts parts = problem.parts();
+  const std::size_t ops = parts.ops.size();
+  for (std::size_t v = 0; v < ops; ++v) {
+    HandOff it;
+    it.value = OpId(v);
+    if (parts.ops[v].registers == 0 || parts.ops[v].variable_latency) continue;
+    std::set<std::size_t> readers;
+    for (std::size_t r = 0; r < ops; ++r) {
+      const auto reads = [&](const Dependence& d) {
+        return d.from == it.value && d.to == OpId(r) && d.carries_value;
+      };
+      const auto& all = parts.dependences;
+      const bool fits = r != v && parts.ops[r].warps == parts.ops[v].warps &&
+                        !parts.ops[r].variable_latency &&
+                        std::count_if(all.begin(), all.end(), reads) == 1;
+      if (fits && pick(random, 0, 3) > 0) readers.insert(r);
+    }
+    if (readers.empty()) continue;
+    for (Dependence& d : parts.dependences) {
+      if (d.from == it.value && readers.contains(d.to.index())) d.transfer = 0;
+    }
+    const std::string name = parts.ops[v].name;
+    it.store = OpId(parts.ops.size());
+    parts.ops.push_back(errand(random, "put_" + name, parts.ops[v].warps));
+    if (pick(random, 0, 1) == 0) {
+      parts.ops.back().footprint.push_back({MemoryId(0), pick(random, 1, 2)});
+    }
+    for (const std::size_t r : readers) {
+      it.loads.push_back({OpId(parts.ops.size()), OpId(r)});
+      parts.ops.push_back(
+          errand(random, "get_" + name + "_" + parts.ops[r].name, parts.ops[r].warps));
+      parts.ops.back().registers = pick(random, 0, 2);
+    }
+    parts.hand_offs.push_back(std::move(it));
   }
   Result<Problem> posed = pose(std::move(parts));
   if (!posed) ADD_FAILURE() << to_string(posed.error());

@@ -18,7 +18,15 @@ struct Size {
 /// group, widths, blocking and ordering dependences, transfers, relaxed rules.
 problem::Problem random_problem(std::mt19937& random, const Size& size);
 
-/// The same problem with its ops in another order.
+/// The same problem, in which most values in registers that can be handed over are, by stores and
+/// loads with a little of everything; these come after its ops.
+problem::Problem with_hand_offs(std::mt19937& random, const problem::Problem& problem);
+
+/// The same problem with the objective `length` alone, so that using groups and crossing between
+/// them costs nothing.
+problem::Problem for_length(const problem::Problem& problem);
+
+/// The same problem with its ops in another order. Precondition: no hand-offs.
 problem::Problem shuffled(std::mt19937& random, const problem::Problem& problem);
 
 }  // namespace twill::solve_test

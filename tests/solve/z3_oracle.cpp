@@ -5,6 +5,8 @@
 
 #include <z3++.h>
 
+#include "twill/problem/hand_off.h"
+
 namespace twill::solve_test {
 namespace {
 
@@ -16,12 +18,14 @@ class Oracle {
     for (std::size_t i = 0; i < problem.ops().size(); ++i) {
       issue_.push_back(context_.int_const(("m" + std::to_string(i)).c_str()));
       group_.push_back(context_.int_const(("g" + std::to_string(i)).c_str()));
+      exists_.push_back(context_.bool_val(true));
     }
   }
 
   std::optional<bool> ask(const std::vector<std::int64_t>& values,
                           std::optional<std::int64_t> limit) {
     add_groups();
+    add_hand_offs();
     if (problem_.in_force(Rule::dependence)) add_dependences();
     add_pairs();
     add_loads();
@@ -68,7 +72,37 @@ class Oracle {
     }
     int fixed_latency = 0;
     for (const Op& op : problem_.ops()) fixed_latency += op.variable_latency ? 0 : 1;
+    for (const HandOff& it : problem_.hand_offs()) {
+      fixed_latency -= 1 + static_cast<int>(it.loads.size());
+    }
     solver_.add(compute >= std::min({problem_.minimum_compute_groups(), pool, fixed_latency}));
+  }
+
+  /// The rule `hand-off`, word by word.
+  void add_hand_offs() {
+    for (const HandOff& it : problem_.hand_offs()) {
+      const auto group = [&](OpId op) { return group_[op.index()]; };
+      z3::expr any = context_.bool_val(false);
+      for (const HandOff::Load& load : it.loads) {
+        exists_[load.op.index()] = group(it.value) != group(load.reader);
+        any = any || exists_[load.op.index()];
+        solver_.add(group(load.op) == group(load.reader));
+      }
+      exists_[it.store.index()] = any;
+      solver_.add(group(it.store) == group(it.value));
+    }
+  }
+
+  /// `to` reads the value of `from` itself, and not from a load.
+  z3::expr reads(const Dependence& it) {
+    z3::expr direct = exists_[it.to.index()];
+    for (const HandOff& hand_off : problem_.hand_offs()) {
+      for (const HandOff::Load& load : hand_off.loads) {
+        if (hand_off.value != it.from || load.reader != it.to) continue;
+        direct = direct && !exists_[load.op.index()];
+      }
+    }
+    return direct;
   }
 
   z3::expr used(std::size_t h) {
@@ -83,7 +117,8 @@ class Oracle {
       const std::size_t v = it.to.index();
       const Cycles delay = delay_of(it, problem_.ops()[u], way(u)) - it.distance * ii_;
       const z3::expr transfer = z3::ite(group_[u] == group_[v], number(0), number(it.transfer));
-      solver_.add(issue_[v] - issue_[u] >= number(delay) + transfer);
+      solver_.add(
+          z3::implies(exists_[u] && exists_[v], issue_[v] - issue_[u] >= number(delay) + transfer));
     }
   }
 
@@ -98,7 +133,7 @@ class Oracle {
       if (it.to.index() != v) continue;
       if (it.blocking) any = context_.bool_val(true);
       if (it.carries_value && problem_[it.from].registers > 0) {
-        any = any || group_[it.from.index()] != group_[v];
+        any = any || (reads(it) && group_[it.from.index()] != group_[v]);
       }
     }
     return any;
@@ -113,11 +148,12 @@ class Oracle {
   }
 
   void add_pair(std::size_t a, std::size_t b) {
+    const z3::expr both = exists_[a] && exists_[b];
     const bool same_unit = way(a).unit && way(a).unit == way(b).unit;
     if (problem_.in_force(Rule::unit) && same_unit) {
-      solver_.add(until(a, b) >= number(way(a).occupancy));
+      solver_.add(z3::implies(both, until(a, b) >= number(way(a).occupancy)));
     }
-    const z3::expr together = group_[a] == group_[b];
+    const z3::expr together = both && group_[a] == group_[b];
     const z3::expr apart = until(a, b) >= number(way(a).issue);
     if (problem_.in_force(Rule::one_stream) && way(a).issue > 0 && way(b).issue > 0) {
       solver_.add(z3::implies(together, apart));
@@ -126,13 +162,19 @@ class Oracle {
   }
 
   void add_loads() {
-    Cycles demand = 0;
+    z3::expr demand = number(0);
     for (std::size_t i = 0; i < count(); ++i) {
-      if (problem_.in_force(Rule::unit)) solver_.add(number(way(i).occupancy) <= number(ii_));
-      if (problem_.in_force(Rule::one_stream)) solver_.add(number(way(i).issue) <= number(ii_));
-      for (const PipeUse& use : way(i).pipes) demand += use.demand;
+      const auto claim = [&](Rule rule, Cycles cycles) {
+        if (problem_.in_force(rule))
+          solver_.add(z3::implies(exists_[i], number(cycles) <= number(ii_)));
+      };
+      claim(Rule::unit, way(i).occupancy);
+      claim(Rule::one_stream, way(i).issue);
+      for (const PipeUse& use : way(i).pipes) {
+        demand = demand + z3::ite(exists_[i], number(use.demand), number(0));
+      }
     }
-    if (problem_.in_force(Rule::pipe)) solver_.add(number(demand) <= number(ii_));
+    if (problem_.in_force(Rule::pipe)) solver_.add(demand <= number(ii_));
   }
 
   /// Copies of w alive at the issue of v, as the number of starts so far minus that of ends.
@@ -143,9 +185,10 @@ class Oracle {
       const std::size_t u = it.to.index();
       const Cycles hold = read_hold_of(it, problem_.ops()[u], way(u));
       const z3::expr until_read = issue_[u] + number(it.distance * ii_ + hold);
-      end = z3::ite(until_read > end, until_read, end);
+      end = z3::ite(reads(it) && until_read > end, until_read, end);
     }
-    return floor(issue_[v] - issue_[w]) - floor(issue_[v] - end);
+    const z3::expr alive = floor(issue_[v] - issue_[w]) - floor(issue_[v] - end);
+    return z3::ite(exists_[w], alive, number(0));
   }
   z3::expr floor(const z3::expr& cycles) { return cycles / number(ii_); }  // divisor is positive
 
@@ -160,11 +203,11 @@ class Oracle {
                     z3::ite(group_[w] == group_[v], number(op.registers) * copies(w, v), number(0));
       }
       if (problem_.in_force(Rule::memory)) {
-        solver_.add(memory <= number(problem_.memories()[0].capacity));
+        solver_.add(z3::implies(exists_[v], memory <= number(problem_.memories()[0].capacity)));
       }
       for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
         if (!problem_.in_force(Rule::registers)) break;
-        solver_.add(z3::implies(group_[v] == static_cast<int>(h),
+        solver_.add(z3::implies(exists_[v] && group_[v] == static_cast<int>(h),
                                 registers <= problem_.groups()[h].registers));
       }
     }
@@ -183,7 +226,7 @@ class Oracle {
       for (std::size_t v = 0; v < count(); ++v) {
         solver_.add(issue_[v] >= 0);
         const z3::expr end = issue_[v] + number(span_of(way(v)));
-        sum = z3::ite(end > sum, end, sum);
+        sum = z3::ite(exists_[v] && end > sum, end, sum);
       }
     }
     return sum;
@@ -204,6 +247,7 @@ class Oracle {
   z3::solver solver_;
   std::vector<z3::expr> issue_;
   std::vector<z3::expr> group_;
+  std::vector<z3::expr> exists_;
 };
 
 }  // namespace

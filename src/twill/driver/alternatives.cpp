@@ -37,14 +37,25 @@ Result<OtherEnds> other_ends(Request request, const report::Outcome& outcome) {
   return ends;
 }
 
+/// The order of what the schedule's groups leave of the Problem.
+schedule::Order order_left(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
+  return schedule::order_of(left.problem, schedule::reduced(left, schedule));
+}
+
 /// What is expected of a schedule of the outcome's Problem, and whether it keeps the rules.
 report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
                            report::Outcome& outcome) {
   report::Alternative out;
-  const schedule::Order order = schedule::order_of(outcome.problem, found.schedule);
-  if (ends.fastest) out.expected = co_run_interval(*ends.fastest, order);
+  const schedule::Order order = order_left(outcome.problem, found.schedule);
+  const auto groups = schedule::groups_of(found.schedule);
+  if (ends.fastest) {
+    out.expected = co_run_interval(problem::reduced(*ends.fastest, groups).problem, order);
+  }
   if (out.expected) *out.expected += handed_over(*ends.fastest, found.schedule, ends.waiting);
-  if (ends.slowest) out.slowest = kept_interval(*ends.slowest, order);
+  if (ends.slowest) {
+    out.slowest = kept_interval(problem::reduced(*ends.slowest, groups).problem, order);
+  }
   if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =
       schedule::differences(outcome.problem, found.schedule, *outcome.answer.schedule);

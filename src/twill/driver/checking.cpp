@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
@@ -22,23 +20,47 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
   return lines;
 }
 
-void leave_what_exists(report::Outcome& outcome) {
-  if (outcome.problem.hand_offs().empty() || !outcome.answer.schedule) return;
-  schedule::Schedule& schedule = *outcome.answer.schedule;
+namespace {
+
+/// The op of the original as one of what is left. Precondition: it is left.
+problem::OpId renumbered(const problem::Reduced& left, problem::OpId op) {
+  const auto at = std::lower_bound(left.ops.begin(), left.ops.end(), op);
+  return problem::OpId(static_cast<std::size_t>(at - left.ops.begin()));
+}
+
+/// Takes the schedule down to what its groups leave, and makes the differences speak of that.
+report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
+                           std::vector<schedule::Difference>& differences) {
   problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
   schedule = schedule::reduced(left, schedule);
-  for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
-    for (problem::OpId& op : bound->ops) {
-      op = problem::OpId(static_cast<std::size_t>(
-          std::lower_bound(left.ops.begin(), left.ops.end(), op) - left.ops.begin()));
-    }
+  for (schedule::Difference& it : differences) {
+    it.op = renumbered(left, it.op);
+    it.other = renumbered(left, it.other);
   }
   std::vector<extract::OpOrigin> origins;
   for (const problem::OpId op : left.ops) {
     if (op.index() < outcome.origins.size()) origins.push_back(outcome.origins[op.index()]);
   }
-  outcome.origins = std::move(origins);
-  outcome.problem = std::move(left.problem);
+  return {std::move(left.problem), std::move(origins)};
+}
+
+}  // namespace
+
+void leave_what_exists(report::Outcome& outcome) {
+  if (outcome.problem.hand_offs().empty() || !outcome.answer.schedule) return;
+  if (outcome.alternatives) {
+    for (report::Alternative& it : outcome.alternatives->list) {
+      it.remains = remains_of(outcome, it.schedule, it.differences);
+    }
+  }
+  schedule::Schedule& schedule = *outcome.answer.schedule;
+  const problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
+  for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
+    for (problem::OpId& op : bound->ops) op = renumbered(left, op);
+  }
+  report::Remains remains = remains_of(outcome, schedule, outcome.differences);
+  outcome.origins = std::move(remains.origins);
+  outcome.problem = std::move(remains.problem);
 }
 
 report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer) {
@@ -49,15 +71,6 @@ report::Outcome described(const Input& input, problem::Problem problem, schedule
   outcome.min_ii = schedule::min_ii(outcome.problem);
   outcome.answer = std::move(answer);
   return outcome;
-}
-
-Result<void> without_hand_offs(const Request& request, const problem::Problem& problem,
-                               std::string_view what, std::string_view why) {
-  if (problem.hand_offs().empty()) return {};
-  return fail({request.input.name},
-              fmt::format("there is {} of a loop with hand-offs: {}", what, why),
-              request.hand_offs ? "without --hand-offs its transfers are delays"
-                                : "without its hand-off lines its transfers are delays");
 }
 
 }  // namespace twill::driver

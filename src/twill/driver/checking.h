@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "twill/driver/driver.h"
@@ -14,14 +13,11 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
 /// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
-/// Problem, schedule and origins speak of ops that exist.
+/// Problem, schedule, origins and differences speak of ops that exist, and those of each
+/// alternative of ops that exist in it.
 void leave_what_exists(report::Outcome& outcome);
 
 /// An outcome with the problem's hash and text filled in, and nothing said about a machine.
 report::Outcome described(const Input& input, problem::Problem problem, schedule::Answer answer);
-
-/// Fails for a Problem with hand-offs: what cannot be had of it ("no explanation"), and why.
-Result<void> without_hand_offs(const Request& request, const problem::Problem& problem,
-                               std::string_view what, std::string_view why);
 
 }  // namespace twill::driver

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "twill/driver/checking.h"
 #include "twill/emit/smtlib.h"
 #include "twill/schedule/bounds.h"
 
@@ -76,8 +75,6 @@ std::optional<Cycles> longest_tried(const Problem& problem, Cycles ii,
 Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
                                 const SmtlibRequest& what) {
   TWILL_TRY(PosedLoop posed, pose_loop(request, rate));
-  TWILL_TRY_VOID(without_hand_offs(request, posed.problem, "no SMT-LIB",
-                                   "its encoding has no ops that may be missing"));
   const Cycles ii = what.ii.value_or(schedule::min_ii(posed.problem).value);
   if (!what.literal) {
     std::size_t ways = 0;

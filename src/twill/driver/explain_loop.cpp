@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "twill/driver/checking.h"
 #include "twill/driver/explain.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
@@ -58,18 +57,10 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
-Result<void> explainable(const Request& request, const problem::Problem& problem) {
-  return without_hand_offs(request, problem, "no explanation",
-                           "its questions are about ops that always exist");
-}
-
 Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
                                  std::optional<Cycles> ii, const explain::Limits& limits) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
-  for (const PosedPool& pool : posed.pools) {
-    TWILL_TRY_VOID(explainable(request, pool.problem));
-  }
   const BestPool best = solve_pools(posed.pools, request.limits);
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
   const PosedPool& chosen = posed.pools[best.index];
@@ -92,12 +83,10 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   if (form == Form::schedule_json) {
     TWILL_TRY(const report::ScheduleFile file,
               report::read_schedule_json(request.input.text, request.input.name));
-    TWILL_TRY_VOID(explainable(request, file.problem));
     return explained(request, file.problem, ii, limits);
   }
   TWILL_TRY(const schedule::LoopText loop,
             schedule::parse_loop(request.input.text, request.input.name));
-  TWILL_TRY_VOID(explainable(request, loop.problem));
   return explained(request, loop.problem, ii, limits);
 }
 

@@ -20,7 +20,6 @@ namespace {
 void check(report::Outcome& outcome) {
   if (!outcome.answer.schedule) return;
   outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
-  leave_what_exists(outcome);
 }
 
 report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
@@ -47,22 +46,13 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
 /// What cannot be asked of a problem with hand-offs.
 Result<void> check_hand_offs(const Request& request, bool has_some) {
   if (!has_some) return {};
-  const std::string without =
-      request.hand_offs ? "leave --hand-offs out" : "take its hand-off lines out";
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name},
                 "only the strategy twill decides on hand-offs; '" +
                     std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
-                without);
+                request.hand_offs ? "leave --hand-offs out" : "take its hand-off lines out");
   }
-  const AlternativeChoice& choice = request.alternatives;
-  if (choice.list == 0 && choice.take == 0) return {};
-  const std::string option = choice.list > 0 ? "--alternatives" : "--alternative";
-  return fail({request.input.name},
-              option +
-                  ": there are none of a loop with hand-offs, since structures are compared op "
-                  "by op, and ops may be missing",
-              without + ", or " + option);
+  return {};
 }
 
 /// What stands in the input, with normalized costs.
@@ -181,6 +171,7 @@ Result<Certified> schedule_by(const Request& request, Notary notary) {
   TWILL_TRY(Certified done, schedule_once(request, std::move(notary)));
   Stopwatch watch;
   TWILL_TRY_VOID(add_alternatives(request, done.outcome));
+  leave_what_exists(done.outcome);
   done.outcome.timings.solve += watch.lap();
   return done;
 }

@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/given.h"
 #include "twill/driver/input.h"
+#include "twill/problem/hand_off.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/least_interval.h"
@@ -24,17 +28,88 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
   return outcome;
 }
 
+using problem::OpId;
+
+/// Follows an order of what its groups leave of the Problem.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
-                               const schedule::Order& order) {
-  auto least = schedule::least_interval(problem, order);
+                               const problem::Reduced& left, const schedule::Order& order) {
+  auto least = schedule::least_interval(left.problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();
     if (wrong.location.file.empty()) wrong.location.file = input.name;
     return tl::unexpected(std::move(wrong));
   }
-  report::Outcome outcome = outcome_of(input, std::move(problem), std::move(least->schedule));
+  schedule::Schedule whole = schedule::completed(problem, left, least->schedule);
+  report::Outcome outcome = outcome_of(input, std::move(problem), std::move(whole));
   outcome.order_circuit = std::move(least->circuit.edges);
   return outcome;
+}
+
+/// By op: whether it stands in the sequence of a group.
+std::vector<bool> listed_in(const schedule::Order& order) {
+  std::vector<bool> listed(order.ops.size(), false);
+  for (const std::vector<OpId>& sequence : order.groups) {
+    for (const OpId op : sequence) listed[op.index()] = true;
+  }
+  return listed;
+}
+
+/// Stores and loads stand in the order exactly if its groups need them, with the ops they go with.
+Result<void> check_hand_offs(const Input& input, const problem::Problem& problem,
+                             const std::vector<problem::GroupId>& groups,
+                             const schedule::Order& order) {
+  const auto errands = problem::errands_of(problem);
+  const std::vector<bool> listed = listed_in(order);
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (!errands[i]) continue;
+    const std::string& name = problem.ops()[i].name;
+    const bool needed = problem::is_needed(*errands[i], groups);
+    if (needed != listed[i]) {
+      return fail({input.name}, "the order " + std::string(needed ? "leaves out '" : "has '") +
+                                    name +
+                                    (needed ? "', but what it moves goes to another group"
+                                            : "', but what it moves stays in its group"));
+    }
+    if (!needed || groups[i] == groups[errands[i]->home.index()]) continue;
+    return fail({input.name}, "the order has '" + name + "' in another group than '" +
+                                  problem[errands[i]->home].name + "', with which it goes");
+  }
+  return {};
+}
+
+/// The sequences without ops that do not exist, which stand in none of a group; a unit may name
+/// one.
+Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
+                                                  const problem::Problem& problem,
+                                                  const problem::Reduced& left,
+                                                  const std::vector<std::vector<OpId>>& all) {
+  std::vector<std::vector<OpId>> out;
+  for (const std::vector<OpId>& sequence : all) {
+    out.emplace_back();
+    for (const OpId op : sequence) {
+      const auto at = std::lower_bound(left.ops.begin(), left.ops.end(), op);
+      if (at == left.ops.end() || *at != op) {
+        return fail({input.name}, "a unit's sequence names '" + problem[op].name +
+                                      "', but what it moves stays in its group");
+      }
+      out.back().emplace_back(static_cast<std::size_t>(at - left.ops.begin()));
+    }
+  }
+  return out;
+}
+
+/// Follows an order that somebody wrote.
+Result<report::Outcome> follow(const Input& input, problem::Problem problem,
+                               const schedule::Order& order) {
+  std::vector<problem::GroupId> groups;
+  for (const schedule::Step& step : order.ops) groups.push_back(step.group);
+  TWILL_TRY_VOID(check_hand_offs(input, problem, groups, order));
+  const problem::Reduced left = problem::reduced(problem, groups);
+  schedule::Order existing;
+  for (const OpId op : left.ops) existing.ops.push_back(order.ops[op.index()]);
+  TWILL_TRY(existing.groups, renumbered(input, problem, left, order.groups));
+  TWILL_TRY(existing.units, renumbered(input, problem, left, order.units));
+  return follow(input, std::move(problem), left, existing);
 }
 
 }  // namespace
@@ -56,26 +131,29 @@ Result<report::Outcome> read_given(const Input& input) {
               "`twill schedule` finds a schedule");
 }
 
-Result<report::Outcome> verify_schedule(const Input& input) {
-  TWILL_TRY(report::Outcome outcome, read_given(input));
-  leave_what_exists(outcome);
+namespace {
+
+Result<report::Outcome> existing(Result<report::Outcome> outcome) {
+  if (outcome) leave_what_exists(*outcome);
   return outcome;
 }
+
+}  // namespace
+
+Result<report::Outcome> verify_schedule(const Input& input) { return existing(read_given(input)); }
 
 Result<report::Outcome> evaluate_order(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
   if (form != Form::loop) return fail({input.name}, "an order stands in a .loop file");
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
-  if (loop.order) return follow(input, std::move(loop.problem), *loop.order);
-  if (loop.schedule && !loop.problem.hand_offs().empty()) {
-    return fail({input.name}, "an order of a loop with hand-offs is not evaluated",
-                "`twill verify` checks its schedule");
-  }
+  if (loop.order) return existing(follow(input, std::move(loop.problem), *loop.order));
   if (!loop.schedule) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }
-  const schedule::Order order = schedule::order_of(loop.problem, *loop.schedule);
-  return follow(input, std::move(loop.problem), order);
+  const problem::Reduced left = problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
+  const schedule::Order order =
+      schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
+  return existing(follow(input, std::move(loop.problem), left, order));
 }
 
 }  // namespace twill::driver

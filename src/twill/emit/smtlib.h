@@ -11,7 +11,9 @@ namespace twill::emit {
 
 /// "Does this problem have a schedule at the interval `ii`?" by docs/reference/rules.md, ways of
 /// ops included. Satisfiable exactly if there is one, of any number of stages; the model is one:
-/// `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several).
+/// `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several). Of stores and loads of
+/// hand-offs it says something only where `exists!OP` is true, which follows from the groups; it is
+/// not printed of one that always or never exists.
 ///
 /// An encoding of its own: it shares nothing with `solve`, takes nothing without loss of
 /// generality, and says nothing twice but that the occupancies of a unit sum to at most `ii`.
@@ -34,9 +36,9 @@ Cycles total_of(const StraightLine& shape);
 /// names: `op!OP!COPY!CYCLE`, `live!OP!COPY!CYCLE`, `opw!OP!GROUP`. docs/paper.md lists the
 /// readings that the figures leave open, and what our problems have that the paper does not.
 ///
-/// Fails if an op has several ways, or if the text would have more than about kMostLiteralTerms
-/// terms: it grows with T, so normalize first (problem/normalize.h).
-/// Cost and length of the text: O(ops^2 * copies * T).
+/// Fails if an op has several ways, if there are hand-offs, of which the paper knows none, or if
+/// the text would have more than about kMostLiteralTerms terms: it grows with T, so normalize first
+/// (problem/normalize.h). Cost and length of the text: O(ops^2 * copies * T).
 Result<std::string> smtlib_literal(const problem::Problem& problem, const StraightLine& shape);
 inline constexpr double kMostLiteralTerms = 5e6;
 

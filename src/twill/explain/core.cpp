@@ -15,6 +15,13 @@ using problem::Problem;
 using schedule::Bound;
 using schedule::BoundKind;
 
+/// The value of a hand-off, its store or one of its loads.
+bool is_part_of(const problem::HandOff& hand_off, std::size_t op) {
+  return hand_off.value.index() == op || hand_off.store.index() == op ||
+         std::any_of(hand_off.loads.begin(), hand_off.loads.end(),
+                     [&](const auto& load) { return load.op.index() == op; });
+}
+
 /// Takes members away as long as what is left leaves no schedule.
 class Reduction {
  public:
@@ -57,6 +64,8 @@ class Reduction {
       case Kind::group_count:
       case Kind::register_limit:
         return false;
+      case Kind::hand_off:
+        return is_part_of(problem_.hand_offs()[it.index], op);
       case Kind::transfer:
       case Kind::wait:
       case Kind::dependence: {

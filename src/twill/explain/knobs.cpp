@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/explain/words.h"
+#include "twill/problem/hand_off.h"
 #include "twill/problem/objection.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/pool_class.h"
@@ -58,6 +59,22 @@ Knob knob(const Problem& problem, std::string what, std::string from, std::int64
   return it;
 }
 
+/// Whether one of these ops stores or loads for the hand-off.
+template <class Test>
+bool any_errand(const Problem& problem, const Member& member, Test test) {
+  if (member.kind != Kind::hand_off) return false;
+  const problem::HandOff& it = problem.hand_offs()[member.index];
+  return test(it.store) || std::any_of(it.loads.begin(), it.loads.end(),
+                                       [&](const auto& load) { return test(load.op); });
+}
+
+/// `peaks` of a schedule, some of whose ops may not exist.
+template <class Peaks>
+std::vector<Amount> peaks_of(const Problem& problem, const Schedule& schedule, Peaks peaks) {
+  const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
+  return peaks(left.problem, schedule::reduced(left, schedule));
+}
+
 std::string registers_text(const Problem& problem, const PoolClass& it, std::int64_t more) {
   std::vector<std::string> all;
   for (const problem::GroupId group : it.groups) {
@@ -95,7 +112,7 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
     return m.kind == Kind::register_limit && m.index == index;
   };
   knob_.needed = [&problem, it](const Problem& changed, const Schedule& schedule) {
-    const std::vector<Amount> peaks = schedule::peak_registers(changed, schedule);
+    const auto peaks = peaks_of(changed, schedule, schedule::peak_registers);
     std::int64_t needed = 1;
     for (const problem::GroupId group : it.groups) {
       needed = std::max(needed, peaks[group.index()] - problem[group].registers);
@@ -131,11 +148,17 @@ void add_memory_knob(const Problem& problem, std::size_t index, std::vector<Knob
            [index](Parts& parts, std::int64_t step) { parts.memories[index].capacity += step; });
   const Amount now = memory.capacity;
   knob_.value = [now](std::int64_t step) { return std::to_string(now + step); };
-  knob_.touches = [index](const Member& m) {
-    return m.kind == Kind::footprint && m.other == index;
+  knob_.touches = [&problem, index](const Member& m) {
+    return (m.kind == Kind::footprint && m.other == index) ||
+           any_errand(problem, m, [&](problem::OpId op) {
+             const auto& footprint = problem[op].footprint;
+             return std::any_of(footprint.begin(), footprint.end(),
+                                [&](const auto& it) { return it.memory.index() == index; });
+           });
   };
   knob_.needed = [now, index](const Problem& changed, const Schedule& schedule) {
-    return std::max<Amount>(schedule::peak_memory(changed, schedule)[index] - now, 1);
+    const auto peaks = peaks_of(changed, schedule, schedule::peak_memory);
+    return std::max<Amount>(peaks[index] - now, 1);
   };
   out.push_back(std::move(knob_));
 }
@@ -192,6 +215,9 @@ std::function<bool(const Member&)> touches_times(const Problem& problem, std::ve
   return [&problem, ops = std::move(ops)](const Member& m) {
     if (m.kind == Kind::hold || m.kind == Kind::demand || m.kind == Kind::issue) {
       return static_cast<bool>(ops[m.index]);
+    }
+    if (m.kind == Kind::hand_off) {
+      return any_errand(problem, m, [&](problem::OpId op) { return ops[op.index()]; });
     }
     if (m.kind != Kind::dependence) return false;
     const Dependence& it = problem.dependences()[m.index];
@@ -386,17 +412,26 @@ void add_unit_knobs(const Problem& problem, const Orbit& orbit, std::vector<Knob
   }
 }
 
+/// What crosses groups does so in less time, by delays and by stores and loads.
+void cheapen(Parts& parts, std::int64_t step) {
+  for (Dependence& each : parts.dependences) {
+    each.transfer = shortened(each.transfer, step, kTimeSteps);
+  }
+  for (const problem::HandOff& it : parts.hand_offs) {
+    shorten(parts.ops[it.store.index()].ways.front(), step, kTimeSteps);
+    for (const auto& load : it.loads) {
+      shorten(parts.ops[load.op.index()].ways.front(), step, kTimeSteps);
+    }
+  }
+}
+
 void add_transfer_knob(const Problem& problem, std::vector<Knob>& out) {
   const auto costs = [](const Dependence& it) { return it.transfer > 0; };
-  if (std::none_of(problem.dependences().begin(), problem.dependences().end(), costs)) return;
-  Knob it = knob(problem, "cost of transfers between groups", "100 %", kTimeSteps,
-                 [](Parts& parts, std::int64_t step) {
-                   for (Dependence& each : parts.dependences) {
-                     each.transfer = shortened(each.transfer, step, kTimeSteps);
-                   }
-                 });
+  const auto all = problem.dependences();
+  if (std::none_of(all.begin(), all.end(), costs) && problem.hand_offs().empty()) return;
+  Knob it = knob(problem, "cost of transfers between groups", "100 %", kTimeSteps, cheapen);
   it.value = [](std::int64_t step) { return fmt::format("{} %", 100 - step * kPercent); };
-  it.touches = [](const Member& m) { return m.kind == Kind::transfer; };
+  it.touches = [](const Member& m) { return m.kind == Kind::transfer || m.kind == Kind::hand_off; };
   out.push_back(std::move(it));
 }
 
@@ -407,7 +442,9 @@ void add_latencies_knob(const Problem& problem, std::vector<Knob>& out) {
     }
   });
   it.value = [](std::int64_t step) { return fmt::format("{} %", 100 - step * kPercent); };
-  it.touches = [](const Member& m) { return m.kind == Kind::dependence; };
+  it.touches = [](const Member& m) {
+    return m.kind == Kind::dependence || m.kind == Kind::hand_off;
+  };
   out.push_back(std::move(it));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/support/check.h"
 
@@ -13,7 +14,9 @@ namespace {
 
 using problem::Dependence;
 using problem::Group;
+using problem::HandOff;
 using problem::Op;
+using problem::OpId;
 using problem::Parts;
 using problem::Problem;
 using problem::Rule;
@@ -71,6 +74,17 @@ void list_dependence(const Problem& problem, std::size_t index, std::vector<Memb
   if (it.blocking && problem.in_force(Rule::blocking)) out.push_back({Kind::wait, index});
 }
 
+void list_hand_offs(const Problem& problem, std::vector<Member>& out) {
+  for (std::size_t i = 0; i < problem.hand_offs().size(); ++i) out.push_back({Kind::hand_off, i});
+}
+
+/// By op: whether it is the store or a load of a hand-off.
+std::vector<bool> errands_among(const Problem& problem) {
+  std::vector<bool> out;
+  for (const auto& errand : problem::errands_of(problem)) out.push_back(errand.has_value());
+  return out;
+}
+
 void relax(Parts& parts, Rule rule) {
   const auto at = std::lower_bound(parts.relaxed.begin(), parts.relaxed.end(), rule);
   if (at == parts.relaxed.end() || *at != rule) parts.relaxed.insert(at, rule);
@@ -87,6 +101,43 @@ void drop_hold(Op& op) {
     way.unit.reset();
     way.occupancy = 0;
   }
+}
+
+/// The op, with nothing that it takes or holds up.
+void make_free(Op& op) {
+  op.ways = {Way{}};
+  op.registers = 0;
+  op.footprint.clear();
+}
+
+void make_free(const HandOff& hand_off, Parts& parts) {
+  make_free(parts.ops[hand_off.store.index()]);
+  for (const HandOff::Load& load : hand_off.loads) make_free(parts.ops[load.op.index()]);
+}
+
+/// Leaves the dependences of stores and loads to `pose`, which makes them from the others. They
+/// come last, so the others keep their ids.
+void drop_made(const std::vector<bool>& errands, Parts& parts) {
+  std::erase_if(parts.dependences, [&](const Dependence& it) {
+    return errands[it.from.index()] || errands[it.to.index()];
+  });
+}
+
+/// What hands over the value of this dependence, if anything does: its load, and the store if no
+/// other load is left. The ops stay, since others keep their ids, as ordinary ones that take
+/// nothing.
+void drop_hand_over(const Dependence& dependence, Parts& parts) {
+  if (!dependence.carries_value) return;
+  for (HandOff& it : parts.hand_offs) {
+    if (it.value != dependence.from) continue;
+    std::erase_if(it.loads, [&](const HandOff::Load& load) {
+      if (load.reader != dependence.to) return false;
+      make_free(parts.ops[load.op.index()]);
+      return true;
+    });
+    if (it.loads.empty()) make_free(parts.ops[it.store.index()]);
+  }
+  std::erase_if(parts.hand_offs, [](const HandOff& it) { return it.loads.empty(); });
 }
 
 /// Gives the groups like this one, copies that were added included, all registers they may want.
@@ -124,6 +175,9 @@ void drop(const std::vector<schedule::PoolClass>& classes, const Member& member,
       std::erase_if(parts.ops[index].footprint, [&](const problem::Footprint& it) {
         return it.memory.index() == member.other;
       });
+      break;
+    case Kind::hand_off:
+      make_free(parts.hand_offs[index], parts);
       break;
     case Kind::transfer:
       parts.dependences[index].transfer = 0;
@@ -169,6 +223,15 @@ std::string free_name(const Parts& parts, const std::string& name) {
   }
 }
 
+/// The number of ops that the rule `minimum-groups` counts; what is left of hand-offs does not.
+int counted_ops(const Problem& problem, const std::vector<bool>& errands) {
+  int count = 0;
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (!errands[i] && !problem.ops()[i].variable_latency) ++count;
+  }
+  return count;
+}
+
 int compute_groups(const Parts& parts) {
   return static_cast<int>(std::count_if(parts.groups.begin(), parts.groups.end(),
                                         [](const Group& group) { return !group.loads; }));
@@ -179,10 +242,15 @@ int compute_groups(const Parts& parts) {
 std::vector<Member> members_of(const Problem& problem) {
   std::vector<Member> members;
   list_pool(problem, members);
-  for (std::size_t i = 0; i < problem.ops().size(); ++i) list_op(problem, i, members);
-  for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
-    list_dependence(problem, i, members);
+  const std::vector<bool> errands = errands_among(problem);
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+    if (!errands[i]) list_op(problem, i, members);
   }
+  for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
+    const Dependence& it = problem.dependences()[i];
+    if (!errands[it.from.index()] && !errands[it.to.index()]) list_dependence(problem, i, members);
+  }
+  list_hand_offs(problem, members);
   std::sort(members.begin(), members.end());
   return members;
 }
@@ -212,7 +280,17 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
   const std::vector<schedule::PoolClass> classes = schedule::pool_classes(problem);
   Parts parts = problem.parts();
   parts.objectives.clear();
+  if (!problem.hand_offs().empty()) {
+    const std::vector<bool> errands = errands_among(problem);
+    drop_made(errands, parts);
+    parts.minimum_compute_groups =
+        std::min(parts.minimum_compute_groups, counted_ops(problem, errands));
+  }
   for (const Member& member : dropped) drop(classes, member, parts);
+  for (const Member& member : dropped) {
+    if (member.kind != Kind::dependence) continue;
+    drop_hand_over(problem.dependences()[member.index], parts);
+  }
   for (const Member& member : dropped) {
     if (member.kind != Kind::register_limit) continue;
     for (const problem::GroupId group : classes[member.index].groups) {

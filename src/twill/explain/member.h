@@ -21,23 +21,27 @@ enum class Kind {
   register_limit,  ///< the groups of a class have no more registers
   registers,       ///< the result of an op takes registers, and a group that reads it waits for it
   footprint,       ///< the result of an op takes a memory
+  hand_off,        ///< the store and the loads of a hand-off take anything at all
   transfer,        ///< a dependence takes longer between groups
   wait,            ///< the reader of a dependence waits on a barrier
   issue,           ///< an op keeps its group issuing
   demand,          ///< an op takes a part of a shared pipe
   hold,            ///< an op holds its exclusive unit
-  dependence,      ///< a dependence: its delay, and that the value lives until it is read
+  dependence,      ///< a dependence: its delay, and that the value lives until it is read; where
+                   ///< it is handed over, that too, with all that its load takes
 };
-inline constexpr int kKindCount = 14;
+inline constexpr int kKindCount = 15;
 
 struct Member {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence, the class or the set
+  std::size_t index = 0;  ///< the op, the dependence, the class, the set or the hand-off
   std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
   friend auto operator<=>(const Member&, const Member&) = default;
 };
 
 /// Everything that is demanded, by kind, then index: rules in force and numbers that are not zero.
+/// What the ops of a hand-off take belongs to the hand-off, and their dependences to those that
+/// they follow from.
 std::vector<Member> members_of(const problem::Problem& problem);
 
 /// The Problem without these members and without objectives. Ops, units, pipes, memories and

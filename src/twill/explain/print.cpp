@@ -197,6 +197,26 @@ std::string arrow(const Problem& problem, const problem::Dependence& it) {
   return problem[it.from].name + " -> " + problem[it.to].name;
 }
 
+/// "rmaxA by rmaxA.put 30 and rmaxA.get.mnewA 30"
+std::string hand_offs(const Problem& problem, const Core& core) {
+  std::string out;
+  for (const Member& it : of_kind(core, Kind::hand_off)) {
+    const problem::HandOff& each = problem.hand_offs()[it.index];
+    const auto timed = [&](problem::OpId op) {
+      return fmt::format("{} {}", problem[op].name, problem[op].ways.front().latency);
+    };
+    std::vector<std::string> words = {timed(each.store)};
+    for (const auto& load : each.loads) words.push_back(timed(load.op));
+    if (!out.empty()) out += "; ";
+    out += fmt::format("{} by {}", problem[each.value].name, listed(words));
+  }
+  if (out.empty()) return out;
+  return item(
+      "a result goes to another group by a store and loads there, which take time and room, "
+      "in cycles until they are done: " +
+      out);
+}
+
 std::string order(const Problem& problem, const Core& core) {
   std::string out;
   std::vector<std::size_t> ids;
@@ -205,6 +225,7 @@ std::string order(const Problem& problem, const Core& core) {
     out += item("a result is there so many cycles after its op began, and not used before:");
     for (const std::string& chain : chains_of(problem, ids)) out += detail(chain);
   }
+  out += hand_offs(problem, core);
   std::vector<std::string> transfers;
   for (const Member& it : of_kind(core, Kind::transfer)) {
     const problem::Dependence& each = problem.dependences()[it.index];

@@ -55,6 +55,8 @@ const char* name_of(Kind kind) {
       return "registers";
     case Kind::footprint:
       return "footprint";
+    case Kind::hand_off:
+      return "hand-off";
     case Kind::transfer:
       return "transfer";
     case Kind::wait:
@@ -97,6 +99,14 @@ Json member_json(const Problem& problem, const Member& it) {
     case Kind::register_limit:
       json["groups"] = groups_json(problem, it.index);
       return json;
+    case Kind::hand_off: {
+      const problem::HandOff& hand_off = problem.hand_offs()[it.index];
+      json["value"] = problem[hand_off.value].name;
+      json["store"] = problem[hand_off.store].name;
+      json["loads"] = Json::array();
+      for (const auto& load : hand_off.loads) json["loads"].push_back(problem[load.op].name);
+      return json;
+    }
     case Kind::transfer:
     case Kind::wait:
     case Kind::dependence: {

@@ -119,8 +119,9 @@ std::string alternatives_text(const Outcome& outcome) {
   if (alternatives.list.empty()) return out;
   out += table_of(outcome);
   for (std::size_t i = 0; i < alternatives.list.size(); ++i) {
-    out += wrap(in_words(outcome.problem, alternatives.list[i].differences), kWidth,
-                fmt::format("  {}: ", i + 1), "     ");
+    const Alternative& it = alternatives.list[i];
+    const Problem& problem = it.remains ? it.remains->problem : outcome.problem;
+    out += wrap(in_words(problem, it.differences), kWidth, fmt::format("  {}: ", i + 1), "     ");
   }
   return out;
 }

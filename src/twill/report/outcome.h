@@ -43,6 +43,12 @@ struct Candidate {
   bool chosen = false;
 };
 
+/// What the groups of a schedule leave of a loop with hand-offs.
+struct Remains {
+  problem::Problem problem;
+  std::vector<extract::OpOrigin> origins;  ///< by its OpId; empty for `.loop` files
+};
+
 /// Another schedule of the same Problem, of another structure (schedule/difference.h).
 struct Alternative {
   schedule::Schedule schedule;
@@ -51,6 +57,8 @@ struct Alternative {
   std::optional<Cycles> expected;                    ///< this and the next as in Bracket
   std::optional<Cycles> slowest;
   std::vector<schedule::Difference> differences;  ///< from the answer's schedule; never empty
+  std::optional<Remains> remains;  ///< of a loop with hand-offs: what schedule and differences are
+                                   ///< about, which need not be what the answer's are about
 };
 
 struct Alternatives {

@@ -180,18 +180,22 @@ Json differences(const problem::Problem& problem,
 
 Json alternative(const Outcome& outcome, std::size_t index) {
   const Alternative& it = outcome.alternatives->list[index];
+  Outcome taken = outcome;
+  taken.answer.schedule = it.schedule;
+  if (it.remains) {
+    taken.problem = it.remains->problem;
+    taken.origins = it.remains->origins;
+  }
   const auto number = [](std::optional<Cycles> n) { return n ? Json(*n) : Json(nullptr); };
   Json json = {{"number", index + 1},
                {"initiation_interval", it.schedule.initiation_interval},
-               {"length", schedule::length_of(outcome.problem, it.schedule)},
-               {"stage_count", schedule::stage_count(outcome.problem, it.schedule)},
+               {"length", schedule::length_of(taken.problem, it.schedule)},
+               {"stage_count", schedule::stage_count(taken.problem, it.schedule)},
                {"expected", number(it.expected)},
                {"slowest", number(it.slowest)},
                {"objectives", objectives(it.objectives)},
                {"proven", it.proven},
-               {"differences", differences(outcome.problem, it.differences)}};
-  Outcome taken = outcome;
-  taken.answer.schedule = it.schedule;
+               {"differences", differences(taken.problem, it.differences)}};
   add_schedule(json, taken);
   return json;
 }

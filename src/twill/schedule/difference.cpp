@@ -50,7 +50,8 @@ std::vector<Overlap> overlaps(const Problem& problem, const Schedule& schedule,
 
 bool has_round(const Problem& problem, const Schedule& schedule, OpId a, OpId b) {
   const Way& of_a = way_of(problem, schedule, a);
-  return problem.in_force(problem::Rule::unit) && of_a.unit &&
+  const bool exist = schedule.ops[a.index()].exists && schedule.ops[b.index()].exists;
+  return exist && problem.in_force(problem::Rule::unit) && of_a.unit &&
          of_a.unit == way_of(problem, schedule, b).unit && !problem[a].streaming &&
          !problem[b].streaming;
 }
@@ -85,6 +86,7 @@ std::vector<Difference> differences(const Problem& problem, const Schedule& sche
     const OpId op(i);
     const Placement& is = schedule.ops[i];
     const Placement& was = model.ops[i];
+    if (!is.exists || !was.exists) continue;
     if (is.way != was.way) ways.push_back({Kind::way, op, op, is.way, was.way});
     if (is.group != was.group) {
       groups.push_back({Kind::group, op, op, static_cast<std::int64_t>(is.group.index()),

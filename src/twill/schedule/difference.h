@@ -11,7 +11,8 @@
 /// differ in nothing but the name stand for each other; and, if the rule `unit` is in force, of any
 /// two ops on one exclusive unit the *round* floor((M(b) - M(a)) / II): the order in which the unit
 /// serves them, iterations counted. Streaming ops have no rounds: how far they run ahead is up to
-/// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it.
+/// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it. Which
+/// stores and loads of hand-offs exist follows from the groups; only those that do have rounds.
 namespace twill::schedule {
 
 struct Difference {
@@ -28,7 +29,7 @@ struct Difference {
   friend bool operator==(const Difference&, const Difference&) = default;
 };
 
-/// Whether the round of these two ops is part of the structure, in this schedule.
+/// Whether the round of these two ops is part of the structure, in this schedule: both exist.
 bool has_round(const problem::Problem& problem, const Schedule& schedule, OpId a, OpId b);
 
 /// The round of `b` after `a`: b of an iteration is issued between a of `round` iterations later
@@ -41,7 +42,9 @@ std::int64_t round_after(const Schedule& schedule, OpId a, OpId b);
 Schedule aligned(const problem::Problem& problem, const Schedule& schedule, const Schedule& model);
 
 /// What is different in `schedule`, which should be `aligned` with `model`: ways, then groups, then
-/// rounds, each by op. Empty iff both have the same structure. Cost: pairs of ops.
+/// rounds, each by op. Empty iff both have the same structure. They are about ops that exist in
+/// both schedules; where a store or load exists in one of them only, groups differ. Cost: pairs of
+/// ops.
 std::vector<Difference> differences(const problem::Problem& problem, const Schedule& schedule,
                                     const Schedule& model);
 

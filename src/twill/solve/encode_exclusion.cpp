@@ -10,13 +10,14 @@ namespace {
 
 Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// The ops on each exclusive unit that have rounds, in the order in which an interval serves them.
+/// The ops on each exclusive unit that exist and have rounds, in the order in which an interval
+/// serves them.
 std::vector<std::vector<std::size_t>> served(const Instance& instance,
                                              const schedule::Schedule& schedule) {
   std::vector<std::vector<std::size_t>> units(instance.problem->units().size());
   for (std::size_t op = 0; op < instance.op_count(); ++op) {
     const bool has_rounds = instance.tasks[op].unit && !instance.problem->ops()[op].streaming;
-    if (has_rounds) units[*instance.tasks[op].unit].push_back(op);
+    if (has_rounds && schedule.ops[op].exists) units[*instance.tasks[op].unit].push_back(op);
   }
   const auto slot = [&](std::size_t op) {
     return schedule.ops[op].issue % schedule.initiation_interval;
@@ -34,11 +35,15 @@ std::vector<std::vector<std::size_t>> served(const Instance& instance,
 /// before it. Around a unit the latter is all there is to say: let D(i) be M(next) - M(i) - k(i) *
 /// II of the excluded rounds k(i). All D(i) together are one II, so where all of them are at least
 /// 0 none is more than II, and the rounds of any two ops are sums of the k(i) between them.
+/// In the same groups the same ops exist, and an op that does not has a home whose group differs;
+/// what is then said of a round is said of nodes that are free.
 void Encoding::rule_out(const schedule::Schedule& schedule) {
   TWILL_CHECK(proof_ == nullptr, "structures are excluded without proofs");
   Guards differs;
   const std::vector<std::size_t> groups = ordered_groups(instance_, schedule);
-  for (std::size_t op = 0; op < groups.size(); ++op) differs.push_back(~in_group_[op][groups[op]]);
+  for (std::size_t op = 0; op < groups.size(); ++op) {
+    if (instance_.tasks[op].always()) differs.push_back(~in_group_[op][groups[op]]);
+  }
   for (const std::vector<std::size_t>& ops : served(instance_, schedule)) {
     for (std::size_t i = 0; i < ops.size() && ops.size() > 1; ++i) {
       const std::size_t op = ops[i];

@@ -84,16 +84,20 @@ std::vector<std::size_t> ordered_groups(const Instance& instance, const Schedule
     unnamed[{groups[i].warps, groups[i].registers, groups[i].loads}].push_back(i);
   }
   std::map<std::size_t, std::size_t> names;
+  for (std::size_t op = 0; op < schedule.ops.size(); ++op) {
+    if (!instance.tasks[op].always()) continue;
+    const std::size_t index = schedule.ops[op].group.index();
+    const problem::Group& group = groups[index];
+    const auto [name, fresh] = names.try_emplace(index, 0);
+    if (!fresh) continue;
+    auto& left = unnamed[{group.warps, group.registers, group.loads}];
+    name->second = left.back();
+    left.pop_back();
+  }
   std::vector<std::size_t> out;
-  for (const schedule::Placement& at : schedule.ops) {
-    const problem::Group& group = groups[at.group.index()];
-    const auto [name, fresh] = names.try_emplace(at.group.index(), 0);
-    if (fresh) {
-      auto& left = unnamed[{group.warps, group.registers, group.loads}];
-      name->second = left.back();
-      left.pop_back();
-    }
-    out.push_back(name->second);
+  for (std::size_t op = 0; op < schedule.ops.size(); ++op) {
+    const Task& task = instance.tasks[op];
+    out.push_back(names.at(schedule.ops[task.always() ? op : task.home].group.index()));
   }
   return out;
 }

@@ -31,8 +31,8 @@ std::vector<schedule::Schedule> excluded_in(const Candidate& candidate, const Su
 schedule::Schedule image_of(const schedule::Schedule& schedule, const Exchange& exchange);
 
 /// By op, its group, where of groups that differ in nothing but the name the first is that of the
-/// first op in any of them, the second that of the first op that is in another, and so on: the
-/// names that the encoding allows (encode.h).
+/// first op in any of them, the second that of the first op that is in another, and so on, all of
+/// ops that always exist: the names that the encoding allows (encode.h).
 std::vector<std::size_t> ordered_groups(const Instance& instance,
                                         const schedule::Schedule& schedule);
 

@@ -330,6 +330,10 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
       return fail({}, fmt::format("op {} has several ways, but the paper knows only one", op.name));
     }
   }
+  if (!problem.hand_offs().empty()) {
+    return fail({}, "the paper knows no hand-offs: there, what crosses is late and takes nothing",
+                "ask of the loop with transfers, or without --literal");
+  }
   const auto ops = static_cast<double>(problem.ops().size());
   const auto total = static_cast<double>(total_of(shape));
   const double copies = static_cast<double>(shape.length) / static_cast<double>(shape.ii) + 1;

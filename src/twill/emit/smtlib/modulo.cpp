@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 
 #include "twill/emit/smtlib.h"
 #include "twill/emit/smtlib/script.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/loop_text.h"
 
 // The rules, section by section of docs/reference/rules.md. An issue cycle is II * stage + slot
@@ -20,11 +22,16 @@ using namespace problem;
 
 class Modulo {
  public:
-  Modulo(const Problem& problem, Cycles ii) : problem_(problem), ii_(ii) {}
+  Modulo(const Problem& problem, Cycles ii)
+      : problem_(problem),
+        ii_(ii),
+        errands_(errands_of(problem)),
+        exists_(problem.ops().size(), kTrue) {}
 
   std::string text() && {
     head();
     declare_ops();
+    hand_offs();
     if (problem_.in_force(Rule::dependence)) dependences();
     for (std::size_t a = 0; a < count(); ++a) {
       alone(a);
@@ -81,6 +88,36 @@ class Modulo {
       any.push_back(all_of({in(u, h), in(v, h)}));
     }
     return any_of(any);
+  }
+
+  /// There are a u and a v.
+  Term exist(std::size_t u, std::size_t v) const { return all_of({exists_[u], exists_[v]}); }
+
+  /// Where the two groups differ, the reader has a load and does not read the value itself.
+  bool is_handed_over(const Dependence& it) const {
+    return std::any_of(
+        problem_.hand_offs().begin(), problem_.hand_offs().end(), [&](const HandOff& hand_off) {
+          return hand_off.value == it.from && it.carries_value &&
+                 std::any_of(hand_off.loads.begin(), hand_off.loads.end(),
+                             [&](const HandOff::Load& load) { return load.reader == it.to; });
+        });
+  }
+
+  /// Stores and loads are there if a pair of groups differs. One that is not there may be in any
+  /// group: it is put where it would be.
+  void hand_offs() {
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (!errands_[v]) continue;
+      script_.claim(same_group(v, errands_[v]->home.index()));
+      std::vector<Term> any;
+      for (const auto& [value, reader] : errands_[v]->moves) {
+        any.push_back(negation(same_group(value.index(), reader.index())));
+      }
+      exists_[v] = any_of(any);
+      if (exists_[v] == kTrue || exists_[v] == kFalse) continue;
+      script_.define("exists!" + op(v).name, "Bool", exists_[v]);
+      exists_[v] = "exists!" + op(v).name;
+    }
   }
 
   void declare_ops() {
@@ -146,9 +183,10 @@ class Modulo {
       const Term crossing = negation(same_group(u, v));
       for (const Way& way : op(u).ways) {
         const Cycles delay = delay_of(it, op(u), way) - it.distance * ii_;
-        script_.claim(implies(by(u, way), after(u, v, delay)));
+        const Term done = all_of({exist(u, v), by(u, way)});
+        script_.claim(implies(done, after(u, v, delay)));
         if (it.transfer == 0) continue;
-        script_.claim(implies(all_of({by(u, way), crossing}), after(u, v, delay + it.transfer)));
+        script_.claim(implies(all_of({done, crossing}), after(u, v, delay + it.transfer)));
       }
     }
   }
@@ -158,7 +196,7 @@ class Modulo {
     for (const Way& way : op(v).ways) {
       const bool unit = problem_.in_force(Rule::unit) && way.occupancy > ii_;
       const bool issue = problem_.in_force(Rule::one_stream) && way.issue > ii_;
-      if (unit || issue) script_.claim(negation(by(v, way)));
+      if (unit || issue) script_.claim(negation(all_of({exists_[v], by(v, way)})));
     }
   }
 
@@ -167,9 +205,9 @@ class Modulo {
     const Term waits = problem_.in_force(Rule::blocking) ? blocks(b) : kFalse;
     for (const Way& way : op(a).ways) {
       const Term window = apart(a, b, way.issue);
-      script_.claim(implies(all_of({by(a, way), together, waits}), window));
+      script_.claim(implies(all_of({exist(a, b), by(a, way), together, waits}), window));
       for (const Way& other : op(b).ways) {
-        const Term both = all_of({by(a, way), by(b, other)});
+        const Term both = all_of({exist(a, b), by(a, way), by(b, other)});
         if (problem_.in_force(Rule::unit) && way.unit && way.unit == other.unit) {
           script_.claim(implies(both, apart(a, b, way.occupancy)));
         }
@@ -186,7 +224,7 @@ class Modulo {
     for (const Dependence& it : problem_.dependences()) {
       if (it.to.index() != v) continue;
       if (it.blocking) return kTrue;
-      if (!it.carries_value || problem_[it.from].registers == 0) continue;
+      if (!it.carries_value || problem_[it.from].registers == 0 || is_handed_over(it)) continue;
       any.push_back(negation(same_group(it.from.index(), v)));
     }
     return any_of(any);
@@ -200,7 +238,7 @@ class Modulo {
       for (std::size_t v = 0; v < count(); ++v) {
         for (const Way& way : op(v).ways) {
           if (!way.unit || way.unit->index() != f) continue;
-          held.push_back(if_then(by(v, way), number(way.occupancy)));
+          held.push_back(if_then(all_of({exists_[v], by(v, way)}), number(way.occupancy)));
         }
       }
       if (held.size() > 1) script_.claim(at_most(sum_of(held), number(ii_)));
@@ -213,7 +251,8 @@ class Modulo {
       for (std::size_t v = 0; v < count(); ++v) {
         for (const Way& way : op(v).ways) {
           for (const PipeUse& use : way.pipes) {
-            if (use.pipe.index() == p) demands.push_back(if_then(by(v, way), number(use.demand)));
+            if (use.pipe.index() != p) continue;
+            demands.push_back(if_then(all_of({exists_[v], by(v, way)}), number(use.demand)));
           }
         }
       }
@@ -238,6 +277,7 @@ class Modulo {
     for (const Dependence& it : problem_.dependences()) {
       if (it.from.index() != w || !it.carries_value) continue;
       const std::size_t u = it.to.index();
+      const Term here = is_handed_over(it) ? same_group(w, u) : kTrue;
       for (const Way& way : op(u).ways) {
         const auto [quotient, rest] = split(read_hold_of(it, op(u), way));
         const Term since = difference(slot(v), slot(u));
@@ -247,7 +287,7 @@ class Modulo {
             w == v ? number(0) : fmt::format("(ite (< {} {}) (- 1) 0)", slot(v), slot(w));
         const Term count =
             sum_of({difference(stage(u), stage(w)), number(it.distance + quotient), held, begun});
-        script_.claim(implies(by(u, way), at_least(name, count)));
+        script_.claim(implies(all_of({exist(w, u), here, by(u, way)}), at_least(name, count)));
       }
     }
     return name;
@@ -269,7 +309,8 @@ class Modulo {
       for (const auto& [v, own] : values) {
         std::vector<Term> alive;
         for (const auto& [w, amount] : values) alive.push_back(times(amount, copies(w, v)));
-        script_.claim(at_most(sum_of(alive), number(problem_.memories()[m].capacity)));
+        const Term fits = at_most(sum_of(alive), number(problem_.memories()[m].capacity));
+        script_.claim(implies(exists_[v], fits));
       }
     }
   }
@@ -289,7 +330,7 @@ class Modulo {
           alive.push_back(w == v ? own : if_then(in(w, h), own));
         }
         const Term fits = at_most(sum_of(alive), number(problem_.groups()[h].registers));
-        script_.claim(implies(in(v, h), fits));
+        script_.claim(implies(all_of({exists_[v], in(v, h)}), fits));
       }
     }
   }
@@ -302,10 +343,12 @@ class Modulo {
       for (std::size_t v = 0; v < count(); ++v) any.push_back(in(v, h));
       used.push_back(if_then(any_of(any), number(1)));
     }
-    const auto computes = std::count_if(problem_.ops().begin(), problem_.ops().end(),
-                                        [](const Op& it) { return !it.variable_latency; });
+    Cycles computes = 0;
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (!errands_[v] && !op(v).variable_latency) ++computes;
+    }
     const Cycles wanted = std::min({static_cast<Cycles>(problem_.minimum_compute_groups()),
-                                    static_cast<Cycles>(used.size()), Cycles{computes}});
+                                    static_cast<Cycles>(used.size()), computes});
     if (wanted > 0) script_.claim(at_least(sum_of(used), number(wanted)));
   }
 
@@ -320,6 +363,8 @@ class Modulo {
   const Problem& problem_;
   Cycles ii_;
   Script script_;
+  std::vector<std::optional<Errand>> errands_;  ///< by op: of stores and loads of hand-offs
+  std::vector<Term> exists_;                    ///< by op: kTrue but for these
   std::set<std::pair<std::size_t, std::size_t>> counted_;
 };
 

@@ -45,10 +45,6 @@ Result<Position> LoopScheduleReader::read_schedule_header(LoopLine& line) {
 
 Result<Position> LoopScheduleReader::read_order_header(LoopLine& line) {
   if (order_line_) return line.fail_at(1, "a second order", "a file holds at most one");
-  if (!problem_.hand_offs().empty()) {
-    return line.fail_at(1, "an order of a loop with hand-offs",
-                        "give a schedule: which stores and loads there are depends on its groups");
-  }
   order_line_.emplace(line);
   section_ = Section::order;
   steps_.resize(problem_.ops().size());
@@ -130,7 +126,7 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   return {};
 }
 
-/// Stores and loads of hand-offs may be missing: then the schedule says that they do not exist.
+/// Stores and loads of hand-offs may be missing: then they do not exist in the schedule or order.
 Result<void> LoopScheduleReader::check_complete() const {
   const auto errands = problem::errands_of(problem_);
   for (std::size_t op = 0; op < placements_.size(); ++op) {
@@ -140,7 +136,7 @@ Result<void> LoopScheduleReader::check_complete() const {
                                    "add a line '" + name + " at CYCLE in GROUP'");
   }
   for (std::size_t op = 0; op < steps_.size(); ++op) {
-    if (steps_[op]) continue;
+    if (steps_[op] || errands[op]) continue;
     return order_line_->fail_at(1, "the order leaves out op " + in_quotes(problem_.ops()[op].name),
                                 "add it to the line of the group that runs it");
   }
@@ -161,7 +157,12 @@ std::optional<Schedule> LoopScheduleReader::schedule() const {
 std::optional<Order> LoopScheduleReader::order() const {
   if (!order_line_) return std::nullopt;
   Order order = order_;
-  for (const std::optional<Step>& it : steps_) order.ops.push_back(*it);
+  const auto errands = problem::errands_of(problem_);
+  for (std::size_t op = 0; op < steps_.size(); ++op) {
+    // One that does not exist stands in no sequence, and where the op is with which it goes.
+    order.ops.push_back(steps_[op] ? *steps_[op] : *steps_[errands[op]->home.index()]);
+    if (!steps_[op]) order.ops.back().way = 0;
+  }
   return order;
 }
 
