@@ -66,53 +66,95 @@ void expect_honest(const Problem& problem, const Answer& answer) {
   }
 }
 
-// Protects: II and every objective, and infeasibility, against Z3 on an encoding in absolute
-// cycles: nothing smaller exists at any level.
-TEST(Differential, AgreesWithZ3) {
-  std::mt19937 random(3);
+struct Tally {
   int infeasible = 0;
   int above_bound = 0;
   int refuted = 0;
   int unknown = 0;
+};
+
+/// Nothing smaller exists at any level.
+void compare_with_z3(const Problem& problem, Tally& tally) {
+  const Answer answer = solve(problem);
+  if (answer.verdict == Verdict::infeasible) {
+    ++tally.infeasible;
+    for (const Cycles ii : {3, 20, 100}) {
+      ASSERT_NE(solve_test::z3_feasible(problem, ii, {}, {}), std::optional(true)) << ii;
+    }
+    return;
+  }
+  ASSERT_EQ(answer.verdict, Verdict::optimal) << answer.argument;
+  expect_honest(problem, answer);
+  const Cycles ii = answer.schedule->initiation_interval;
+  if (answer.lower_bound.kind == schedule::BoundKind::search) ++tally.above_bound;
+  const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
+                                  std::optional<std::int64_t> limit) {
+    const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);
+    EXPECT_NE(feasible, std::optional(true));
+    ++(feasible ? tally.refuted : tally.unknown);
+  };
+  if (ii > 1) expect_refuted(ii - 1, {}, {});
+  std::vector<std::int64_t> above;
+  for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
+    const std::int64_t value = answer.objectives[i].value;
+    expect_refuted(ii, above, value - 1);
+    above.push_back(value);
+  }
+}
+
+void report(const char* what, int loops, const Tally& tally) {
+  std::printf(
+      "differential: %d loops%s (%d infeasible, %d with an II above every bound); Z3 refutes what "
+      "would be better %d times, does not know %d times\n",
+      loops, what, tally.infeasible, tally.above_bound, tally.refuted, tally.unknown);
+}
+
+// Protects: II and every objective, and infeasibility, against Z3 on an encoding in absolute
+// cycles.
+TEST(Differential, AgreesWithZ3) {
+  std::mt19937 random(3);
+  Tally tally;
   for (int round = 0; round < solve_test::rounds(200); ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 4;
     size.groups = 1 + round % 3;
     const Problem problem = solve_test::random_problem(random, size);
-    const Answer answer = solve(problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
-    if (answer.verdict == Verdict::infeasible) {
-      ++infeasible;
-      for (const Cycles ii : {3, 20, 100}) {
-        ASSERT_NE(solve_test::z3_feasible(problem, ii, {}, {}), std::optional(true)) << ii;
-      }
-      continue;
-    }
-    ASSERT_EQ(answer.verdict, Verdict::optimal) << answer.argument;
-    expect_honest(problem, answer);
-    const Cycles ii = answer.schedule->initiation_interval;
-    if (answer.lower_bound.kind == schedule::BoundKind::search) ++above_bound;
-    const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
-                                    std::optional<std::int64_t> limit) {
-      const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);
-      EXPECT_NE(feasible, std::optional(true));
-      ++(feasible ? refuted : unknown);
-    };
-    if (ii > 1) expect_refuted(ii - 1, {}, {});
-    std::vector<std::int64_t> above;
-    for (std::size_t i = 1; i < answer.objectives.size(); ++i) {
-      const std::int64_t value = answer.objectives[i].value;
-      expect_refuted(ii, above, value - 1);
-      above.push_back(value);
-    }
+    compare_with_z3(problem, tally);
+    if (HasFatalFailure()) return;
   }
-  std::printf(
-      "differential: %d loops (%d infeasible, %d with an II above every bound); Z3 refutes what "
-      "would be better %d times, does not know %d times\n",
-      solve_test::rounds(200), infeasible, above_bound, refuted, unknown);
-  EXPECT_GT(infeasible, 5);
-  EXPECT_GT(above_bound, 8);
-  EXPECT_LT(unknown, solve_test::rounds(40));
+  report("", solve_test::rounds(200), tally);
+  EXPECT_GT(tally.infeasible, 5);
+  EXPECT_GT(tally.above_bound, 8);
+  EXPECT_LT(tally.unknown, solve_test::rounds(40));
+}
+
+// Protects: the same where groups share a register budget, and that budgets decide something.
+TEST(Differential, AgreesWithZ3OnRegisterBudgets) {
+  std::mt19937 random(17);
+  Tally tally;
+  int decisive = 0;
+  for (int round = 0; round < solve_test::rounds(150); ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 4;
+    size.groups = 2 + round % 2;
+    const Problem problem =
+        solve_test::with_register_budget(random, solve_test::random_problem(random, size));
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    compare_with_z3(problem, tally);
+    if (HasFatalFailure()) return;
+    problem::Parts parts = problem.parts();
+    parts.register_budgets.clear();
+    const Answer without = solve(*problem::pose(std::move(parts)));
+    if (without.schedule && !verify::verify(problem, *without.schedule)) ++decisive;
+  }
+  report(" with register budgets", solve_test::rounds(150), tally);
+  std::printf("differential: without its budget, %d of them have a schedule that breaks it\n",
+              decisive);
+  EXPECT_GT(tally.infeasible, 5);
+  EXPECT_GT(tally.above_bound, 5);
+  EXPECT_GT(decisive, 20);
+  EXPECT_LT(tally.unknown, solve_test::rounds(30));
 }
 
 /// Calls `use` with every schedule of the given II whose issue cycles are below `horizon`.
@@ -145,7 +187,9 @@ TEST(Differential, AgreesWithTryingEverything) {
     size.ops = 2 + round % 2;
     size.cycles = 2;
     size.ways = 2;
-    const Problem problem = solve_test::random_problem(random, size);
+    Problem problem = solve_test::random_problem(random, size);
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Answer answer = solve(problem);
     const Cycles horizon = 6;
