@@ -56,6 +56,7 @@ class Reduction {
       case Kind::same_group:
       case Kind::group_count:
       case Kind::register_limit:
+      case Kind::budget:
         return false;
       case Kind::transfer:
       case Kind::wait:

@@ -19,6 +19,7 @@ enum class Kind {
   same_group,      ///< one group runs some ops together
   group_count,     ///< a class of groups (schedule::pool_classes) has no more of them
   register_limit,  ///< the groups of a class have no more registers
+  budget,          ///< groups that share a register budget need no more together
   registers,       ///< the result of an op takes registers, and a group that reads it waits for it
   footprint,       ///< the result of an op takes a memory
   transfer,        ///< a dependence takes longer between groups
@@ -28,11 +29,11 @@ enum class Kind {
   hold,            ///< an op holds its exclusive unit
   dependence,      ///< a dependence: its delay, and that the value lives until it is read
 };
-inline constexpr int kKindCount = 14;
+inline constexpr int kKindCount = 15;
 
 struct Member {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence, the class or the set
+  std::size_t index = 0;  ///< the op, the dependence, the class, the set or the budget
   std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
   friend auto operator<=>(const Member&, const Member&) = default;
 };

@@ -51,6 +51,8 @@ const char* name_of(Kind kind) {
       return "group-count";
     case Kind::register_limit:
       return "register-limit";
+    case Kind::budget:
+      return "register-budget";
     case Kind::registers:
       return "registers";
     case Kind::footprint:
@@ -96,6 +98,12 @@ Json member_json(const Problem& problem, const Member& it) {
     case Kind::group_count:
     case Kind::register_limit:
       json["groups"] = groups_json(problem, it.index);
+      return json;
+    case Kind::budget:
+      json["groups"] = Json::array();
+      for (const problem::GroupId group : problem.register_budgets()[it.index].groups) {
+        json["groups"].push_back(problem[group].name);
+      }
       return json;
     case Kind::transfer:
     case Kind::wait:
