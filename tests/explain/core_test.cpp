@@ -20,6 +20,7 @@ using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
+using solve_test::with_register_budget;
 using solve_test::z3_feasible;
 
 /// An II at which a loop of a few short ops has a schedule if it has one at all.
@@ -59,7 +60,9 @@ TEST(Core, IsMinimalByZ3) {
   int held = 0;
   int infeasible = 0;
   for (int round = 0; round < 120; ++round) {
-    const Problem problem = random_problem(random, {.ops = 2 + round % 4, .groups = 1 + round % 2});
+    Problem problem = random_problem(random, {.ops = 2 + round % 4, .groups = 1 + round % 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 4 == 3) problem = with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Answer answer = solve::solve(problem);
     if (answer.verdict == Verdict::infeasible) {
@@ -86,7 +89,9 @@ TEST(Members, DroppingOneNeverHurts) {
     return answer.schedule ? answer.schedule->initiation_interval : kLarge;
   };
   for (int round = 0; round < 60; ++round) {
-    const Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
+    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Cycles whole = least(problem);
     const std::vector<Member> members = members_of(problem);
@@ -149,6 +154,20 @@ TEST(Core, NamesRegistersAndGroups) {
                                                {Kind::registers, 1},
                                                {Kind::dependence, 0},
                                                {Kind::dependence, 1}}));
+}
+
+// The same with a second group: each has room for one of the values, but the two share too little.
+TEST(Core, NamesRegisterBudgets) {
+  const Problem problem = problem_of(
+      "loop x\nunit U\ngroup G registers 10\ngroup H registers 10\nregister-budget 11 of G H\n"
+      "op a on U for 4 latency 4 registers 6\nop b on U for 4 latency 4 registers 6\n"
+      "op c issue 0 latency 0\nop d issue 0 latency 0\n"
+      "a -> c delay 8\nb -> d delay 8\n");
+  const Answer answer = solve::solve(problem);
+  ASSERT_EQ(answer.verdict, Verdict::optimal);
+  ASSERT_EQ(answer.schedule->initiation_interval, 16);
+  const std::vector<Member> members = core_of(problem, 15).members;
+  EXPECT_NE(std::find(members.begin(), members.end(), Member{Kind::budget, 0}), members.end());
 }
 
 // A limit may cost the proof that a core is minimal, never the claim that it is one.

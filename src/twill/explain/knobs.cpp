@@ -105,24 +105,15 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
   out.push_back(std::move(knob_));
 }
 
-/// Steps of the budget that the groups take together.
-std::int64_t steps_taken(const Problem& problem, const Schedule& schedule, std::size_t index) {
-  const problem::RegisterBudget& budget = problem.register_budgets()[index];
-  const std::vector<Amount> peaks = schedule::peak_registers(problem, schedule);
-  std::int64_t steps = 0;
-  for (const problem::GroupId group : budget.groups) {
-    steps += budget.steps_for(peaks[group.index()]);
-  }
-  return steps;
-}
-
 /// As many steps more as a budget may have, then none at all.
 void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
   if (!problem.in_force(Rule::registers)) return;
   const problem::RegisterBudget& budget = problem.register_budgets()[index];
   std::vector<std::string> names;
   for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
-  const std::int64_t last = problem::kMostRegisterSteps - budget.steps() + 1;
+  const std::int64_t room = std::min(problem::kMostRegisterSteps - budget.steps(),
+                                     (problem::kLargestNumber - budget.total) / budget.step);
+  const std::int64_t last = room + 1;
   Knob knob_ =
       knob(problem, "registers per thread that " + listed(names) + " share",
            std::to_string(budget.total), last, [index, last](Parts& parts, std::int64_t step) {
@@ -136,10 +127,11 @@ void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob
     return step == last ? "no matter how many" : std::to_string(budget.total + step * budget.step);
   };
   knob_.touches = [index](const Member& m) { return m.kind == Kind::budget && m.index == index; };
-  knob_.needed = [&problem, index, last](const Problem&, const Schedule& schedule) {
-    const std::int64_t more =
-        steps_taken(problem, schedule, index) - problem.register_budgets()[index].steps();
-    return std::clamp<std::int64_t>(more, 1, last);
+  knob_.needed = [&problem, index, last](const Problem& changed, const Schedule& schedule) {
+    const problem::RegisterBudget& it = problem.register_budgets()[index];
+    const std::vector<Amount> taken = schedule::registers_taken(changed, schedule, it);
+    const Amount sum = std::accumulate(taken.begin(), taken.end(), Amount{0});
+    return std::clamp<std::int64_t>(sum / it.step - it.steps(), 1, last);
   };
   out.push_back(std::move(knob_));
 }
