@@ -210,13 +210,11 @@ Result<Position> LoopProblemReader::read_register_budget(LoopLine& line) {
   };
   TWILL_TRY_VOID(read(it.total, "the number of registers", 0));
   WordsOfLine words(kBudgetWords, "a property or 'of'");
-  for (std::size_t word = 0; word + 1 < kBudgetWords.size();) {
+  for (std::size_t word = 0;;) {
     TWILL_TRY(word, words.next(line));
-    if (word == 0) {
-      TWILL_TRY_VOID(read(it.step, "the size of a step", 1));
-    } else if (word == 1) {
-      TWILL_TRY_VOID(read(it.reserve, "the number of registers", 0));
-    }
+    if (kBudgetWords[word] == "of") break;
+    const bool is_step = kBudgetWords[word] == "step";
+    TWILL_TRY_VOID(read(is_step ? it.step : it.reserve, "the number of registers", is_step));
   }
   do {
     TWILL_TRY(const std::size_t group, groups_.read(line));
