@@ -110,6 +110,36 @@ TEST(Certificates, OfRandomProblems) {
   EXPECT_GT(proofs, 300);
 }
 
+// Protects: proofs that speak of the steps of register budgets are accepted.
+TEST(Certificates, OfRandomProblemsWithRegisterBudgets) {
+  std::mt19937 random(22);
+  std::map<Verdict, int> verdicts;
+  int with_steps = 0;
+  for (int round = 0; round < solve_test::rounds(600); ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 5;
+    size.groups = 2 + round % 2;
+    const Problem problem =
+        solve_test::with_register_budget(random, solve_test::random_problem(random, size));
+    const auto proven = prove(problem, {});
+    ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
+                                    << schedule::print_loop(schedule::loop_text_of(problem));
+    const Files files = certify::print_certificate(proven->certificate);
+    const certify::Checked result = checked(files);
+    ASSERT_FALSE(HasFailure()) << schedule::print_loop(schedule::loop_text_of(problem));
+    EXPECT_EQ(result.verdict, proven->answer.verdict);
+    ++verdicts[result.verdict];
+    for (const auto& [name, text] : files) {
+      if (text.find("\no register-budget ") != std::string::npos) ++with_steps;
+    }
+  }
+  std::printf("certificates: of %d loops with register budgets, %d proofs add up their steps\n",
+              solve_test::rounds(600), with_steps);
+  EXPECT_GT(verdicts[Verdict::optimal], 200);
+  EXPECT_GT(verdicts[Verdict::infeasible], 20);
+  EXPECT_GT(with_steps, 10);
+}
+
 // Protects: the reasons for which a loop has no schedule at any interval, each by itself.
 TEST(Certificates, OfLoopsWithoutSchedule) {
   const std::map<std::string, std::string> reasons = {

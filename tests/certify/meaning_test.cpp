@@ -87,6 +87,8 @@ class Truth {
         return leaves(it.first, it.second);
       case Kind::crosses:
         return crosses(it.first, it.second);
+      case Kind::steps:
+        return steps(it.first) >= number;
       case Kind::groups:
         return groups() <= number;
       case Kind::crossings:
@@ -143,7 +145,10 @@ class Truth {
   }
 
   std::int64_t copies(std::size_t value, std::size_t event) const {
-    const Cycles now = schedule_.ops[event].issue;
+    return copies_at(value, schedule_.ops[event].issue);
+  }
+
+  std::int64_t copies_at(std::size_t value, Cycles now) const {
     const Cycles begin = schedule_.ops[value].issue;
     const Cycles end = end_of(value);
     std::int64_t count = 0;
@@ -172,6 +177,23 @@ class Truth {
     return false;
   }
 
+  /// Of the register budget of the group: what the fullest cycle needs, with the reserve.
+  std::int64_t steps(std::size_t group_) const {
+    const auto& budget =
+        problem_.register_budgets()[*problem_.budget_of(schedule::GroupId(group_))];
+    std::int64_t most = 0;
+    for (Cycles now = 0; now < ii_; ++now) {
+      std::int64_t sum = 0;
+      for (std::size_t op = 0; op < schedule_.ops.size(); ++op) {
+        if (group(op) == group_) sum += problem_.ops()[op].registers * copies_at(op, now);
+      }
+      most = std::max(most, sum);
+    }
+    std::int64_t steps = 0;
+    while (steps * budget.step < most + budget.reserve) ++steps;
+    return steps;
+  }
+
   std::int64_t groups() const {
     std::set<std::size_t> used;
     for (std::size_t op = 0; op < schedule_.ops.size(); ++op) used.insert(group(op));
@@ -196,18 +218,21 @@ class Truth {
 
 /// Renames equal groups so that those with earlier ops come first, and shifts the first issue to 0.
 Schedule normal(const Problem& problem, Schedule schedule) {
-  std::map<std::tuple<int, int, bool>, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+  using Like = std::tuple<int, int, bool, std::optional<std::size_t>>;
+  const auto like = [&](std::size_t i) {
     const auto& group = problem.groups()[i];
-    alike[{group.warps, group.registers, group.loads}].push_back(i);
+    return Like(group.warps, group.registers, group.loads, problem.budget_of(schedule::GroupId(i)));
+  };
+  std::map<Like, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) {
+    alike[like(i)].push_back(i);
   }
   std::map<std::size_t, std::size_t> renamed;
-  std::map<std::tuple<int, int, bool>, std::size_t> next;
+  std::map<Like, std::size_t> next;
   Cycles first = schedule.ops.front().issue;
   for (auto& at : schedule.ops) {
     first = std::min(first, at.issue);
-    const auto& group = problem[at.group];
-    const std::tuple kind(group.warps, group.registers, group.loads);
+    const Like kind = like(at.group.index());
     const auto [place, fresh] = renamed.try_emplace(at.group.index(), 0);
     if (fresh) place->second = alike[kind][next[kind]++];
     at.group = schedule::GroupId(place->second);
@@ -301,6 +326,13 @@ void name_everything(Constraints& constraints, const Problem& problem, const Sub
       constraints.literal({Kind::gathered, i, group, 0});
     }
   }
+  for (const auto& budget : problem.register_budgets()) {
+    for (const auto group : budget.groups) {
+      for (std::int64_t steps = 0; steps <= budget.steps() + 1; ++steps) {
+        constraints.literal({Kind::steps, group.index(), 0, steps});
+      }
+    }
+  }
   for (std::int64_t limit = 0; limit <= 4; ++limit) {
     constraints.literal({Kind::groups, 0, 0, limit});
     constraints.literal({Kind::crossings, 0, 0, limit});
@@ -320,6 +352,7 @@ std::vector<Predicate> all_sums(const Problem& problem) {
   for (std::size_t group = 0; group < problem.groups().size(); ++group) {
     sums.push_back({Kind::issue, group, 0, 0});
     sums.push_back({Kind::register_time, group, 0, 0});
+    sums.push_back({Kind::budget, group, 0, 0});
   }
   for (std::int64_t limit = 0; limit <= 4; ++limit) {
     sums.push_back({Kind::groups, 0, 0, limit});
@@ -415,6 +448,32 @@ TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   }
   report(schedules);
   EXPECT_GT(schedules, 2000);
+}
+
+// The same with register budgets, by which what is alive in one group limits another.
+TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
+  std::mt19937 random(14);
+  int schedules = 0;
+  for (int round = 0; round < solve_test::rounds(500); ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 5;
+    size.groups = 2 + round % 2;
+    const Problem problem =
+        solve_test::with_register_budget(random, solve_test::random_problem(random, size));
+    const schedule::Answer answer = solve::solve(problem);
+    if (!answer.schedule) continue;
+    Schedule schedule = *answer.schedule;
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      if (verify::verify(problem, schedule)) {
+        expect_allowed(problem, schedule, random);
+        if (HasFatalFailure() || HasNonfatalFailure()) return;
+        ++schedules;
+      }
+      schedule = attempt == 0 ? stretched(schedule) : drawn(problem, random);
+    }
+  }
+  report(schedules);
+  EXPECT_GT(schedules, 900);
 }
 
 /// A value that goes around the loop in registers, with hardly more room than it needs, and readers

@@ -240,9 +240,39 @@ Problem loop_with_hand_offs() {
       "hand-off c store c.put load c.get for d\n");
 }
 
+/// Twice as slow as without its budget.
+Problem loop_with_register_budget() {
+  return problem_of(
+      "loop x\nunit U\ngroup G registers 10\ngroup H registers 10\n"
+      "register-budget 14 step 2 reserve 1 of G H\n"
+      "op a on U for 4 latency 4 registers 6\nop b on U for 4 latency 4 registers 6\n"
+      "op c issue 0 latency 0\nop d issue 0 latency 0\na -> c delay 8\nb -> d delay 8\n");
+}
+
 std::vector<Problem> subjects() {
-  return {bundled("fig1"),   bundled("gemm"),   bundled("fwd_h1"), bundled("fwd_h1big"),
-          bundled("fwd_b1"), infeasible_loop(), loop_with_ways(),  loop_with_hand_offs()};
+  return {bundled("fig1"),      bundled("gemm"),       bundled("fwd_h1"),
+          bundled("fwd_h1big"), bundled("fwd_b1"),     infeasible_loop(),
+          loop_with_ways(),     loop_with_hand_offs(), loop_with_register_budget()};
+}
+
+// The proof of the loop with a budget adds up its steps; without that there would be none.
+TEST(Mutants, OfRegisterBudgetsMeetProofsThatNeedThem) {
+  const Files files = files_of(loop_with_register_budget());
+  EXPECT_NE(files.at("interval.proof").find("\no register-budget G"), std::string::npos);
+  Files looser = files;
+  std::string& loop = looser.at("problem.loop");
+  const std::string from = "register-budget 14";
+  ASSERT_NE(loop.find(from), std::string::npos);
+  loop.replace(loop.find(from), from.size(), "register-budget 16");
+  const auto read = schedule::parse_loop(loop, "problem.loop");
+  ASSERT_TRUE(read.has_value());
+  std::string& claims = looser.at("claims");
+  const std::size_t hash = claims.find("problem x ") + 10;
+  claims.replace(hash, 64, schedule::problem_hash(read->problem));
+  const auto checked = certify::check_files(looser);
+  ASSERT_TRUE(checked.has_value());
+  ASSERT_TRUE(checked->rejection.has_value());
+  EXPECT_EQ(checked->rejection->file, "interval.proof");
 }
 
 // One change, anywhere in the files.

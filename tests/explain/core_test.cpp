@@ -21,6 +21,7 @@ using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
 using solve_test::with_hand_offs;
+using solve_test::with_register_budget;
 using solve_test::z3_feasible;
 
 /// An II at which a loop of a few short ops has a schedule if it has one at all.
@@ -138,8 +139,10 @@ TEST(Members, DroppingOneNeverHurts) {
     return answer.schedule ? answer.schedule->initiation_interval : kLarge;
   };
   for (int round = 0; round < 60; ++round) {
-    const Problem plain = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
-    const Problem problem = round % 3 == 0 ? with_hand_offs(random, plain) : plain;
+    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = with_hand_offs(random, problem);
+    if (round % 3 == 1) problem = with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Cycles whole = least(problem);
     const std::vector<Member> members = members_of(problem);
@@ -202,6 +205,20 @@ TEST(Core, NamesRegistersAndGroups) {
                                                {Kind::registers, 1},
                                                {Kind::dependence, 0},
                                                {Kind::dependence, 1}}));
+}
+
+// The same with a second group: each has room for one of the values, but the two share too little.
+TEST(Core, NamesRegisterBudgets) {
+  const Problem problem = problem_of(
+      "loop x\nunit U\ngroup G registers 10\ngroup H registers 10\nregister-budget 11 of G H\n"
+      "op a on U for 4 latency 4 registers 6\nop b on U for 4 latency 4 registers 6\n"
+      "op c issue 0 latency 0\nop d issue 0 latency 0\n"
+      "a -> c delay 8\nb -> d delay 8\n");
+  const Answer answer = solve::solve(problem);
+  ASSERT_EQ(answer.verdict, Verdict::optimal);
+  ASSERT_EQ(answer.schedule->initiation_interval, 16);
+  const std::vector<Member> members = core_of(problem, 15).members;
+  EXPECT_NE(std::find(members.begin(), members.end(), Member{Kind::budget, 0}), members.end());
 }
 
 // A limit may cost the proof that a core is minimal, never the claim that it is one.

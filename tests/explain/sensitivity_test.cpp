@@ -97,7 +97,10 @@ TEST(Sensitivity, HoldsWhenSolvedAgain) {
   std::size_t helps = 0;
   for (int round = 0; round < 100; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    helps += expect_true(random_problem(random, {.ops = 3 + round % 3, .groups = 1 + round % 2}));
+    Problem problem = random_problem(random, {.ops = 3 + round % 3, .groups = 1 + round % 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 4 == 3) problem = solve_test::with_register_budget(own, problem);
+    helps += expect_true(problem);
   }
   EXPECT_GT(helps, 100U);
 }
@@ -120,8 +123,10 @@ TEST(Sensitivity, OfHandOffsHoldsWhenSolvedAgain) {
 TEST(Knobs, NeverHurt) {
   std::mt19937 random(42);
   for (int round = 0; round < 25; ++round) {
-    const Problem plain = random_problem(random, {.ops = 4, .groups = 2, .ways = 1 + round % 2});
-    const Problem problem = round % 3 == 0 ? with_hand_offs(random, plain) : plain;
+    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 1 + round % 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = with_hand_offs(random, problem);
+    if (round % 3 == 1) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     for (const Knob& knob : knobs_of(problem)) {
@@ -178,6 +183,21 @@ TEST(Sensitivity, OfRegistersByHand) {
             optimal_interval(replaced(kTwoValues, "group G registers 10",
                                       "group G registers 10\ngroup H registers 10")));
   EXPECT_TRUE(help_named(it, "capacity of M").points.empty()) << "there is room for six";
+}
+
+// One register more is enough for a value in each of two groups.
+TEST(Sensitivity, OfARegisterBudgetByHand) {
+  const std::string text = replaced(kTwoValues, "group G registers 10",
+                                    "group G registers 10\ngroup H registers 10\n"
+                                    "register-budget 11 of G H");
+  const Explanation it = explain(problem_of(text), {}, {}, {});
+  ASSERT_EQ(it.status, Status::held);
+  EXPECT_EQ(it.answer.schedule->initiation_interval, 16);
+  const Help shared = help_named(it, "registers per thread that G and H share");
+  ASSERT_FALSE(shared.points.empty());
+  EXPECT_EQ(shared.from, "11");
+  EXPECT_EQ(shared.points.front().to, "12");
+  EXPECT_EQ(shared.points.front().interval, 8);
 }
 
 // Another form of the loop counts only by what it does.

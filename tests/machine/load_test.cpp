@@ -107,6 +107,44 @@ TEST(Load, AWideGroupTakesWholeWarpgroups) {
             "512 to hand out: setmaxnreg would wait forever");
 }
 
+// Protects: groups whose setmaxnreg follows from what they need share what the launch leaves, each
+// up to its limit; and what may not share.
+TEST(Load, WarpgroupsShareRegisters) {
+  const std::string range = "{\"setmaxnreg\": {\"least\": 24, \"most\": 232}";
+  std::string text = shipped_text("h200");
+  const auto share = [&] { text.replace(text.find("{\"setmaxnreg\": 240"), 18, range); };
+  share();
+  const auto alone = load_machine(text, "my.json");
+  ASSERT_FALSE(alone.has_value());
+  EXPECT_EQ(alone.error().message, "/pools/0/warpgroups: a group shares registers, but with nobody");
+  share();
+  const auto machine = load_machine(text, "my.json");
+  ASSERT_TRUE(machine.has_value()) << to_string(machine.error());
+  const Pool& pool = (*machine)->pools.front();
+  EXPECT_EQ(pool.shared, (SharedRegisters{504 - 24, 24, 232}));
+  EXPECT_EQ(pool.setmaxnreg, (std::vector<int>{24, 232, 232}));
+  EXPECT_FALSE(pool.groups.front().shares);
+  EXPECT_TRUE(pool.groups.back().shares);
+  EXPECT_EQ(pool.groups.back().registers, 232 - 28);
+  const Machine copying = with_copying_warpgroup(*machine);
+  EXPECT_EQ(copying->pools.front().shared.total, 504 - 72);
+  EXPECT_EQ(copying->pools.front().setmaxnreg, (std::vector<int>{72, 216, 216}));
+
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(from), from.size(), to);
+    const auto loaded = load_machine(wrong, "my.json");
+    return loaded ? std::string("accepted") : loaded.error().message;
+  };
+  EXPECT_EQ(refused("\"most\": 232", "\"most\": 240"),
+            "/pools/0/warpgroups/2/setmaxnreg: groups that share registers have the same least and "
+            "the same most");
+  EXPECT_EQ(refused("\"least\": 24", "\"least\": 25"),
+            "/pools/0/warpgroups/1/setmaxnreg/least: expected a multiple of 8, found 25");
+  EXPECT_EQ(refused("{\"setmaxnreg\": 24,", range + ","),
+            "/pools/0/warpgroups/0/groups/0: registers are shared by compute groups of 4 warps");
+}
+
 // Line, column and the line itself, as an editor counts them.
 TEST(Load, PointsAtTheValueThatIsWrong) {
   const auto machine = load_machine(edited("\"target\": \"sm_90\"", "\"target\":   17"), "my.json");

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "paper/paper_loop.h"
+#include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill {
@@ -126,6 +127,18 @@ TEST(Section632, FewerRegistersTakeAThirdGroup) {
   EXPECT_EQ(optimal_interval(refused), 2844);
 }
 
+// Protects: shared, the registers that are too few for two warpgroups of 148 each are enough, as
+// one of them needs more and the other less.
+TEST(Section632, SharedRegistersTakeNoThirdGroup) {
+  const Problem shared = loop_text("paper/bwd_b2_shared_registers_2wg").problem;
+  const Schedule two = optimum_of(shared);
+  EXPECT_EQ(two.initiation_interval, 2560);
+  EXPECT_EQ(warpgroups(shared, two), 2U);
+  const auto taken = schedule::registers_taken(shared, two, shared.register_budgets()[0]);
+  EXPECT_NE(taken[0], taken[1]);
+  EXPECT_LE(taken[0] + taken[1], 2 * 148);
+}
+
 // Protects: what those variants are.
 TEST(Section632, VariantsDifferInOneThing) {
   const Problem reduced = loop_text("paper/bwd_b2_120_registers").problem;
@@ -137,6 +150,17 @@ TEST(Section632, VariantsDifferInOneThing) {
   EXPECT_EQ(reduced, renamed(changed(loop_text("bwd_b2").problem, cut), reduced));
   const Problem two = loop_text("paper/bwd_b2_120_registers_2wg").problem;
   EXPECT_EQ(two, renamed(changed(reduced, [](Parts& parts) { parts.groups.pop_back(); }), two));
+  const Problem shared = loop_text("paper/bwd_b2_shared_registers_2wg").problem;
+  const auto share = [](Parts& parts) {
+    problem::RegisterBudget budget{{}, 2 * (120 + 28), 8, 28};
+    for (std::size_t g = 0; g < parts.groups.size(); ++g) {
+      if (parts.groups[g].warps != 4) continue;
+      parts.groups[g].registers = 240 - 28;
+      budget.groups.emplace_back(g);
+    }
+    parts.register_budgets = {budget};
+  };
+  EXPECT_EQ(shared, renamed(changed(two, share), shared));
 }
 
 }  // namespace

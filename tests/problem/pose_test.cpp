@@ -134,6 +134,41 @@ const std::vector<Refusal> kTables = {
        p.same_group = {{OpId(2), OpId(0)}};
      },
      Part::same_group, 0, "out of order"},
+    {"budget_of_one_group",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0)}, 9}};
+     },
+     Part::register_budget, 0, "fewer than two groups"},
+    {"group_out_of_range_in_budget",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0), GroupId(2)}, 9}};
+     },
+     Part::register_budget, 0, "does not exist"},
+    {"group_in_two_budgets",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0), GroupId(1)}, 9}, {{GroupId(0), GroupId(1)}, 9}};
+     },
+     Part::register_budget, 1, "'WG0' shares registers twice"},
+    {"budget_out_of_order",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(1), GroupId(0)}, 9}};
+     },
+     Part::register_budget, 0, "out of order"},
+    {"budget_without_step",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0), GroupId(1)}, 9, 0}};
+     },
+     Part::register_budget, 0, "has step 0"},
+    {"budget_of_many_steps",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0), GroupId(1)}, 2050, 2}};
+     },
+     Part::register_budget, 0, "has 1025 steps"},
+    {"budget_below_reserves",
+     [](Parts& p) {
+       p.register_budgets = {{{GroupId(0), GroupId(1)}, 63, 8, 28}};
+     },
+     Part::register_budget, 0, "has 7 steps, but 2 groups take 8"},
     {"pipe_twice", [](Parts& p) { p.ops[2].ways[0].pipes[1].pipe = PipeId(0); }, Part::op, 2,
      "twice or out of order"},
     {"memory_twice", [](Parts& p) { p.ops[1].footprint[1].memory = MemoryId(0); }, Part::op, 1,

@@ -81,6 +81,11 @@ const std::vector<Mistake> kOps = {
     {"capacity", "memory TMEM 512", 8, 13, "expected 'capacity'"},
     {"no_capacity", "memory TMEM capacity 0", 8, 22, "capacity is '0'"},
     {"same_op", "op mma on TC for 8", 8, 4, "two ops are called 'mma'"},
+    {"budget_of_nobody", "register-budget 64 of", 8, 22, "expected a group"},
+    {"budget_without_of", "register-budget 64 WG0", 8, 20, "expected a property or 'of'"},
+    {"budget_twice_stepped", "register-budget 64 step 8 step 8 of WG0", 8, 27, "is said twice"},
+    {"budget_of_unknown", "register-budget 64 of WG0 WG1", 8, 27, "no group 'WG1'"},
+    {"budget_of_one", "register-budget 64 of WG0", 8, 17, "fewer than two groups"},
     {"hyphen", "op qk-mma", 8, 4, "'qk-mma' is not spelled as a name"},
 };
 

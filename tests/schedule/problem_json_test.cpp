@@ -75,6 +75,13 @@ TEST(ProblemJson, ListsHandOffs) {
   EXPECT_EQ(json["dependences"].size(), 4U) << "with those of store and load";
 }
 
+TEST(ProblemJson, ListsRegisterBudgets) {
+  const auto json = nlohmann::ordered_json::parse(
+      json_of("loop x\ngroup G\ngroup H\nregister-budget 96 step 8 reserve 28 of H G\nop a\n"));
+  EXPECT_EQ(json["register_budgets"].dump(),
+            R"([{"groups":["G","H"],"total":96,"step":8,"reserve":28}])");
+}
+
 // Source texts come from kernels and may hold anything; the output must stay JSON.
 TEST(ProblemJson, SurvivesSourcesThatAreNotUtf8) {
   const std::string json = json_of("loop x\ngroup G\nop a\n  source \"\\xff \xc3(\"\n");

@@ -104,6 +104,13 @@ inline problem::Parts any_parts(const RandomLoop& limits = {}) {
   for (std::size_t i = 0; i + 1 < parts.ops.size() && any_flag(); i += 2) {
     parts.same_group.push_back({problem::OpId(i), problem::OpId(i + 1)});
   }
+  if (parts.groups.size() >= 2 && any_flag()) {
+    problem::RegisterBudget budget{{}, 0, any(1, 8), any(0, 30)};
+    for (std::size_t i = 0; i < parts.groups.size(); ++i) budget.groups.emplace_back(i);
+    const auto reserved = static_cast<int>(budget.steps_for(0) * budget.step);
+    budget.total = static_cast<int>(parts.groups.size()) * reserved + any(0, 200);
+    parts.register_budgets.push_back(std::move(budget));
+  }
   return parts;
 }
 

@@ -159,6 +159,32 @@ TEST(Differential, AgreesWithZ3OnHandOffs) {
   EXPECT_LT(compared.unknown, solve_test::rounds(40));
 }
 
+// Protects: the same where groups share a register budget, and that budgets decide something.
+TEST(Differential, AgreesWithZ3OnRegisterBudgets) {
+  std::mt19937 random(17);
+  Compared compared;
+  int decisive = 0;
+  for (int round = 0; round < solve_test::rounds(150); ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 4;
+    size.groups = 2 + round % 2;
+    const Problem problem =
+        solve_test::with_register_budget(random, solve_test::random_problem(random, size));
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    compare_with_z3(problem, compared);
+    problem::Parts parts = problem.parts();
+    parts.register_budgets.clear();
+    const Answer without = solve(*problem::pose(std::move(parts)));
+    if (without.schedule && !verify::verify(problem, *without.schedule)) ++decisive;
+  }
+    std::printf("differential: without its budget, %d of them have a schedule that breaks it\n",
+              decisive);
+  EXPECT_GT(compared.infeasible, 5);
+  EXPECT_GT(compared.above_bound, 5);
+  EXPECT_GT(decisive, 20);
+  EXPECT_LT(compared.unknown, solve_test::rounds(30));
+}
+
 /// Calls `use` with every schedule of the given II whose issue cycles are below `horizon`.
 template <class Use>
 void for_each_schedule(const Problem& problem, Cycles ii, Cycles horizon, Use use) {
@@ -189,7 +215,9 @@ TEST(Differential, AgreesWithTryingEverything) {
     size.ops = 2 + round % 2;
     size.cycles = 2;
     size.ways = 2;
-    const Problem problem = solve_test::random_problem(random, size);
+    Problem problem = solve_test::random_problem(random, size);
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Answer answer = solve(problem);
     const Cycles horizon = 6;

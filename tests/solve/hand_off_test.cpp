@@ -155,7 +155,8 @@ TEST(HandOffs, AreDecidedWithTheGroups) {
     solve_test::Size size;
     size.ops = pick(random, 2, 4);
     size.groups = pick(random, 2, 3);
-    const Problem problem = with_hand_offs(random, random_problem(random, size));
+    Problem problem = with_hand_offs(random, random_problem(random, size));
+    if (seed % 6 == 0) problem = solve_test::with_register_budget(random, problem);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(problem));
     const Answer answer = solve_checked(problem);
     const Values best = best_of_all(problem);
@@ -177,7 +178,8 @@ TEST(HandOffs, AreCertified) {
     solve_test::Size size;
     size.ops = pick(random, 3, 6);
     size.groups = pick(random, 2, 3);
-    const Problem problem = with_hand_offs(random, random_problem(random, size));
+    Problem problem = with_hand_offs(random, random_problem(random, size));
+    if (seed % 6 == 0) problem = solve_test::with_register_budget(random, problem);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(problem));
     const auto proven = prove::prove(problem, {});
     ASSERT_TRUE(proven.has_value()) << proven.error();

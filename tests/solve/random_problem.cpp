@@ -144,6 +144,31 @@ Problem random_problem(std::mt19937& random, const Size& size) {
 Problem for_length(const Problem& problem) {
   Parts parts = problem.parts();
   parts.objectives = {Objective::length};
+  return *problem::pose(std::move(parts));
+}
+
+Problem with_register_budget(std::mt19937& random, const Problem& problem) {
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  Parts parts = problem.parts();
+  RegisterBudget budget;
+  const bool all = pick(0, 1) == 0;
+  int most = 0;
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    Group& group = parts.groups[i];
+    if (group.loads && !all) continue;
+    if (pick(0, 2) == 0) group.registers = 9;
+    budget.groups.emplace_back(i);
+    most += group.registers;
+  }
+  if (budget.groups.size() < 2) return problem;
+  budget.step = pick(1, 3);
+  budget.reserve = pick(0, 2);
+  const int count = static_cast<int>(budget.groups.size());
+  const int least = count * static_cast<int>(budget.steps_for(0)) * budget.step;
+  budget.total = least + pick(0, most);
+  parts.register_budgets = {budget};
   Result<Problem> posed = pose(std::move(parts));
   if (!posed) ADD_FAILURE() << to_string(posed.error());
   return *std::move(posed);

@@ -18,6 +18,10 @@ struct Size {
 /// group, widths, blocking and ordering dependences, transfers, relaxed rules.
 problem::Problem random_problem(std::mt19937& random, const Size& size);
 
+/// The same problem with a register budget for all groups, or for all that take no loads: little
+/// or plenty. With fewer than two groups there is none.
+problem::Problem with_register_budget(std::mt19937& random, const problem::Problem& problem);
+
 /// The same problem, in which most values in registers that can be handed over are, by stores and
 /// loads with a little of everything; these come after its ops.
 problem::Problem with_hand_offs(std::mt19937& random, const problem::Problem& problem);

@@ -230,6 +230,7 @@ class Encoder {
       const bool takes = op(v).registers > 0 || !op(v).footprint.empty();
       live.push_back(takes ? lives(v) : std::vector<Literal>());
     }
+    if (in_force(Rule::registers)) add_budgets();
     for (Cycles slot = 0; slot < ii_; ++slot) {
       for (std::size_t m = 0; m < problem_.memories().size(); ++m) add_memory(live, slot, m);
       for (std::size_t g = 0; g < group_count(); ++g) add_registers(live, slot, g);
@@ -264,6 +265,30 @@ class Encoder {
       }
     }
     cnf_.at_most(terms, problem_.groups()[g].registers);
+    if (above_[g].empty()) return;
+    const RegisterBudget& it = problem_.register_budgets()[*problem_.budget_of(GroupId(g))];
+    for (const Literal above : above_[g]) terms.push_back({-above, it.step});
+    const int most = static_cast<int>(above_[g].size()) * it.step;  // with all of them
+    cnf_.at_most(terms, most + it.step * static_cast<int>(it.steps_for(0)) - it.reserve);
+  }
+
+  /// By group of a budget, for each of its steps beyond the reserve whether the group has it.
+  void add_budgets() {
+    above_.resize(group_count());
+    for (const RegisterBudget& it : problem_.register_budgets()) {
+      const auto reserved = static_cast<int>(it.steps_for(0));
+      const int spare =
+          static_cast<int>(it.steps()) - reserved * static_cast<int>(it.groups.size());
+      std::vector<Cnf::Term> taken;
+      for (const GroupId group : it.groups) {
+        // One that nobody can have, so that a group with nothing to spare is limited as well.
+        for (int step = 0; step <= spare; ++step) {
+          above_[group.index()].push_back(cnf_.fresh());
+          taken.push_back({above_[group.index()].back(), 1});
+        }
+      }
+      cnf_.at_most(taken, spare);
+    }
   }
 
   void bound(Objective objective, std::int64_t value) {
@@ -310,6 +335,7 @@ class Encoder {
   Cnf cnf_;
   std::vector<std::vector<Literal>> at_, in_, way_;
   std::map<std::pair<std::size_t, std::size_t>, Literal> same_;
+  std::vector<std::vector<Literal>> above_;
 };
 
 }  // namespace

@@ -67,8 +67,10 @@ TEST(TimeIndexed, AgreesWithCadical) {
   std::mt19937 random(31);
   Counts counts;
   for (int round = 0; round < solve_test::rounds(80); ++round) {
-    const Problem problem = solve_test::random_problem(
+    Problem problem = solve_test::random_problem(
         random, {.ops = 2 + round % 3, .groups = 1 + round % 3, .ways = 1 + round % 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 4 == 1) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     const Answer answer = solve_test::solve_checked(problem);
@@ -103,8 +105,10 @@ TEST(TimeIndexed, AgreesWithZ3) {
   int feasible = 0;
   int refuted = 0;
   for (int round = 0; round < solve_test::rounds(20); ++round) {
-    const Problem problem =
+    Problem problem =
         solve_test::random_problem(random, {.ops = 2 + round % 3, .groups = 1 + round % 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 0) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     for (Cycles ii = 1; ii <= 6; ++ii) {

@@ -192,7 +192,34 @@ class Oracle {
   }
   z3::expr floor(const z3::expr& cycles) { return cycles / number(ii_); }  // divisor is positive
 
+  /// Of group h, with so many registers alive; the register budget says how many they may be.
+  z3::expr steps(std::size_t h) {
+    return context_.int_const(("steps" + std::to_string(h)).c_str());
+  }
+
+  void add_budgets() {
+    for (const RegisterBudget& it : problem_.register_budgets()) {
+      z3::expr sum = number(0);
+      for (const GroupId group : it.groups) {
+        solver_.add(number(it.step) * steps(group.index()) >= number(it.reserve));
+        sum = sum + steps(group.index());
+      }
+      solver_.add(number(it.step) * sum <= number(it.total));
+    }
+  }
+
+  /// In group h, these registers are no more than it may hold.
+  z3::expr fits(std::size_t h, const z3::expr& registers) {
+    z3::expr fits = registers <= problem_.groups()[h].registers;
+    for (const RegisterBudget& it : problem_.register_budgets()) {
+      if (std::count(it.groups.begin(), it.groups.end(), GroupId(h)) == 0) continue;
+      fits = fits && registers + number(it.reserve) <= number(it.step) * steps(h);
+    }
+    return fits;
+  }
+
   void add_storage() {
+    if (problem_.in_force(Rule::registers)) add_budgets();
     for (std::size_t v = 0; v < count(); ++v) {
       z3::expr memory = number(0);
       z3::expr registers = number(0);
@@ -207,8 +234,8 @@ class Oracle {
       }
       for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
         if (!problem_.in_force(Rule::registers)) break;
-        solver_.add(z3::implies(exists_[v] && group_[v] == static_cast<int>(h),
-                                registers <= problem_.groups()[h].registers));
+        solver_.add(
+            z3::implies(exists_[v] && group_[v] == static_cast<int>(h), fits(h, registers)));
       }
     }
   }

@@ -87,6 +87,11 @@ Drawn random_problem(int most_ops) {
   if (ops > 1 && chance(30)) {
     drawn.parts.same_group.push_back({OpId(0), OpId(static_cast<std::size_t>(ops - 1))});
   }
+  if (chance(50)) {
+    problem::RegisterBudget budget{{GroupId(0), GroupId(1)}, 0, between(1, 3), between(0, 2)};
+    budget.total = 2 * static_cast<int>(budget.steps_for(0)) * budget.step + between(0, 8);
+    drawn.parts.register_budgets.push_back(budget);
+  }
   return drawn;
 }
 
@@ -118,6 +123,7 @@ class CycleByCycle {
     for (const auto& [where, peak] : peaks_) {
       if (peak > capacity(where)) facts_.insert({where.first, {}, peak});
     }
+    for (const problem::RegisterBudget& budget : problem_.register_budgets()) share(budget);
     assignment();
     return facts_;
   }
@@ -139,6 +145,15 @@ class CycleByCycle {
   Amount capacity(const Where& where) const {
     return where.first == "memory" ? problem_.memories()[where.second].capacity
                                    : problem_.groups()[where.second].registers;
+  }
+
+  void share(const problem::RegisterBudget& budget) {
+    Amount steps = 0;
+    for (const GroupId group : budget.groups) {
+      Amount needed = peaks_[{"registers", group.index()}] + budget.reserve;
+      for (; needed > 0; needed -= budget.step) ++steps;
+    }
+    if (steps * budget.step > budget.total) facts_.insert({"register-budget", {}, steps});
   }
 
   void dependence(const Dependence& edge) {
@@ -254,7 +269,8 @@ Facts facts_of(const Problem& problem, const Schedule& schedule) {
   if (checked) return facts;
   for (const Violation& violation : checked.error()) {
     const std::string& rule = violation.rule;
-    const bool counted = rule == "memory" || rule == "registers" || rule == "pipe";
+    const bool counted =
+        rule == "memory" || rule == "registers" || rule == "pipe" || rule == "register-budget";
     std::vector<OpId> ops = counted ? std::vector<OpId>{} : violation.ops;
     if (rule == "unit" || rule == "one-stream") std::sort(ops.begin(), ops.end());
     facts.insert({rule, ops, counted ? violation.value : 0});
@@ -308,6 +324,12 @@ std::optional<Feasible> random_feasible() {
   for (std::size_t g = 0; g < peaks.size(); ++g) {
     drawn.parts.groups[g].registers = static_cast<int>(peaks[g]);
   }
+  for (problem::RegisterBudget& budget : drawn.parts.register_budgets) {
+    budget.total = 0;
+    for (const GroupId group : budget.groups) {
+      budget.total += static_cast<int>(budget.steps_for(peaks[group.index()])) * budget.step;
+    }
+  }
   return Feasible{drawn, schedule};
 }
 
@@ -337,6 +359,12 @@ RC_GTEST_PROP(Peaks, OneLessIsTooLittle, ()) {
     --needy->registers;
     RC_ASSERT(broken(feasible->drawn.problem(), feasible->schedule) == Rules{"registers"});
     ++needy->registers;
+  }
+  for (problem::RegisterBudget& budget : parts.register_budgets) {
+    if (2 * budget.steps_for(0) * budget.step == budget.total) continue;
+    --budget.total;
+    RC_ASSERT(broken(feasible->drawn.problem(), feasible->schedule) == Rules{"register-budget"});
+    ++budget.total;
   }
   if (parts.memories[0].capacity > 1) {
     --parts.memories[0].capacity;

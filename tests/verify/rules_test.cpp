@@ -280,6 +280,66 @@ TEST(Registers, AreCountedInTheGroupThatProducedTheValue) {
   EXPECT_EQ(broken(problem, issued(10, {{0, consumer}, {1, consumer}})), Rules{"registers"});
 }
 
+/// Two groups with what they leave in registers, and a budget of six steps of four.
+Drawn sharing_registers() {
+  Drawn drawn;
+  drawn.group("G");
+  drawn.group("H");
+  drawn.parts.register_budgets = {{{GroupId(0), GroupId(1)}, 24, 4, 3}};
+  const OpId a = drawn.op("a");
+  const OpId b = drawn.op("b");
+  const OpId reads_a = drawn.op("reads_a");
+  const OpId reads_b = drawn.op("reads_b");
+  drawn[a].registers = 4;
+  drawn[b].registers = 6;
+  drawn.edge(a, reads_a, 0);
+  drawn.edge(b, reads_b, 0);
+  return drawn;
+}
+
+TEST(RegisterBudget, IsSharedByWhatEachGroupNeeds) {
+  const Problem problem = sharing_registers().problem();
+  const GroupId g(0);
+  const GroupId h(1);
+  const auto until = [&](Cycles read) { return issued(10, {{0, g}, {0, h}, {read, g}, {1, h}}); };
+  EXPECT_EQ(broken(problem, until(10)), Rules{});  // one copy of a: 2 and 3 steps
+  EXPECT_EQ(broken(problem, until(20)), Rules{});  // two: 3 and 3 steps
+  EXPECT_EQ(complaint(problem, until(21)),
+            "register-budget: 7 steps of 4 registers are taken, but there are 6: G 4 for 12 alive, "
+            "H 3 for 6 alive");
+}
+
+TEST(RegisterBudget, CountsFullestCyclesWhereverTheyAre) {
+  const Problem problem = sharing_registers().problem();
+  const GroupId g(0);
+  const GroupId h(1);
+  // The third copy of a and the value of b never meet.
+  const Schedule apart = issued(10, {{0, g}, {5, h}, {21, g}, {6, h}});
+  EXPECT_EQ(broken(problem, apart), Rules{"register-budget"});
+}
+
+TEST(RegisterBudget, AnUnusedGroupTakesItsReserve) {
+  Drawn drawn = sharing_registers();
+  const GroupId g(0);
+  // 4 + 4 + 6 alive and the reserve are 5 steps, and 1 for H.
+  const Schedule together = issued(10, {{0, g}, {0, g}, {20, g}, {1, g}});
+  EXPECT_EQ(broken(drawn.problem(), together), Rules{});
+  drawn.parts.register_budgets[0].total = 23;  // a step is whole or not there
+  EXPECT_EQ(broken(drawn.problem(), together), Rules{"register-budget"});
+}
+
+TEST(RegisterBudget, LimitsOfGroupsStay) {
+  Drawn drawn = sharing_registers();
+  drawn.parts.groups[1].registers = 5;
+  const GroupId g(0);
+  const GroupId h(1);
+  const Schedule schedule = issued(10, {{0, g}, {0, h}, {10, g}, {1, h}});
+  EXPECT_EQ(broken(drawn.problem(), schedule), Rules{"registers"});
+  drawn.relax(Rule::registers);  // and the budget with it
+  drawn.parts.register_budgets[0].total = 8;
+  EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
+}
+
 TEST(Width, IsExact) {
   Drawn drawn;
   const GroupId two = drawn.group("two", 0, 2);

@@ -376,6 +376,8 @@ std::vector<std::string> rules_of(const Problem& problem) {
   }
   rules.emplace_back("minimum-groups");
   if (!problem.hand_offs().empty()) rules.emplace_back("hand-off");
+  const bool budgets = problem.in_force(problem::Rule::registers);
+  if (budgets && !problem.register_budgets().empty()) rules.emplace_back("register-budget");
   return rules;
 }
 

@@ -234,12 +234,15 @@ void Constraints::share_groups() {
 void Constraints::order_equal_groups() {
   const auto groups = problem_.groups();
   for (std::size_t later = 0; later < groups.size(); ++later) {
-    const auto alike = [&](const problem::Group& it) {
+    const auto alike = [&](std::size_t other) {
+      const problem::Group& it = groups[other];
       return it.warps == groups[later].warps && it.registers == groups[later].registers &&
-             it.loads == groups[later].loads;
+             it.loads == groups[later].loads &&
+             problem_.budget_of(problem::GroupId(other)) ==
+                 problem_.budget_of(problem::GroupId(later));
     };
     std::size_t before = later;
-    while (before > 0 && !alike(groups[before - 1])) --before;
+    while (before > 0 && !alike(before - 1)) --before;
     if (before == 0) continue;
     --before;
     for (std::size_t op = 0; op < n_; ++op) {

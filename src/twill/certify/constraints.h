@@ -76,9 +76,18 @@ class Constraints {
   void after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);
   void apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
 
+  /// The steps that a group of a register budget may need, at the least and at the most.
+  struct StepRange {
+    const problem::RegisterBudget* budget = nullptr;  ///< null: it is of none
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+  };
+  StepRange steps_of(std::size_t group) const;
+
   // predicates.cpp: what is known of a variable, and the clauses that say what it means
   std::optional<bool> decide(Predicate& variable) const;
   std::optional<bool> decide_waits(std::size_t op) const;
+  std::optional<bool> decide_steps(std::size_t group, std::int64_t steps) const;
   std::optional<bool> decide_together(const Predicate& variable) const;
   std::optional<bool> decide_gathered(const Predicate& variable) const;
   bool must_share(std::size_t a, std::size_t b) const;
@@ -106,6 +115,8 @@ class Constraints {
                          std::vector<Literal>& causes) const;
   bool pipe_overflows(std::size_t pipe, std::vector<Literal>& causes) const;
   bool memory_overflows(std::size_t memory, std::size_t event, std::vector<Literal>& causes) const;
+  std::int64_t registers_of(std::size_t group, std::vector<Literal>& causes) const;
+  bool budget_overflows(std::size_t group, std::vector<Literal>& causes) const;
   bool registers_overflow(std::size_t event, std::vector<Literal>& causes) const;
   std::int64_t accumulated_copies(std::size_t accumulator, std::size_t event,
                                   std::vector<Literal>& causes) const;

@@ -23,6 +23,7 @@ constexpr std::array<Form, kPredicateKinds> kForms = {{
     {"crosses", Noun::op, Noun::group, false},
     {"exists", Noun::op, Noun::nothing, false},
     {"runs", Noun::op, Noun::group, false},
+    {"steps", Noun::group, Noun::nothing, true},
     {"groups", Noun::nothing, Noun::nothing, true},
     {"crossings", Noun::nothing, Noun::nothing, true},
     {"length", Noun::nothing, Noun::nothing, true},
@@ -32,6 +33,7 @@ constexpr std::array<Form, kPredicateKinds> kForms = {{
     {"issue", Noun::group, Noun::nothing, false},
     {"register-time", Noun::group, Noun::nothing, false},
     {"compute-groups", Noun::nothing, Noun::nothing, false},
+    {"register-budget", Noun::group, Noun::nothing, false},
 }};
 
 std::string name_of(Noun noun, std::size_t index, const problem::Problem& problem) {

@@ -32,6 +32,7 @@ struct Predicate {
     crosses,         ///< value `first` is not of group `second`, and a reader of it is
     exists,          ///< op `first`, a store or load of a hand-off, is there
     runs,            ///< it is there, and in group `second`
+    steps,           ///< group `first` needs at least `number` steps of its register budget
     groups,          ///< at most `number` groups have an op
     crossings,       ///< at most `number` crossings
     length,          ///< the schedule is at most `number` long
@@ -41,6 +42,7 @@ struct Predicate {
     issue,           ///< sum: issue cycles of group `first`
     register_time,   ///< sum: registers times cycles of group `first`
     compute_groups,  ///< sum: compute groups without an op
+    budget,          ///< sum: steps that the groups of group `first`'s budget need
   };
   Kind kind = Kind::used;
   std::size_t first = 0;
@@ -49,7 +51,7 @@ struct Predicate {
 
   friend auto operator<=>(const Predicate&, const Predicate&) = default;
 };
-inline constexpr int kPredicateKinds = 26;
+inline constexpr int kPredicateKinds = 28;
 
 /// Whether the kind may be a variable; whether it may be a sum that overflows. `groups` and
 /// `crossings` are both.

@@ -68,6 +68,8 @@ std::optional<bool> Constraints::decide(Predicate& it) const {
     }
     case Kind::gathered:
       return decide_gathered(it);
+    case Kind::steps:
+      return decide_steps(it.first, it.number);
     default:
       return std::nullopt;
   }
@@ -85,6 +87,26 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
     may_wait = may_wait || reads;
   }
   if (!may_wait) return false;
+  return std::nullopt;
+}
+
+/// With nothing alive a group needs its reserve; with the others' reserves that leaves it the rest,
+/// and what it may hold by itself needs no more than so much.
+Constraints::StepRange Constraints::steps_of(std::size_t group) const {
+  const auto index = problem_.budget_of(problem::GroupId(group));
+  if (!index || !problem_.in_force(problem::Rule::registers)) return {};
+  const problem::RegisterBudget& it = problem_.register_budgets()[*index];
+  const auto up = [&](std::int64_t registers) { return ceil_divide(registers, it.step); };
+  const std::int64_t least = up(it.reserve);
+  const auto others = static_cast<std::int64_t>(it.groups.size()) - 1;
+  const std::int64_t limit = up(std::int64_t{problem_.groups()[group].registers} + it.reserve);
+  return {&it, least, std::min(limit, it.total / it.step - others * least)};
+}
+
+std::optional<bool> Constraints::decide_steps(std::size_t group, std::int64_t steps) const {
+  const StepRange range = steps_of(group);
+  if (steps <= range.least) return true;
+  if (steps > range.most) return false;
   return std::nullopt;
 }
 
@@ -167,6 +189,8 @@ void Constraints::define(const Predicate& it, Literal is) {
       return define_crosses(it, is);
     case Kind::exists:
       return define_exists(it.first, is);
+    case Kind::steps:
+      return clause({}, {negation(is), literal({Kind::steps, it.first, 0, it.number - 1})});
     case Kind::runs:
       return define_all({literal({Kind::in, it.first, it.second, 0}), exists(it.first)}, is);
     case Kind::length:

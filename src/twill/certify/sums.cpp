@@ -35,6 +35,8 @@ bool Constraints::overflows(const Predicate& sum, std::vector<Literal>& causes) 
       return problem_.in_force(Rule::registers) && register_time_overflows(sum.first, causes);
     case Kind::compute_groups:
       return too_few_groups(causes);
+    case Kind::budget:
+      return budget_overflows(sum.first, causes);
     case Kind::groups:
     case Kind::crossings:
       return limit_overflows(sum, causes);
@@ -99,15 +101,44 @@ bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
   return sum > capacity;
 }
 
+/// The most that a group may hold: by itself, and with as many steps of its budget as it does not
+/// certainly do without.
+std::int64_t Constraints::registers_of(std::size_t group, std::vector<Literal>& causes) const {
+  const std::int64_t limit = problem_.groups()[group].registers;
+  const StepRange range = steps_of(group);
+  if (range.budget == nullptr) return limit;
+  std::int64_t steps = range.least;
+  for (; steps < range.most; ++steps) {
+    const std::optional<Literal> more = known({Kind::steps, group, 0, steps + 1});
+    if (!more || !clauses_.is_false(*more)) continue;
+    causes.push_back(negation(*more));
+    break;
+  }
+  return std::min(limit, steps * range.budget->step - range.budget->reserve);
+}
+
+/// The groups of a budget certainly need more steps than it has.
+bool Constraints::budget_overflows(std::size_t group, std::vector<Literal>& causes) const {
+  const problem::RegisterBudget* budget = steps_of(group).budget;
+  if (budget == nullptr) return false;
+  std::int64_t sum = 0;
+  for (const problem::GroupId id : budget->groups) {
+    const StepRange range = steps_of(id.index());
+    std::int64_t steps = range.most;
+    while (steps > range.least && !is_true({Kind::steps, id.index(), 0, steps}, causes)) --steps;
+    sum += steps;
+  }
+  return sum > budget->total / budget->step;
+}
+
 bool Constraints::registers_overflow(std::size_t event, std::vector<Literal>& causes) const {
   std::int64_t capacity = 0;
   for (const std::size_t group : facts_.ops[event].groups) {
-    const std::int64_t registers = problem_.groups()[group].registers;
     if (is_true({Kind::in, event, group, 0}, causes)) {
-      capacity = registers;
+      capacity = registers_of(group, causes);
       break;
     }
-    capacity = std::max(capacity, registers);
+    capacity = std::max<std::int64_t>(capacity, problem_.groups()[group].registers);
   }
   std::int64_t sum = 0;
   for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
@@ -167,7 +198,7 @@ Cycles Constraints::longer_abroad(std::size_t value) const {
 bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal>& causes) const {
   const std::int64_t registers = problem_.groups()[group].registers;
   if (registers > kLargestProduct / ii_) return false;
-  const std::int64_t capacity = registers * ii_;
+  const std::int64_t capacity = registers_of(group, causes) * ii_;
   std::int64_t sum = 0;
   const auto time_of = [&](std::size_t value) {
     const bool leaves = is_true({Kind::leaves, value, group, 0}, causes);

@@ -8,6 +8,7 @@
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
+#include "twill/schedule/loop_text.h"
 #include "twill/solve/alternatives.h"
 
 namespace twill::driver {
@@ -133,7 +134,10 @@ Result<void> add_alternatives(const Request& request, report::Outcome& outcome) 
 Result<std::vector<report::Outcome>> equally_fast(const Request& request,
                                                   const report::Outcome& outcome, int count) {
   std::vector<report::Outcome> out;
-  const bool has_some = request.strategy.strategy == strategy::Strategy::twill &&
+  // What is left of a loop with hand-offs has no other groups.
+  const bool whole =
+      schedule::print_loop(schedule::loop_text_of(outcome.problem)) == outcome.problem_text;
+  const bool has_some = request.strategy.strategy == strategy::Strategy::twill && whole &&
                         outcome.problem.hand_offs().empty() && outcome.violations.empty();
   if (!has_some || !outcome.answer.schedule) return out;
   Request near = request;

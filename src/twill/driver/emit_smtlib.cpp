@@ -29,6 +29,7 @@ std::optional<Problem> modulo_part(const Problem& problem, Cycles ii) {
   parts.objectives = {problem::Objective::length};
   parts.minimum_compute_groups = 1;
   parts.groups = {{.name = "all"}};
+  parts.register_budgets.clear();
   for (problem::Dependence& it : parts.dependences) it.transfer = 0;
   std::string name = "interval";
   const auto taken = [&](const auto& them) {

@@ -63,6 +63,7 @@ class Reduction {
       case Kind::same_group:
       case Kind::group_count:
       case Kind::register_limit:
+      case Kind::budget:
         return false;
       case Kind::hand_off:
         return is_part_of(problem_.hand_offs()[it.index], op);

@@ -122,6 +122,37 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
   out.push_back(std::move(knob_));
 }
 
+/// As many steps more as a budget may have, then none at all.
+void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
+  if (!problem.in_force(Rule::registers)) return;
+  const problem::RegisterBudget& budget = problem.register_budgets()[index];
+  std::vector<std::string> names;
+  for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
+  const std::int64_t room = std::min(problem::kMostRegisterSteps - budget.steps(),
+                                     (problem::kLargestNumber - budget.total) / budget.step);
+  const std::int64_t last = room + 1;
+  Knob knob_ =
+      knob(problem, "registers per thread that " + listed(names) + " share",
+           std::to_string(budget.total), last, [index, last](Parts& parts, std::int64_t step) {
+             auto& budgets = parts.register_budgets;
+             problem::RegisterBudget& it = budgets[index];
+             it.total += static_cast<int>(step == last ? 0 : step * it.step);
+             if (step != last) return;
+             budgets.erase(budgets.begin() + static_cast<std::ptrdiff_t>(index));
+           });
+  knob_.value = [&budget, last](std::int64_t step) {
+    return step == last ? "no matter how many" : std::to_string(budget.total + step * budget.step);
+  };
+  knob_.touches = [index](const Member& m) { return m.kind == Kind::budget && m.index == index; };
+  knob_.needed = [&problem, index, last](const Problem& changed, const Schedule& schedule) {
+    const problem::RegisterBudget& it = problem.register_budgets()[index];
+    const std::vector<Amount> taken = schedule::registers_taken(changed, schedule, it);
+    const Amount sum = std::accumulate(taken.begin(), taken.end(), Amount{0});
+    return std::clamp<std::int64_t>(sum / it.step - it.steps(), 1, last);
+  };
+  out.push_back(std::move(knob_));
+}
+
 void add_group_knob(const Problem& problem, const PoolClass& it, std::size_t index,
                     std::vector<Knob>& out) {
   const std::size_t room = problem::kMostOfAKind - problem.groups().size();
@@ -475,6 +506,9 @@ std::vector<Knob> knobs_of(const Problem& problem) {
   for (std::size_t i = 0; i < classes.size(); ++i) {
     add_register_knob(problem, classes[i], i, knobs);
     add_group_knob(problem, classes[i], i, knobs);
+  }
+  for (std::size_t i = 0; i < problem.register_budgets().size(); ++i) {
+    add_budget_knob(problem, i, knobs);
   }
   for (std::size_t i = 0; i < problem.memories().size(); ++i) add_memory_knob(problem, i, knobs);
   add_rate_knobs(problem, knobs);

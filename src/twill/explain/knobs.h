@@ -38,9 +38,9 @@ struct Variant {
   problem::Problem problem;
 };
 
-/// Everything that can be turned: registers and number of groups of each class, each memory, the
-/// rate of each unit and pipe, the time and the latency of each op, latencies and transfers of all,
-/// ops on other units, and rules. Interchangeable sub-tiles are turned together.
+/// Everything that can be turned: registers and number of groups of each class, register budgets,
+/// each memory, the rate of each unit and pipe, the time and the latency of each op, latencies and
+/// transfers of all, ops on other units, and rules. Interchangeable sub-tiles are turned together.
 std::vector<Knob> knobs_of(const problem::Problem& problem);
 
 }  // namespace twill::explain

@@ -41,6 +41,13 @@ void list_pool(const Problem& problem, std::vector<Member>& out) {
   }
 }
 
+void list_budgets(const Problem& problem, std::vector<Member>& out) {
+  if (!problem.in_force(Rule::registers)) return;
+  for (std::size_t i = 0; i < problem.register_budgets().size(); ++i) {
+    out.push_back({Kind::budget, i});
+  }
+}
+
 void list_op(const Problem& problem, std::size_t index, std::vector<Member>& out) {
   const Op& op = problem.ops()[index];
   if (op.registers > 0) out.push_back({Kind::registers, index});
@@ -195,6 +202,7 @@ void drop(const std::vector<schedule::PoolClass>& classes, const Member& member,
       drop_hold(parts.ops[index]);
       break;
     case Kind::same_group:
+    case Kind::budget:
     case Kind::dependence:
       break;
   }
@@ -242,6 +250,7 @@ int compute_groups(const Parts& parts) {
 std::vector<Member> members_of(const Problem& problem) {
   std::vector<Member> members;
   list_pool(problem, members);
+  list_budgets(problem, members);
   const std::vector<bool> errands = errands_among(problem);
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     if (!errands[i]) list_op(problem, i, members);
@@ -299,6 +308,7 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
   }
   erase(parts.dependences, dropped, Kind::dependence);
   erase(parts.same_group, dropped, Kind::same_group);
+  erase(parts.register_budgets, dropped, Kind::budget);
   return posed(std::move(parts));
 }
 

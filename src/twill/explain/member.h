@@ -19,6 +19,7 @@ enum class Kind {
   same_group,      ///< one group runs some ops together
   group_count,     ///< a class of groups (schedule::pool_classes) has no more of them
   register_limit,  ///< the groups of a class have no more registers
+  budget,          ///< groups that share a register budget need no more together
   registers,       ///< the result of an op takes registers, and a group that reads it waits for it
   footprint,       ///< the result of an op takes a memory
   hand_off,        ///< the store and the loads of a hand-off take anything at all
@@ -34,7 +35,7 @@ inline constexpr int kKindCount = 15;
 
 struct Member {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence, the class, the set or the hand-off
+  std::size_t index = 0;  ///< the op, the dependence, the class, the set, the budget or the hand-off
   std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
   friend auto operator<=>(const Member&, const Member&) = default;
 };

@@ -133,10 +133,19 @@ std::string storage(const Problem& problem, const Core& core) {
     }
     out += item("registers per thread are limited: " + listed(words));
   }
+  for (const Member& it : of_kind(core, Kind::budget)) {
+    const problem::RegisterBudget& budget = problem.register_budgets()[it.index];
+    std::vector<std::string> names;
+    for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
+    out += item(fmt::format("{} share {} registers per thread, in steps of {}", listed(names),
+                            budget.total, budget.step));
+  }
   const std::vector<Member> values = of_kind(core, Kind::registers);
   if (!values.empty()) {
     const auto registers = [&](const Member& it) { return problem.ops()[it.index].registers; };
-    const char* why = of_kind(core, Kind::register_limit).empty()
+    const bool limited =
+        !of_kind(core, Kind::register_limit).empty() || !of_kind(core, Kind::budget).empty();
+    const char* why = !limited
                           ? "a group waits for what another group leaves in registers: the {} of {}"
                           : "registers per thread are taken, until the last reader is done, by the "
                             "{} of {}";

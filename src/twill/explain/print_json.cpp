@@ -51,6 +51,8 @@ const char* name_of(Kind kind) {
       return "group-count";
     case Kind::register_limit:
       return "register-limit";
+    case Kind::budget:
+      return "register-budget";
     case Kind::registers:
       return "registers";
     case Kind::footprint:
@@ -107,6 +109,12 @@ Json member_json(const Problem& problem, const Member& it) {
       for (const auto& load : hand_off.loads) json["loads"].push_back(problem[load.op].name);
       return json;
     }
+    case Kind::budget:
+      json["groups"] = Json::array();
+      for (const problem::GroupId group : problem.register_budgets()[it.index].groups) {
+        json["groups"].push_back(problem[group].name);
+      }
+      return json;
     case Kind::transfer:
     case Kind::wait:
     case Kind::dependence: {

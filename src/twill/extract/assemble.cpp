@@ -130,8 +130,26 @@ class Assembler {
       parts_.groups.push_back({group.name, group.warps,
                                static_cast<int>(std::max<std::int64_t>(left, 0)), group.loads});
     }
+    share_registers(registers);
     set_objectives();
     return {};
+  }
+
+  /// The budget of the groups whose setmaxnreg follows from what they need: beside the overhead,
+  /// and tiles that live through the whole loop, so much that none is below the least.
+  void share_registers(std::int64_t resident) {
+    const machine::SharedRegisters& shared = pool_.shared;
+    if (shared.total == 0) return;
+    const auto overhead = static_cast<std::int64_t>((*pricing_.machine)->register_overhead.value);
+    constexpr int kStep = machine::kRegisterStep;
+    const bool holds_tiles = kWarpgroup >= widths_.compute;
+    const std::int64_t reserve =
+        std::max<std::int64_t>(overhead + (holds_tiles ? resident : 0), shared.least - kStep + 1);
+    problem::RegisterBudget budget{{}, shared.total, kStep, static_cast<int>(reserve)};
+    for (std::size_t g = 0; g < pool_.groups.size(); ++g) {
+      if (pool_.groups[g].shares) budget.groups.emplace_back(g);
+    }
+    parts_.register_budgets.push_back(std::move(budget));
   }
 
   void set_objectives() {

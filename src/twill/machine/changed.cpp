@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "twill/machine/machine.h"
+#include "twill/machine/sharing.h"
 
 // Machines made of others: with less to give, or with groups for another kind of work.
 namespace twill::machine {
@@ -56,11 +57,31 @@ void widen_load_group(Pool& pool, int most, int overhead) {
     registers = w == here ? own : std::min(registers, (most - own) / others / 8 * 8);
   }
   for (std::size_t g = 0; g < pool.groups.size(); ++g) {
+    if (pool.groups[g].shares) continue;
     pool.groups[g].registers = std::max(0, pool.setmaxnreg[of[g]] - overhead);
   }
+  share_registers(pool, most);
 }
 
 }  // namespace
+
+void share_registers(Pool& pool, int most) {
+  const std::vector<std::size_t> of = warpgroups_of(pool);
+  std::vector<std::size_t> sharing;
+  for (std::size_t g = 0; g < of.size(); ++g) {
+    if (pool.groups[g].shares) sharing.push_back(of[g]);
+  }
+  if (sharing.empty()) return;
+  pool.shared.total = most;
+  for (std::size_t w = 0; w < pool.setmaxnreg.size(); ++w) {
+    const bool fixed = std::find(sharing.begin(), sharing.end(), w) == sharing.end();
+    if (fixed) pool.shared.total -= pool.setmaxnreg[w];
+  }
+  const int equal = pool.shared.total / static_cast<int>(sharing.size());
+  for (const std::size_t w : sharing) {
+    pool.setmaxnreg[w] = std::min(equal / kRegisterStep * kRegisterStep, pool.shared.most);
+  }
+}
 
 Machine with_copying_warpgroup(Machine machine) {
   for (Pool& pool : machine.description_.pools) {

@@ -57,7 +57,9 @@ std::string pools(const Description& machine) {
     std::string groups;
     for (const PoolGroup& group : pool.groups) {
       groups += fmt::format("{}{}: {}w", groups.empty() ? "" : ", ", group.name, group.warps);
-      if (group.registers > 0) groups += fmt::format(" {}r", group.registers);
+      if (group.registers > 0) {
+        groups += fmt::format(" {}{}r", group.shares ? "up to " : "", group.registers);
+      }
     }
     table.add({pool.name, groups, pool.about});
   }

@@ -6,13 +6,15 @@
 
 #include "twill/machine/json_node.h"
 #include "twill/machine/machine.h"
+#include "twill/machine/sharing.h"
 #include "twill/support/spelling.h"
 
 namespace twill::machine {
 namespace {
 
 constexpr double kLargest = 1e12;
-constexpr int kWarpgroup = 4;  ///< warps
+constexpr int kWarpgroup = 4;        ///< warps
+constexpr int kLeastRegisters = 24;  ///< that setmaxnreg may set
 
 std::vector<std::string_view> names_of(const auto& values) {
   std::vector<std::string_view> names;
@@ -286,7 +288,35 @@ Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Descri
   return rules;
 }
 
-Result<PoolGroup> read_group(const JsonNode& node, int registers) {
+/// What a warpgroup's setmaxnreg may be: one value, or whatever its group needs between two.
+struct RegisterRange {
+  int least = 0;
+  int most = 0;
+  bool shares = false;
+};
+
+Result<RegisterRange> read_range(const JsonNode& node, const Description& machine) {
+  const auto read = [&](const JsonNode& limit) -> Result<int> {
+    TWILL_TRY(const int value,
+              limit.integer(kLeastRegisters, static_cast<int>(machine.registers_per_thread.value)));
+    if (value % kRegisterStep != 0) return limit.expected("a multiple of 8");
+    return value;
+  };
+  if (!node.find("least") && !node.find("most")) {
+    TWILL_TRY(const int value, read(node));
+    return RegisterRange{value, value, false};
+  }
+  TWILL_TRY_VOID(node.only({"least", "most"}));
+  TWILL_TRY(const JsonNode least, node.at("least"));
+  TWILL_TRY(const JsonNode most, node.at("most"));
+  RegisterRange range{0, 0, true};
+  TWILL_TRY(range.least, read(least));
+  TWILL_TRY(range.most, read(most));
+  if (range.least > range.most) return most.wrong("it is below the least");
+  return range;
+}
+
+Result<PoolGroup> read_group(const JsonNode& node, const RegisterRange& range, int overhead) {
   TWILL_TRY_VOID(node.only({"name", "warps", "loads"}));
   TWILL_TRY(const JsonNode warps, node.at("warps"));
   PoolGroup group;
@@ -295,9 +325,14 @@ Result<PoolGroup> read_group(const JsonNode& node, int registers) {
   if (group.warps > kWarpgroup && group.warps % kWarpgroup != 0) {
     return warps.wrong("a group of more than 4 warps has whole warpgroups: 8, 12, ...");
   }
-  group.registers = registers;
+  group.registers = std::max(0, range.most - overhead);
+  group.shares = range.shares;
   if (const auto loads = node.find("loads")) {
     TWILL_TRY(group.loads, loads->flag());
+  }
+  if (group.shares && (group.loads || group.warps != kWarpgroup)) {
+    return node.wrong("registers are shared by compute groups of 4 warps",
+                      "give its warpgroup one value of setmaxnreg");
   }
   return group;
 }
@@ -305,22 +340,26 @@ Result<PoolGroup> read_group(const JsonNode& node, int registers) {
 Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Pool& pool) {
   TWILL_TRY_VOID(node.only({"setmaxnreg", "groups"}));
   TWILL_TRY(const JsonNode limit, node.at("setmaxnreg"));
-  TWILL_TRY(const int registers,
-            limit.integer(24, static_cast<int>(machine.registers_per_thread.value)));
-  if (registers % 8 != 0) return limit.expected("a multiple of 8");
-  const int usable = std::max(0, registers - static_cast<int>(machine.register_overhead.value));
+  TWILL_TRY(const RegisterRange range, read_range(limit, machine));
   TWILL_TRY(const JsonNode groups, node.at("groups"));
   TWILL_TRY(const auto nodes, groups.items());
   int warps = 0;
   for (const JsonNode& group : nodes) {
-    TWILL_TRY(pool.groups.emplace_back(), read_group(group, usable));
+    TWILL_TRY(pool.groups.emplace_back(),
+              read_group(group, range, static_cast<int>(machine.register_overhead.value)));
     warps += pool.groups.back().warps;
   }
   if (warps > kWarpgroup && nodes.size() > 1) {
     return groups.wrong("a hardware warpgroup has 4 warps, and one group alone may have several");
   }
   const int warpgroups = std::max(1, warps / kWarpgroup);
-  pool.setmaxnreg.insert(pool.setmaxnreg.end(), static_cast<std::size_t>(warpgroups), registers);
+  pool.setmaxnreg.insert(pool.setmaxnreg.end(), static_cast<std::size_t>(warpgroups), range.least);
+  if (!range.shares) return {};
+  const SharedRegisters shared{0, range.least, range.most};
+  if (pool.shared.most > 0 && pool.shared != shared) {
+    return limit.wrong("groups that share registers have the same least and the same most");
+  }
+  pool.shared = shared;
   return {};
 }
 
@@ -350,6 +389,10 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
                     "to hand out: setmaxnreg would wait forever",
                     sum, threads, most));
   }
+  const auto sharing = std::count_if(pool.groups.begin(), pool.groups.end(),
+                                     [](const PoolGroup& it) { return it.shares; });
+  if (sharing == 1) return list.wrong("a group shares registers, but with nobody");
+  share_registers(pool, most);
   return pool;
 }
 

@@ -49,14 +49,27 @@ struct PoolGroup {
   int warps = 4;      ///< up to 4, or whole warpgroups
   int registers = 0;  ///< per thread, usable for tile data (setmaxnreg less the overhead)
   bool loads = false;
+  bool shares = false;  ///< its warpgroup's setmaxnreg follows from what it needs; `registers` is
+                        ///< the most it may be
 };
+
+/// What the groups of a pool that share registers may have as setmaxnreg, in steps of 8.
+struct SharedRegisters {
+  int total = 0;  ///< of all of them together: what the launch leaves; 0: none shares
+  int least = 0;  ///< of each
+  int most = 0;
+  friend bool operator==(const SharedRegisters&, const SharedRegisters&) = default;
+};
+inline constexpr int kRegisterStep = 8;  ///< of setmaxnreg
 
 /// One choice of warp groups a kernel may be launched with.
 struct Pool {
   std::string name;  ///< "2x64" and so on: compute groups x rows each
   std::string about;
-  std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule
+  std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule;
+                                ///< of one whose group shares, an equal share
   std::vector<PoolGroup> groups;
+  SharedRegisters shared;
 };
 
 /// A tile operation, as far as its price goes. Fields that do not apply stay 0.

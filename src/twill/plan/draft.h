@@ -123,6 +123,8 @@ void make_order(Draft& draft);
 Result<void> make_channels(Draft& draft, const Setting& setting);
 /// Fences, asynchronous groups, sections.
 Result<void> make_sections(Draft& draft, bool pins);
+/// Splits the registers that groups share, by what their roles hold in the order of their steps.
+void split_registers(Draft& draft);
 /// Which row sums are kept in parts: all that may be, and that a role has for itself.
 void make_partial_sums(Draft& draft, const Setting& setting);
 /// What roles do before and after the loop, and the channels for that.

@@ -318,6 +318,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   TWILL_TRY_VOID(make_sections(draft, setting.pins));
   const std::vector<int> needed = registers_needed(draft.plan);
   for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
+  split_registers(draft);
   make_partial_sums(draft, setting);
   TWILL_TRY_VOID(make_tile_steps(draft));
   return std::move(draft.plan);

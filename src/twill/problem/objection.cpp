@@ -36,6 +36,8 @@ std::string_view word_for(Part part) {
       return "same-group";
     case Part::hand_off:
       return "hand-off";
+    case Part::register_budget:
+      return "register-budget";
   }
   return "part";
 }
@@ -350,6 +352,64 @@ Complaint check_same_group(const Parts& parts) {
   return {};
 }
 
+/// Groups as check_same_group has ops.
+Complaint check_sharers(const Parts& parts, std::size_t index, std::vector<bool>& seen) {
+  const std::vector<GroupId>& groups = parts.register_budgets[index].groups;
+  if (groups.size() < 2) {
+    return Objection{Part::register_budget, index, "fewer than two groups share a register budget",
+                     "name at least two; what a group has for itself is its 'registers'"};
+  }
+  for (std::size_t j = 0; j < groups.size(); ++j) {
+    if (groups[j].index() >= parts.groups.size()) {
+      return Objection{Part::register_budget, index,
+                       "a group that does not exist shares a register budget",
+                       "the loop has " + std::to_string(parts.groups.size()) + " groups"};
+    }
+    const std::string name = called(Part::group, parts.groups[groups[j].index()].name);
+    if (seen[groups[j].index()]) {
+      return Objection{Part::register_budget, index, name + " shares registers twice",
+                       "name each group once, in one register budget"};
+    }
+    seen[groups[j].index()] = true;
+    if (j == 0 || groups[j - 1] < groups[j]) continue;
+    return Objection{Part::register_budget, index, name + " shares registers out of order",
+                     "list groups in the order the loop declares them"};
+  }
+  return {};
+}
+
+Complaint check_register_budget(const Parts& parts, std::size_t index) {
+  const RegisterBudget& it = parts.register_budgets[index];
+  const std::string owner =
+      "the register budget of " + called(Part::group, parts.groups[it.groups.front().index()].name);
+  for (const Number& number :
+       {Number{"total", it.total}, Number{"step", it.step, 1}, Number{"reserve", it.reserve}}) {
+    if (Complaint bad = check_number(Part::register_budget, index, owner, number)) return bad;
+  }
+  if (it.steps() > kMostRegisterSteps) {
+    return Objection{Part::register_budget, index,
+                     owner + " has " + std::to_string(it.steps()) + " steps",
+                     "the limit is " + std::to_string(kMostRegisterSteps) + ": make them larger"};
+  }
+  const std::int64_t least = static_cast<std::int64_t>(it.groups.size()) * it.steps_for(0);
+  if (least <= it.steps()) return {};
+  return Objection{Part::register_budget, index,
+                   owner + " has " + std::to_string(it.steps()) + " steps, but " +
+                       std::to_string(it.groups.size()) + " groups take " + std::to_string(least) +
+                       " with nothing alive",
+                   "raise the total, or lower the reserve"};
+}
+
+/// Groups of a budget ascending, in no other; numbers in range; the reserves fit.
+Complaint check_register_budgets(const Parts& parts) {
+  std::vector<bool> seen(parts.groups.size(), false);
+  for (std::size_t i = 0; i < parts.register_budgets.size(); ++i) {
+    if (Complaint bad = check_sharers(parts, i, seen)) return bad;
+    if (Complaint bad = check_register_budget(parts, i)) return bad;
+  }
+  return {};
+}
+
 Complaint check_circuits(const Parts& parts) {
   const std::vector<DependenceId> circuit = circuit_of_distance_zero(parts);
   if (circuit.empty()) return {};
@@ -385,6 +445,7 @@ std::optional<Objection> objection_to(const Parts& parts) {
   if (Complaint bad = check_rules(parts)) return bad;
   if (Complaint bad = check_same_group(parts)) return bad;
   if (Complaint bad = objection_to_hand_offs(parts)) return bad;
+  if (Complaint bad = check_register_budgets(parts)) return bad;
   if (Complaint bad = check_total(parts)) return bad;
   return check_circuits(parts);
 }

@@ -9,7 +9,18 @@
 namespace twill::problem {
 
 /// The table of Parts that an objection is about; `loop` means the Parts as a whole.
-enum class Part { loop, unit, pipe, memory, group, op, dependence, same_group, hand_off };
+enum class Part {
+  loop,
+  unit,
+  pipe,
+  memory,
+  group,
+  op,
+  dependence,
+  same_group,
+  hand_off,
+  register_budget
+};
 
 /// Why Parts are not a Problem, and which element of which table is to blame: a reader turns that
 /// into a line of its text.

@@ -36,6 +36,14 @@ bool Problem::in_force(Rule rule) const {
   return std::find(parts_.relaxed.begin(), parts_.relaxed.end(), rule) == parts_.relaxed.end();
 }
 
+std::optional<std::size_t> Problem::budget_of(GroupId group) const {
+  for (std::size_t i = 0; i < parts_.register_budgets.size(); ++i) {
+    const std::vector<GroupId>& groups = parts_.register_budgets[i].groups;
+    if (std::find(groups.begin(), groups.end(), group) != groups.end()) return i;
+  }
+  return std::nullopt;
+}
+
 Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way) {
   if (dependence.delay) return *dependence.delay;
   return from.streaming ? 0 : from_way.latency;

@@ -143,7 +143,8 @@ enum class Rule {
   unit,         ///< one op at a time on an exclusive unit, modulo II
   pipe,         ///< the demands on a shared pipe sum to at most II
   memory,       ///< footprints of all live copies fit, in every cycle of the steady state
-  registers,    ///< the same per group, for the results its ops produced, in registers per thread
+  registers,    ///< the same per group, for the results its ops produced, in registers per thread;
+                ///< and what the groups of each register budget need together
   width,        ///< an op runs in a group of exactly its width
   load_group,   ///< variable-latency ops run in a load group, and nothing else does
   blocking,     ///< a blocking op is not issued while another op of its group is being issued
@@ -154,6 +155,24 @@ inline constexpr int kRuleCount = 9;
 /// "load-group" and so on, as `.loop` files and reports spell it.
 std::string_view name_of(Rule rule);
 std::optional<Rule> rule_named(std::string_view name);
+
+/// Registers that groups share: each is given as many steps of `step` registers per thread as its
+/// fullest cycle needs, with `reserve` more for what is no tile data, and all of them together at
+/// most `total`. The registers of a group stay the most that it alone may use. Part of the rule
+/// `registers`.
+struct RegisterBudget {
+  std::vector<GroupId> groups;  ///< two or more, ascending; in no other budget
+  int total = 0;                ///< per thread of each group, summed over the groups
+  int step = 1;                 ///< at least 1
+  int reserve = 0;
+  friend bool operator==(const RegisterBudget&, const RegisterBudget&) = default;
+
+  std::int64_t steps() const { return total / step; }
+  /// Steps of a group that holds so much tile data.
+  std::int64_t steps_for(std::int64_t registers) const {
+    return (registers + reserve + step - 1) / step;
+  }
+};
 
 /// What is minimized after II, in the order the Problem lists them.
 enum class Objective {
@@ -180,6 +199,7 @@ struct Parts {
   std::vector<std::vector<OpId>> same_group;  ///< ops that one group must run (rule `same-group`):
                                               ///< each set ascending, of two or more; disjoint
   std::vector<HandOff> hand_offs;       ///< of different values
+  std::vector<RegisterBudget> register_budgets;
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
@@ -200,6 +220,7 @@ class Problem {
   int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
   std::span<const std::vector<OpId>> same_group() const { return parts_.same_group; }
   std::span<const HandOff> hand_offs() const { return parts_.hand_offs; }
+  std::span<const RegisterBudget> register_budgets() const { return parts_.register_budgets; }
   const Parts& parts() const { return parts_; }
 
   const Unit& operator[](UnitId id) const { return parts_.units[id.index()]; }
@@ -210,6 +231,8 @@ class Problem {
   const Dependence& operator[](DependenceId id) const { return parts_.dependences[id.index()]; }
 
   bool in_force(Rule rule) const;
+  /// The register budget that the group has a share in. Cost: O(groups).
+  std::optional<std::size_t> budget_of(GroupId group) const;
 
   friend bool operator==(const Problem&, const Problem&) = default;
 
@@ -236,6 +259,8 @@ inline constexpr Cycles kLargestTotal = 100'000'000'000;
 inline constexpr std::size_t kMostOps = 10'000;
 /// The largest number of units, pipes, memories or groups of one loop, and of ways of one op.
 inline constexpr std::size_t kMostOfAKind = 64;
+/// The most steps of a register budget.
+inline constexpr std::int64_t kMostRegisterSteps = 1'024;
 /// The longest name, in characters.
 inline constexpr std::size_t kLongestName = 200;
 

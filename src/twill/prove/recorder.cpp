@@ -44,6 +44,8 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::exists;
     case Meaning::Kind::runs_in:
       return Predicate::Kind::runs;
+    case Meaning::Kind::steps:
+      return Predicate::Kind::steps;
     case Meaning::Kind::groups:
       return Predicate::Kind::groups;
     case Meaning::Kind::crossings:
@@ -62,6 +64,8 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::register_time;
     case Meaning::Kind::compute_groups:
       return Predicate::Kind::compute_groups;
+    case Meaning::Kind::budget:
+      return Predicate::Kind::budget;
   }
   return Predicate::Kind::used;
 }

@@ -107,6 +107,22 @@ Json groups(const problem::Problem& problem, const schedule::Schedule& found) {
   return list;
 }
 
+Json register_budgets(const problem::Problem& problem, const schedule::Schedule& found) {
+  Json list = Json::array();
+  for (const problem::RegisterBudget& budget : problem.register_budgets()) {
+    const std::vector<Amount> taken = schedule::registers_taken(problem, found, budget);
+    Json groups = Json::array();
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      groups.push_back({{"name", problem[budget.groups[i]].name}, {"registers", taken[i]}});
+    }
+    list.push_back({{"total", budget.total},
+                    {"step", budget.step},
+                    {"reserve", budget.reserve},
+                    {"groups", std::move(groups)}});
+  }
+  return list;
+}
+
 Json buffers(const Outcome& outcome) {
   Json list = Json::array();
   for (const Buffer& buffer : allocated_buffers(outcome)) {
@@ -166,6 +182,9 @@ void add_schedule(Json& json, const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   json["ops"] = ops(outcome, found);
   json["groups"] = groups(outcome.problem, found);
+  if (!outcome.problem.register_budgets().empty()) {
+    json["register_budgets"] = register_budgets(outcome.problem, found);
+  }
   json["buffers"] = buffers(outcome);
   json["memories"] = memories(outcome.problem, found);
   json["loads"] = loads(outcome.problem, found);

@@ -187,6 +187,24 @@ std::string groups(const Outcome& outcome) {
   return out;
 }
 
+/// What each group takes of the registers that they share.
+std::string register_budgets(const Outcome& outcome) {
+  const problem::Problem& problem = outcome.problem;
+  std::string out;
+  for (const problem::RegisterBudget& budget : problem.register_budgets()) {
+    const std::vector<Amount> taken =
+        schedule::registers_taken(problem, *outcome.answer.schedule, budget);
+    std::string line = fmt::format("{} registers per thread are shared:", budget.total);
+    Amount left = budget.total;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      line += fmt::format(" {} {},", problem[budget.groups[i]].name, taken[i]);
+      left -= taken[i];
+    }
+    out += wrap(line + fmt::format(" {} to spare", left), kWidth, "  ", "    ");
+  }
+  return out;
+}
+
 std::string buffers(const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   const std::vector<Buffer> list = allocated_buffers(outcome);
@@ -286,7 +304,7 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   }
   if (outcome.candidates.size() > 1) out += candidates(outcome);
   out += load_table(outcome);
-  out += groups(outcome);
+  out += groups(outcome) + register_budgets(outcome);
   out += buffers(outcome);
   out += assumptions(outcome);
   out += "\n" + picture(outcome);

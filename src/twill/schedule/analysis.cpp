@@ -150,6 +150,16 @@ std::vector<Amount> peak_registers(const Problem& problem, const Schedule& sched
   return peaks;
 }
 
+std::vector<Amount> registers_taken(const Problem& problem, const Schedule& schedule,
+                                    const problem::RegisterBudget& budget) {
+  const std::vector<Amount> peaks = peak_registers(problem, schedule);
+  std::vector<Amount> taken;
+  for (const GroupId group : budget.groups) {
+    taken.push_back(budget.steps_for(peaks[group.index()]) * budget.step);
+  }
+  return taken;
+}
+
 std::vector<Amount> peak_memory(const Problem& problem, const Schedule& schedule) {
   const std::vector<Life> lives = lives_of(problem, schedule);
   std::vector<Amount> peaks;

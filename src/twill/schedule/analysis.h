@@ -38,6 +38,10 @@ std::vector<Buffer> buffers_of(const problem::Problem& problem, const Schedule& 
 
 /// The most registers per thread that live at once, by GroupId.
 std::vector<Amount> peak_registers(const problem::Problem& problem, const Schedule& schedule);
+/// The registers per thread that each group of the budget takes, in the order of its groups: whole
+/// steps for its peak and the reserve.
+std::vector<Amount> registers_taken(const problem::Problem& problem, const Schedule& schedule,
+                                    const problem::RegisterBudget& budget);
 /// The most that lives at once, by MemoryId.
 std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
 

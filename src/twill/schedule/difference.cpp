@@ -11,8 +11,11 @@ using problem::Group;
 using problem::Problem;
 using problem::Way;
 
-bool alike(const Group& a, const Group& b) {
-  return a.warps == b.warps && a.registers == b.registers && a.loads == b.loads;
+bool alike(const Problem& problem, GroupId first, GroupId second) {
+  const Group& a = problem[first];
+  const Group& b = problem[second];
+  return a.warps == b.warps && a.registers == b.registers && a.loads == b.loads &&
+         problem.budget_of(first) == problem.budget_of(second);
 }
 
 const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
@@ -31,7 +34,7 @@ std::vector<Overlap> overlaps(const Problem& problem, const Schedule& schedule,
   std::vector<Overlap> all;
   for (std::size_t from = 0; from < problem.groups().size(); ++from) {
     for (std::size_t to = 0; to < problem.groups().size(); ++to) {
-      if (!alike(problem.groups()[from], problem.groups()[to])) continue;
+      if (!alike(problem, GroupId(from), GroupId(to))) continue;
       Overlap it{from, to, 0};
       for (std::size_t op = 0; op < schedule.ops.size(); ++op) {
         const bool both =

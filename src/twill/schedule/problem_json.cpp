@@ -72,9 +72,17 @@ Json json_of(const Problem& problem, const Dependence& it) {
 
 }  // namespace
 
+Json json_of(const Problem& problem, const problem::RegisterBudget& it) {
+  return {{"groups",
+           array_of(it.groups, [&](problem::GroupId id) -> Json { return problem[id].name; })},
+          {"total", it.total},
+          {"step", it.step},
+          {"reserve", it.reserve}};
+}
+
 std::string problem_json(const Problem& problem) {
   const auto named = [](const auto& it) -> Json { return {{"name", it.name}}; };
-  const Json json = {
+  Json json = {
       {"format", "twill-problem"},
       {"version", 1},
       {"name", problem.name()},
@@ -111,6 +119,10 @@ std::string problem_json(const Problem& problem) {
                     return {{"load", problem[load.op].name}, {"reader", problem[load.reader].name}};
                   })}};
        })}};
+  if (!problem.register_budgets().empty()) {
+    json["register_budgets"] =
+        array_of(problem.register_budgets(), [&](const auto& it) { return json_of(problem, it); });
+  }
   // Source texts may hold any bytes; what is not UTF-8 becomes U+FFFD.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -64,6 +64,7 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
   if (fits()) add_blocking();
   if (fits()) add_one_stream();
   if (fits()) add_memories();
+  if (fits()) add_shares();
   if (fits()) add_registers();
   if (fits()) limit_register_time();
   fits();
@@ -311,9 +312,11 @@ void Encoding::share_groups() {
 /// before it is in the one before it.
 void Encoding::order_identical_groups() {
   const auto groups = instance_.problem->groups();
-  std::map<std::tuple<int, int, bool>, std::vector<std::size_t>> alike;
+  using Kind = std::tuple<int, int, bool, std::optional<std::size_t>>;
+  std::map<Kind, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    alike[{groups[i].warps, groups[i].registers, groups[i].loads}].push_back(i);
+    const auto budget = instance_.problem->budget_of(problem::GroupId(i));
+    alike[{groups[i].warps, groups[i].registers, groups[i].loads, budget}].push_back(i);
   }
   for (const auto& [kind, members] : alike) {
     for (std::size_t m = 1; m < members.size(); ++m) {

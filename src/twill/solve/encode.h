@@ -121,8 +121,18 @@ class Encoding {
   void add_one_stream();
   Literal waits_literal(std::size_t op);
 
+  /// What a group may hold in registers: so many, less the terms that are true.
+  struct Share {
+    std::int64_t registers = 0;
+    std::vector<Term> lacking;  ///< one for each step of a register budget that it may have
+  };
+
   // encode_storage.cpp: memories and registers
   void add_memories();
+  void add_shares();
+  void add_budget(const problem::RegisterBudget& budget);
+  void limit_share(std::size_t event, std::size_t group, std::int64_t largest,
+                   std::vector<Term> terms);
   void add_registers();
   std::int64_t countable_copies(std::int64_t fitting) const;
   void count_copies(const Occupant& value, std::size_t event, std::int64_t capacity, Literal shared,
@@ -165,6 +175,7 @@ class Encoding {
   std::vector<Literal> used_;                           ///< by group: true iff it has an op
   std::vector<Literal> crossings_;  ///< one per value and receiving group; once built
   bool crossings_built_ = false;
+  std::vector<Share> shares_;                          ///< by group
   std::vector<std::pair<Literal, Meaning>> meanings_;  ///< of literals that are no atoms, in order
   std::unordered_map<std::uint64_t, Literal> same_group_;  ///< looked up only, never walked
 };

@@ -25,6 +25,7 @@ bool lasts(Meaning::Kind kind) {
     case Meaning::Kind::before:
     case Meaning::Kind::counts:
     case Meaning::Kind::gathered:
+    case Meaning::Kind::steps:
       return true;
     default:
       return false;

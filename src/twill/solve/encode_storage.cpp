@@ -83,6 +83,58 @@ void Encoding::add_memories() {
   }
 }
 
+void Encoding::add_shares() {
+  for (const problem::Group& group : instance_.problem->groups()) {
+    shares_.push_back({group.registers, {}});
+  }
+  if (!instance_.problem->in_force(Rule::registers)) return;
+  for (const problem::RegisterBudget& it : instance_.problem->register_budgets()) {
+    if (fits()) add_budget(it);
+  }
+}
+
+/// Literals say how many steps each group needs; those of a group with nothing alive are there in
+/// any case. The last step of a group may be good for fewer registers, if it alone has a limit.
+void Encoding::add_budget(const problem::RegisterBudget& budget) {
+  const std::int64_t reserved = budget.steps_for(0);
+  const auto count = static_cast<std::int64_t>(budget.groups.size());
+  const std::int64_t spare = budget.steps() - count * reserved;
+  std::vector<Term> needed;
+  for (const problem::GroupId id : budget.groups) {
+    Share& share = shares_[id.index()];
+    const std::int64_t limit = share.registers;
+    const std::int64_t most = std::min(budget.steps_for(limit), reserved + spare);
+    const auto good_for = [&](std::int64_t steps) {
+      return std::min(limit, steps * budget.step - budget.reserve);
+    };
+    Literal before = kTrue;
+    for (std::int64_t steps = reserved + 1; steps <= most; ++steps) {
+      const Literal needs = literal({Meaning::Kind::steps, id.index(), 0, steps});
+      add_clause({}, {~needs, before});
+      before = needs;
+      needed.push_back({1, needs});
+      share.lacking.push_back({good_for(steps) - good_for(steps - 1), ~needs});
+      engine_.suggest(steps - reserved <= spare / count ? needs : ~needs);  // equal shares first
+    }
+    share.registers = good_for(most);
+  }
+  add_at_most({Meaning::Kind::budget, budget.groups.front().index(), 0, 0}, needed, spare);
+}
+
+/// In the group, what is alive at the event fits into its share. Elsewhere this says no more than
+/// that no group holds more than the largest.
+void Encoding::limit_share(std::size_t event, std::size_t group, std::int64_t largest,
+                           std::vector<Term> terms) {
+  const Share& share = shares_[group];
+  std::int64_t excused = std::max<std::int64_t>(0, largest - share.registers);
+  for (const Term& lacking : share.lacking) {
+    excused += lacking.coefficient;
+    terms.push_back(lacking);
+  }
+  if (excused > 0) terms.push_back({excused, in_group_[event][group]});
+  add_at_most({Meaning::Kind::registers, event, 0, 0}, terms, share.registers + excused);
+}
+
 /// Registers are counted in the group of the event; the smaller the group, the larger a constant.
 void Encoding::add_registers() {
   const auto groups = instance_.problem->groups();
@@ -91,20 +143,27 @@ void Encoding::add_registers() {
     for (const std::size_t group : instance_.tasks[event.op].groups) {
       largest = std::max<std::int64_t>(largest, groups[group].registers);
     }
-    std::vector<Term> terms;
+    std::vector<Term> limits;
     for (const std::size_t group : instance_.tasks[event.op].groups) {
       const std::int64_t missing = largest - groups[group].registers;
-      if (missing > 0) terms.push_back({missing, in_group_[event.op][group]});
+      if (missing > 0) limits.push_back({missing, in_group_[event.op][group]});
     }
+    std::vector<Term> loads;
     for (std::size_t i = 0; i < instance_.accumulators.size(); ++i) {
-      if (is_regular(instance_.accumulators[i])) count_accumulator(i, event.op, largest, terms);
+      if (is_regular(instance_.accumulators[i])) count_accumulator(i, event.op, largest, loads);
     }
     for (const Occupant& value : instance_.register_values) {
       if (in_regular_accumulator(value.op)) continue;
       const Literal shared = same_group(value.op, event.op);
-      if (shared != kFalse) count_copies(value, event.op, largest, shared, terms);
+      if (shared != kFalse) count_copies(value, event.op, largest, shared, loads);
     }
+    std::vector<Term> terms = limits;
+    terms.insert(terms.end(), loads.begin(), loads.end());
     add_at_most({Meaning::Kind::registers, event.op, 0, 0}, terms, largest);
+    for (const std::size_t group : instance_.tasks[event.op].groups) {
+      const bool shared = instance_.problem->budget_of(problem::GroupId(group)).has_value();
+      if (shared) limit_share(event.op, group, largest, loads);
+    }
     if (!fits()) return;
   }
 }
@@ -176,7 +235,9 @@ void Encoding::limit_register_time() {
   const auto groups = instance_.problem->groups();
   for (std::size_t group = 0; group < groups.size() && fits(); ++group) {
     if (groups[group].registers > kLargest / ii_) continue;
+    const Share& share = shares_[group];
     std::vector<Term> terms;
+    for (const Term& it : share.lacking) terms.push_back({it.coefficient * ii_, it.literal});
     const auto add = [&](std::int64_t amount, Cycles cycles, Literal literal) {
       if (cycles <= 0 || literal == kFalse) return;
       terms.push_back({amount * std::min(cycles, kLargest / amount), literal});
@@ -199,8 +260,7 @@ void Encoding::limit_register_time() {
       const Literal gathered = all_of(members, {Meaning::Kind::gathered, number, group, 0});
       add(it.amount, it.distance * ii_ - counted, gathered);
     }
-    const std::int64_t most = groups[group].registers * ii_;
-    add_at_most({Meaning::Kind::register_time, group, 0, 0}, terms, most);
+    add_at_most({Meaning::Kind::register_time, group, 0, 0}, terms, share.registers * ii_);
   }
 }
 

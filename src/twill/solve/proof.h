@@ -31,6 +31,7 @@ struct Meaning {
     crosses,         ///< value, group: it is not there, a reader is
     exists,          ///< op of a hand-off: it does
     runs_in,         ///< op of a hand-off, group: it exists and is there
+    steps,           ///< group, number: it needs so many steps of its register budget
     groups,          ///< number: no more groups have an op
     crossings,       ///< number: no more crossings
     length,          ///< number: the schedule is no longer
@@ -40,6 +41,7 @@ struct Meaning {
     issue,           ///< group: its issue cycles fit
     register_time,   ///< group: what it holds for how long, at least, fits
     compute_groups,  ///< enough of them have an op
+    budget,          ///< group: the steps that those of its budget need fit
   };
   Kind kind = Kind::used;
   std::size_t first = 0;

@@ -61,14 +61,45 @@ Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::siz
   return floor_divide(now - begin, ii) - floor_divide(now - end, ii);
 }
 
-bool fits(const Instance& instance, const Schedule& schedule, const std::vector<Occupant>& values,
-          std::size_t event, bool by_group, std::int64_t capacity) {
+/// What is alive when `event` is issued; by group: of what its group produced.
+std::int64_t load_at(const Instance& instance, const Schedule& schedule,
+                     const std::vector<Occupant>& values, std::size_t event, bool by_group) {
   std::int64_t sum = 0;
   for (const Occupant& value : values) {
     if (by_group && !share_group(schedule, value.op, event)) continue;
     sum += value.amount * copies_alive(instance, schedule, value.op, event);
   }
-  return sum <= capacity;
+  return sum;
+}
+
+bool fits_memories(const Instance& instance, const Schedule& schedule) {
+  return std::all_of(instance.memories.begin(), instance.memories.end(), [&](const Store& memory) {
+    return std::all_of(memory.values.begin(), memory.values.end(), [&](const Occupant& event) {
+      return load_at(instance, schedule, memory.values, event.op, false) <= memory.capacity;
+    });
+  });
+}
+
+/// Limits of groups, and of what groups of a budget need together.
+bool fits_registers(const Instance& instance, const Schedule& schedule) {
+  if (!instance.problem->in_force(Rule::registers)) return true;
+  std::vector<std::int64_t> peaks(instance.group_count(), 0);
+  for (const Occupant& event : instance.register_values) {
+    std::int64_t& peak = peaks[schedule.ops[event.op].group.index()];
+    const auto load = load_at(instance, schedule, instance.register_values, event.op, true);
+    peak = std::max(peak, load);
+  }
+  for (std::size_t group = 0; group < peaks.size(); ++group) {
+    if (peaks[group] > instance.problem->groups()[group].registers) return false;
+  }
+  const auto budgets = instance.problem->register_budgets();
+  return std::all_of(budgets.begin(), budgets.end(), [&](const problem::RegisterBudget& budget) {
+    std::int64_t steps = 0;
+    for (const problem::GroupId group : budget.groups) {
+      steps += budget.steps_for(peaks[group.index()]);
+    }
+    return steps <= budget.steps();
+  });
 }
 
 }  // namespace
@@ -103,18 +134,7 @@ bool keeps_order(const Instance& instance, const Schedule& schedule) {
 }
 
 bool fits_storage(const Instance& instance, const Schedule& schedule) {
-  for (const Store& memory : instance.memories) {
-    for (const Occupant& event : memory.values) {
-      if (!fits(instance, schedule, memory.values, event.op, false, memory.capacity)) return false;
-    }
-  }
-  for (const Occupant& event : instance.register_values) {
-    const std::size_t group = schedule.ops[event.op].group.index();
-    const std::int64_t registers = instance.problem->groups()[group].registers;
-    if (!fits(instance, schedule, instance.register_values, event.op, true, registers))
-      return false;
-  }
-  return true;
+  return fits_memories(instance, schedule) && fits_registers(instance, schedule);
 }
 
 }  // namespace twill::solve

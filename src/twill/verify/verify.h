@@ -21,7 +21,7 @@ using schedule::Schedule;
 
 /// One broken rule, reported once for the steady state however many iterations repeat it.
 struct Violation {
-  std::string rule;        ///< name_of(Rule), or "minimum-groups", "well-formed", "size"
+  std::string rule;  ///< name_of(Rule), or "minimum-groups", "register-budget", "well-formed" ...
   std::vector<OpId> ops;   ///< who is involved; empty if it is nobody in particular
   Cycles cycle = 0;        ///< when it shows in the simulated run; 0 if the rule knows no time
   std::int64_t value = 0;  ///< the number on the schedule's side of the inequality

@@ -334,6 +334,10 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
     return fail({}, "the paper knows no hand-offs: there, what crosses is late and takes nothing",
                 "ask of the loop with transfers, or without --literal");
   }
+  if (problem.in_force(Rule::registers) && !problem.register_budgets().empty()) {
+    return fail({}, "groups share a register budget, but in the paper each has its own limit",
+                "leave the register budgets out, or relax registers");
+  }
   const auto ops = static_cast<double>(problem.ops().size());
   const auto total = static_cast<double>(total_of(shape));
   const double copies = static_cast<double>(shape.length) / static_cast<double>(shape.ii) + 1;

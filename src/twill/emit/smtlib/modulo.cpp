@@ -320,7 +320,9 @@ class Modulo {
     for (std::size_t v = 0; v < count(); ++v) {
       if (op(v).registers > 0 && is_read(v)) values.push_back(v);
     }
+    for (const RegisterBudget& budget : problem_.register_budgets()) share(budget);
     for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
+      const auto budget = problem_.budget_of(GroupId(h));
       for (const std::size_t v : values) {
         if (in(v, h) == kFalse) continue;
         std::vector<Term> alive;
@@ -330,9 +332,27 @@ class Modulo {
           alive.push_back(w == v ? own : if_then(in(w, h), own));
         }
         const Term fits = at_most(sum_of(alive), number(problem_.groups()[h].registers));
-        script_.claim(implies(all_of({exists_[v], in(v, h)}), fits));
+        const Term here = all_of({exists_[v], in(v, h)});
+        script_.claim(implies(here, fits));
+        if (!budget) continue;
+        const RegisterBudget& it = problem_.register_budgets()[*budget];
+        alive.push_back(number(it.reserve));
+        script_.claim(implies(here, at_most(sum_of(alive), times(it.step, steps(h)))));
       }
     }
+  }
+
+  /// Steps that a group takes of its register budget.
+  Term steps(std::size_t h) const { return "steps!" + problem_.groups()[h].name; }
+
+  void share(const RegisterBudget& budget) {
+    std::vector<Term> taken;
+    for (const GroupId id : budget.groups) {
+      taken.push_back(steps(id.index()));
+      script_.declare(taken.back(), "Int");
+      script_.claim(at_most(number(budget.reserve), times(budget.step, taken.back())));
+    }
+    script_.claim(at_most(sum_of(taken), number(budget.total / budget.step)));
   }
 
   void minimum_groups() {

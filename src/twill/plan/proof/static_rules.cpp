@@ -19,6 +19,7 @@ class StaticCheck {
   void check() {
     check_launch();
     check_registers();
+    check_budgets();
     check_named_barriers();
     for (const Role& role : plan_.roles) check_steps(role);
     for (const Role& role : plan_.roles) check_tail(role);
@@ -136,6 +137,24 @@ class StaticCheck {
                                   "{}",
                                   role.name, needed[r], usable));
       }
+    }
+  }
+
+  /// What the roles of a register budget need is there for all of them.
+  void check_budgets() {
+    if (!plan_.problem.in_force(problem::Rule::registers)) return;
+    const std::vector<int> needed = registers_needed(plan_);
+    for (const problem::RegisterBudget& budget : plan_.problem.register_budgets()) {
+      std::vector<std::int64_t> steps(plan_.problem.groups().size(), budget.steps_for(0));
+      for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+        std::int64_t& most = steps[plan_.roles[r].group.index()];
+        most = std::max(most, budget.steps_for(needed[r]));
+      }
+      std::int64_t sum = 0;
+      for (const problem::GroupId group : budget.groups) sum += steps[group.index()];
+      if (sum <= budget.steps()) continue;
+      findings_.add("registers", fmt::format("roles that share {} registers need {}", budget.total,
+                                             sum * budget.step));
     }
   }
 

@@ -109,6 +109,14 @@ void add_resources(const Problem& problem, std::vector<Statement>& out) {
   }
 }
 
+void add_register_budget(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
+  const problem::RegisterBudget& it = problem.register_budgets()[index];
+  Words words("register-budget " + std::to_string(it.total));
+  words.number("step", it.step, 1).number("reserve", it.reserve, 0) << "of";
+  for (const GroupId group : it.groups) words << problem[group].name;
+  out.push_back({{Section::register_budget, index}, std::move(words).text()});
+}
+
 void add_way(const Problem& problem, const Op& op, const Way& way, Words& words) {
   if (way.unit) words << "on" << problem[*way.unit].name << "for" << way.occupancy;
   words.number("latency", way.latency, way.occupancy);
@@ -213,7 +221,7 @@ void add_order(const Problem& problem, const Order& order, std::vector<Statement
 /// Which sections stand together, without a blank line between them.
 int paragraph_of(Section section) {
   if (section <= Section::minimum_compute_groups) return 0;
-  if (section <= Section::group) return 1;
+  if (section <= Section::register_budget) return 1;
   return static_cast<int>(section);
 }
 
@@ -223,6 +231,9 @@ std::vector<Statement> statements_of(const LoopText& loop) {
   const Problem& problem = loop.problem;
   std::vector<Statement> out = header_of(problem);
   add_resources(problem, out);
+  for (std::size_t i = 0; i < problem.register_budgets().size(); ++i) {
+    add_register_budget(problem, i, out);
+  }
   for (std::size_t i = 0; i < problem.ops().size(); ++i) add_op(problem, i, out);
   const std::vector<std::optional<problem::Errand>> errands = problem::errands_of(problem);
   for (std::size_t i = 0; i < problem.dependences().size(); ++i) {

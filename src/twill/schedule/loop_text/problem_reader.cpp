@@ -13,6 +13,7 @@ using problem::kLargestNumber;
 
 // The words of a line, in the order of the switches that read them.
 constexpr std::array<std::string_view, 3> kGroupWords = {"warps", "registers", "loads"};
+constexpr std::array<std::string_view, 3> kBudgetWords = {"step", "reserve", "of"};
 constexpr std::array<std::string_view, 4> kWayWords = {"on", "latency", "issue", "uses"};
 constexpr std::array<std::string_view, 10> kOpWords = {
     "on",    "latency",          "issue",    "uses", "warps", "registers", "occupies",
@@ -65,19 +66,19 @@ Result<Position> LoopProblemReader::read(LoopLine& line) {
 
 Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   using Reader = Result<Position> (LoopProblemReader::*)(LoopLine&);
-  static constexpr std::array<std::string_view, 15> kWords = {
+  static constexpr std::array<std::string_view, 16> kWords = {
       "loop", "relax",  "minimize", "minimum-compute-groups",
       "unit", "pipe",   "memory",   "group",
       "op",   "source", "way",      "same-group",
-      "hand-off", "schedule", "order"};
-  static constexpr std::array<Reader, 13> kReaders = {
+      "hand-off", "register-budget", "schedule", "order"};
+  static constexpr std::array<Reader, 14> kReaders = {
       &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
       &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
       &LoopProblemReader::read_unit,     &LoopProblemReader::read_pipe,
       &LoopProblemReader::read_memory,   &LoopProblemReader::read_group,
       &LoopProblemReader::read_op,       &LoopProblemReader::read_source,
       &LoopProblemReader::read_way,      &LoopProblemReader::read_same_group,
-      &LoopProblemReader::read_hand_off};
+      &LoopProblemReader::read_hand_off, &LoopProblemReader::read_register_budget};
   const Token first = line.peek();
   if (ops_.contains(first.spelling)) {
     const bool is_word = std::find(kWords.begin(), kWords.end(), first.spelling) != kWords.end();
@@ -197,6 +198,32 @@ Result<Position> LoopProblemReader::read_group(LoopLine& line) {
   }
   parts_.groups.push_back(std::move(group));
   return Position{Section::group, parts_.groups.size() - 1};
+}
+
+Result<Position> LoopProblemReader::read_register_budget(LoopLine& line) {
+  problem::RegisterBudget it;
+  const int column = line.peek().column;
+  const auto read = [&](int& count, std::string_view what, std::int64_t least) -> Result<void> {
+    TWILL_TRY(const std::int64_t number, line.number(what, least, kLargestNumber));
+    count = static_cast<int>(number);
+    return {};
+  };
+  TWILL_TRY_VOID(read(it.total, "the number of registers", 0));
+  WordsOfLine words(kBudgetWords, "a property or 'of'");
+  for (std::size_t word = 0;;) {
+    TWILL_TRY(word, words.next(line));
+    if (kBudgetWords[word] == "of") break;
+    const bool is_step = kBudgetWords[word] == "step";
+    TWILL_TRY_VOID(read(is_step ? it.step : it.reserve, "the number of registers", is_step));
+  }
+  do {
+    TWILL_TRY(const std::size_t group, groups_.read(line));
+    it.groups.emplace_back(group);
+  } while (!line.at_end());
+  std::sort(it.groups.begin(), it.groups.end());
+  parts_.register_budgets.push_back(std::move(it));
+  register_budgets_.push_back({file_, line.number(), column});
+  return Position{Section::register_budget, parts_.register_budgets.size() - 1};
 }
 
 Result<Position> LoopProblemReader::read_op(LoopLine& line) {
@@ -444,6 +471,8 @@ Location LoopProblemReader::location_of(const problem::Objection& objection) con
       return same_group_[objection.index];
     case problem::Part::hand_off:
       return hand_offs_[objection.index];
+    case problem::Part::register_budget:
+      return register_budgets_[objection.index];
   }
   return declared(loops_);
 }

@@ -56,6 +56,7 @@ class LoopProblemReader {
   Result<Position> read_pipe(LoopLine& line);
   Result<Position> read_memory(LoopLine& line);
   Result<Position> read_group(LoopLine& line);
+  Result<Position> read_register_budget(LoopLine& line);
   Result<Position> read_op(LoopLine& line);
   Result<Position> read_source(LoopLine& line);
   Result<Position> read_way(LoopLine& line);
@@ -83,6 +84,7 @@ class LoopProblemReader {
   std::vector<Location> dependences_;
   std::vector<Location> same_group_;
   std::vector<Location> hand_offs_;
+  std::vector<Location> register_budgets_;
   std::vector<Section> headers_;  ///< header statements read so far, each allowed once
 };
 

@@ -21,6 +21,7 @@ enum class Section {
   pipe,
   memory,
   group,
+  register_budget,
   op,
   dependence,
   same_group,

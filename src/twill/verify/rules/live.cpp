@@ -106,11 +106,18 @@ Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& a
   return peak;
 }
 
-void report_overflow(const Subject& subject, const Resource& resource,
-                     const std::vector<Amount>& amounts_by_op, Findings& findings) {
+/// What lives at the fullest cycle of the run, in copies by op.
+struct Fullest {
+  Peak peak;
+  std::map<OpId, int> copies;
+};
+
+/// Nothing if the resource is empty all the time, or cannot be laid out.
+std::optional<Fullest> fullest_cycle(const Subject& subject, const Resource& resource,
+                                     const std::vector<Amount>& amounts_by_op, Findings& findings) {
   const std::optional<std::vector<Value>> values =
       lives(subject, resource, amounts_by_op, findings);
-  if (!values || values->empty()) return;
+  if (!values || values->empty()) return std::nullopt;
   std::vector<Span> first;
   std::map<OpId, Amount> amounts;
   Cycles last_end = 0;
@@ -123,26 +130,70 @@ void report_overflow(const Subject& subject, const Resource& resource,
   // one interval sees everything the steady state ever sees.
   const Cycles warm_up = last_end / subject.interval();
   const std::vector<Span> instances = unrolled(first, subject.interval(), warm_up + 1);
-  const Peak peak = peak_of(instances, amounts);
-  if (peak.amount <= resource.capacity) return;
-
-  std::map<OpId, int> copies;
+  Fullest out{peak_of(instances, amounts), {}};
   for (const Span& life : instances) {
-    if (life.begin <= peak.cycle && peak.cycle < life.end) ++copies[life.op];
+    if (life.begin <= out.peak.cycle && out.peak.cycle < life.end) ++out.copies[life.op];
   }
+  return out;
+}
+
+void report_overflow(const Subject& subject, const Resource& resource,
+                     const std::vector<Amount>& amounts, Findings& findings) {
+  const std::optional<Fullest> fullest = fullest_cycle(subject, resource, amounts, findings);
+  if (!fullest || fullest->peak.amount <= resource.capacity) return;
+  const Peak& peak = fullest->peak;
   std::string who;
   std::vector<OpId> ops;
-  for (const auto& [op, count] : copies) {
+  for (const auto& [op, count] : fullest->copies) {
     ops.push_back(op);
     if (ops.size() <= 12) {
       who += fmt::format("{}{} {} x {}", who.empty() ? "" : ", ", subject.name(op), count,
-                         amounts.at(op));
+                         amounts[op.index()]);
     }
   }
   if (ops.size() > 12) who += fmt::format(", and {} more values", ops.size() - 12);
   findings.add({resource.rule, std::move(ops), peak.cycle, peak.amount, resource.capacity,
                 fmt::format("{}: {} live in {} at cycle {}, but it has {}: {}", resource.rule,
                             peak.amount, resource.what, peak.cycle, resource.capacity, who)});
+}
+
+/// By op, the registers of what the group produces.
+std::vector<Amount> registers_in(const Subject& subject, problem::GroupId group) {
+  std::vector<Amount> amounts(subject.op_count(), 0);
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    if (subject.at(OpId(i)).group == group) amounts[i] = subject.problem.ops()[i].registers;
+  }
+  return amounts;
+}
+
+/// `register-budget`: each group takes what its fullest cycle needs, wherever that is.
+void check_budget(const Subject& subject, const problem::RegisterBudget& budget,
+                  Findings& findings) {
+  Amount taken = 0;
+  std::string who;
+  std::vector<OpId> ops;
+  for (const problem::GroupId group : budget.groups) {
+    Findings laid_out;  // what is too much to be simulated is reported for each group
+    const std::optional<Fullest> fullest =
+        fullest_cycle(subject, {}, registers_in(subject, group), laid_out);
+    if (!std::move(laid_out).take().empty()) return;
+    Amount needed = budget.reserve;
+    if (fullest) needed += fullest->peak.amount;
+    Amount steps = needed / budget.step;
+    if (steps * budget.step < needed) ++steps;
+    taken += steps;
+    who += fmt::format("{}{} {} for {} alive", who.empty() ? "" : ", ", subject.problem[group].name,
+                       steps, needed - budget.reserve);
+    if (!fullest) continue;
+    for (const auto& [op, count] : fullest->copies) ops.push_back(op);
+  }
+  const Amount there = budget.total / budget.step;
+  if (taken <= there) return;
+  findings.add(
+      {"register-budget", std::move(ops), 0, taken, there,
+       fmt::format("register-budget: {} steps of {} registers are taken, but there are {}: "
+                   "{}",
+                   taken, budget.step, there, who)});
 }
 
 }  // namespace
@@ -164,13 +215,12 @@ void check_memories(const Subject& subject, Findings& findings) {
 void check_registers(const Subject& subject, Findings& findings) {
   for (std::size_t g = 0; g < subject.problem.groups().size(); ++g) {
     const problem::GroupId group(g);
-    std::vector<Amount> amounts(subject.op_count(), 0);
-    for (std::size_t i = 0; i < amounts.size(); ++i) {
-      if (subject.at(OpId(i)).group == group) amounts[i] = subject.problem.ops()[i].registers;
-    }
     const problem::Group& of = subject.problem[group];
     report_overflow(subject, {"registers", "the registers of group " + of.name, of.registers},
-                    amounts, findings);
+                    registers_in(subject, group), findings);
+  }
+  for (const problem::RegisterBudget& budget : subject.problem.register_budgets()) {
+    check_budget(subject, budget, findings);
   }
 }
 

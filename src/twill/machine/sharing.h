@@ -1,0 +1,12 @@
+#pragma once
+
+#include "twill/machine/machine.h"
+
+/// Shared by the files of this room; not for others.
+namespace twill::machine {
+
+/// Gives the groups of the pool that share registers what the others leave of `most`, the
+/// setmaxnreg of all warpgroups together; in equal shares as far as each has one value.
+void share_registers(Pool& pool, int most);
+
+}  // namespace twill::machine
