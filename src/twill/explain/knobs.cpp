@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/explain/knob_parts.h"
 #include "twill/explain/words.h"
 #include "twill/problem/hand_off.h"
 #include "twill/problem/objection.h"
@@ -33,167 +34,7 @@ constexpr std::int64_t kTimeSteps = 100 / kPercent;
 
 constexpr const char* kLatencies = "latency of every op beyond what it holds";
 
-/// What the instruction set has names for.
-constexpr std::int64_t kMostRegisters = 255;
-
 constexpr Cycles divided(Cycles a, Cycles b) { return (a + b - 1) / b; }
-
-using Change = std::function<void(Parts&, std::int64_t)>;
-
-/// A knob from what it does to the Parts.
-Knob knob(const Problem& problem, std::string what, std::string from, std::int64_t last,
-          Change change) {
-  Knob it;
-  it.what = std::move(what);
-  it.from = std::move(from);
-  it.last = last;
-  it.at = [&problem, change = std::move(change)](std::int64_t step) {
-    Parts parts = problem.parts();
-    parts.objectives.clear();
-    change(parts, step);
-    return posed(std::move(parts));
-  };
-  it.value = [](std::int64_t step) { return std::to_string(step); };
-  it.touches = [](const Member&) { return true; };
-  it.needed = [last](const Problem&, const Schedule&) { return last; };
-  return it;
-}
-
-/// Whether one of these ops stores or loads for the hand-off.
-template <class Test>
-bool any_errand(const Problem& problem, const Member& member, Test test) {
-  if (member.kind != Kind::hand_off) return false;
-  const problem::HandOff& it = problem.hand_offs()[member.index];
-  return test(it.store) || std::any_of(it.loads.begin(), it.loads.end(),
-                                       [&](const auto& load) { return test(load.op); });
-}
-
-/// `peaks` of a schedule, some of whose ops may not exist.
-template <class Peaks>
-std::vector<Amount> peaks_of(const Problem& problem, const Schedule& schedule, Peaks peaks) {
-  const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
-  return peaks(left.problem, schedule::reduced(left, schedule));
-}
-
-std::string registers_text(const Problem& problem, const PoolClass& it, std::int64_t more) {
-  std::vector<std::string> all;
-  for (const problem::GroupId group : it.groups) {
-    const std::string text = std::to_string(problem[group].registers + more);
-    if (all.empty() || all.back() != text) all.push_back(text);
-  }
-  return fmt::format("{}", fmt::join(all, ", "));
-}
-
-std::vector<std::string> names_of(const Problem& problem, const PoolClass& it) {
-  std::vector<std::string> names;
-  for (const problem::GroupId group : it.groups) names.push_back(problem[group].name);
-  return names;
-}
-
-void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t index,
-                       std::vector<Knob>& out) {
-  if (it.groups.empty() || !problem.in_force(Rule::registers)) return;
-  std::int64_t most = 0;
-  for (const problem::GroupId group : it.groups) {
-    most = std::max<std::int64_t>(most, problem[group].registers);
-  }
-  Knob knob_ = knob(problem, "registers per thread of " + listed(names_of(problem, it)),
-                    registers_text(problem, it, 0), problem::kLargestNumber - most,
-                    [it](Parts& parts, std::int64_t step) {
-                      for (const problem::GroupId group : it.groups) {
-                        parts.groups[group.index()].registers += static_cast<int>(step);
-                      }
-                    });
-  knob_.value = [&problem, it, most](std::int64_t step) {
-    const char* note = most + step > kMostRegisters ? " (a thread can have 255)" : "";
-    return registers_text(problem, it, step) + note;
-  };
-  knob_.touches = [index](const Member& m) {
-    return m.kind == Kind::register_limit && m.index == index;
-  };
-  knob_.needed = [&problem, it](const Problem& changed, const Schedule& schedule) {
-    const auto peaks = peaks_of(changed, schedule, schedule::peak_registers);
-    std::int64_t needed = 1;
-    for (const problem::GroupId group : it.groups) {
-      needed = std::max(needed, peaks[group.index()] - problem[group].registers);
-    }
-    return needed;
-  };
-  out.push_back(std::move(knob_));
-}
-
-/// As many steps more as a budget may have, then none at all.
-void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
-  if (!problem.in_force(Rule::registers)) return;
-  const problem::RegisterBudget& budget = problem.register_budgets()[index];
-  std::vector<std::string> names;
-  for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
-  const std::int64_t room = std::min(problem::kMostRegisterSteps - budget.steps(),
-                                     (problem::kLargestNumber - budget.total) / budget.step);
-  const std::int64_t last = room + 1;
-  Knob knob_ =
-      knob(problem, "registers per thread that " + listed(names) + " share",
-           std::to_string(budget.total), last, [index, last](Parts& parts, std::int64_t step) {
-             auto& budgets = parts.register_budgets;
-             problem::RegisterBudget& it = budgets[index];
-             it.total += static_cast<int>(step == last ? 0 : step * it.step);
-             if (step != last) return;
-             budgets.erase(budgets.begin() + static_cast<std::ptrdiff_t>(index));
-           });
-  knob_.value = [&budget, last](std::int64_t step) {
-    return step == last ? "no matter how many" : std::to_string(budget.total + step * budget.step);
-  };
-  knob_.touches = [index](const Member& m) { return m.kind == Kind::budget && m.index == index; };
-  knob_.needed = [&problem, index, last](const Problem& changed, const Schedule& schedule) {
-    const problem::RegisterBudget& it = problem.register_budgets()[index];
-    const std::vector<Amount> taken = schedule::registers_taken(changed, schedule, it);
-    const Amount sum = std::accumulate(taken.begin(), taken.end(), Amount{0});
-    return std::clamp<std::int64_t>(sum / it.step - it.steps(), 1, last);
-  };
-  out.push_back(std::move(knob_));
-}
-
-void add_group_knob(const Problem& problem, const PoolClass& it, std::size_t index,
-                    std::vector<Knob>& out) {
-  const std::size_t room = problem::kMostOfAKind - problem.groups().size();
-  if (it.groups.empty() || it.ops.size() <= it.groups.size() || room == 0) return;
-  const std::size_t more = std::min(it.ops.size() - it.groups.size(), room);
-  Knob knob_ = knob(problem, "number of " + it.description, std::to_string(it.groups.size()),
-                    static_cast<std::int64_t>(more), [it](Parts& parts, std::int64_t step) {
-                      add_groups(parts, it.groups, static_cast<std::size_t>(step));
-                    });
-  const auto now = static_cast<std::int64_t>(it.groups.size());
-  knob_.value = [now](std::int64_t step) { return std::to_string(now + step); };
-  knob_.touches = [index](const Member& m) {
-    return m.kind == Kind::group_count && m.index == index;
-  };
-  out.push_back(std::move(knob_));
-}
-
-void add_memory_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
-  const problem::Memory& memory = problem.memories()[index];
-  if (!problem.in_force(Rule::memory) || memory.capacity >= problem::kLargestNumber) return;
-  Knob knob_ =
-      knob(problem, "capacity of " + memory.name, std::to_string(memory.capacity),
-           problem::kLargestNumber - memory.capacity,
-           [index](Parts& parts, std::int64_t step) { parts.memories[index].capacity += step; });
-  const Amount now = memory.capacity;
-  knob_.value = [now](std::int64_t step) { return std::to_string(now + step); };
-  knob_.touches = [&problem, index](const Member& m) {
-    return (m.kind == Kind::footprint && m.other == index) ||
-           any_errand(problem, m, [&](problem::OpId op) {
-             const auto& footprint = problem[op].footprint;
-             return std::any_of(footprint.begin(), footprint.end(),
-                                [&](const auto& it) { return it.memory.index() == index; });
-           });
-  };
-  knob_.needed = [now, index](const Problem& changed, const Schedule& schedule) {
-    const auto peaks = peaks_of(changed, schedule, schedule::peak_memory);
-    return std::max<Amount>(peaks[index] - now, 1);
-  };
-  out.push_back(std::move(knob_));
-}
-
 /// "1.25 times as fast"
 std::string rate_text(std::int64_t step) {
   if (step > kRateSteps) return "no matter how fast";
@@ -500,17 +341,27 @@ void add_rule_knobs(const Problem& problem, std::vector<Knob>& out) {
 
 }  // namespace
 
+Knob knob(const Problem& problem, std::string what, std::string from, std::int64_t last,
+          Change change) {
+  Knob it;
+  it.what = std::move(what);
+  it.from = std::move(from);
+  it.last = last;
+  it.at = [&problem, change = std::move(change)](std::int64_t step) {
+    Parts parts = problem.parts();
+    parts.objectives.clear();
+    change(parts, step);
+    return posed(std::move(parts));
+  };
+  it.value = [](std::int64_t step) { return std::to_string(step); };
+  it.touches = [](const Member&) { return true; };
+  it.needed = [last](const Problem&, const Schedule&) { return last; };
+  return it;
+}
+
 std::vector<Knob> knobs_of(const Problem& problem) {
   std::vector<Knob> knobs;
-  const std::vector<PoolClass> classes = schedule::pool_classes(problem);
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    add_register_knob(problem, classes[i], i, knobs);
-    add_group_knob(problem, classes[i], i, knobs);
-  }
-  for (std::size_t i = 0; i < problem.register_budgets().size(); ++i) {
-    add_budget_knob(problem, i, knobs);
-  }
-  for (std::size_t i = 0; i < problem.memories().size(); ++i) add_memory_knob(problem, i, knobs);
+  add_capacity_knobs(problem, knobs);
   add_rate_knobs(problem, knobs);
   add_transfer_knob(problem, knobs);
   add_latencies_knob(problem, knobs);

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "twill/support/check.h"
-
 namespace twill::solve {
 namespace {
 
@@ -454,23 +452,6 @@ void Encoding::add_one_stream() {
     }
     add_at_most({Meaning::Kind::issue, group, 0, 0}, issue, ii_);
   }
-}
-
-void Encoding::keep_in_turn(const SubTiles& sub_tiles) {
-  TWILL_CHECK(proof_ == nullptr, "what is kept in turn is no rule");
-  const auto count = static_cast<Cycles>(sub_tiles.ops.size());
-  const auto with_first = [&](std::size_t tile) -> const Exchange& {
-    return sub_tiles.exchanges[tile * (tile - 1) / 2];
-  };
-  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
-    const bool of_first = with_first(1)[op] != op && with_first(2)[op] != op;
-    for (std::size_t tile = 1; of_first && tile < sub_tiles.ops.size(); ++tile) {
-      const Cycles later = static_cast<Cycles>(tile) * ii_ / count;
-      require_after(with_first(tile)[op], op, later, {});
-      require_after(op, with_first(tile)[op], -later, {});
-    }
-  }
-  fits();
 }
 
 void Encoding::suggest(const schedule::Schedule& schedule) {

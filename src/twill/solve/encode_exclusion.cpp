@@ -4,7 +4,7 @@
 #include "twill/solve/exclusion.h"
 #include "twill/support/check.h"
 
-/// The part of the Encoding that excludes structures.
+/// The part of the Encoding that excludes structures, or all but those in turn.
 namespace twill::solve {
 namespace {
 
@@ -56,6 +56,23 @@ void Encoding::rule_out(const schedule::Schedule& schedule) {
     }
   }
   engine_.add_clause(differs);
+  fits();
+}
+
+void Encoding::keep_in_turn(const SubTiles& sub_tiles) {
+  TWILL_CHECK(proof_ == nullptr, "what is kept in turn is no rule");
+  const auto count = static_cast<Cycles>(sub_tiles.ops.size());
+  const auto with_first = [&](std::size_t tile) -> const Exchange& {
+    return sub_tiles.exchanges[tile * (tile - 1) / 2];
+  };
+  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
+    const bool of_first = with_first(1)[op] != op && with_first(2)[op] != op;
+    for (std::size_t tile = 1; of_first && tile < sub_tiles.ops.size(); ++tile) {
+      const Cycles later = static_cast<Cycles>(tile) * ii_ / count;
+      require_after(with_first(tile)[op], op, later, {});
+      require_after(op, with_first(tile)[op], -later, {});
+    }
+  }
   fits();
 }
 
