@@ -181,9 +181,9 @@ Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& op
 std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
   bool fine = true;
   const auto move = [&](std::size_t& op) {
-    const auto found = std::lower_bound(part.ops.begin(), part.ops.end(), problem::OpId(op));
-    fine = fine && found != part.ops.end() && found->index() == op;
-    op = static_cast<std::size_t>(found - part.ops.begin());
+    const auto now = part.now(problem::OpId(op));
+    fine = fine && now.has_value();
+    op = now ? now->index() : 0;
   };
   using Kind = Reason::Kind;
   const bool index_is_op =

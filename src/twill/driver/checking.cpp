@@ -22,20 +22,14 @@ std::vector<std::string> violations_of(const problem::Problem& problem,
 
 namespace {
 
-/// The op of the original as one of what is left. Precondition: it is left.
-problem::OpId renumbered(const problem::Reduced& left, problem::OpId op) {
-  const auto at = std::lower_bound(left.ops.begin(), left.ops.end(), op);
-  return problem::OpId(static_cast<std::size_t>(at - left.ops.begin()));
-}
-
 /// Takes the schedule down to what its groups leave, and makes the differences speak of that.
 report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
                            std::vector<schedule::Difference>& differences) {
   problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
   schedule = schedule::reduced(left, schedule);
   for (schedule::Difference& it : differences) {
-    it.op = renumbered(left, it.op);
-    it.other = renumbered(left, it.other);
+    it.op = left.now(it.op).value_or(it.op);
+    it.other = left.now(it.other).value_or(it.other);
   }
   std::vector<extract::OpOrigin> origins;
   for (const problem::OpId op : left.ops) {
@@ -56,7 +50,7 @@ void leave_what_exists(report::Outcome& outcome) {
   schedule::Schedule& schedule = *outcome.answer.schedule;
   const problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
   for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
-    for (problem::OpId& op : bound->ops) op = renumbered(left, op);
+    for (problem::OpId& op : bound->ops) op = left.now(op).value_or(op);
   }
   report::Remains remains = remains_of(outcome, schedule, outcome.differences);
   outcome.origins = std::move(remains.origins);

@@ -87,12 +87,12 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
   for (const std::vector<OpId>& sequence : all) {
     out.emplace_back();
     for (const OpId op : sequence) {
-      const auto at = std::lower_bound(left.ops.begin(), left.ops.end(), op);
-      if (at == left.ops.end() || *at != op) {
+      const auto now = left.now(op);
+      if (!now) {
         return fail({input.name}, "a unit's sequence names '" + problem[op].name +
                                       "', but what it moves stays in its group");
       }
-      out.back().emplace_back(static_cast<std::size_t>(at - left.ops.begin()));
+      out.back().push_back(*now);
     }
   }
   return out;

@@ -326,6 +326,12 @@ Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups) {
       [&](OpId value, OpId reader) { return groups[value.index()] != groups[reader.index()]; });
 }
 
+std::optional<OpId> Reduced::now(OpId original) const {
+  const auto at = std::lower_bound(ops.begin(), ops.end(), original);
+  if (at == ops.end() || *at != original) return std::nullopt;
+  return OpId(static_cast<std::size_t>(at - ops.begin()));
+}
+
 Reduced common_part(const Problem& problem) {
   return reduce(
       problem, [](const Errand&) { return false; }, [](OpId, OpId) { return true; });

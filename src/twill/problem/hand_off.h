@@ -30,6 +30,9 @@ bool is_needed(const Errand& errand, const std::vector<GroupId>& groups);
 struct Reduced {
   Problem problem;        ///< without hand-offs: those that are needed are ops like any other
   std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
+
+  /// What an op of the original is in `problem`; nothing if it was dropped. Cost: logarithmic.
+  std::optional<OpId> now(OpId original) const;
 };
 
 /// Drops the ops of hand-offs that these groups (by op) do not need, and the values that are handed

@@ -32,14 +32,10 @@ Problem posed(Parts parts) {
 problem::Reduced with_delays(const Problem& problem) {
   problem::Reduced part = problem::common_part(problem);
   Parts parts = part.problem.parts();
-  const auto now = [&](OpId op) {
-    return OpId(static_cast<std::size_t>(
-        std::lower_bound(part.ops.begin(), part.ops.end(), op) - part.ops.begin()));
-  };
   for (const HandOff& it : problem.hand_offs()) {
     for (const HandOff::Load& load : it.loads) {
       for (problem::Dependence& direct : parts.dependences) {
-        const bool same = direct.from == now(it.value) && direct.to == now(load.reader);
+        const bool same = direct.from == part.now(it.value) && direct.to == part.now(load.reader);
         if (!same || direct.transfer > 0) continue;
         direct.carries_value = true;
         direct.transfer =
