@@ -1,22 +1,13 @@
 #include "twill/schedule/difference.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace twill::schedule {
 namespace {
 
-using problem::Group;
 using problem::Problem;
 using problem::Way;
-
-bool alike(const Problem& problem, GroupId first, GroupId second) {
-  const Group& a = problem[first];
-  const Group& b = problem[second];
-  return a.warps == b.warps && a.registers == b.registers && a.loads == b.loads &&
-         problem.budget_of(first) == problem.budget_of(second);
-}
 
 const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
   return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
@@ -34,7 +25,7 @@ std::vector<Overlap> overlaps(const Problem& problem, const Schedule& schedule,
   std::vector<Overlap> all;
   for (std::size_t from = 0; from < problem.groups().size(); ++from) {
     for (std::size_t to = 0; to < problem.groups().size(); ++to) {
-      if (!alike(problem, GroupId(from), GroupId(to))) continue;
+      if (kind_of(problem, GroupId(from)) != kind_of(problem, GroupId(to))) continue;
       Overlap it{from, to, 0};
       for (std::size_t op = 0; op < schedule.ops.size(); ++op) {
         const bool both =
@@ -50,6 +41,11 @@ std::vector<Overlap> overlaps(const Problem& problem, const Schedule& schedule,
 }
 
 }  // namespace
+
+GroupKind kind_of(const Problem& problem, GroupId group) {
+  const problem::Group& it = problem[group];
+  return {it.warps, it.registers, it.loads, problem.budget_of(group)};
+}
 
 bool has_round(const Problem& problem, const Schedule& schedule, OpId a, OpId b) {
   const Way& of_a = way_of(problem, schedule, a);

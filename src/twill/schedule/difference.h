@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "twill/schedule/schedule.h"
@@ -14,6 +17,11 @@
 /// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it. Which
 /// stores and loads of hand-offs exist follows from the groups; only those that do have rounds.
 namespace twill::schedule {
+
+/// Groups of one kind differ in nothing but the name: warps, registers, whether they load, and the
+/// register budget they share in.
+using GroupKind = std::tuple<int, int, bool, std::optional<std::size_t>>;
+GroupKind kind_of(const problem::Problem& problem, GroupId group);
 
 struct Difference {
   enum class Kind {

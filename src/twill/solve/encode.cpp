@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
+
+#include "twill/schedule/difference.h"
 
 namespace twill::solve {
 namespace {
@@ -309,12 +310,9 @@ void Encoding::share_groups() {
 /// Of groups that differ in nothing but the name, op number i may open the next one only if an op
 /// before it is in the one before it.
 void Encoding::order_identical_groups() {
-  const auto groups = instance_.problem->groups();
-  using Kind = std::tuple<int, int, bool, std::optional<std::size_t>>;
-  std::map<Kind, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto budget = instance_.problem->budget_of(problem::GroupId(i));
-    alike[{groups[i].warps, groups[i].registers, groups[i].loads, budget}].push_back(i);
+  std::map<schedule::GroupKind, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < instance_.group_count(); ++i) {
+    alike[schedule::kind_of(*instance_.problem, problem::GroupId(i))].push_back(i);
   }
   for (const auto& [kind, members] : alike) {
     for (std::size_t m = 1; m < members.size(); ++m) {

@@ -77,14 +77,11 @@ std::vector<Schedule> excluded_in(const Candidate& candidate, const SubTiles& of
 }
 
 std::vector<std::size_t> ordered_groups(const Instance& instance, const Schedule& schedule) {
-  const auto groups = instance.problem->groups();
-  using Kind = std::tuple<int, int, bool, std::optional<std::size_t>>;
-  const auto kind_of = [&](std::size_t i) {
-    return Kind{groups[i].warps, groups[i].registers, groups[i].loads,
-                instance.problem->budget_of(problem::GroupId(i))};
+  const auto kind_of = [&](std::size_t group) {
+    return schedule::kind_of(*instance.problem, problem::GroupId(group));
   };
-  std::map<Kind, std::vector<std::size_t>> unnamed;
-  for (std::size_t i = groups.size(); i-- > 0;) unnamed[kind_of(i)].push_back(i);
+  std::map<schedule::GroupKind, std::vector<std::size_t>> unnamed;
+  for (std::size_t i = instance.group_count(); i-- > 0;) unnamed[kind_of(i)].push_back(i);
   std::map<std::size_t, std::size_t> names;
   for (std::size_t op = 0; op < schedule.ops.size(); ++op) {
     if (!instance.tasks[op].always()) continue;
