@@ -37,8 +37,7 @@ constexpr std::uint64_t kMoreEffort = 4;
 
 /// Work that an objective after the II may cost, or this part of the limit if that is more. Of 128
 /// loops posed from attention kernels, those that are decided took up to 74 million units, and the
-/// others end as they are with three times as much: what is open then is some cycles of length, in
-/// a group that is filled to the last cycle.
+/// others were still open after twice to three times as much (decision 0003).
 constexpr std::uint64_t kEnoughForObjective = 80'000'000;
 constexpr std::uint64_t kPartForObjective = 8;
 
@@ -59,7 +58,6 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
       instance_(instance_of(candidate.problem)),
       sub_tiles_(find_sub_tiles(candidate.problem)),
       exclusion_(std::move(exclusion)),
-      least_(exclusion_.least),
       copies_(kFirstCopies) {
   if (proof_ != nullptr) proof_->combination(candidate.ways);
 }
@@ -120,7 +118,7 @@ std::optional<Schedule> Search::greedy_start() const {
 
 /// A lower bound on the II.
 Cycles Search::bound_without_search() const {
-  const Cycles known = least_.empty() ? 1 : least_.front();
+  const Cycles known = exclusion_.least.empty() ? 1 : exclusion_.least.front();
   return std::max({candidate_.min_ii.value, load_bound(instance_), known});
 }
 
@@ -151,8 +149,10 @@ Search::Found Search::decide_below(std::span<const std::int64_t> values, std::ui
       until = objective_share(parts);
       below.outcome = insist(until, [&](auto effort) { return try_limit(ii, less, effort); });
     }
-    if (below.outcome == Outcome::satisfied)
-      least_ = {values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(i))};
+    if (below.outcome == Outcome::satisfied) {  // and no better one in the levels before
+      const auto proven = values.first(i);
+      exclusion_.least.assign(proven.begin(), proven.end());
+    }
     fix({less.first, values[i]});
   }
   if (below.outcome == Outcome::satisfied) below.schedule = found_;
@@ -415,12 +415,13 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
 
 /// What is known of the next level, whose objective it is, without search.
 std::int64_t Search::least_known(Objective objective, Cycles ii) const {
-  const std::int64_t least = least_possible(objective, ii);
-  if (least_.size() < fixed_.size() + 2 || ii != least_[0]) return least;
+  const std::int64_t possible = least_possible(objective, ii);
+  const std::vector<std::int64_t>& least = exclusion_.least;
+  if (least.size() < fixed_.size() + 2 || ii != least[0]) return possible;
   for (std::size_t i = 0; i < fixed_.size(); ++i) {
-    if (fixed_[i].second != least_[i + 1]) return least;
+    if (fixed_[i].second != least[i + 1]) return possible;
   }
-  return std::max(least, least_[fixed_.size() + 1]);
+  return std::max(possible, least[fixed_.size() + 1]);
 }
 
 /// A lower bound that needs no search.

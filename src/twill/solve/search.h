@@ -96,8 +96,7 @@ class Search {
   Report report_;
   Instance instance_;
   SubTiles sub_tiles_;
-  Exclusion exclusion_;
-  std::vector<std::int64_t> least_;    ///< what is proven of II and objectives: no schedule is less
+  Exclusion exclusion_;                ///< `least` grows by what is proven here
   std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
   std::int64_t copies_;                ///< counted per value
   bool given_start_ = false;           ///< of this candidate or another

@@ -16,7 +16,8 @@ using Exchange = std::vector<std::size_t>;
 /// Of several, the one whose op holds a unit longest.
 struct SubTiles {
   std::vector<std::size_t> ops;
-  std::vector<Exchange> exchanges;  ///< of every pair of `ops`
+  std::vector<Exchange> exchanges;  ///< of every pair of `ops`: of the second with the first, of the
+                                    ///< third with the first and the second, and so on
 };
 
 /// Finds sub-tiles by refining ops into classes by what surrounds them and completing an exchange
