@@ -134,11 +134,9 @@ Result<void> add_alternatives(const Request& request, report::Outcome& outcome) 
 Result<std::vector<report::Outcome>> equally_fast(const Request& request,
                                                   const report::Outcome& outcome, int count) {
   std::vector<report::Outcome> out;
-  // What is left of a loop with hand-offs has no other groups.
-  const bool whole =
-      schedule::print_loop(schedule::loop_text_of(outcome.problem)) == outcome.problem_text;
-  const bool has_some = request.strategy.strategy == strategy::Strategy::twill && whole &&
-                        outcome.problem.hand_offs().empty() && outcome.violations.empty();
+  const bool whole = schedule::problem_hash(outcome.problem) == outcome.problem_hash;
+  const bool has_some =
+      request.strategy.strategy == strategy::Strategy::twill && whole && outcome.violations.empty();
   if (!has_some || !outcome.answer.schedule) return out;
   Request near = request;
   near.alternatives.within = 0;

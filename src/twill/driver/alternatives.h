@@ -14,7 +14,8 @@ namespace twill::driver {
 Result<void> add_alternatives(const Request& request, report::Outcome& outcome);
 
 /// The outcome with other structures in the place of its schedule's: the next best ones, at most
-/// `count`, of no larger II. None of a strategy that has no alternatives.
+/// `count`, of no larger II. None of a strategy that has no alternatives, nor of what groups left
+/// of a loop with hand-offs: that is for no other groups.
 Result<std::vector<report::Outcome>> equally_fast(const Request& request,
                                                   const report::Outcome& outcome, int count);
 

@@ -375,13 +375,13 @@ Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first
     substitutes.add_pools();
     TWILL_TRY(auto of_pool, planned(1, false));
     if (of_pool) return *std::move(of_pool);
-    const std::size_t tried = all.size();
+    const std::size_t of_pools = all.size();
     substitutes.add_other_ends();
-    TWILL_TRY(auto of_end, planned(tried, false));
+    TWILL_TRY(auto of_end, planned(of_pools, false));
     if (of_end) return *std::move(of_end);
-    const std::size_t tried_too = all.size();
+    const std::size_t of_ends = all.size();
     TWILL_TRY_VOID(substitutes.add_equally_fast());
-    TWILL_TRY(auto as_fast, planned(tried_too, false));
+    TWILL_TRY(auto as_fast, planned(of_ends, false));
     if (as_fast) return *std::move(as_fast);
   }
   TWILL_TRY(auto fewer, planned(0, true));

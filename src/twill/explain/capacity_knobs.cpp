@@ -39,12 +39,6 @@ std::string registers_text(const Problem& problem, const PoolClass& it, std::int
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-std::vector<std::string> names_of(const Problem& problem, const PoolClass& it) {
-  std::vector<std::string> names;
-  for (const problem::GroupId group : it.groups) names.push_back(problem[group].name);
-  return names;
-}
-
 void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t index,
                        std::vector<Knob>& out) {
   if (it.groups.empty() || !problem.in_force(Rule::registers)) return;
@@ -52,7 +46,7 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
   for (const problem::GroupId group : it.groups) {
     most = std::max<std::int64_t>(most, problem[group].registers);
   }
-  Knob knob_ = knob(problem, "registers per thread of " + listed(names_of(problem, it)),
+  Knob knob_ = knob(problem, "registers per thread of " + listed(names_of(problem, it.groups)),
                     registers_text(problem, it, 0), problem::kLargestNumber - most,
                     [it](Parts& parts, std::int64_t step) {
                       for (const problem::GroupId group : it.groups) {
@@ -81,20 +75,18 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
 void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
   if (!problem.in_force(Rule::registers)) return;
   const problem::RegisterBudget& budget = problem.register_budgets()[index];
-  std::vector<std::string> names;
-  for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
   const std::int64_t room = std::min(problem::kMostRegisterSteps - budget.steps(),
                                      (problem::kLargestNumber - budget.total) / budget.step);
   const std::int64_t last = room + 1;
-  Knob knob_ =
-      knob(problem, "registers per thread that " + listed(names) + " share",
-           std::to_string(budget.total), last, [index, last](Parts& parts, std::int64_t step) {
-             auto& budgets = parts.register_budgets;
-             problem::RegisterBudget& it = budgets[index];
-             it.total += static_cast<int>(step == last ? 0 : step * it.step);
-             if (step != last) return;
-             budgets.erase(budgets.begin() + static_cast<std::ptrdiff_t>(index));
-           });
+  Knob knob_ = knob(
+      problem, "registers per thread that " + listed(names_of(problem, budget.groups)) + " share",
+      std::to_string(budget.total), last, [index, last](Parts& parts, std::int64_t step) {
+        auto& budgets = parts.register_budgets;
+        problem::RegisterBudget& it = budgets[index];
+        it.total += static_cast<int>(step == last ? 0 : step * it.step);
+        if (step != last) return;
+        budgets.erase(budgets.begin() + static_cast<std::ptrdiff_t>(index));
+      });
   knob_.value = [&budget, last](std::int64_t step) {
     return step == last ? "no matter how many" : std::to_string(budget.total + step * budget.step);
   };

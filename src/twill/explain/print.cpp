@@ -135,10 +135,8 @@ std::string storage(const Problem& problem, const Core& core) {
   }
   for (const Member& it : of_kind(core, Kind::budget)) {
     const problem::RegisterBudget& budget = problem.register_budgets()[it.index];
-    std::vector<std::string> names;
-    for (const problem::GroupId group : budget.groups) names.push_back(problem[group].name);
-    out += item(fmt::format("{} share {} registers per thread, in steps of {}", listed(names),
-                            budget.total, budget.step));
+    out += item(fmt::format("{} share {} registers per thread, in steps of {}",
+                            listed(names_of(problem, budget.groups)), budget.total, budget.step));
   }
   const std::vector<Member> values = of_kind(core, Kind::registers);
   if (!values.empty()) {

@@ -13,4 +13,11 @@ std::string listed(std::span<const std::string> words) {
   return text;
 }
 
+std::vector<std::string> names_of(const problem::Problem& problem,
+                                  std::span<const problem::GroupId> groups) {
+  std::vector<std::string> names;
+  for (const problem::GroupId group : groups) names.push_back(problem[group].name);
+  return names;
+}
+
 }  // namespace twill::explain

@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "twill/problem/problem.h"
+
 namespace twill::explain {
 
 /// "a", "a and b", "a, b and c".
 std::string listed(std::span<const std::string> words);
+
+std::vector<std::string> names_of(const problem::Problem& problem,
+                                  std::span<const problem::GroupId> groups);
 
 }  // namespace twill::explain
