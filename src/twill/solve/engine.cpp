@@ -17,6 +17,7 @@ Engine::Engine(ProofSink* proof, std::string_view title)
 Literal Engine::add_literal(bool decided) {
   const Literal literal(static_cast<std::uint32_t>(levels_.size()), false);
   values_.insert(values_.end(), 2, 0);
+  concerns_.insert(concerns_.end(), 2, 0);
   watches_.resize(watches_.size() + 2);
   positions_.push_back(0);
   levels_.push_back(0);
@@ -39,6 +40,8 @@ Literal Engine::at_least(const Difference& difference) {
   const auto [literal, taken] = graph_.add_atom(difference, fresh);
   if (!taken) return literal;
   add_literal();
+  concerns_[literal.code()] |= kDifference;
+  concerns_[(~literal).code()] |= kDifference;
   ++atom_count_;
   new_atoms_ = true;
   if (proof_ != nullptr) proof_->atom(literal, difference);
@@ -96,7 +99,9 @@ void Engine::add_at_most(std::span<const Term> terms, std::int64_t bound) {
   std::vector<Term> kept;
   for (const Term& term : terms) {
     if (term.literal == kTrue) bound -= term.coefficient;
-    if (term.literal.variable() != kTrue.variable()) kept.push_back(term);
+    if (term.literal.variable() == kTrue.variable()) continue;
+    kept.push_back(term);
+    concerns_[term.literal.code()] |= kAtMost;
   }
   ++at_most_count_;
   const std::uint32_t index = at_most_.add(kept, bound, at_most_head_);
@@ -111,9 +116,14 @@ void Engine::add_at_most(std::span<const Term> terms, std::int64_t bound) {
 
 void Engine::attach(ClauseArena::Reference clause) {
   const std::span<const Literal> literals = clauses_.literals(clause);
-  watches_[(~literals[0]).code()].push_back({clause, literals[1]});
-  watches_[(~literals[1]).code()].push_back({clause, literals[0]});
+  watch(literals[0], {clause, literals[1]});
+  watch(literals[1], {clause, literals[0]});
   watch_count_ += 2;
+}
+
+void Engine::watch(Literal literal, const Watch& watch) {
+  watches_[(~literal).code()].push_back(watch);
+  concerns_[(~literal).code()] |= kClauses;
 }
 
 void Engine::assign(Literal literal, Reason reason) {
@@ -156,7 +166,7 @@ void Engine::backtrack(std::uint32_t target) {
   for (std::uint32_t at = trail_size(); at-- > start.trail;) {
     const Literal literal = trail_[at];
     const std::uint32_t variable = literal.variable();
-    if (at < at_most_head_) at_most_.unassign(literal);
+    if (at < at_most_head_ && concerns(literal, kAtMost)) at_most_.unassign(literal);
     values_[literal.code()] = 0;
     values_[(~literal).code()] = 0;
     phases_[variable] = literal.negative() ? -1 : 1;
@@ -176,11 +186,14 @@ void Engine::backtrack(std::uint32_t target) {
 bool Engine::propagate() {
   while (true) {
     if (clause_head_ < trail_size()) {
-      if (!propagate_clauses(trail_[clause_head_++])) return false;
+      const Literal next = trail_[clause_head_++];
+      if (concerns(next, kClauses) && !propagate_clauses(next)) return false;
     } else if (at_most_head_ < trail_size()) {
-      if (!propagate_at_most(trail_[at_most_head_++])) return false;
+      const Literal next = trail_[at_most_head_++];
+      if (concerns(next, kAtMost) && !propagate_at_most(next)) return false;
     } else if (graph_head_ < trail_size()) {
-      if (!propagate_difference(trail_[graph_head_++])) return false;
+      const Literal next = trail_[graph_head_++];
+      if (concerns(next, kDifference) && !propagate_difference(next)) return false;
     } else {
       return true;
     }
@@ -206,7 +219,7 @@ bool Engine::propagate_clauses(Literal now_true) {
                                       [this](Literal literal) { return !is_false(literal); });
       if (other != literals.end()) {
         std::swap(literals[1], *other);
-        watches_[(~literals[1]).code()].push_back({watch.clause, first});
+        this->watch(literals[1], {watch.clause, first});
         continue;
       }
     }
@@ -225,6 +238,7 @@ bool Engine::propagate_clauses(Literal now_true) {
     return false;
   }
   watches.resize(kept);
+  if (kept == 0) concerns_[now_true.code()] &= static_cast<std::uint8_t>(~kClauses);
   return true;
 }
 
@@ -251,7 +265,7 @@ void Engine::conflict_from_at_most(std::uint32_t constraint) {
 }
 
 bool Engine::propagate_difference(Literal now_true) {
-  if (reasons_[now_true.variable()].from_graph || !graph_.is_atom(now_true)) return true;
+  if (reasons_[now_true.variable()].from_graph) return true;
   if (graph_.assert_edge(graph_.difference_of(now_true), now_true)) return imply_from_graph();
   conflict_from_graph();
   return false;

@@ -134,6 +134,7 @@ class Engine {
   Literal add_literal(bool decided);
   void add_simplified(std::span<const Literal> literals, std::uint32_t glue);
   void attach(ClauseArena::Reference clause);
+  void watch(Literal literal, const Watch& watch);
   void assign(Literal literal, Reason reason);
   bool propagate();
   bool propagate_clauses(Literal now_true);
@@ -167,7 +168,13 @@ class Engine {
 
   ProofSink* proof_;
 
+  /// Who may have to be told that a literal is true, as bits: most literals concern few.
+  enum Concern : std::uint8_t { kClauses = 1, kAtMost = 2, kDifference = 4 };
+  bool concerns(Literal literal, Concern whom) const { return concerns_[literal.code()] & whom; }
+
   // The assignment, by literal code or variable.
+  std::vector<std::uint8_t>
+      concerns_;  ///< by literal code; `kClauses` iff its `watches_` are not empty
   std::vector<std::int8_t> values_;
   std::vector<std::uint32_t> positions_;
   std::vector<std::uint32_t> levels_;

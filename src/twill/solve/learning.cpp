@@ -194,6 +194,7 @@ void Engine::forget_learned() {
   std::sort(dropped.begin(), dropped.end());
 
   for (std::vector<Watch>& watches : watches_) watches.clear();
+  for (std::uint8_t& concern : concerns_) concern &= static_cast<std::uint8_t>(~kClauses);
   watch_count_ = 0;
   learned_count_ = 0;
   const ClauseArena old = std::exchange(clauses_, ClauseArena());
