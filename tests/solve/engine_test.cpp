@@ -319,7 +319,7 @@ TEST(Engine, ConstraintsMayComeBetweenSearches) {
     Budget budget = unlimited();
     for (int part = 0; part < 4; ++part) {
       const RandomSystem more(random);
-      stopped += kept.engine.solve(kTrue, budget, 1) == Outcome::stopped ? 1 : 0;
+      stopped += kept.engine.solve(kTrue, budget, {1}) == Outcome::stopped ? 1 : 0;
       all.sums.insert(all.sums.end(), more.sums.begin(), more.sums.end());
       kept.add_sums(more);
     }

@@ -38,7 +38,7 @@ class Questions {
     encoding.follow(taught);
     Budget budget(~std::uint64_t{0}, kMemory);
     Answer answer;
-    answer.outcome = encoding.solve(kTrue, budget, kNoLimit);
+    answer.outcome = encoding.solve(kTrue, budget, {});
     answer.conflicts = budget.conflicts();
     answer.lessons = encoding.lessons();
     if (answer.outcome == Outcome::satisfied) {

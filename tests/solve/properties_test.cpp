@@ -40,7 +40,7 @@ bool feasible_at(const Problem& problem, Cycles ii) {
   if (ii < load_bound(instance)) return false;
   Budget budget(~std::uint64_t{0}, ~std::size_t{0});
   Encoding encoding(instance, find_sub_tiles(problem), ii, 1024, ~std::size_t{0}, nullptr, "");
-  return encoding.solve(kTrue, budget, kNoLimit) == Outcome::satisfied;
+  return encoding.solve(kTrue, budget, {}) == Outcome::satisfied;
 }
 
 // Protects: the stretch lemma, on which the search over II rests, and the II that decides whether
@@ -202,6 +202,26 @@ TEST(Properties, LimitsGiveHonestAnswers) {
   EXPECT_GT(feasible, 0);
 }
 
+// Protects: in a hurry a level that nothing moves is left open, honestly, and costs little more.
+TEST(Properties, HurryLeavesOpenWhatNothingMoves) {
+  const Problem problem = bundled("bwd_b2_2wg");
+  Options options;
+  options.hurry_after = options.work_limit;
+  const Answer best = solve_checked(problem, options);
+  ASSERT_EQ(best.verdict, Verdict::optimal);
+  options.hurry_after = 0;
+  const Answer hasty = solve_checked(problem, options);
+  EXPECT_EQ(hasty.verdict, Verdict::feasible);
+  EXPECT_NE(hasty.argument.find("larger work limit"), std::string::npos);
+  EXPECT_LT(hasty.work, best.work / 2);
+  bool known = true;  // the levels so far are those of the optimum
+  for (std::size_t i = 0; known && i < best.objectives.size(); ++i) {
+    EXPECT_LE(hasty.objectives[i].bound, best.objectives[i].value);
+    EXPECT_GE(hasty.objectives[i].value, best.objectives[i].value);
+    known = hasty.objectives[i].value == best.objectives[i].value;
+  }
+}
+
 // Protects: "optimal" is said only if every level is proven, also if a level was given up although
 // the limit as a whole was not reached.
 TEST(Properties, OptimalMeansEveryLevelIsProven) {
@@ -271,7 +291,7 @@ TEST(Properties, StructureKeepsTheRules) {
     Budget budget(~std::uint64_t{0}, ~std::size_t{0});
     const Cycles ii = decisive_interval(instance);
     Encoding encoding(instance, {}, ii, 64, ~std::size_t{0}, nullptr, "");
-    if (encoding.solve(kTrue, budget, kNoLimit) != Outcome::satisfied) continue;
+    if (encoding.solve(kTrue, budget, {}) != Outcome::satisfied) continue;
     SCOPED_TRACE(trace(round, problem));
     const schedule::Schedule loose = encoding.schedule();
     ASSERT_TRUE(verify::verify(problem, loose))

@@ -154,7 +154,9 @@ void add_work_limit_option(CLI::App& command, driver::Request& request, const st
       .add_option_function<std::int64_t>(
           "--work-limit",
           [&request](std::int64_t units) {
-            request.limits.work_limit = static_cast<std::uint64_t>(units);
+            solve::Options& limits = request.limits;
+            limits.work_limit = static_cast<std::uint64_t>(units);
+            limits.hurry_after = std::max(limits.hurry_after, limits.work_limit / 5 * 2);
           },
           help)
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));

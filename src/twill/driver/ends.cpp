@@ -123,6 +123,10 @@ std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate
   return best;
 }
 
+/// A kernel is some ten problems, so it hurries after this part of the work that one might take,
+/// and at the fastest rates after half of that.
+constexpr std::uint64_t kHurry = 4;
+
 /// Both ends of one kernel.
 class Ends {
  public:
@@ -132,8 +136,11 @@ class Ends {
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
         waiting_(waiting),
+        limits_(request.limits),
         fast_notary_(certifies, request.answers),
-        slow_notary_(certifies, request.answers) {}
+        slow_notary_(certifies, request.answers) {
+    limits_.hurry_after /= kHurry;
+  }
 
   BestEnd solve() {
     solve_fastest();
@@ -150,8 +157,9 @@ class Ends {
   };
 
   void solve_fastest() {
-    solve::Options limits = request_.limits;
+    solve::Options limits = limits_;
     limits.work_limit /= 2;
+    limits.hurry_after /= 2;
     fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
     const PosedPool& pool = fastest_.pools[fast_.index];
     candidates_.push_back(
@@ -163,9 +171,9 @@ class Ends {
     for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
       if (cannot_win(slowest_.pools[i].pool)) continue;
       const PosedPool& pool = slowest_.pools[i];
-      solve::Options limits = request_.limits;
-      limits.work_limit -= std::min(limits.work_limit, spent);
+      solve::Options limits = solve::left_of(limits_, spent);
       limits.work_limit /= slowest_.pools.size() - i;
+      if (!slow_.empty()) limits = for_one_more(limits);
       limits.start = slowed_down(pool);
       Answer answer = slow_notary_.solve(pool.problem, limits, i);
       spent += answer.work;
@@ -264,6 +272,7 @@ class Ends {
   PosedKernel fastest_;
   PosedKernel slowest_;
   Cycles waiting_;  ///< of a hand-off
+  solve::Options limits_;
   Notary fast_notary_;
   Notary slow_notary_;
   BestPool fast_;

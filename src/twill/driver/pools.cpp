@@ -61,6 +61,9 @@ std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, i
 /// Work for a first look at a pool, when there are several.
 constexpr std::uint64_t kGlance = 1'000'000;
 
+/// Work for one more pool in a hurry.
+constexpr std::uint64_t kLastLook = 20'000'000;
+
 /// The part of the work that is left that may go into the question whether a pool is worth solving.
 constexpr std::uint64_t kComparison = 8;
 
@@ -69,18 +72,14 @@ std::uint64_t share(std::uint64_t left, std::size_t pools_left) {
   return pools_left == 1 ? left : left / 4 * 3;
 }
 
-std::uint64_t left_of(const solve::Options& limits, std::uint64_t spent) {
-  return limits.work_limit - std::min(limits.work_limit, spent);
-}
-
 /// A short search for the II alone.
 Answer glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
                  std::uint64_t& spent) {
   problem::Parts parts = pool.problem.parts();
   parts.objectives.clear();
   const auto problem = problem::pose(std::move(parts));
-  solve::Options few = limits;
-  few.work_limit = std::min(kGlance, left_of(limits, spent));
+  solve::Options few = solve::left_of(limits, spent);
+  few.work_limit = std::min(kGlance, few.work_limit);
   Answer answer = notary.glance(problem ? *problem : pool.problem, few);
   spent += answer.work;
   return answer;
@@ -150,8 +149,8 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tr
   if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;  // may well be better
   const auto values = values_to_beat(pools, i, *best, *tried[*best].answer);
   if (values.empty()) return false;
-  solve::Options few = limits;
-  few.work_limit = left_of(limits, spent) / kComparison;
+  solve::Options few = solve::left_of(limits, spent);
+  few.work_limit /= kComparison;
   const solve::Decision decision = solve::decide_better(pools[i].problem, values, few);
   spent += decision.work;
   return decision.decided == solve::Decided::infeasible;
@@ -168,8 +167,9 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
     if (least && tried[i].bound.value > *least) continue;
     tried[i].beaten = is_beaten(pools, tried, i, limits, notary, spent);
     if (tried[i].beaten) continue;
-    solve::Options within = limits;
-    within.work_limit = share(left_of(limits, spent), left);
+    solve::Options within = solve::left_of(limits, spent);
+    within.work_limit = share(within.work_limit, left);
+    if (least) within = for_one_more(within);
     within.most_interval = least;
     Answer answer = notary.solve(pools[i].problem, within, i);
     spent += answer.work;
@@ -251,6 +251,11 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
 }
 
 }  // namespace
+
+solve::Options for_one_more(solve::Options limits) {
+  limits.work_limit = std::min(limits.work_limit, std::max(limits.hurry_after, kLastLook));
+  return limits;
+}
 
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
   Notary notary(false);

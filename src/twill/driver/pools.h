@@ -26,7 +26,7 @@ struct BestPool {
   schedule::Answer answer;  ///< its claims hold over all pools
   std::vector<report::PoolTried> tried;
   std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of it has a smaller II
-  std::uint64_t work = 0;  ///< of all solves together
+  std::uint64_t work = 0;               ///< of all solves together
 };
 
 /// Solves the loop for every pool and keeps the best: smallest II, then the largest minimum of
@@ -35,6 +35,9 @@ struct BestPool {
 /// nothing better than the answer in hand; others only as far as they might reach its II. All
 /// solves together stay within `limits.work_limit`. Precondition: at least one pool.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
+
+/// Limits for a pool when there is an answer of another: in a hurry no more than a last look.
+solve::Options for_one_more(solve::Options limits);
 /// The same, by way of a notary, for whom the Problems have the numbers of their pools.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Notary& notary);

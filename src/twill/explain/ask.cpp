@@ -18,6 +18,7 @@ solve::Options Asker::options(std::uint64_t parts) {
   solve::Options options;
   const std::uint64_t left = limits_.work_limit > work_ ? limits_.work_limit - work_ : 0;
   options.work_limit = std::min(left, std::max<std::uint64_t>(limits_.work_limit / parts, 1));
+  options.hurry_after = options.work_limit;
   options.cancelled = limits_.cancelled;
   options.progress = [this](const solve::Progress&) {
     if (limits_.progress) limits_.progress(progress_);

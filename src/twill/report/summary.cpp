@@ -59,7 +59,7 @@ std::string verdict_line(const Outcome& outcome) {
   }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
   return text + fmt::format(
-                    "feasible; the work limit ended the search, and nothing below {} "
+                    "feasible; the search ended before it was decided, and nothing below {} "
                     "exists (gap {})",
                     answer.lower_bound.value,
                     percent(ii - answer.lower_bound.value, answer.lower_bound.value));

@@ -14,8 +14,15 @@ namespace twill::solve {
 class Budget {
  public:
   /// `keep_going` is asked now and then; false ends the search. It may be empty.
+  Budget(std::uint64_t work_limit, std::uint64_t hurry_after, std::size_t memory_limit,
+         std::function<bool()> keep_going = {})
+      : work_limit_(work_limit),
+        hurry_after_(hurry_after),
+        memory_limit_(memory_limit),
+        keep_going_(std::move(keep_going)) {}
+  /// Without hurry.
   Budget(std::uint64_t work_limit, std::size_t memory_limit, std::function<bool()> keep_going = {})
-      : work_limit_(work_limit), memory_limit_(memory_limit), keep_going_(std::move(keep_going)) {}
+      : Budget(work_limit, work_limit, memory_limit, std::move(keep_going)) {}
 
   void spend(std::uint64_t work) { work_ += work; }
   void count_conflict() { ++conflicts_; }
@@ -38,6 +45,7 @@ class Budget {
   std::size_t memory_limit() const { return memory_limit_; }
   std::uint64_t work() const { return work_; }
   std::uint64_t work_limit() const { return work_limit_; }
+  std::uint64_t hurry_after() const { return hurry_after_; }
   std::uint64_t conflicts() const { return conflicts_; }
 
  private:
@@ -46,6 +54,7 @@ class Budget {
   }
 
   std::uint64_t work_limit_;
+  std::uint64_t hurry_after_;
   std::size_t memory_limit_;
   std::function<bool()> keep_going_;
   std::uint64_t work_ = 0;

@@ -28,11 +28,12 @@ std::uint64_t luby(std::uint64_t index) {
 
 }  // namespace
 
-Outcome Engine::solve(Literal assumption, Budget& budget, std::uint64_t effort) {
+Outcome Engine::solve(Literal assumption, Budget& budget, const Effort& effort) {
   std::uint64_t restarts = 0;
   std::uint64_t conflicts_left = kRestartUnit;
   std::uint64_t conflicts = 0;
   std::uint64_t decisions = 0;
+  const auto may_go_on = [&] { return account(budget) && budget.work() < effort.until; };
   inconsistent_ = !prepare();
   while (true) {
     if (!inconsistent_ && !propagate()) {
@@ -43,7 +44,7 @@ Outcome Engine::solve(Literal assumption, Budget& budget, std::uint64_t effort) 
       learn_from_conflict();
       budget.count_conflict();
       if (++conflicts % kConflictsPerQuestion == 0) budget.ask();
-      if (!account(budget) || conflicts >= effort) return Outcome::stopped;
+      if (!may_go_on() || conflicts >= effort.conflicts) return Outcome::stopped;
       if (--conflicts_left > 0) continue;
       backtrack(0);
       conflicts_left = kRestartUnit * luby(++restarts);
@@ -62,7 +63,7 @@ Outcome Engine::solve(Literal assumption, Budget& budget, std::uint64_t effort) 
       return Outcome::satisfied;
     }
     decide(next);
-    if (++decisions % kDecisionsPerLook == 0 && !account(budget)) return Outcome::stopped;
+    if (++decisions % kDecisionsPerLook == 0 && !may_go_on()) return Outcome::stopped;
   }
 }
 

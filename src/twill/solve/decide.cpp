@@ -15,7 +15,7 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
   decision.decided = Decided::infeasible;
   if (schedule::min_ii(problem).value > most || schedule::never_feasible(problem)) return decision;
   Progress progress{"initiation_interval", std::nullopt, most, 0};
-  Budget budget(options.work_limit, options.memory_limit, [&] {
+  Budget budget(options.work_limit, options.hurry_after, options.memory_limit, [&] {
     if (options.progress) options.progress(progress);
     return !options.cancelled || !options.cancelled();
   });

@@ -76,7 +76,7 @@ class Encoding {
   /// Preconditions: no structure was excluded there, and no proof is written.
   void follow(const Lessons& lessons);
 
-  Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort) {
+  Outcome solve(Literal assumption, Budget& budget, const Effort& effort) {
     return engine_.solve(assumption, budget, effort);
   }
 

@@ -30,6 +30,12 @@ enum class Outcome {
 
 inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
+/// What one question may cost at most.
+struct Effort {
+  std::uint64_t conflicts = kNoLimit;
+  std::uint64_t until = kNoLimit;  ///< work of the budget
+};
+
 /// Conflict-driven search over clauses, at-most constraints and difference atoms.
 ///
 /// Grows only: variables, nodes and constraints may be added before and between calls of `solve`,
@@ -93,8 +99,8 @@ class Engine {
     return graph_.implied_atom(difference);
   }
 
-  /// Searches for a model in which `assumption` is true, with at most `effort` conflicts.
-  Outcome solve(Literal assumption, Budget& budget, std::uint64_t effort = kNoLimit);
+  /// Searches for a model in which `assumption` is true, as far as `effort` goes.
+  Outcome solve(Literal assumption, Budget& budget, const Effort& effort = {});
 
   /// Of the last model. Nodes: any shift of a connected set of nodes is a model as well.
   bool value(Literal literal) const { return model_[literal.code()] > 0; }
@@ -173,8 +179,7 @@ class Engine {
   bool concerns(Literal literal, Concern whom) const { return concerns_[literal.code()] & whom; }
 
   // The assignment, by literal code or variable.
-  std::vector<std::uint8_t>
-      concerns_;  ///< by literal code; `kClauses` iff its `watches_` are not empty
+  std::vector<std::uint8_t> concerns_;  ///< by literal code; `kClauses` iff it has `watches_`
   std::vector<std::int8_t> values_;
   std::vector<std::uint32_t> positions_;
   std::vector<std::uint32_t> levels_;

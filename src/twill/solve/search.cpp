@@ -35,11 +35,9 @@ constexpr Cycles kFirstStep = 16;
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
-/// Work that an objective after the II may cost, or this part of the limit if that is more. Of 128
-/// loops posed from attention kernels, those that are decided took up to 74 million units, and the
-/// others were still open after twice to three times as much (decision 0003).
-constexpr std::uint64_t kEnoughForObjective = 80'000'000;
-constexpr std::uint64_t kPartForObjective = 8;
+/// Work without progress after which a level is left as it is, in a hurry: about a question on
+/// either side of what is open, with the first effort (decision 0003).
+constexpr std::uint64_t kPatience = 10'000'000;
 
 /// Loops with more ops begin with a schedule that is found without search.
 constexpr std::size_t kManyOps = 100;
@@ -80,14 +78,14 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   if (worst && interval.bound > *worst) return interval;
   // The next best is often no slower; and what a guess is about may not be needed.
   if (!exclusion_.structures.empty() || !instance_.problem->hand_offs().empty()) {
-    const Outcome outcome = try_interval(interval.bound, kFirstEffort);
+    const Outcome outcome = try_interval(interval.bound, {kFirstEffort});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) ++interval.bound;
     if (worst && interval.bound > *worst) return interval;
   }
   if (interval.schedule) return interval;
   if (worst) {
-    const Outcome outcome = try_interval(*worst, kNoLimit);
+    const Outcome outcome = try_interval(*worst, {kNoLimit, worth_until(budget_.work())});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
   } else if ((interval.schedule = guess(candidate_, budget_))) {
@@ -122,23 +120,15 @@ Cycles Search::bound_without_search() const {
   return std::max({candidate_.min_ii.value, load_bound(instance_), known});
 }
 
-/// The question with more and more effort, until it is decided or that much work is done.
-template <typename Question>
-Outcome Search::insist(std::uint64_t until, const Question& question) {
-  if (until >= budget_.work_limit()) return question(kNoLimit);
-  for (std::uint64_t effort = kFirstEffort;; effort *= kMoreEffort) {
-    const Outcome outcome = question(effort);
-    if (outcome != Outcome::stopped || !may_spend_more(until)) return outcome;
-  }
-}
-
 /// A schedule that is better is so at some level, with the levels before at most at their values.
 Search::Found Search::decide_below(std::span<const std::int64_t> values, std::uint64_t parts) {
-  std::uint64_t until = share(parts);
+  const auto effort = [&] {
+    return Effort{kNoLimit, std::min(share(parts), worth_until(budget_.work()))};
+  };
   const Cycles ii = values.front();
   Found below{Outcome::refuted, std::nullopt, bound_without_search()};
   if (below.bound < ii) {
-    below.outcome = insist(until, [&](auto effort) { return try_interval(ii - 1, effort); });
+    below.outcome = try_interval(ii - 1, effort());
   }
   if (below.outcome == Outcome::refuted) below.bound = std::max(below.bound, ii);
   if (below.bound > ii) return below;
@@ -146,8 +136,7 @@ Search::Found Search::decide_below(std::span<const std::int64_t> values, std::ui
   for (std::size_t i = 1; i < values.size() && below.outcome == Outcome::refuted; ++i) {
     const Limit less = {objectives[i - 1], values[i] - 1};
     if (less.second >= least_known(less.first, ii)) {
-      until = objective_share(parts);
-      below.outcome = insist(until, [&](auto effort) { return try_limit(ii, less, effort); });
+      below.outcome = try_limit(ii, less, effort());
     }
     if (below.outcome == Outcome::satisfied) {  // and no better one in the levels before
       const auto proven = values.first(i);
@@ -167,7 +156,7 @@ Interval Search::climb(Interval interval) {
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
   for (Cycles ii = interval.bound;; step *= 2) {
     const bool beyond = start_ && start_->initiation_interval <= ii;
-    const std::uint64_t effort = ii == decisive ? kNoLimit : kFirstEffort;
+    const Effort effort{ii == decisive ? kNoLimit : kFirstEffort};
     const Outcome outcome = beyond ? Outcome::stopped : try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
@@ -188,23 +177,27 @@ Interval Search::climb(Interval interval) {
 /// (which its structure often made the best already) and a part of the gap further down: what is
 /// learned there is of use further down only. Leaves half of the budget to the objectives.
 void Search::descend(Interval& interval) {
-  const std::uint64_t until = share(2);
-  std::uint64_t effort = kFirstEffort;
+  const std::uint64_t half = share(2);
+  std::uint64_t progress = budget_.work();
+  std::uint64_t conflicts = kFirstEffort;
   Cycles open = interval.bound;  // the least II not yet asked for with this effort
-  for (bool lower = false; may_spend_more(until); lower = !lower) {
+  for (bool lower = false;; lower = !lower) {
+    const std::uint64_t until = std::min(half, worth_until(progress));
+    if (!may_spend_more(until)) return;
     const Cycles best = interval.schedule->initiation_interval;
     report_(kInterval, best, interval.bound);
     if (interval.bound >= best) return;
     open = std::max(open, interval.bound);
     if (open >= best) {
       open = interval.bound;
-      effort *= kMoreEffort;
+      conflicts *= kMoreEffort;
     }
     const Cycles ii = lower ? best - 1 - (best - 1 - open) / kPartDown : best - 1;
-    const Outcome outcome = try_interval(ii, effort);
+    const Outcome outcome = try_interval(ii, {conflicts, until});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
     if (outcome == Outcome::stopped) open = ii + 1;
+    if (outcome != Outcome::stopped) progress = budget_.work();
   }
 }
 
@@ -218,10 +211,9 @@ std::uint64_t Search::share(std::uint64_t parts) const {
   return budget_.work() + (limit - budget_.work()) / parts;
 }
 
-std::uint64_t Search::objective_share(std::uint64_t parts) const {
-  const std::uint64_t most =
-      std::max(kEnoughForObjective, budget_.work_limit() / kPartForObjective);
-  return std::min(share(parts), budget_.work() + most);
+/// The work up to which to insist on more of a level whose last progress was at that work.
+std::uint64_t Search::worth_until(std::uint64_t progress) const {
+  return std::max(budget_.hurry_after(), progress + kPatience);
 }
 
 /// Looks for a schedule in which many sub-tiles take turns: what has to be found is that of one.
@@ -231,14 +223,14 @@ bool Search::find_in_turn(Cycles ii) {
   Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "");
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
-  if (encoding.solve(kTrue, budget_, kFirstEffort) != Outcome::satisfied) return false;
+  if (encoding.solve(kTrue, budget_, {kFirstEffort}) != Outcome::satisfied) return false;
   if (!accept(encoding)) return false;
   tighten(std::nullopt);
   return true;
 }
 
 /// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.
-Outcome Search::try_interval(Cycles ii, std::uint64_t effort) {
+Outcome Search::try_interval(Cycles ii, const Effort& effort) {
   while (true) {
     Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
                       "II " + std::to_string(ii));
@@ -325,19 +317,22 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   level.value = measure(objective, schedule);
   level.bound = least_known(objective, ii);
   // As for II, but half way.
-  const std::uint64_t until = objective_share(levels_left);
-  std::uint64_t effort = kFirstEffort;
+  const std::uint64_t part = share(levels_left);
+  std::uint64_t progress = budget_.work();
+  std::uint64_t conflicts = kFirstEffort;
   std::int64_t open = level.bound;
-  for (bool half_way = false; level.bound < level.value && may_spend_more(until);
-       half_way = !half_way) {
+  for (bool half_way = false; level.bound < level.value; half_way = !half_way) {
+    const std::uint64_t until = std::min(part, worth_until(progress));
+    if (!may_spend_more(until)) break;
     report_(level.name, level.value, level.bound);
     open = std::max(open, level.bound);
     if (open >= level.value) {
       open = level.bound;
-      effort *= kMoreEffort;
+      conflicts *= kMoreEffort;
     }
     const std::int64_t limit = half_way ? open + (level.value - 1 - open) / 2 : level.value - 1;
-    const Outcome outcome = try_limit(ii, {objective, limit}, effort);
+    const Outcome outcome = try_limit(ii, {objective, limit}, {conflicts, until});
+    if (outcome != Outcome::stopped) progress = budget_.work();
     if (outcome == Outcome::refuted) level.bound = limit + 1;
     if (outcome == Outcome::stopped) open = limit + 1;
     if (outcome != Outcome::satisfied) continue;
@@ -357,7 +352,7 @@ void Search::fix(Limit limit) {
 
 /// Whether there is a schedule at `ii` within the limit and all fixed ones; then it is in `found_`,
 /// with every op as early as its structure allows.
-Outcome Search::try_limit(Cycles ii, Limit limit, std::uint64_t effort) {
+Outcome Search::try_limit(Cycles ii, Limit limit, const Effort& effort) {
   while (true) {
     if (!encoding_) {
       encoding_ =

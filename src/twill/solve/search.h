@@ -68,10 +68,8 @@ class Search {
   std::optional<schedule::Schedule> greedy_start() const;
   Interval climb(Interval interval);
   void descend(Interval& interval);
-  Outcome try_interval(Cycles ii, std::uint64_t effort);
+  Outcome try_interval(Cycles ii, const Effort& effort);
   bool find_in_turn(Cycles ii);
-  template <typename Question>
-  Outcome insist(std::uint64_t until, const Question& question);
   void teach(Encoding& encoding, Cycles ii) const;
   void keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome);
   bool may_hand_on() const { return proof_ == nullptr && exclusion_.structures.empty(); }
@@ -79,10 +77,10 @@ class Search {
   bool accept(const Encoding& encoding);
   void tighten(std::optional<Cycles> ii);
   void fix(Limit limit);
-  Outcome try_limit(Cycles ii, Limit limit, std::uint64_t effort);
+  Outcome try_limit(Cycles ii, Limit limit, const Effort& effort);
   bool may_spend_more(std::uint64_t until) const;
   std::uint64_t share(std::uint64_t parts) const;
-  std::uint64_t objective_share(std::uint64_t parts) const;
+  std::uint64_t worth_until(std::uint64_t progress) const;
   Literal literal_of(Limit limit);
   std::int64_t measure(problem::Objective objective, const schedule::Schedule& schedule) const;
   std::int64_t least_known(problem::Objective objective, Cycles ii) const;

@@ -33,7 +33,8 @@ class Solver {
       : problem_(problem),
         options_(options),
         exclusion_(exclusion),
-        budget_(options.work_limit, options.memory_limit, [this] { return report_and_ask(); }) {}
+        budget_(options.work_limit, options.hurry_after, options.memory_limit,
+                [this] { return report_and_ask(); }) {}
 
   Answer solve() {
     const Bound min_ii = schedule::min_ii(problem_);
@@ -152,7 +153,7 @@ class Solver {
                          *options_.most_interval);
     }
     if (budget_.stopped()) return fmt::format("{} ended the search", budget_.stopped_by());
-    return "the work limit ended the search of a level";
+    return "a level that nothing moved for long was left open: a larger work limit goes on";
   }
 
   /// What is still proven of an answer that is not known to be optimal. A level is about schedules
@@ -203,6 +204,12 @@ class Solver {
 };
 
 }  // namespace
+
+Options left_of(Options limits, std::uint64_t spent) {
+  limits.work_limit -= std::min(limits.work_limit, spent);
+  limits.hurry_after -= std::min(limits.hurry_after, spent);
+  return limits;
+}
 
 Answer solve(const Problem& problem, const Options& options) {
   return Solver(problem, options, {}).solve();

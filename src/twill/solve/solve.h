@@ -34,6 +34,11 @@ struct Options {
   /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
   std::uint64_t work_limit = 500'000'000;
 
+  /// Work units after which the search hurries: a level in which some more work has brought
+  /// nothing, neither something better nor a better bound, is left as it is. The default is some
+  /// seconds.
+  std::uint64_t hurry_after = 200'000'000;
+
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
 
@@ -62,7 +67,8 @@ struct Options {
 /// Solves `problem`. Never fails: what could not be decided is said in the verdict.
 ///
 /// - `optimal`: the schedule is best in every level, and every level is proven.
-/// - `feasible`: a schedule, and for each level a proven lower bound; a limit ended the search.
+/// - `feasible`: a schedule, and for each level a proven lower bound; a limit ended the search, or
+///   hurry that of a level.
 /// - `infeasible`: no schedule at any initiation interval; `argument` says why.
 /// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
 ///
@@ -72,5 +78,8 @@ struct Options {
 /// room for those who wait, then the shortest lifetimes, then the earliest issues.
 /// Deterministic: the same Problem and limits give the same Answer, `work` included.
 schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
+
+/// The limits for who comes after so much work.
+Options left_of(Options limits, std::uint64_t spent);
 
 }  // namespace twill::solve

@@ -102,8 +102,7 @@ Result<schedule::Answer> arrange_alike(Terms& terms, const SubTiles& tiles,
   const Program open{single.groups, std::vector<Cycles>(single.groups.size(), 0), {}, {}};
   TWILL_TRY(const schedule::Answer one, run_program(single.problem, open, limits));
   if (!one.schedule) return one;
-  solve::Options rest = limits;
-  rest.work_limit -= std::min(rest.work_limit, one.work);
+  const solve::Options rest = solve::left_of(limits, one.work);
   const Program program = repeated(terms, tiles, single, *one.schedule);
   terms.streams = program.streams;
   TWILL_TRY(schedule::Answer all, run_program(terms.problem, program, rest));
