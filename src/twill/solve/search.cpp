@@ -39,7 +39,8 @@ constexpr std::uint64_t kMoreEffort = 4;
 /// either side of what is open, with the first effort (decision 0003).
 constexpr std::uint64_t kPatience = 10'000'000;
 
-/// Loops with more ops begin with a schedule that is found without search.
+/// Loops with more ops begin with a schedule that is found without search, and hurry once the II is
+/// done.
 constexpr std::size_t kManyOps = 100;
 
 /// The second of two questions about the II goes down by one part in so many of what is open.
@@ -322,7 +323,8 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   std::uint64_t conflicts = kFirstEffort;
   std::int64_t open = level.bound;
   for (bool half_way = false; level.bound < level.value; half_way = !half_way) {
-    const std::uint64_t until = std::min(part, worth_until(progress));
+    const bool large = instance_.op_count() > kManyOps;
+    const std::uint64_t until = std::min(part, large ? progress + kPatience : worth_until(progress));
     if (!may_spend_more(until)) break;
     report_(level.name, level.value, level.bound);
     open = std::max(open, level.bound);

@@ -16,7 +16,7 @@ using problem::Op;
 using problem::Problem;
 
 /// More ops than this in one class are not tried pair by pair; in larger loops nothing is tried.
-constexpr std::size_t kLargestClass = 8;
+constexpr std::size_t kLargestClass = 64;
 constexpr std::size_t kLargestLoop = 1000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
