@@ -204,6 +204,7 @@ bool survives_stretching(Rule rule) {
     case Rule::unit:
     case Rule::pipe:
     case Rule::memory:
+    case Rule::placement:
     case Rule::registers:
     case Rule::width:
     case Rule::load_group:

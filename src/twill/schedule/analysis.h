@@ -10,7 +10,6 @@
 /// nothing under "well-formed"). Nothing here decides whether it is right.
 namespace twill::schedule {
 
-using problem::MemoryId;
 using problem::PipeId;
 using problem::UnitId;
 
