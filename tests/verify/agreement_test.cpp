@@ -367,6 +367,51 @@ RC_GTEST_PROP(Agreement, WithTheCycleByCycleSimulator, ()) {
   RC_ASSERT(facts_of(problem, schedule) == CycleByCycle(problem, schedule).broken());
 }
 
+/// Values that live for a while, some of them updated in place, in little memory.
+Drawn random_values() {
+  Drawn drawn;
+  drawn.memory("M", between(4, 8));
+  drawn.group("G");
+  const int values = between(2, 3);
+  for (int i = 0; i < values; ++i) {
+    const OpId op = drawn.op("v" + std::to_string(i));
+    drawn[op].footprint.push_back({MemoryId(0), between(1, 4)});
+  }
+  for (int i = 0; i < values; ++i) {
+    const OpId op(static_cast<std::size_t>(i));
+    drawn.edge(op, op, 0, 1).read_hold = 0;  // for as long as the next one takes
+    drawn.parts.dependences.back().in_place = chance(50);
+    if (chance(40)) drawn.parts.dependences.pop_back();
+    const OpId reader = drawn.op("r" + std::to_string(i));
+    drawn.edge(op, reader, 0).read_hold = between(0, 6);
+  }
+  if (chance(30)) drawn.edge(OpId(0), OpId(1), 0).in_place = true;
+  return drawn;
+}
+
+// The same where addresses are scarce: whether there are any is found out by trying all.
+RC_GTEST_PROP(Agreement, OnAddresses, ()) {
+  static int found = 0;
+  static int none = 0;
+  const Problem problem = random_values().problem();
+  std::vector<At> ops;
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) ops.push_back({between(0, 9)});
+  Schedule schedule = issued(between(3, 9), ops);
+  Amount sizes = 0;
+  for (const schedule::Buffer& it : schedule::buffers_of(problem, schedule)) {
+    sizes += it.depth * it.amount;
+  }
+  const Facts facts = facts_of(problem, schedule);
+  RC_ASSERT(facts == CycleByCycle(problem, schedule).broken());
+  const auto broken = [&](const char* rule) {
+    return std::any_of(facts.begin(), facts.end(),
+                       [&](const Fact& it) { return std::get<0>(it) == rule; });
+  };
+  if (broken("memory") || sizes <= problem.memories()[0].capacity) return;
+  ++(broken("placement") ? none : found);
+  RC_ASSERT(found + none < 200 || (found > 20 && none > 20));
+}
+
 // ---- feasible schedules ----
 
 /// A random problem with a schedule that follows a random order, capacities exactly what it needs.

@@ -116,7 +116,7 @@ class Layout {
       offsets_[i] = 0;
     }
     looks_ = 0;
-    return place_rest(rest, {});
+    return place_rest(rest, {-1, 0, 0});
   }
 
   /// `offsets_` of the rest are where they would begin now.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -12,8 +11,8 @@
 namespace twill::verify {
 namespace {
 
-/// Steps of the search for addresses that nobody gave; beyond it none are found.
-constexpr int kMostSteps = 200'000;
+/// Buffers that the search for addresses that nobody gave may look at; beyond it none are found.
+constexpr std::int64_t kMostLooks = 10'000'000;
 
 /// What lies at one range of addresses: a value, or all that in-place dependences tie together.
 struct Item {
@@ -74,10 +73,10 @@ class Placing {
       Amount& largest = items_[found->second].amount;
       largest = std::max(largest, amounts[edge.from.index()]);
     }
-    meet_.assign(items_.size() * items_.size(), kNever);
+    meet_.assign(items_.size() * items_.size(), false);
   }
 
-  Cycles& meet(std::size_t a, std::size_t b) { return meet_[a * items_.size() + b]; }
+  bool meet(std::size_t a, std::size_t b) const { return meet_[a * items_.size() + b]; }
 
   /// Runs through one interval of the steady state: how many copies live in it, and who together.
   void watch_steady_state() {
@@ -96,17 +95,35 @@ class Placing {
       sum += begins ? run_.amounts[op] : -run_.amounts[op];
       if (!begins || cycle < run_.steady) continue;
       fullest_ = std::max(fullest_, sum);
-      look_around(item_of_[op.index()], cycle);
+      item.copies = std::max(item.copies, item.alive);
+      look_around(item_of_[op.index()]);
     }
   }
 
-  /// One more copy of the item lives from this cycle on.
-  void look_around(std::size_t began, Cycles cycle) {
-    items_[began].copies = std::max(items_[began].copies, items_[began].alive);
+  /// One more copy of the item lives from now on.
+  void look_around(std::size_t began) {
     for (std::size_t other = 0; other < items_.size(); ++other) {
-      if (other == began || items_[other].alive == 0 || meet(began, other) != kNever) continue;
-      meet(began, other) = meet(other, began) = cycle;
+      if (other == began || items_[other].alive == 0) continue;
+      meet_[began * items_.size() + other] = meet_[other * items_.size() + began] = true;
     }
+  }
+
+  /// The first cycle of the steady state in which both live.
+  Cycles meeting(std::size_t a, std::size_t b) const {
+    std::vector<Span> of_a;
+    std::vector<Span> of_b;
+    for (const Span& life : run_.instances) {
+      if (item_of_[life.op.index()] == a) of_a.push_back(life);
+      if (item_of_[life.op.index()] == b) of_b.push_back(life);
+    }
+    Cycles first = run_.steady + subject_.interval();
+    for (const Span& one : of_a) {
+      for (const Span& other : of_b) {
+        const Cycles begin = std::max({one.begin, other.begin, run_.steady});
+        if (begin < std::min(one.end, other.end)) first = std::min(first, begin);
+      }
+    }
+    return first;
   }
 
   std::string names(const Item& item) const {
@@ -118,9 +135,9 @@ class Placing {
     return fmt::format("{} ({} x {}) from {} to {}", names(item), item.copies, item.amount,
                        item.offset, item.end());
   }
-  void complain(std::vector<OpId> ops, Cycles cycle, Amount value, Amount limit,
+  bool complain(std::vector<OpId> ops, Cycles cycle, Amount value, Amount limit,
                 const std::string& what) {
-    findings_.add({"placement", std::move(ops), cycle, value, limit, "placement: " + what});
+    return findings_.add({"placement", std::move(ops), cycle, value, limit, "placement: " + what});
   }
 
   /// False if a value has no offset, or two values of a buffer differ.
@@ -158,54 +175,55 @@ class Placing {
       }
       for (std::size_t b = a + 1; b < items_.size(); ++b) {
         const Item& other = items_[b];
-        if (meet(a, b) == kNever || item.end() <= other.offset || other.end() <= item.offset)
-          continue;
-        complain({item.values.front(), other.values.front()}, meet(a, b), item.offset, other.offset,
-                 fmt::format("in memory {}, {} shares addresses with {}, and both live at cycle {}",
-                             memory(), range(item), range(other), meet(a, b)));
+        if (!meet(a, b) || item.end() <= other.offset || other.end() <= item.offset) continue;
+        const Cycles cycle = meeting(a, b);
+        const bool more = complain(
+            {item.values.front(), other.values.front()}, cycle, item.offset, other.offset,
+            fmt::format("in memory {}, {} shares addresses with {}, and both live at cycle {}",
+                        memory(), range(item), range(other), cycle));
+        if (!more) return;
       }
     }
   }
 
-  /// Where the item would begin on top of all placed ones that it meets.
-  Amount lowest(std::size_t item) {
-    Amount offset = 0;
-    for (const std::size_t other : placed_) {
-      if (meet(item, other) != kNever) offset = std::max(offset, items_[other].end());
-    }
-    return offset;
-  }
+  using Choice = std::tuple<Amount, Amount, std::size_t>;  // offset, size (negative), item
 
   /// Addresses for the rest, by rising offsets (the larger first), each on top of what it meets:
-  /// pushed down as far as it goes, any placement is one of these.
-  bool place_rest() {
-    if (placed_.size() == items_.size()) return true;
-    if (++steps_ > kMostSteps) return false;
-    std::set<Choice> choices;
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (std::find(placed_.begin(), placed_.end(), i) != placed_.end()) continue;
-      const Amount offset = lowest(i);
-      if (offset + items_[i].size() > capacity()) return false;
-      choices.emplace(offset, -items_[i].size(), i);
+  /// pushed down as far as it goes, any placement is one of these. The offsets of the rest are
+  /// where they would begin now.
+  bool place_rest(const std::vector<std::size_t>& rest, const Choice& last) {
+    std::vector<Choice> choices;
+    for (const std::size_t i : rest) {
+      if (items_[i].end() > capacity()) return false;
+      choices.emplace_back(items_[i].offset, -items_[i].size(), i);
     }
+    std::sort(choices.begin(), choices.end());
     for (const Choice& choice : choices) {
-      if (!placed_.empty() && choice < choice_of(placed_.back())) continue;
-      const std::size_t item = std::get<std::size_t>(choice);
-      items_[item].offset = std::get<0>(choice);
-      placed_.push_back(item);
-      if (place_rest()) return true;
-      placed_.pop_back();
+      if (choice < last) continue;
+      looks_ += static_cast<std::int64_t>(rest.size());
+      if (looks_ > kMostLooks) return false;
+      const std::size_t placed = std::get<2>(choice);
+      std::vector<std::size_t> others;
+      std::vector<Amount> before;
+      for (const std::size_t i : rest) {
+        before.push_back(items_[i].offset);
+        if (i == placed) continue;
+        others.push_back(i);
+        if (meet(i, placed)) items_[i].offset = std::max(items_[i].offset, items_[placed].end());
+      }
+      if (others.empty() || place_rest(others, choice)) return true;
+      for (std::size_t i = 0; i < rest.size(); ++i) items_[rest[i]].offset = before[i];
     }
     return false;
   }
 
-  using Choice = std::tuple<Amount, Amount, std::size_t>;  // offset, size (negative), item
-  Choice choice_of(std::size_t item) const {
-    return {items_[item].offset, -items_[item].size(), item};
-  }
-
   void search() {
-    if (place_rest()) return;
+    Amount total = 0;
+    for (const Item& item : items_) total += item.size();
+    if (total <= capacity()) return;  // one beside the other
+    std::vector<std::size_t> all(items_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (place_rest(all, {-1, 0, 0})) return;
     std::string who;
     std::vector<OpId> ops;
     for (const Item& item : items_) {
@@ -215,11 +233,9 @@ class Placing {
     }
     complain(std::move(ops), 0, fullest_, capacity(),
              fmt::format("{} for the values in memory {}, which has {}: {}",
-                         steps_ > kMostSteps ? "no addresses were found" : "there are no addresses",
+                         looks_ > kMostLooks ? "no addresses were found" : "there are no addresses",
                          memory(), capacity(), who));
   }
-
-  static constexpr Cycles kNever = -1;
 
   const Subject& subject_;
   const problem::MemoryId id_;
@@ -227,10 +243,9 @@ class Placing {
   Findings& findings_;
   std::vector<Item> items_;
   std::vector<std::size_t> item_of_;  // by OpId
-  std::vector<Cycles> meet_;          // by two items: a cycle in which both live
+  std::vector<bool> meet_;            // by two items: both live in some cycle
   Amount fullest_ = 0;
-  std::vector<std::size_t> placed_;
-  int steps_ = 0;
+  std::int64_t looks_ = 0;
 };
 
 }  // namespace
