@@ -149,8 +149,9 @@ TEST(Certificates, OfRandomProblemsWithTightMemories) {
     solve_test::Size size;
     size.ops = 3 + round % 4;
     size.groups = 1 + round % 2;
-    const Problem problem =
+    Problem problem =
         solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
+    if (round % 3 == 2) problem = solve_test::with_hand_offs(random, problem);
     const auto proven = prove(problem, {});
     ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
                                     << schedule::print_loop(schedule::loop_text_of(problem));
