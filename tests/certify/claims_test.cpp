@@ -140,6 +140,37 @@ TEST(Certificates, OfRandomProblemsWithRegisterBudgets) {
   EXPECT_GT(with_steps, 10);
 }
 
+// Protects: proofs that speak of addresses are accepted.
+TEST(Certificates, OfRandomProblemsWithTightMemories) {
+  std::mt19937 random(24);
+  std::map<Verdict, int> verdicts;
+  int with_addresses = 0;
+  for (int round = 0; round < solve_test::rounds(600); ++round) {
+    solve_test::Size size;
+    size.ops = 3 + round % 4;
+    size.groups = 1 + round % 2;
+    Problem problem =
+        solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
+    if (round % 3 == 2) problem = solve_test::with_hand_offs(random, problem);
+    const auto proven = prove(problem, {});
+    ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
+                                    << schedule::print_loop(schedule::loop_text_of(problem));
+    const Files files = certify::print_certificate(proven->certificate);
+    const certify::Checked result = checked(files);
+    ASSERT_FALSE(HasFailure()) << schedule::print_loop(schedule::loop_text_of(problem));
+    EXPECT_EQ(result.verdict, proven->answer.verdict);
+    ++verdicts[result.verdict];
+    for (const auto& [name, text] : files) {
+      if (text.find("\nv above ") != std::string::npos) ++with_addresses;
+    }
+  }
+  std::printf("certificates: of %d loops with tight memories, %d proofs speak of addresses\n",
+              solve_test::rounds(600), with_addresses);
+  EXPECT_GT(verdicts[Verdict::optimal], 200);
+  EXPECT_GT(verdicts[Verdict::infeasible], 20);
+  EXPECT_GT(with_addresses, 10);
+}
+
 // Protects: the reasons for which a loop has no schedule at any interval, each by itself.
 TEST(Certificates, OfLoopsWithoutSchedule) {
   const std::map<std::string, std::string> reasons = {

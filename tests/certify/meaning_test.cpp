@@ -41,6 +41,7 @@ class Truth {
       slots_.push_back(slot);
       stages_.push_back((issue - slot) / ii_);
     }
+    lay_out();
   }
 
   bool of(const Predicate& it) const {
@@ -89,6 +90,14 @@ class Truth {
         return crosses(it.first, it.second);
       case Kind::steps:
         return steps(it.first) >= number;
+      case Kind::deep:
+        return depths_[tied(it.first)] >= number;
+      case Kind::shorter:
+        return depths_[tied(it.first)] * size_of(tied(it.first)) < number;
+      case Kind::above: {
+        const std::size_t other = tied(it.second);
+        return offsets_[tied(it.first)] >= offsets_[other] + depths_[other] * size_of(other);
+      }
       case Kind::groups:
         return groups() <= number;
       case Kind::crossings:
@@ -194,6 +203,76 @@ class Truth {
     return steps;
   }
 
+  std::int64_t amount(std::size_t op) const {
+    const auto& all = problem_.ops()[op].footprint;
+    return all.empty() ? 0 : all.front().amount;
+  }
+
+  /// The first op tied to this one by in-place dependences in the memory.
+  std::size_t tied(std::size_t op) const {
+    std::set<std::size_t> all = {op};
+    for (std::size_t times = 0; times < problem_.ops().size(); ++times) {
+      for (const auto& it : problem_.dependences()) {
+        const std::set<std::size_t> ends = {it.from.index(), it.to.index()};
+        if (!it.in_place || amount(*ends.begin()) == 0 || amount(*ends.rbegin()) == 0) continue;
+        if (all.contains(*ends.begin()) || all.contains(*ends.rbegin())) {
+          all.insert(ends.begin(), ends.end());
+        }
+      }
+    }
+    return *all.begin();
+  }
+
+  /// Of one copy: the largest that somebody reads.
+  std::int64_t size_of(std::size_t first) const {
+    std::int64_t size = 0;
+    for (const auto& it : problem_.dependences()) {
+      if (it.carries_value && tied(it.from.index()) == first) {
+        size = std::max(size, amount(it.from.index()));
+      }
+    }
+    return size;
+  }
+
+  /// Depths, and the offsets of the schedule; if it has none, the first there are.
+  void lay_out() {
+    const std::size_t n = schedule_.ops.size();
+    if (problem_.memories().empty()) return;
+    depths_.assign(n, 0);
+    offsets_.assign(n, 0);
+    together_.assign(n, std::vector<bool>(n, false));
+    for (Cycles now = 0; now < ii_; ++now) {
+      std::vector<std::int64_t> alive(n, 0);
+      for (std::size_t op = 0; op < n; ++op) {
+        if (amount(op) > 0) alive[tied(op)] += copies_at(op, now);
+      }
+      for (std::size_t a = 0; a < n; ++a) {
+        depths_[a] = std::max(depths_[a], alive[a]);
+        for (std::size_t b = 0; b < n; ++b) {
+          if (a != b && alive[a] > 0 && alive[b] > 0) together_[a][b] = true;
+        }
+      }
+    }
+    for (const auto& it : schedule_.addresses) offsets_[tied(it.value.index())] = it.offset;
+    if (!schedule_.addresses.empty() || !problem_.in_force(problem::Rule::placement)) return;
+    ASSERT_TRUE(place(0));
+  }
+
+  bool place(std::size_t op) {
+    if (op == offsets_.size()) return true;
+    const std::int64_t length = depths_[op] * size_of(op);
+    for (offsets_[op] = 0; offsets_[op] + length <= problem_.memories()[0].capacity;
+         ++offsets_[op]) {
+      bool apart = true;
+      for (std::size_t b = 0; b < op; ++b) {
+        const std::int64_t end = offsets_[b] + depths_[b] * size_of(b);
+        apart &= !together_[op][b] || offsets_[op] >= end || offsets_[op] + length <= offsets_[b];
+      }
+      if (apart && place(op + 1)) return true;
+    }
+    return false;
+  }
+
   std::int64_t groups() const {
     std::set<std::size_t> used;
     for (std::size_t op = 0; op < schedule_.ops.size(); ++op) used.insert(group(op));
@@ -212,6 +291,9 @@ class Truth {
   const Schedule& schedule_;
   const Subject& subject_;
   Cycles ii_;
+  std::vector<std::int64_t> depths_;  ///< by the first op of a buffer
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::vector<bool>> together_;
   std::vector<Cycles> slots_;
   std::vector<Cycles> stages_;
 };
@@ -333,6 +415,13 @@ void name_everything(Constraints& constraints, const Problem& problem, const Sub
       }
     }
   }
+  for (std::size_t a = 0; a < n && !problem.memories().empty(); ++a) {
+    for (std::int64_t number = 1; number <= 9; ++number) {
+      constraints.literal({Kind::deep, a, 0, number});
+      constraints.literal({Kind::shorter, a, 0, number});
+    }
+    for (std::size_t b = 0; b < n; ++b) constraints.literal({Kind::above, a, b, 0});
+  }
   for (std::int64_t limit = 0; limit <= 4; ++limit) {
     constraints.literal({Kind::groups, 0, 0, limit});
     constraints.literal({Kind::crossings, 0, 0, limit});
@@ -346,6 +435,7 @@ std::vector<Predicate> all_sums(const Problem& problem) {
   for (std::size_t op = 0; op < problem.ops().size(); ++op) {
     for (std::size_t m = 0; m < problem.memories().size(); ++m) {
       sums.push_back({Kind::memory, m, op, 0});
+      sums.push_back({Kind::depth, op, m, 0});
     }
     sums.push_back({Kind::registers, op, 0, 0});
   }
@@ -376,13 +466,22 @@ void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt199
   ASSERT_FALSE(constraints.nothing_fits()) << in_words(problem, right);
   name_everything(constraints, problem, subject);
   const Truth truth(problem, right, subject);
+  const Facts facts = facts_of(problem);
+  const auto is_atom = [&](const Predicate& it) {
+    if (it.kind == Kind::slot || it.kind == Kind::stage) return true;
+    if (it.kind == Kind::shorter) return facts.buffer_of(it.first, 0) != nullptr;
+    if (it.kind != Kind::above) return false;
+    const auto* const buffer = facts.buffer_of(it.first, 0);
+    const auto* const other = facts.buffer_of(it.second, 0);
+    return buffer != nullptr && other != nullptr && buffer != other;
+  };
   std::vector<Literal> assignment;
   std::vector<Literal> atoms;
   for (std::size_t i = 0; i < constraints.predicates().size(); ++i) {
     const Predicate& it = constraints.predicates()[i];
     const auto positive = static_cast<Literal>(2 * (i + 1));
     assignment.push_back(truth.of(it) ? positive : negation(positive));
-    if (it.kind == Kind::slot || it.kind == Kind::stage) atoms.push_back(assignment.back());
+    if (is_atom(it)) atoms.push_back(assignment.back());
   }
   ASSERT_EQ(clauses.variable_count(), assignment.size() + 1);
   ASSERT_FALSE(constraints.close_circuit(atoms)) << in_words(problem, right);
@@ -474,6 +573,32 @@ TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
   }
   report(schedules);
   EXPECT_GT(schedules, 900);
+}
+
+// The same where values need addresses, those of the search or the first that are found.
+TEST(Meaning, SchedulesWithAddressesAreAllowed) {
+  std::mt19937 random(15);
+  int schedules = 0;
+  for (int round = 0; round < solve_test::rounds(400); ++round) {
+    solve_test::Size size;
+    size.ops = 2 + round % 4;
+    size.groups = 1 + round % 2;
+    const Problem problem =
+        solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
+    const schedule::Answer answer = solve::solve(problem);
+    if (!answer.schedule) continue;
+    Schedule schedule = *answer.schedule;
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      if (verify::verify(problem, schedule)) {
+        expect_allowed(problem, schedule, random);
+        if (HasFatalFailure() || HasNonfatalFailure()) return;
+        ++schedules;
+      }
+      schedule = attempt == 0 ? stretched(schedule) : drawn(problem, random);
+    }
+  }
+  report(schedules);
+  EXPECT_GT(schedules, 500);
 }
 
 /// A value that goes around the loop in registers, with hardly more room than it needs, and readers

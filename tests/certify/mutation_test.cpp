@@ -249,30 +249,48 @@ Problem loop_with_register_budget() {
       "op c issue 0 latency 0\nop d issue 0 latency 0\na -> c delay 8\nb -> d delay 8\n");
 }
 
+/// 10 cycles if sums of what lives were enough.
+Problem loop_with_placement() {
+  return problem_of(
+      "loop x\nunit U\nmemory M capacity 6\ngroup G\nop a on U for 10 latency 12 issue 0 "
+      "occupies M 3\nop b issue 0 latency 4 occupies M 3\nop c issue 0\na -> b\nb -> c\n");
+}
+
 std::vector<Problem> subjects() {
   return {bundled("fig1"),      bundled("gemm"),       bundled("fwd_h1"),
           bundled("fwd_h1big"), bundled("fwd_b1"),     infeasible_loop(),
-          loop_with_ways(),     loop_with_hand_offs(), loop_with_register_budget()};
+          loop_with_ways(),     loop_with_hand_offs(), loop_with_register_budget(),
+          loop_with_placement()};
+}
+
+/// The certificate is about another loop, and its proof not one of that.
+void expect_refused_if(Files files, const std::string& from, const std::string& to) {
+  std::string& loop = files.at("problem.loop");
+  ASSERT_NE(loop.find(from), std::string::npos);
+  loop.replace(loop.find(from), from.size(), to);
+  const auto read = schedule::parse_loop(loop, "problem.loop");
+  ASSERT_TRUE(read.has_value());
+  std::string& claims = files.at("claims");
+  const std::size_t hash = claims.find("problem x ") + 10;
+  claims.replace(hash, 64, schedule::problem_hash(read->problem));
+  const auto checked = certify::check_files(files);
+  ASSERT_TRUE(checked.has_value());
+  ASSERT_TRUE(checked->rejection.has_value());
+  EXPECT_EQ(checked->rejection->file, "interval.proof");
 }
 
 // The proof of the loop with a budget adds up its steps; without that there would be none.
 TEST(Mutants, OfRegisterBudgetsMeetProofsThatNeedThem) {
   const Files files = files_of(loop_with_register_budget());
   EXPECT_NE(files.at("interval.proof").find("\no register-budget G"), std::string::npos);
-  Files looser = files;
-  std::string& loop = looser.at("problem.loop");
-  const std::string from = "register-budget 14";
-  ASSERT_NE(loop.find(from), std::string::npos);
-  loop.replace(loop.find(from), from.size(), "register-budget 16");
-  const auto read = schedule::parse_loop(loop, "problem.loop");
-  ASSERT_TRUE(read.has_value());
-  std::string& claims = looser.at("claims");
-  const std::size_t hash = claims.find("problem x ") + 10;
-  claims.replace(hash, 64, schedule::problem_hash(read->problem));
-  const auto checked = certify::check_files(looser);
-  ASSERT_TRUE(checked.has_value());
-  ASSERT_TRUE(checked->rejection.has_value());
-  EXPECT_EQ(checked->rejection->file, "interval.proof");
+  expect_refused_if(files, "register-budget 14", "register-budget 16");
+}
+
+// The same of a loop whose proof speaks of addresses: with more room it proves nothing.
+TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
+  const Files files = files_of(loop_with_placement());
+  EXPECT_NE(files.at("interval.proof").find("\nv above "), std::string::npos);
+  expect_refused_if(files, "memory M capacity 6", "memory M capacity 9");
 }
 
 // One change, anywhere in the files.
@@ -367,8 +385,8 @@ TEST(Forgeries, AreRejectedWithTheReason) {
   EXPECT_EQ(rejection("fwd_h1", "claims", "at-least interval 1262", "at-least interval 1261"),
             "interval.proof: the proof is about an interval of 1261, the claim needs 1260");
   EXPECT_EQ(rejection("fwd_h1", "claims", "rules dependence", "rules"),
-            "claims: the rules in force are dependence unit pipe memory registers width load-group "
-            "blocking minimum-groups");
+            "claims: the rules in force are dependence unit pipe memory placement registers width "
+            "load-group blocking minimum-groups");
   EXPECT_EQ(rejection("fwd_h1", "interval.proof", "interval 1261", "interval 1262"),
             "interval.proof: the proof is about an interval of 1262, the claim needs 1261");
   EXPECT_EQ(rejection("fwd_h1", "length.proof", "refute length 2459", "refute length 2458"),

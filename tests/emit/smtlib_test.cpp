@@ -138,6 +138,7 @@ TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
     Problem problem = solve_test::random_problem(random, size_of(round));
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 4 == 2) problem = solve_test::with_register_budget(own, problem);
+    if (round % 4 == 1) problem = solve_test::with_tight_memory(own, problem);
     SCOPED_TRACE(
         fmt::format("round {}\n{}", round, schedule::print_loop(schedule::loop_text_of(problem))));
     compare(problem, compared);

@@ -143,6 +143,7 @@ TEST(Members, DroppingOneNeverHurts) {
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 3 == 0) problem = with_hand_offs(random, problem);
     if (round % 3 == 1) problem = with_register_budget(own, problem);
+    if (round % 3 == 2) problem = solve_test::with_tight_memory(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Cycles whole = least(problem);
     const std::vector<Member> members = members_of(problem);

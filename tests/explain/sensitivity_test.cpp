@@ -100,6 +100,7 @@ TEST(Sensitivity, HoldsWhenSolvedAgain) {
     Problem problem = random_problem(random, {.ops = 3 + round % 3, .groups = 1 + round % 2});
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 4 == 3) problem = solve_test::with_register_budget(own, problem);
+    if (round % 4 == 1) problem = solve_test::with_tight_memory(own, problem);
     helps += expect_true(problem);
   }
   EXPECT_GT(helps, 100U);

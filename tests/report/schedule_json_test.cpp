@@ -17,11 +17,11 @@ group WG0 registers 10
 op load warps 1 occupies SMEM 10 issue 1 latency 7 async streaming
 op mul on TC for 4 registers 3
 op add registers 2 issue 1 latency 1
-load -> mul blocking
+load -> mul blocking read-hold 3
 mul -> add
 add -> add distance 1
 schedule interval 5
-  load at 0 in VL
+  load at 0 in VL offset SMEM 90
   mul at 0 in WG0
   add at 4 in WG0
 )";
@@ -74,6 +74,8 @@ TEST(ScheduleJson, RefusesWhatItCannotTrust) {
       {replaced(good, "\"group\": \"WG0\"", "\"group\": \"nobody\""), "unknown group 'nobody'"},
       {replaced(good, "\"name\": \"mul\"", "\"name\": \"load\""), "second time"},
       {replaced(good, "\"issue_cycle\": 4", "\"issue_cycle\": 4.5"), "not an integer"},
+      {replaced(good, "\"offset\": 90", "\"offset\": \"90\""), "not an integer"},
+      {replaced(good, "\"value\": \"load\"", "\"value\": \"store\""), "unknown op 'store'"},
       {replaced(good, "\"initiation_interval\": 5", "\"initiation_interval\": null"),
        "no schedule"},
   };

@@ -208,6 +208,10 @@ Schedule any_schedule(const problem::Problem& problem) {
   for (const problem::Op& op : problem.ops()) {
     schedule.ops.push_back({any(0, 200), GroupId(any_index(problem.groups().size())),
                             static_cast<int>(any_index(op.ways.size()))});
+    for (const problem::Footprint& it : op.footprint) {
+      const OpId id(schedule.ops.size() - 1);
+      if (any_flag()) schedule.addresses.push_back({id, it.memory, any(0, 99)});
+    }
   }
   return schedule;
 }

@@ -177,12 +177,63 @@ TEST(Differential, AgreesWithZ3OnRegisterBudgets) {
     const Answer without = solve(*problem::pose(std::move(parts)));
     if (without.schedule && !verify::verify(problem, *without.schedule)) ++decisive;
   }
-    std::printf("differential: without its budget, %d of them have a schedule that breaks it\n",
+  std::printf("differential: without its budget, %d of them have a schedule that breaks it\n",
               decisive);
   EXPECT_GT(compared.infeasible, 5);
   EXPECT_GT(compared.above_bound, 5);
   EXPECT_GT(decisive, 20);
   EXPECT_LT(compared.unknown, solve_test::rounds(30));
+}
+
+bool shares_addresses(const Schedule& schedule) {
+  const auto& all = schedule.addresses;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].offset == all[i - 1].offset) return true;
+  }
+  return false;
+}
+
+/// Whether the best schedule without the rule `placement` breaks it, so that the rule decides.
+bool placement_decides(const Problem& problem) {
+  problem::Parts parts = problem.parts();
+  parts.relaxed.push_back(problem::Rule::placement);
+  std::sort(parts.relaxed.begin(), parts.relaxed.end());
+  const Answer without = solve(*problem::pose(std::move(parts)));
+  if (!without.schedule) return false;
+  Schedule schedule = *without.schedule;
+  return !verify::verify(problem, schedule);
+}
+
+// Protects: the same where values of unequal sizes need addresses in a tight memory, and that it is
+// the addresses that decide, not the sums: for the schedule found, and for the interval.
+TEST(Differential, AgreesWithZ3OnPlacement) {
+  std::mt19937 random(23);
+  Compared compared;
+  int decisive = 0;
+  int sharing = 0;
+  for (int round = 0; round < solve_test::rounds(150); ++round) {
+    solve_test::Size size;
+    size.ops = 3 + round % 3;
+    size.groups = 1 + round % 2;
+    if (round % 3 == 2) size.ops = 3;
+    Problem problem =
+        solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
+    if (round % 3 == 2) problem = solve_test::with_hand_offs(random, problem);
+    SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
+    compare_with_z3(problem, compared);
+    if (placement_decides(problem)) ++decisive;
+    const Answer answer = solve(problem);
+    if (answer.schedule && shares_addresses(*answer.schedule)) ++sharing;
+  }
+  std::printf(
+      "differential: %d with an II above every bound; %d where offsets decide, %d where values "
+      "share "
+      "them; Z3 refutes %d times, does not know %d times\n",
+      compared.above_bound, decisive, sharing, compared.refuted, compared.unknown);
+  EXPECT_GT(compared.above_bound, 8);
+  EXPECT_GT(decisive, 5);
+  EXPECT_GT(sharing, 3);
+  EXPECT_LT(compared.unknown, solve_test::rounds(60));
 }
 
 /// Calls `use` with every schedule of the given II whose issue cycles are below `horizon`.
@@ -218,6 +269,7 @@ TEST(Differential, AgreesWithTryingEverything) {
     Problem problem = solve_test::random_problem(random, size);
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 3 == 0) problem = solve_test::with_register_budget(own, problem);
+    if (round % 3 == 1) problem = solve_test::with_tight_memory(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Answer answer = solve(problem);
     const Cycles horizon = 6;

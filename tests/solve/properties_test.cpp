@@ -10,8 +10,10 @@
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
+#include "twill/schedule/analysis.h"
 #include "twill/solve/encode.h"
 #include "twill/solve/instance.h"
+#include "twill/solve/place.h"
 #include "twill/solve/proof.h"
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
@@ -39,7 +41,8 @@ bool feasible_at(const Problem& problem, Cycles ii) {
   const Instance instance = instance_of(problem);
   if (ii < load_bound(instance)) return false;
   Budget budget(~std::uint64_t{0}, ~std::size_t{0});
-  Encoding encoding(instance, find_sub_tiles(problem), ii, 1024, ~std::size_t{0}, nullptr, "");
+  Encoding encoding(instance, find_sub_tiles(problem), ii, 1024, ~std::size_t{0}, nullptr, "",
+                    true);
   return encoding.solve(kTrue, budget, {}) == Outcome::satisfied;
 }
 
@@ -49,7 +52,9 @@ TEST(Properties, FeasibilityIsMonotoneInInterval) {
   std::mt19937 random(21);
   int intervals = 0;
   for (int round = 0; round < rounds(300); ++round) {
-    const Problem problem = random_problem(random, {.ops = 3 + round % 4, .groups = 2});
+    Problem problem = random_problem(random, {.ops = 3 + round % 4, .groups = 2});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 3 == 1) problem = solve_test::with_tight_memory(own, problem);
     SCOPED_TRACE(trace(round, problem));
     bool before = false;
     for (Cycles ii = 1; ii <= 12; ++ii, ++intervals) {
@@ -281,16 +286,18 @@ TEST(Properties, ProofsOfRandomProblemsCheck) {
 }
 
 // Protects: whatever solves the inequalities of a schedule's structure keeps all rules, at its own
-// II and at the least one.
+// II and at the least one, and with the same offsets.
 TEST(Properties, StructureKeepsTheRules) {
   std::mt19937 random(29);
   int tightened_further = 0;
   for (int round = 0; round < 200; ++round) {
-    const Problem problem = random_problem(random, {.ops = 6, .groups = 2, .cycles = 5});
+    Problem problem = random_problem(random, {.ops = 6, .groups = 2, .cycles = 5});
+    std::mt19937 own(static_cast<unsigned>(round));
+    if (round % 2 == 1) problem = solve_test::with_tight_memory(own, problem);
     const Instance instance = instance_of(problem);
     Budget budget(~std::uint64_t{0}, ~std::size_t{0});
     const Cycles ii = decisive_interval(instance);
-    Encoding encoding(instance, {}, ii, 64, ~std::size_t{0}, nullptr, "");
+    Encoding encoding(instance, {}, ii, 64, ~std::size_t{0}, nullptr, "", true);
     if (encoding.solve(kTrue, budget, {}) != Outcome::satisfied) continue;
     SCOPED_TRACE(trace(round, problem));
     const schedule::Schedule loose = encoding.schedule();
@@ -307,6 +314,55 @@ TEST(Properties, StructureKeepsTheRules) {
     }
   }
   EXPECT_GT(tightened_further, 100);
+}
+
+/// Values that live at random cycles of an interval, and little more memory than they take at once.
+std::pair<Problem, schedule::Schedule> random_lives(std::mt19937& random) {
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  problem::Parts parts;
+  parts.name = "lives";
+  parts.groups = {{"G"}};
+  parts.memories = {{"M", 1000}};
+  schedule::Schedule schedule{12, {}};
+  const int count = pick(6, 8);
+  for (int i = 0; i < 2 * count; ++i) {
+    problem::Op op;
+    op.name = "op" + std::to_string(i);
+    op.ways.emplace_back();
+    if (i % 2 == 0) op.footprint = {{problem::MemoryId(0), pick(1, 6)}};
+    parts.ops.push_back(op);
+    const Cycles before = i % 2 == 0 ? 0 : schedule.ops.back().issue;
+    schedule.ops.push_back({i % 2 == 0 ? pick(0, 11) : before + pick(2, 9), {}, 0});
+    if (i % 2 == 0) continue;
+    problem::Dependence read;
+    read.from = problem::OpId(parts.ops.size() - 2);
+    read.to = problem::OpId(parts.ops.size() - 1);
+    parts.dependences.push_back(read);
+  }
+  const Problem roomy = *problem::pose(parts);
+  parts.memories.front().capacity = schedule::peak_memory(roomy, schedule)[0] + pick(0, 2);
+  return {*problem::pose(parts), schedule};
+}
+
+// Protects: a schedule gets offsets exactly if there are any, which the checker finds out by
+// itself; also where the largest first does not do.
+TEST(Properties, OffsetsAreFoundWhereThereAreAny) {
+  std::mt19937 random(31);
+  int found = 0;
+  int none = 0;
+  for (int round = 0; round < rounds(3000); ++round) {
+    const auto [problem, schedule] = random_lives(random);
+    SCOPED_TRACE(trace(round, problem));
+    const auto placed = with_addresses(instance_of(problem), schedule);
+    const auto checked = verify::verify(problem, placed ? *placed : schedule);
+    EXPECT_EQ(placed.has_value(), checked.has_value());
+    ++(placed ? found : none);
+  }
+  std::printf("properties: offsets for %d schedules, none for %d\n", found, none);
+  EXPECT_GT(found, rounds(500));
+  EXPECT_GT(none, rounds(200));
 }
 
 TEST(Symmetry, FindsTheSubTilesOfTheBundledLoops) {

@@ -25,8 +25,9 @@ class Maker {
     add_pool();
     for (int i = 0; i < size_.ops; ++i) add_op("op" + std::to_string(i));
     add_dependences();
-    for (int rule = 0; rule < kRuleCount; ++rule) {
-      if (pick(0, 5) == 0) parts_.relaxed.push_back(static_cast<Rule>(rule));
+    for (int rule = 0; rule < kRuleCount; ++rule) {  // `placement` goes with `memory`
+      const auto it = static_cast<Rule>(rule);
+      if (it != Rule::placement && pick(0, 5) == 0) parts_.relaxed.push_back(it);
     }
     parts_.minimum_compute_groups = pick(0, 4) == 0 ? 2 : 1;
     add_same_group();
@@ -174,6 +175,27 @@ Problem with_register_budget(std::mt19937& random, const Problem& problem) {
   return *std::move(posed);
 }
 
+Problem with_tight_memory(std::mt19937& random, const Problem& problem) {
+  Parts parts = problem.parts();
+  std::erase(parts.relaxed, Rule::memory);
+  std::erase(parts.relaxed, Rule::placement);
+  parts.memories.front().capacity = pick(random, 4, 10);
+  for (Op& op : parts.ops) {
+    op.registers = std::min(op.registers, 1);
+    op.footprint.clear();
+    if (pick(random, 0, 3) > 0) op.footprint.push_back({MemoryId(0), pick(random, 1, 4)});
+  }
+  for (Dependence& it : parts.dependences) {
+    it.in_place = it.carries_value && pick(random, 0, 5) == 0;
+    if (it.carries_value && !it.in_place && pick(random, 0, 1) == 0) {
+      it.read_hold = pick(random, 1, 5);
+    }
+  }
+  Result<Problem> posed = pose(std::move(parts));
+  if (!posed) ADD_FAILURE() << to_string(posed.error());
+  return *std::move(posed);
+}
+
 Problem shuffled(std::mt19937& random, const Problem& problem) {
   std::vector<std::size_t> place(problem.ops().size());
   std::iota(place.begin(), place.end(), std::size_t{0});
@@ -206,7 +228,12 @@ Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
         return d.from == it.value && d.to == OpId(r) && d.carries_value;
       };
       const auto& all = parts.dependences;
-      const bool fits = r != v && parts.ops[r].warps == parts.ops[v].warps &&
+      const auto one_buffer = [&](const Dependence& d) {  // in a memory: that is not handed over
+        return d.in_place && d.from == it.value && d.to == OpId(r) &&
+               !parts.ops[v].footprint.empty() && !parts.ops[r].footprint.empty();
+      };
+      const bool fits = r != v && std::none_of(all.begin(), all.end(), one_buffer) &&
+                        parts.ops[r].warps == parts.ops[v].warps &&
                         !parts.ops[r].variable_latency &&
                         std::count_if(all.begin(), all.end(), reads) == 1;
       if (fits && pick(random, 0, 3) > 0) readers.insert(r);

@@ -22,6 +22,10 @@ problem::Problem random_problem(std::mt19937& random, const Size& size);
 /// or plenty. With fewer than two groups there is none.
 problem::Problem with_register_budget(std::mt19937& random, const problem::Problem& problem);
 
+/// The same problem with a memory in force that is tight for values of unequal sizes, some of which
+/// lie in one place.
+problem::Problem with_tight_memory(std::mt19937& random, const problem::Problem& problem);
+
 /// The same problem, in which most values in registers that can be handed over are, by stores and
 /// loads with a little of everything; these come after its ops.
 problem::Problem with_hand_offs(std::mt19937& random, const problem::Problem& problem);

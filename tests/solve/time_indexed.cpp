@@ -231,6 +231,9 @@ class Encoder {
       live.push_back(takes ? lives(v) : std::vector<Literal>());
     }
     if (in_force(Rule::registers)) add_budgets();
+    for (std::size_t m = 0; in_force(Rule::placement) && m < problem_.memories().size(); ++m) {
+      add_placement(live, m);
+    }
     for (Cycles slot = 0; slot < ii_; ++slot) {
       for (std::size_t m = 0; m < problem_.memories().size(); ++m) add_memory(live, slot, m);
       for (std::size_t g = 0; g < group_count(); ++g) add_registers(live, slot, g);
@@ -250,6 +253,91 @@ class Encoder {
       }
     }
     cnf_.at_most(terms, static_cast<int>(problem_.memories()[memory].capacity));
+  }
+
+  /// The addresses that each buffer covers, one by one.
+  void add_placement(const std::vector<std::vector<Literal>>& live, std::size_t memory) {
+    const auto capacity = static_cast<int>(problem_.memories()[memory].capacity);
+    std::vector<int> amounts(count(), 0);
+    std::vector<std::size_t> first(count());
+    for (std::size_t v = 0; v < count(); ++v) {
+      first[v] = v;
+      for (const Footprint& it : op(v).footprint) {
+        if (it.memory.index() == memory) amounts[v] = static_cast<int>(it.amount);
+      }
+    }
+    for (std::size_t round = 0; round < count(); ++round) {
+      for (const Dependence& it : problem_.dependences()) {
+        std::size_t& a = first[it.from.index()];
+        std::size_t& b = first[it.to.index()];
+        if (it.in_place && amounts[it.from.index()] > 0 && amounts[it.to.index()] > 0) {
+          a = b = std::min(a, b);
+        }
+      }
+    }
+    std::vector<std::vector<Literal>> covers;               // by buffer, then address
+    std::vector<std::vector<std::vector<Literal>>> copies;  // by buffer, then slot
+    for (std::size_t b = 0; b < count(); ++b) {
+      int size = 0;
+      std::vector<std::vector<Literal>>& alive = copies.emplace_back(static_cast<std::size_t>(ii_));
+      for (std::size_t v = 0; v < count(); ++v) {
+        if (first[v] != b || amounts[v] == 0) continue;
+        const auto reads = [&](const Dependence& it) {
+          return it.from.index() == v && it.carries_value;
+        };
+        const auto all = problem_.dependences();
+        if (std::any_of(all.begin(), all.end(), reads)) size = std::max(size, amounts[v]);
+        for (std::size_t c = 0; c < live[v].size(); ++c) {
+          alive[c % static_cast<std::size_t>(ii_)].push_back(live[v][c]);
+        }
+      }
+      std::vector<Literal>& covered = covers.emplace_back();
+      if (size == 0) continue;
+      for (int x = 0; x < capacity; ++x) covered.push_back(cnf_.fresh());
+      cover(alive, size, covered);
+    }
+    for (std::size_t a = 0; a < count(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        if (covers[a].empty() || covers[b].empty()) continue;
+        const Literal meet = cnf_.fresh();
+        for (std::size_t slot = 0; slot < copies[a].size(); ++slot) {
+          for (const Literal one : copies[a][slot]) {
+            for (const Literal other : copies[b][slot]) cnf_.add({-one, -other, meet});
+          }
+        }
+        for (std::size_t x = 0; x < covers[a].size(); ++x) {
+          cnf_.add({-meet, -covers[a][x], -covers[b][x]});
+        }
+      }
+    }
+  }
+
+  /// It begins somewhere, and covers as many addresses from there as its copies need.
+  void cover(const std::vector<std::vector<Literal>>& alive, int size,
+             const std::vector<Literal>& covered) {
+    const int capacity = static_cast<int>(covered.size());
+    std::vector<Literal> begins(covered.size());
+    for (Literal& it : begins) it = cnf_.fresh();
+    cnf_.exactly_one(begins);
+    std::vector<Cnf::Term> lacking;
+    for (int depth = 1; depth * size <= capacity; ++depth) {
+      const Literal deep = cnf_.fresh();
+      lacking.push_back({-deep, 1});
+      for (int from = 0; from < capacity; ++from) {
+        for (int x = from; x < from + depth * size; ++x) {
+          Cnf::Clause it = {-deep, -begins[static_cast<std::size_t>(from)]};
+          if (x < capacity) it.push_back(covered[static_cast<std::size_t>(x)]);
+          cnf_.add(std::move(it));
+        }
+      }
+      if (depth == 1) continue;
+      cnf_.add({-deep, -lacking[lacking.size() - 2].literal});
+    }
+    for (const std::vector<Literal>& in_slot : alive) {
+      std::vector<Cnf::Term> terms = lacking;
+      for (const Literal it : in_slot) terms.push_back({it, 1});
+      cnf_.at_most(terms, static_cast<int>(lacking.size()));
+    }
   }
 
   void add_registers(const std::vector<std::vector<Literal>>& live, Cycles slot, std::size_t g) {

@@ -30,6 +30,7 @@ class Oracle {
     add_pairs();
     add_loads();
     add_storage();
+    if (problem_.in_force(Rule::placement)) add_placement();
     for (std::size_t i = 0; i < values.size(); ++i) {
       solver_.add(objective(problem_.objectives()[i]) == number(values[i]));
     }
@@ -236,6 +237,68 @@ class Oracle {
         if (!problem_.in_force(Rule::registers)) break;
         solver_.add(
             z3::implies(exists_[v] && group_[v] == static_cast<int>(h), fits(h, registers)));
+      }
+    }
+  }
+
+  std::int64_t footprint(std::size_t v) const {
+    const auto& all = problem_.ops()[v].footprint;
+    return all.empty() ? 0 : all.front().amount;
+  }
+
+  /// By op, the first op of the buffer in which its value lies.
+  std::vector<std::size_t> buffers() const {
+    std::vector<std::size_t> first(count());
+    for (std::size_t v = 0; v < count(); ++v) first[v] = v;
+    for (std::size_t round = 0; round < count(); ++round) {
+      for (const Dependence& it : problem_.dependences()) {
+        std::size_t& a = first[it.from.index()];
+        std::size_t& b = first[it.to.index()];
+        if (it.in_place && footprint(it.from.index()) > 0 && footprint(it.to.index()) > 0) {
+          a = b = std::min(a, b);
+        }
+      }
+    }
+    return first;
+  }
+
+  bool is_read(std::size_t v) const {
+    const auto all = problem_.dependences();
+    return std::any_of(all.begin(), all.end(), [&](const Dependence& it) {
+      return it.from.index() == v && it.carries_value;
+    });
+  }
+
+  /// Offsets and lengths, the rule `placement` word by word.
+  void add_placement() {
+    const std::vector<std::size_t> buffer = buffers();
+    std::vector<z3::expr> offset;
+    std::vector<z3::expr> depth;
+    std::vector<std::int64_t> size(count(), 0);
+    for (std::size_t v = 0; v < count(); ++v) {
+      offset.push_back(context_.int_const(("offset" + std::to_string(v)).c_str()));
+      depth.push_back(context_.int_const(("depth" + std::to_string(v)).c_str()));
+      if (is_read(v)) size[buffer[v]] = std::max(size[buffer[v]], footprint(v));
+    }
+    for (std::size_t a = 0; a < count(); ++a) {
+      if (size[a] == 0) continue;
+      const z3::expr end = offset[a] + number(size[a]) * depth[a];
+      solver_.add(offset[a] >= 0 && depth[a] >= 0);
+      solver_.add(end <= number(problem_.memories()[0].capacity));
+      for (std::size_t v = 0; v < count(); ++v) {
+        z3::expr alive = number(0);
+        for (std::size_t w = 0; w < count(); ++w) {
+          const bool counts = buffer[v] == a && buffer[w] == a && footprint(v) > 0;
+          if (counts && footprint(w) > 0) alive = alive + copies(w, v);
+        }
+        solver_.add(z3::implies(exists_[v], alive <= depth[a]));
+        for (std::size_t w = 0; w < count(); ++w) {
+          const std::size_t b = buffer[w];
+          if (buffer[v] != a || b == a || footprint(v) == 0 || footprint(w) == 0) continue;
+          const z3::expr meet = exists_[v] && copies(v, v) > 0 && copies(w, v) > 0;
+          solver_.add(z3::implies(
+              meet, end <= offset[b] || offset[b] + number(size[b]) * depth[b] <= offset[a]));
+        }
       }
     }
   }

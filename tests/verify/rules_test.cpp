@@ -241,6 +241,97 @@ TEST(Memory, WhatEndsMakesRoomForWhatBegins) {
   EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {5}, {11}})), Rules{"memory"});
 }
 
+/// Two copies of a (3 each) live from 0 to 2 and one from then on; b (3) lives from 4 to 8: never more
+/// than 6 at once, but b may lie on neither of the places of a.
+Drawn ring_and_value(Amount capacity) {
+  Drawn drawn;
+  drawn.group("G");
+  const MemoryId memory = drawn.memory("SMEM", capacity);
+  for (const char* name : {"a", "b", "read_a", "read_b"}) drawn.op(name);
+  for (const OpId op : {OpId(0), OpId(1)}) {
+    drawn[op].footprint.push_back({memory, 3});
+    drawn.edge(op, OpId(op.index() + 2), 0);
+  }
+  return drawn;
+}
+const std::vector<At> kRingAndValue = {{0}, {4}, {12}, {8}};
+
+TEST(Placement, EveryCopyHasAPlaceForGood) {
+  const Schedule schedule = issued(10, kRingAndValue);
+  EXPECT_EQ(broken(ring_and_value(10).problem(), schedule), Rules{});
+  EXPECT_EQ(broken(ring_and_value(9).problem(), schedule), Rules{});
+  EXPECT_EQ(complaint(ring_and_value(8).problem(), schedule),
+            "placement: there are no addresses for the values in memory SMEM, which has 8: a 2 x 3, "
+            "b 1 x 3");
+  EXPECT_EQ(broken(ring_and_value(6).problem(), schedule), Rules{"placement"});
+  EXPECT_EQ(broken(ring_and_value(5).problem(), schedule), Rules{"memory"});
+}
+
+TEST(Placement, WhatNeverLivesTogetherSharesAddresses) {
+  const Problem problem = ring_and_value(3).problem();
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {4}, {4}, {10}})), Rules{});
+  EXPECT_EQ(broken(problem, issued(10, {{0}, {4}, {4}, {11}})), Rules{"memory"});
+}
+
+TEST(Placement, OffsetsAreChecked) {
+  const Problem problem = ring_and_value(9).problem();
+  Schedule schedule = issued(10, kRingAndValue);
+  const auto put = [&](Amount a, Amount b) {
+    schedule.addresses = {{OpId(0), MemoryId(0), a}, {OpId(1), MemoryId(0), b}};
+  };
+  put(0, 6);
+  EXPECT_EQ(broken(problem, schedule), Rules{});
+  put(3, 0);
+  EXPECT_EQ(broken(problem, schedule), Rules{});
+  put(0, 5);
+  EXPECT_EQ(complaint(problem, schedule),
+            "placement: in memory SMEM, a (2 x 3) from 0 to 6 shares addresses with b (1 x 3) from 5 "
+            "to 8, and both live at cycle 14");
+  put(0, 7);
+  EXPECT_EQ(complaint(problem, schedule),
+            "placement: b (1 x 3) from 7 to 10 lies beyond the 9 of memory SMEM");
+  schedule.addresses.pop_back();
+  EXPECT_EQ(complaint(problem, schedule),
+            "placement: b has no offset in memory SMEM, where others have one");
+}
+
+TEST(Placement, OneBufferHasOneOffset) {
+  Drawn drawn = ring_and_value(3);
+  drawn.parts.dependences = {};
+  drawn.edge(OpId(0), OpId(1), 0).in_place = true;  // a, updated by b, read by read_b
+  drawn.edge(OpId(1), OpId(3), 0);
+  const Problem problem = drawn.problem();
+  Schedule schedule = issued(10, {{0}, {4}, {0}, {10}});
+  EXPECT_EQ(broken(problem, schedule), Rules{});
+  schedule.addresses = {{OpId(0), MemoryId(0), 0}, {OpId(1), MemoryId(0), 0}};
+  EXPECT_EQ(broken(problem, schedule), Rules{});
+  schedule.addresses[1].offset = 1;
+  EXPECT_EQ(complaint(problem, schedule),
+            "placement: a and b are one buffer of memory SMEM, but begin at 0 and 1");
+}
+
+// A buffer is as large as the largest value in it, and as deep as all of them together.
+TEST(Placement, ABufferHoldsTheLargestOfItsValues) {
+  Drawn drawn = ring_and_value(8);
+  drawn[OpId(1)].footprint.front().amount = 4;
+  drawn.parts.dependences = {};
+  drawn.edge(OpId(0), OpId(1), 0).in_place = true;
+  drawn.edge(OpId(1), OpId(3), 0);
+  const std::vector<At> two_copies = {{0}, {4}, {0}, {11}};  // from 10 to 11 b and the next a
+  EXPECT_EQ(broken(drawn.problem(), issued(10, two_copies)), Rules{});
+  drawn.parts.memories.front().capacity = 7;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, two_copies)), Rules{"placement"});
+}
+
+TEST(Placement, IsInForceWhereMemoryIs) {
+  Drawn drawn = ring_and_value(8);
+  const Schedule schedule = issued(10, kRingAndValue);
+  drawn.parts.relaxed = {Rule::memory};
+  EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
+  drawn.parts.relaxed = {Rule::placement};
+  EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
+}
+
 // The published model runs the steady state once, misses the copies that earlier iterations left
 // behind, and accepts this schedule at II 3, where three copies meet in room for two.
 TEST(Memory, CountsCopiesThatAStraightLineRunMisses) {
@@ -534,6 +625,9 @@ TEST(WellFormed, RefusesWhatCannotBeRun) {
   EXPECT_EQ(broken(problem, issued(10, {{0, {}, 1}})), malformed);
   EXPECT_EQ(broken(problem, issued(10, {{0, {}, -1}})), malformed);
   EXPECT_EQ(broken(problem, issued(10, {{0, GroupId(1)}})), malformed);
+  Schedule placed = issued(1, {{0}});
+  placed.addresses = {{OpId(0), MemoryId(0), 0}};  // there is no memory
+  EXPECT_EQ(broken(problem, placed), malformed);
   EXPECT_EQ(broken(problem, issued(0, {{-1, GroupId(7), 9}})),
             (Rules{"well-formed", "well-formed", "well-formed", "well-formed"}));
 }

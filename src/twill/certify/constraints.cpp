@@ -69,6 +69,9 @@ Literal Constraints::literal(const Predicate& given) {
     }
   }
   if (const auto decided = decide(variable)) return *decided ? kTrue : kFalse;
+  if (variable.kind == Predicate::Kind::shorter || variable.kind == Predicate::Kind::above) {
+    return address(variable);
+  }
   const auto [found, fresh] = literals_.try_emplace(variable, kTrue);
   if (!fresh) return found->second;
   const Literal is = found->second = add_variable(variable);
@@ -96,26 +99,31 @@ Literal Constraints::atom(bool is_slot, std::size_t later, std::size_t earlier, 
   if (later == earlier) return by <= 0 ? kTrue : kFalse;
   if (later > earlier) return negation(atom(is_slot, earlier, later, 1 - by));
   const auto kind = is_slot ? Predicate::Kind::slot : Predicate::Kind::stage;
-  const auto [found, fresh] = literals_.try_emplace({kind, later, earlier, by}, kTrue);
+  return declare({kind, later, earlier, by}, is_slot ? slots_ : stages_, {later, earlier, by});
+}
+
+Literal Constraints::declare(const Predicate& variable, const Differences& among,
+                             const Difference& says) {
+  const auto [found, fresh] = literals_.try_emplace(variable, kTrue);
   if (!fresh) return found->second;
-  found->second = add_variable({kind, later, earlier, by});
+  const Literal is = found->second = add_variable(variable);
   atoms_.resize(clauses_.variable_count());
-  atoms_.back() = Atom{is_slot, {later, earlier, by}};
-  return found->second;
+  atoms_.back() = Atom{&among, says};
+  return is;
 }
 
 bool Constraints::close_circuit(std::span<const Literal> literals) const {
-  std::vector<Difference> slots;
-  std::vector<Difference> stages;
+  std::map<const Differences*, std::vector<Difference>> together;
   for (const Literal literal : literals) {
     if (literal == kTrue) continue;
     const std::size_t variable = literal / 2;
     if (variable >= atoms_.size() || !atoms_[variable]) return false;
     Difference it = atoms_[variable]->difference;
     if (literal % 2 != 0) it = {it.earlier, it.later, 1 - it.by};
-    (atoms_[variable]->is_slot ? slots : stages).push_back(it);
+    together[atoms_[variable]->among].push_back(it);
   }
-  return slots_.contradict(slots) || stages_.contradict(stages);
+  return std::any_of(together.begin(), together.end(),
+                     [](const auto& it) { return it.first->contradict(it.second); });
 }
 
 void Constraints::clause(const Guards& guards, std::initializer_list<Literal> literals) {

@@ -25,6 +25,8 @@ class Constraints {
  public:
   /// Everything outlives this. Precondition: every op has one way.
   Constraints(const problem::Problem& problem, const Subject& subject, UnitPropagation& clauses);
+  Constraints(const Constraints&) = delete;
+  Constraints& operator=(const Constraints&) = delete;
 
   /// Empty if what the subject assumes is justified by the Problem, else what is not. Nothing else
   /// may be asked then.
@@ -50,8 +52,9 @@ class Constraints {
   struct Hash {
     std::size_t operator()(const Predicate& it) const noexcept;
   };
+  /// Between slots, stages, or addresses of a memory.
   struct Atom {
-    bool is_slot = false;
+    const Differences* among = nullptr;
     Difference difference;
   };
   using Copies = std::vector<std::pair<std::int64_t, Literal>>;
@@ -72,6 +75,7 @@ class Constraints {
   Literal slot(std::size_t later, std::size_t earlier, Cycles by);
   Literal stage(std::size_t later, std::size_t earlier, Cycles by);
   Literal atom(bool is_slot, std::size_t later, std::size_t earlier, Cycles by);
+  Literal declare(const Predicate& variable, const Differences& among, const Difference& says);
   void clause(const Guards& guards, std::initializer_list<Literal> literals);
   void after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards);
   void apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b, const Guards& guards);
@@ -109,6 +113,16 @@ class Constraints {
   void define_alive(const Predicate& variable, Literal is);
   void alive_by(const Reading& reading, const Predicate& variable, const Guards& guards);
 
+  // addresses.cpp: offsets of buffers
+  std::optional<bool> decide_address(Predicate& variable) const;
+  Literal address(const Predicate& variable);
+  const Differences& addresses_in(std::size_t memory);
+  std::size_t number_of(const BufferFacts& buffer, std::size_t memory) const;
+  void define_deep(const Predicate& variable, Literal is);
+  void define_above(const Predicate& variable, Literal is);
+  Literal lives(std::size_t value, std::size_t event);
+  bool depth_overflows(std::size_t event, std::size_t memory, std::vector<Literal>& causes) const;
+
   // sums.cpp
   bool is_true(const Predicate& variable, std::vector<Literal>& causes) const;
   std::int64_t copies_of(std::size_t value, std::size_t event, bool by_group,
@@ -140,6 +154,7 @@ class Constraints {
   std::vector<Cycles> lives_;  ///< least, by op
   Differences slots_;
   Differences stages_;
+  std::map<std::size_t, Differences> addresses_;  ///< by memory, made when first spoken of
   std::vector<Cycles> rounds_;          ///< of an accumulator: iterations around it
   std::vector<std::uint8_t> gathered_;  ///< by op: it belongs to an accumulator
   std::unordered_map<Predicate, Literal, Hash> literals_;        ///< looked up only, never walked

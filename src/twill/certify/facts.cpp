@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "twill/problem/hand_off.h"
 
@@ -87,7 +89,47 @@ Cycles first_end(const Facts& facts, std::size_t value, bool all) {
   return first;
 }
 
+std::int64_t amount_in(const Op& op, problem::MemoryId memory) {
+  std::int64_t amount = 0;
+  for (const problem::Footprint& it : op.footprint) amount += it.memory == memory ? it.amount : 0;
+  return amount;
+}
+
+std::vector<BufferFacts> buffers_in(const Problem& problem, problem::MemoryId memory,
+                                    const Facts& facts) {
+  std::vector<BufferFacts> out;
+  if (!problem.in_force(Rule::placement)) return out;
+  std::vector<std::size_t> set(problem.ops().size());  // by op, one of those it is tied to
+  std::iota(set.begin(), set.end(), std::size_t{0});
+  const auto root = [&](std::size_t op) {
+    while (set[op] != op) op = set[op];
+    return op;
+  };
+  for (const Dependence& it : problem.dependences()) {
+    const bool both =
+        amount_in(problem[it.from], memory) > 0 && amount_in(problem[it.to], memory) > 0;
+    if (it.in_place && both) set[root(it.from.index())] = root(it.to.index());
+  }
+  std::map<std::size_t, std::size_t> known;
+  for (std::size_t op = 0; op < set.size(); ++op) {
+    const std::int64_t amount = amount_in(problem.ops()[op], memory);
+    if (amount == 0 || facts.readings[op].empty()) continue;
+    const auto [found, fresh] = known.try_emplace(root(op), out.size());
+    if (fresh) out.emplace_back();
+    out[found->second].ops.push_back(op);
+    out[found->second].size = std::max(out[found->second].size, amount);
+  }
+  return out;
+}
+
 }  // namespace
+
+const BufferFacts* Facts::buffer_of(std::size_t op, std::size_t memory) const {
+  for (const BufferFacts& it : buffers[memory]) {
+    if (std::binary_search(it.ops.begin(), it.ops.end(), op)) return &it;
+  }
+  return nullptr;
+}
 
 bool Facts::may_share(std::size_t a, std::size_t b) const {
   return std::any_of(ops[a].groups.begin(), ops[a].groups.end(), [&](std::size_t group) {
@@ -120,6 +162,9 @@ Facts facts_of(const Problem& problem) {
     if (kept) reading.abroad = delay + it.transfer + reading.hold;
     reading.handed = is_handed(problem, it);
     out.readings[it.from.index()].push_back(reading);
+  }
+  for (std::size_t memory = 0; memory < problem.memories().size(); ++memory) {
+    out.buffers.push_back(buffers_in(problem, problem::MemoryId(memory), out));
   }
   return out;
 }
@@ -204,6 +249,7 @@ bool survives_stretching(Rule rule) {
     case Rule::unit:
     case Rule::pipe:
     case Rule::memory:
+    case Rule::placement:
     case Rule::registers:
     case Rule::width:
     case Rule::load_group:

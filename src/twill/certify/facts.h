@@ -44,12 +44,21 @@ struct Reading {
   bool handed = false;           ///< not if the reader is in another group: a load serves it
 };
 
+/// What lies at one range of addresses: a value, or all that in-place dependences tie together.
+struct BufferFacts {
+  std::vector<std::size_t> ops;  ///< whose values somebody reads, ascending
+  std::int64_t size = 0;         ///< of one copy, the largest of them
+};
+
 struct Facts {
   std::vector<OpFacts> ops;
   std::vector<Edge> edges;                     ///< empty if the rule `dependence` is relaxed
   std::vector<std::vector<Reading>> readings;  ///< by op that makes the value
+  std::vector<std::vector<BufferFacts>> buffers;  ///< by memory; none if `placement` is relaxed
 
   bool may_share(std::size_t a, std::size_t b) const;
+  /// The buffer of that memory in which the value of the op lies; null if there is none.
+  const BufferFacts* buffer_of(std::size_t op, std::size_t memory) const;
 };
 
 /// Precondition: every op has one way.

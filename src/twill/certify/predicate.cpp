@@ -24,11 +24,15 @@ constexpr std::array<Form, kPredicateKinds> kForms = {{
     {"exists", Noun::op, Noun::nothing, false},
     {"runs", Noun::op, Noun::group, false},
     {"steps", Noun::group, Noun::nothing, true},
+    {"deep", Noun::op, Noun::memory, true},
+    {"shorter", Noun::op, Noun::memory, true},
+    {"above", Noun::op, Noun::op, true, true},
     {"groups", Noun::nothing, Noun::nothing, true},
     {"crossings", Noun::nothing, Noun::nothing, true},
     {"length", Noun::nothing, Noun::nothing, true},
     {"pipe", Noun::pipe, Noun::nothing, false},
     {"memory", Noun::memory, Noun::op, false},
+    {"depth", Noun::op, Noun::memory, false},
     {"registers", Noun::op, Noun::nothing, false},
     {"issue", Noun::group, Noun::nothing, false},
     {"register-time", Noun::group, Noun::nothing, false},
@@ -69,6 +73,9 @@ std::string text_of(const Predicate& predicate, const problem::Problem& problem)
   std::string text = form.word + name_of(form.first, predicate.first, problem) +
                      name_of(form.second, predicate.second, problem);
   if (!form.number) return text;
+  if (form.of_memory) {
+    return text + name_of(Noun::memory, static_cast<std::size_t>(predicate.number), problem);
+  }
   const bool position =  // of an accumulator's value: from 1 in texts
       predicate.kind == Predicate::Kind::before || predicate.kind == Predicate::Kind::counts;
   text += " " + std::to_string(predicate.number + (position ? 1 : 0));

@@ -15,31 +15,35 @@ namespace twill::certify {
 /// Numbers are indices of ops, groups and memories of the Problem, or of the proof's accumulators.
 struct Predicate {
   enum class Kind : std::uint8_t {
-    slot,            ///< slot(first) - slot(second) >= number
-    stage,           ///< stage(first) - stage(second) >= number
-    in,              ///< op `first` is in group `second`
-    used,            ///< group `first` has an op
-    opened,          ///< an op that does not come after op `second` is in group `first`
-    same,            ///< ops `first` and `second` are in one group
-    waits,           ///< op `first` blocks
-    alive,           ///< `number` copies of the value of `first` are alive when `second` is issued
-    held,            ///< alive, and the two ops are in one group
-    together,        ///< all ops of accumulator `first` are in the group of op `second`
-    before,          ///< of its values one up to position `number` is held when `second` is issued
-    counts,          ///< the value at `number` is held; and not the first held, or not together
-    gathered,        ///< all ops of accumulator `first` are in group `second`
-    leaves,          ///< value `first` is of group `second`, and a late reader of it is not
-    crosses,         ///< value `first` is not of group `second`, and a reader of it is
-    exists,          ///< op `first`, a store or load of a hand-off, is there
-    runs,            ///< it is there, and in group `second`
-    steps,           ///< group `first` needs at least `number` steps of its register budget
-    groups,          ///< at most `number` groups have an op
-    crossings,       ///< at most `number` crossings
-    length,          ///< the schedule is at most `number` long
-    pipe,            ///< sum: demands on pipe `first`
-    memory,          ///< sum: memory `first` when op `second` is issued
-    registers,       ///< sum: the group of op `first` when that is issued
-    issue,           ///< sum: issue cycles of group `first`
+    slot,       ///< slot(first) - slot(second) >= number
+    stage,      ///< stage(first) - stage(second) >= number
+    in,         ///< op `first` is in group `second`
+    used,       ///< group `first` has an op
+    opened,     ///< an op that does not come after op `second` is in group `first`
+    same,       ///< ops `first` and `second` are in one group
+    waits,      ///< op `first` blocks
+    alive,      ///< `number` copies of the value of `first` are alive when `second` is issued
+    held,       ///< alive, and the two ops are in one group
+    together,   ///< all ops of accumulator `first` are in the group of op `second`
+    before,     ///< of its values one up to position `number` is held when `second` is issued
+    counts,     ///< the value at `number` is held; and not the first held, or not together
+    gathered,   ///< all ops of accumulator `first` are in group `second`
+    leaves,     ///< value `first` is of group `second`, and a late reader of it is not
+    crosses,    ///< value `first` is not of group `second`, and a reader of it is
+    exists,     ///< op `first`, a store or load of a hand-off, is there
+    runs,       ///< it is there, and in group `second`
+    steps,      ///< group `first` needs at least `number` steps of its register budget
+    deep,       ///< `number` copies live at once in the buffer of op `first` in memory `second`
+    shorter,    ///< that buffer is less than `number` long
+    above,      ///< in memory `number`, op `first`'s buffer begins no lower than `second`'s ends
+    groups,     ///< at most `number` groups have an op
+    crossings,  ///< at most `number` crossings
+    length,     ///< the schedule is at most `number` long
+    pipe,       ///< sum: demands on pipe `first`
+    memory,     ///< sum: memory `first` when op `second` is issued
+    depth,      ///< sum: the buffer of op `first` in memory `second` when that op is issued
+    registers,  ///< sum: the group of op `first` when that is issued
+    issue,      ///< sum: issue cycles of group `first`
     register_time,   ///< sum: registers times cycles of group `first`
     compute_groups,  ///< sum: compute groups without an op
     budget,          ///< sum: steps that the groups of group `first`'s budget need
@@ -51,7 +55,7 @@ struct Predicate {
 
   friend auto operator<=>(const Predicate&, const Predicate&) = default;
 };
-inline constexpr int kPredicateKinds = 28;
+inline constexpr int kPredicateKinds = 32;
 
 /// Whether the kind may be a variable; whether it may be a sum that overflows. `groups` and
 /// `crossings` are both.
@@ -65,6 +69,7 @@ struct Form {
   Noun first;
   Noun second;
   bool number;
+  bool of_memory = false;  ///< the number is one of a memory
 };
 const Form& form_of(Predicate::Kind kind);
 

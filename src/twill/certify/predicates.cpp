@@ -70,6 +70,10 @@ std::optional<bool> Constraints::decide(Predicate& it) const {
       return decide_gathered(it);
     case Kind::steps:
       return decide_steps(it.first, it.number);
+    case Kind::deep:
+    case Kind::shorter:
+    case Kind::above:
+      return decide_address(it);
     default:
       return std::nullopt;
   }
@@ -189,6 +193,8 @@ void Constraints::define(const Predicate& it, Literal is) {
       return define_crosses(it, is);
     case Kind::exists:
       return define_exists(it.first, is);
+    case Kind::deep:
+      return define_deep(it, is);
     case Kind::steps:
       return clause({}, {negation(is), literal({Kind::steps, it.first, 0, it.number - 1})});
     case Kind::runs:

@@ -192,6 +192,11 @@ class Reader {
     TWILL_TRY(out.first, index_of(form.first));
     TWILL_TRY(out.second, index_of(form.second));
     if (!form.number) return out;
+    if (form.of_memory) {
+      TWILL_TRY(const std::size_t memory, names_.memory(in_));
+      out.number = static_cast<std::int64_t>(memory);
+      return out;
+    }
     std::int64_t least = 0;
     std::int64_t most = kLargest;
     using Kind = Predicate::Kind;

@@ -27,6 +27,8 @@ bool Constraints::overflows(const Predicate& sum, std::vector<Literal>& causes) 
       return problem_.in_force(Rule::pipe) && pipe_overflows(sum.first, causes);
     case Kind::memory:
       return problem_.in_force(Rule::memory) && memory_overflows(sum.first, sum.second, causes);
+    case Kind::depth:
+      return depth_overflows(sum.first, sum.second, causes);
     case Kind::registers:
       return problem_.in_force(Rule::registers) && registers_overflow(sum.first, causes);
     case Kind::issue:

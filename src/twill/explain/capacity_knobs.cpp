@@ -135,8 +135,8 @@ void add_memory_knob(const Problem& problem, std::size_t index, std::vector<Knob
            });
   };
   knob_.needed = [now, index](const Problem& changed, const Schedule& schedule) {
-    const auto peaks = peaks_of(changed, schedule, schedule::peak_memory);
-    return std::max<Amount>(peaks[index] - now, 1);
+    const auto reach = peaks_of(changed, schedule, schedule::memory_reach);
+    return std::max<Amount>(reach[index] - now, 1);
   };
   out.push_back(std::move(knob_));
 }

@@ -324,11 +324,17 @@ void add_rule_knobs(const Problem& problem, std::vector<Knob>& out) {
   for (const Rule rule : {Rule::width, Rule::load_group, Rule::blocking, Rule::one_stream}) {
     if (!problem.in_force(rule)) continue;
     Knob it = knob(problem, fmt::format("rule {}", problem::name_of(rule)), "", 1,
-                   [rule](Parts& parts, std::int64_t) {
-                     parts.relaxed.push_back(rule);
-                     std::sort(parts.relaxed.begin(), parts.relaxed.end());
-                   });
+                   [rule](Parts& parts, std::int64_t) { relax(parts, rule); });
     it.value = [](std::int64_t) { return std::string("relaxed"); };
+    out.push_back(std::move(it));
+  }
+  if (problem.in_force(Rule::placement) && !problem.memories().empty()) {
+    Knob it = knob(problem, "rule placement", "", 1,
+                   [](Parts& parts, std::int64_t) { relax(parts, Rule::placement); });
+    it.value = [](std::int64_t) { return std::string("relaxed"); };
+    it.touches = [](const Member& m) {
+      return m.kind == Kind::footprint || m.kind == Kind::hand_off;
+    };
     out.push_back(std::move(it));
   }
   if (problem.same_group().empty()) return;

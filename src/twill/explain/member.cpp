@@ -92,11 +92,6 @@ std::vector<bool> errands_among(const Problem& problem) {
   return out;
 }
 
-void relax(Parts& parts, Rule rule) {
-  const auto at = std::lower_bound(parts.relaxed.begin(), parts.relaxed.end(), rule);
-  if (at == parts.relaxed.end() || *at != rule) parts.relaxed.insert(at, rule);
-}
-
 void drop_demand(Op& op, std::size_t pipe) {
   for (Way& way : op.ways) {
     std::erase_if(way.pipes, [&](const problem::PipeUse& use) { return use.pipe.index() == pipe; });
@@ -221,6 +216,31 @@ void erase(std::vector<Item>& items, std::span<const Member> dropped, Kind kind)
   items = std::move(left);
 }
 
+bool occupies(const Op& op, problem::MemoryId memory) {
+  return std::any_of(op.footprint.begin(), op.footprint.end(), [&](const problem::Footprint& it) {
+    return it.memory == memory && it.amount > 0;
+  });
+}
+
+/// Whether values that are one buffer no longer are without the member.
+bool divides_buffer(const Problem& problem, const Member& member) {
+  const auto ties = [&](const Dependence& it, std::size_t memory) {
+    const problem::MemoryId id(memory);
+    return it.in_place && occupies(problem[it.from], id) && occupies(problem[it.to], id);
+  };
+  if (member.kind == Kind::footprint) {
+    const problem::OpId op(member.index);
+    return std::any_of(problem.dependences().begin(), problem.dependences().end(), [&](auto& it) {
+      return (it.from == op || it.to == op) && ties(it, member.other);
+    });
+  }
+  if (member.kind != Kind::dependence) return false;
+  for (std::size_t memory = 0; memory < problem.memories().size(); ++memory) {
+    if (ties(problem.dependences()[member.index], memory)) return true;
+  }
+  return false;
+}
+
 /// A name for a copy of a group that no group has yet.
 std::string free_name(const Parts& parts, const std::string& name) {
   const std::string stem = name.substr(0, problem::kLongestName - 8);
@@ -279,6 +299,11 @@ void add_groups(Parts& parts, std::span<const problem::GroupId> groups, std::siz
   parts.minimum_compute_groups = asked;
 }
 
+void relax(Parts& parts, Rule rule) {
+  const auto at = std::lower_bound(parts.relaxed.begin(), parts.relaxed.end(), rule);
+  if (at == parts.relaxed.end() || *at != rule) parts.relaxed.insert(at, rule);
+}
+
 Problem posed(Parts parts) {
   Result<Problem> problem = problem::pose(std::move(parts));
   TWILL_CHECK(problem.has_value(), "a Problem stays well-formed under this change");
@@ -306,6 +331,10 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
       lift_limit(parts, problem[group]);
     }
   }
+  const auto divides = [&](const Member& member) { return divides_buffer(problem, member); };
+  // The parts of a buffer may need more addresses than the whole, which is as deep as they are
+  // together. So that less is never harder, nothing needs any then.
+  if (std::any_of(dropped.begin(), dropped.end(), divides)) relax(parts, Rule::placement);
   erase(parts.dependences, dropped, Kind::dependence);
   erase(parts.same_group, dropped, Kind::same_group);
   erase(parts.register_budgets, dropped, Kind::budget);

@@ -60,4 +60,7 @@ void add_groups(problem::Parts& parts, std::span<const problem::GroupId> groups,
 /// Makes a Problem of Parts that come from one by changes that keep it well-formed.
 problem::Problem posed(problem::Parts parts);
 
+/// Takes the rule out of force.
+void relax(problem::Parts& parts, problem::Rule rule);
+
 }  // namespace twill::explain

@@ -307,6 +307,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
                         const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
   draft.plan.name = checked.problem().name();
+  draft.plan.schedule.addresses.clear();  // the plan places its buffers itself, rings in full
   TWILL_TRY_VOID(make_roles(draft, setting));
   draft.eager = eager;
   draft.eager.resize(draft.plan.roles.size(), false);

@@ -171,6 +171,10 @@ class Checker {
                         "drop the transfer: store and load say what crossing takes");
       }
       if (it.carries_value) ++count;
+      if (it.in_place && share_memory(value, reader)) {
+        return complain(edge + " updates a memory in place and is handed over",
+                        "hand over what is in registers only, or drop 'in-place'");
+      }
     }
     if (value == reader) {
       return complain(name(value) + " is handed over to itself", "it never leaves its group");
@@ -182,6 +186,17 @@ class Checker {
     return complain(edge + (count == 0 ? " is no dependence with a value"
                                        : " are several dependences with a value"),
                     "a hand-off is about exactly one");
+  }
+
+  /// Then both would be one buffer, but only in one group.
+  bool share_memory(OpId a, OpId b) const {
+    const auto& first = op(a).footprint;
+    const auto& second = op(b).footprint;
+    return std::any_of(first.begin(), first.end(), [&](const Footprint& it) {
+      return it.amount > 0 && std::any_of(second.begin(), second.end(), [&](const Footprint& other) {
+               return other.amount > 0 && other.memory == it.memory;
+             });
+    });
   }
 
   /// Nothing depends on a store or load, or the other way round, but for what `pose` makes.

@@ -7,8 +7,8 @@ namespace twill::problem {
 namespace {
 
 constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
-    "dependence", "unit",  "pipe",       "memory",   "registers",
-    "width",      "load-group", "blocking", "one-stream"};
+    "dependence", "unit",  "pipe",       "memory",   "placement",
+    "registers",  "width", "load-group", "blocking", "one-stream"};
 constexpr std::array<std::string_view, 3> kObjectiveNames = {"groups", "crossings", "length"};
 
 template <class Enum, std::size_t n>
@@ -33,6 +33,7 @@ std::optional<Objective> objective_named(std::string_view name) {
 }
 
 bool Problem::in_force(Rule rule) const {
+  if (rule == Rule::placement && !in_force(Rule::memory)) return false;
   return std::find(parts_.relaxed.begin(), parts_.relaxed.end(), rule) == parts_.relaxed.end();
 }
 

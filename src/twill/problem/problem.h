@@ -143,6 +143,7 @@ enum class Rule {
   unit,         ///< one op at a time on an exclusive unit, modulo II
   pipe,         ///< the demands on a shared pipe sum to at most II
   memory,       ///< footprints of all live copies fit, in every cycle of the steady state
+  placement,    ///< and so they do at fixed addresses; not in force without `memory`
   registers,    ///< the same per group, for the results its ops produced, in registers per thread;
                 ///< and what the groups of each register budget need together
   width,        ///< an op runs in a group of exactly its width
@@ -150,7 +151,7 @@ enum class Rule {
   blocking,     ///< a blocking op is not issued while another op of its group is being issued
   one_stream,   ///< a group issues one op at a time: issue windows of one group do not overlap
 };
-inline constexpr int kRuleCount = 9;
+inline constexpr int kRuleCount = 10;
 
 /// "load-group" and so on, as `.loop` files and reports spell it.
 std::string_view name_of(Rule rule);

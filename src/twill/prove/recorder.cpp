@@ -44,6 +44,8 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::exists;
     case Meaning::Kind::runs_in:
       return Predicate::Kind::runs;
+    case Meaning::Kind::deep:
+      return Predicate::Kind::deep;
     case Meaning::Kind::steps:
       return Predicate::Kind::steps;
     case Meaning::Kind::groups:
@@ -56,6 +58,8 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::pipe;
     case Meaning::Kind::memory:
       return Predicate::Kind::memory;
+    case Meaning::Kind::depth:
+      return Predicate::Kind::depth;
     case Meaning::Kind::registers:
       return Predicate::Kind::registers;
     case Meaning::Kind::issue:
@@ -123,6 +127,7 @@ void Recorder::subject(const solve::ProofSubject& subject) {
   out.anchor = subject.anchor;
   out.tiles = subject.tiles;
   out.accumulators = subject.accumulators;
+  log_->addresses = subject.addresses;
   for (const std::vector<std::size_t>& map : subject.exchanges) {
     certify::Exchange& exchange = out.exchanges.emplace_back();
     for (std::size_t op = 0; op < map.size(); ++op) {
@@ -146,10 +151,21 @@ void Recorder::meaning(const Meaning& meaning) { next_sum_ = predicate_of(meanin
 void Recorder::atom(Literal literal, const solve::Difference& difference) {
   solve::Difference it = difference;
   if (literal.negative()) it = {it.y, it.x, 1 - it.bound};
+  if (it.x.index() >= 2 * op_count_) return name(literal, predicate_of_addresses(it));
   const bool is_slot = it.x.index() < op_count_;
   const std::size_t base = is_slot ? 0 : op_count_;
   name(literal, {is_slot ? Predicate::Kind::slot : Predicate::Kind::stage, it.x.index() - base,
                  it.y.index() - base, it.bound});
+}
+
+/// Of the two nodes the first is an offset, the second an end.
+Predicate Recorder::predicate_of_addresses(const solve::Difference& it) const {
+  const solve::AddressNode& offset = log_->addresses[it.x.index() - 2 * op_count_];
+  const solve::AddressNode& end = log_->addresses[it.y.index() - 2 * op_count_];
+  if (offset.op == end.op)
+    return {Predicate::Kind::shorter, offset.op, offset.memory, 1 - it.bound};
+  const auto memory = static_cast<std::int64_t>(offset.memory);
+  return {Predicate::Kind::above, offset.op, end.op, memory};
 }
 
 std::optional<Predicate> Recorder::limit_of(Literal literal) const {

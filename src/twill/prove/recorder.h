@@ -48,6 +48,7 @@ class Recorder : public solve::ProofSink {
   /// All that one engine reported.
   struct Log {
     certify::Proof proof;
+    std::vector<solve::AddressNode> addresses;
     std::int32_t clauses = 0;                  ///< added by steps
     std::unordered_set<std::uint64_t> lemmas;  ///< by hash: each is kept once
     std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;  ///< looked up only
@@ -69,6 +70,7 @@ class Recorder : public solve::ProofSink {
   static certify::Proof proof_of(const Refutation& refutation);
   void add(certify::StepKind kind, std::uint32_t sum, std::span<const solve::Literal> literals);
   void name(solve::Literal literal, const certify::Predicate& predicate);
+  certify::Predicate predicate_of_addresses(const solve::Difference& difference) const;
   std::optional<certify::Predicate> limit_of(solve::Literal literal) const;
 
   std::size_t op_count_;

@@ -123,13 +123,15 @@ Json register_budgets(const problem::Problem& problem, const schedule::Schedule&
   return list;
 }
 
-Json buffers(const Outcome& outcome) {
+Json buffers(const Outcome& outcome, const schedule::Schedule& found) {
   Json list = Json::array();
   for (const Buffer& buffer : allocated_buffers(outcome)) {
     const std::string& memory = outcome.problem[buffer.memory].name;
     Json json = {{"value", outcome.problem[buffer.value].name}, {"memory", memory}};
     json[memory == "TMEM" ? "columns" : "bytes"] = buffer.amount;
     json["depth"] = buffer.depth;
+    const auto offset = schedule::offset_of(found, buffer.value, buffer.memory);
+    json["offset"] = offset ? Json(*offset) : Json(nullptr);
     json["hides"] = buffer.ring ? Json(buffer.ring->hides) : Json(nullptr);
     json["wants"] = buffer.ring ? Json(buffer.ring->wants) : Json(nullptr);
     list.push_back(std::move(json));
@@ -185,7 +187,7 @@ void add_schedule(Json& json, const Outcome& outcome) {
   if (!outcome.problem.register_budgets().empty()) {
     json["register_budgets"] = register_budgets(outcome.problem, found);
   }
-  json["buffers"] = buffers(outcome);
+  json["buffers"] = buffers(outcome, found);
   json["memories"] = memories(outcome.problem, found);
   json["loads"] = loads(outcome.problem, found);
 }

@@ -84,6 +84,38 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Json& jso
   return placement;
 }
 
+/// The offsets in /buffers; files of before there were any have none.
+Result<std::vector<schedule::Address>> read_addresses(const Reader& reader, const Json& json,
+                                                      const problem::Problem& problem) {
+  std::map<std::pair<std::size_t, std::size_t>, Amount> offsets;  // by op, then memory
+  std::vector<schedule::Address> addresses;
+  if (!json.contains("buffers")) return addresses;
+  const Json& list = json.at("buffers");
+  if (!list.is_array()) return reader.wrong("/buffers is not an array");
+  const auto ops = index_of(problem.ops());
+  const auto memories = index_of(problem.memories());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string path = "/buffers/" + std::to_string(i);
+    if (!list[i].is_object() || !list[i].contains("offset") || list[i].at("offset").is_null()) {
+      continue;
+    }
+    TWILL_TRY(const std::string value, reader.text(list[i], path, "value"));
+    if (!ops.contains(value)) return reader.wrong(path + " names an unknown op '" + value + "'");
+    TWILL_TRY(const std::string memory, reader.text(list[i], path, "memory"));
+    if (!memories.contains(memory)) {
+      return reader.wrong(path + " names an unknown memory '" + memory + "'");
+    }
+    TWILL_TRY(const Amount offset, reader.number(list[i], path, "offset"));
+    if (!offsets.try_emplace({ops.at(value), memories.at(memory)}, offset).second) {
+      return reader.wrong(path + " is a second buffer of '" + value + "' in '" + memory + "'");
+    }
+  }
+  for (const auto& [at, offset] : offsets) {
+    addresses.push_back({problem::OpId(at.first), problem::MemoryId(at.second), offset});
+  }
+  return addresses;
+}
+
 Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
                                          const problem::Problem& problem) {
   schedule::Schedule schedule;
@@ -112,6 +144,7 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
     if (!errands[op]) return reader.wrong("/ops does not place op '" + name + "'");
     schedule.ops[op].exists = false;
   }
+  TWILL_TRY(schedule.addresses, read_addresses(reader, json, problem));
   return schedule::at_home(problem, std::move(schedule));
 }
 

@@ -205,19 +205,44 @@ std::string register_budgets(const Outcome& outcome) {
   return out;
 }
 
+/// Whether two values begin at shared addresses, so that offsets say more than sizes. Not if rings
+/// are deeper than the schedule needs, which moves what lies above them.
+bool share_addresses(const problem::Problem& problem, const schedule::Schedule& found,
+                     const std::vector<Buffer>& list) {
+  const std::vector<schedule::Buffer> needed = schedule::buffers_of(problem, found);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].depth > needed[i].depth) return false;
+  }
+  for (const Buffer& a : list) {
+    const auto from = schedule::offset_of(found, a.value, a.memory);
+    for (const Buffer& b : list) {
+      const auto other = schedule::offset_of(found, b.value, b.memory);
+      const bool here = a.value != b.value && a.memory == b.memory && from && other;
+      if (here && *from <= *other && *other < *from + a.amount) return true;
+    }
+  }
+  return false;
+}
+
 std::string buffers(const Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   const std::vector<Buffer> list = allocated_buffers(outcome);
   if (list.empty()) return "";
-  TextTable table({Align::left, Align::left, Align::right, Align::left, Align::left}, 2);
+  const bool shared = share_addresses(outcome.problem, found, list);
+  std::vector<Align> columns = {Align::left, Align::left, Align::right, Align::left, Align::left};
+  if (shared) columns.push_back(Align::left);
+  TextTable table(columns, 2);
   for (const Buffer& buffer : list) {
-    const std::string hides =
-        buffer.ring
-            ? fmt::format("hides {} of {} cycles", std::min(buffer.ring->hides, buffer.ring->wants),
-                          buffer.ring->wants)
-            : "";
-    table.add({outcome.problem[buffer.value].name, outcome.problem[buffer.memory].name,
-               std::to_string(buffer.amount), fmt::format("x {}", buffer.depth), hides});
+    std::vector<std::string> row = {
+        outcome.problem[buffer.value].name, outcome.problem[buffer.memory].name,
+        std::to_string(buffer.amount), fmt::format("x {}", buffer.depth)};
+    const auto offset = schedule::offset_of(found, buffer.value, buffer.memory);
+    if (shared) row.push_back(offset ? fmt::format("at {}", *offset) : "");
+    row.push_back(buffer.ring ? fmt::format("hides {} of {} cycles",
+                                            std::min(buffer.ring->hides, buffer.ring->wants),
+                                            buffer.ring->wants)
+                              : "");
+    table.add(std::move(row));
   }
   std::string out = "\nbuffers, with their depth\n" + table.to_string();
   const std::vector<Amount> peaks = schedule::peak_memory(outcome.problem, found);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -169,6 +170,52 @@ std::vector<Amount> peak_memory(const Problem& problem, const Schedule& schedule
     peaks.push_back(peak_of(lives, amounts, schedule.initiation_interval));
   }
   return peaks;
+}
+
+std::vector<std::vector<OpId>> tied_values(const Problem& problem, MemoryId memory) {
+  std::vector<std::size_t> tied(problem.ops().size());  // the first op of the same buffer
+  for (std::size_t op = 0; op < tied.size(); ++op) tied[op] = op;
+  std::vector<bool> is_read(tied.size(), false);
+  for (const problem::Dependence& it : problem.dependences()) {
+    if (it.carries_value) is_read[it.from.index()] = true;
+    if (!it.in_place || amount_in(problem[it.from], memory) == 0) continue;
+    if (amount_in(problem[it.to], memory) == 0) continue;
+    const std::size_t a = tied[it.from.index()];
+    const std::size_t b = tied[it.to.index()];
+    std::replace(tied.begin(), tied.end(), std::max(a, b), std::min(a, b));
+  }
+  std::map<std::size_t, std::size_t> numbers;  // by first op
+  std::vector<std::vector<OpId>> buffers;
+  for (std::size_t op = 0; op < tied.size(); ++op) {
+    if (!is_read[op] || amount_in(problem.ops()[op], memory) == 0) continue;
+    const auto [number, fresh] = numbers.try_emplace(tied[op], buffers.size());
+    if (fresh) buffers.emplace_back();
+    buffers[number->second].emplace_back(op);
+  }
+  return buffers;
+}
+
+std::vector<Amount> memory_reach(const Problem& problem, const Schedule& schedule) {
+  const std::vector<Life> lives = lives_of(problem, schedule);
+  std::vector<Amount> reach = peak_memory(problem, schedule);
+  for (std::size_t m = 0; m < reach.size(); ++m) {
+    Amount highest = 0;
+    for (const std::vector<OpId>& values : tied_values(problem, MemoryId(m))) {
+      Amount size = 0;
+      std::vector<Amount> ones(lives.size(), 0);
+      std::optional<Amount> offset;
+      for (const OpId op : values) {
+        size = std::max(size, amount_in(problem[op], MemoryId(m)));
+        ones[op.index()] = 1;
+        if (!offset) offset = offset_of(schedule, op, MemoryId(m));
+      }
+      if (!offset) continue;
+      highest =
+          std::max(highest, *offset + size * peak_of(lives, ones, schedule.initiation_interval));
+    }
+    if (highest > 0) reach[m] = highest;
+  }
+  return reach;
 }
 
 std::vector<Cycles> unit_loads(const Problem& problem, const Schedule& schedule) {

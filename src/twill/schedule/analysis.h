@@ -10,7 +10,6 @@
 /// nothing under "well-formed"). Nothing here decides whether it is right.
 namespace twill::schedule {
 
-using problem::MemoryId;
 using problem::PipeId;
 using problem::UnitId;
 
@@ -44,6 +43,11 @@ std::vector<Amount> registers_taken(const problem::Problem& problem, const Sched
                                     const problem::RegisterBudget& budget);
 /// The most that lives at once, by MemoryId.
 std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
+/// The values of the memory that somebody reads, by buffer (rule `placement`): those that in-place
+/// dependences tie together. By the first value of each.
+std::vector<std::vector<OpId>> tied_values(const problem::Problem& problem, MemoryId memory);
+/// How far up the memory the schedule's offsets reach, by MemoryId; where it has none, the peak.
+std::vector<Amount> memory_reach(const problem::Problem& problem, const Schedule& schedule);
 
 /// Cycles per iteration that the chosen ways ask for, by UnitId and by PipeId.
 std::vector<Cycles> unit_loads(const problem::Problem& problem, const Schedule& schedule);

@@ -1,6 +1,7 @@
 #include "twill/schedule/schedule.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace twill::schedule {
 
@@ -10,9 +11,26 @@ std::vector<GroupId> groups_of(const Schedule& schedule) {
   return groups;
 }
 
+bool comes_before(const Address& a, const Address& b) {
+  return std::tie(a.value, a.memory) < std::tie(b.value, b.memory);
+}
+
+std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId memory) {
+  for (const Address& it : schedule.addresses) {
+    if (it.value == value && it.memory == memory) return it.offset;
+  }
+  return std::nullopt;
+}
+
 Schedule reduced(const problem::Reduced& to, const Schedule& schedule) {
   Schedule out{schedule.initiation_interval, {}};
   for (const OpId op : to.ops) out.ops.push_back(schedule.ops[op.index()]);
+  for (const Address& it : schedule.addresses) {
+    const auto kept = std::find(to.ops.begin(), to.ops.end(), it.value);
+    if (kept == to.ops.end()) continue;
+    out.addresses.push_back(it);
+    out.addresses.back().value = OpId(static_cast<std::size_t>(kept - to.ops.begin()));
+  }
   return out;
 }
 
@@ -23,6 +41,8 @@ Schedule completed(const problem::Problem& problem, const problem::Reduced& from
   Schedule out{schedule.initiation_interval, {}};
   out.ops.assign(problem.ops().size(), missing);
   for (std::size_t i = 0; i < from.ops.size(); ++i) out.ops[from.ops[i].index()] = schedule.ops[i];
+  out.addresses = schedule.addresses;
+  for (Address& it : out.addresses) it.value = from.ops[it.value.index()];
   return at_home(problem, std::move(out));
 }
 

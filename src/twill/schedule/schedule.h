@@ -13,6 +13,7 @@
 namespace twill::schedule {
 
 using problem::GroupId;
+using problem::MemoryId;
 using problem::OpId;
 
 struct Placement {
@@ -24,11 +25,27 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
+/// Where the copies of a value lie in a memory: from `offset` on, next to each other (rule
+/// `placement`).
+struct Address {
+  OpId value;
+  MemoryId memory;
+  Amount offset = 0;
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+/// By value, then memory.
+bool comes_before(const Address& a, const Address& b);
+
 struct Schedule {
   Cycles initiation_interval = 1;
-  std::vector<Placement> ops;  ///< by OpId
+  std::vector<Placement> ops;           ///< by OpId
+  std::vector<Address> addresses = {};  ///< by op, then memory; empty: it says nothing of them
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+/// Where the value begins in the memory, if the schedule says so. Cost: O(addresses).
+std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId memory);
 
 /// By OpId, the group of each op.
 std::vector<GroupId> groups_of(const Schedule& schedule);

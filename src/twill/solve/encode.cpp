@@ -43,15 +43,18 @@ std::size_t choose_anchor(const Instance& instance, const SubTiles& sub_tiles) {
 
 Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles ii,
                    std::int64_t most_copies, std::size_t memory_limit, ProofSink* proof,
-                   std::string_view title)
+                   std::string_view title, bool placed)
     : instance_(instance),
       ii_(ii),
       most_copies_(most_copies),
       memory_limit_(memory_limit),
+      placed_(placed),
       proof_(proof),
       engine_(proof, title),
       lifetimes_(least_lifetimes(instance, ii)) {
-  complete_ = DifferenceGraph::memory_for(2 * instance.op_count()) <= memory_limit;
+  std::size_t nodes = 2 * instance.op_count();
+  for (const Store& memory : instance.memories) nodes += placed ? 1 + 2 * memory.buffers.size() : 0;
+  complete_ = DifferenceGraph::memory_for(nodes) <= memory_limit;
   if (!complete_) return;
   make_nodes(sub_tiles);
   if (proof_ != nullptr) tell_subject(sub_tiles);
@@ -63,6 +66,7 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
   if (fits()) add_blocking();
   if (fits()) add_one_stream();
   if (fits()) add_memories();
+  if (fits() && placed_) add_placement();
   if (fits()) add_shares();
   if (fits()) add_registers();
   if (fits()) limit_register_time();
@@ -70,7 +74,7 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
 }
 
 void Encoding::tell_subject(const SubTiles& sub_tiles) {
-  ProofSubject subject{ii_, anchor_, sub_tiles.ops, sub_tiles.exchanges, {}};
+  ProofSubject subject{ii_, anchor_, sub_tiles.ops, sub_tiles.exchanges, {}, address_nodes()};
   for (const Accumulator& it : instance_.accumulators) subject.accumulators.push_back(it.ops);
   proof_->subject(subject);
 }
@@ -99,6 +103,7 @@ void Encoding::make_nodes(const SubTiles& sub_tiles) {
   const std::size_t n = instance_.op_count();
   for (std::size_t i = 0; i < n; ++i) slots_.push_back(engine_.add_node());
   for (std::size_t i = 0; i < n; ++i) stages_.push_back(engine_.add_node());
+  if (placed_) make_extents();
   anchor_ = choose_anchor(instance_, sub_tiles);
   for (std::size_t i = 0; i < n; ++i) {
     if (i == anchor_) continue;
@@ -477,6 +482,7 @@ schedule::Schedule Encoding::schedule() const {
     out.ops.push_back(placement);
   }
   for (schedule::Placement& placement : out.ops) placement.issue -= earliest;
+  if (placed_) out.addresses = addresses();
   return schedule::with_existence(*instance_.problem, std::move(out));
 }
 

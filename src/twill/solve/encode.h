@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +38,10 @@ namespace twill::solve {
 /// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
 /// search repeated with more if it does not pass.
 ///
+/// Where the values lie in their memories is left out unless `placed`: most schedules that are
+/// found can be given offsets, and a refutation without holds with them (place.h). With it, each
+/// buffer has two more nodes, its offset and its end.
+///
 /// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused
 /// where they do not exist, so their nodes are free there. Groups alone decide which exist, so
 /// nothing of this depends on II.
@@ -47,7 +53,7 @@ class Encoding {
   /// Precondition: ii >= load_bound(instance); `instance` outlives this. If the constraints do not
   /// fit in `memory_limit` bytes, construction ends early and `complete` is false.
   Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles ii, std::int64_t most_copies,
-           std::size_t memory_limit, ProofSink* proof, std::string_view title);
+           std::size_t memory_limit, ProofSink* proof, std::string_view title, bool placed = false);
 
   bool complete() const { return complete_; }
 
@@ -80,7 +86,7 @@ class Encoding {
     return engine_.solve(assumption, budget, effort);
   }
 
-  /// After `satisfied`: way 0 everywhere, earliest issue cycle 0.
+  /// After `satisfied`: way 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
   schedule::Schedule schedule() const;
 
   const Engine& engine() const { return engine_; }
@@ -127,6 +133,18 @@ class Encoding {
     std::vector<Term> lacking;  ///< one for each step of a register budget that it may have
   };
 
+  // encode_placement.cpp: offsets in memories
+  struct Extent {
+    Node offset;
+    Node end;
+  };
+  void make_extents();
+  void add_placement();
+  void add_depth(std::size_t memory, const Buffer& buffer, const Extent& extent);
+  void keep_apart(const Buffer& a, const Extent& of_a, const Buffer& b, const Extent& of_b);
+  std::vector<AddressNode> address_nodes() const;
+  std::vector<schedule::Address> addresses() const;
+
   // encode_storage.cpp: memories and registers
   void add_memories();
   void add_shares();
@@ -161,6 +179,7 @@ class Encoding {
   const Cycles ii_;
   const std::int64_t most_copies_;
   const std::size_t memory_limit_;
+  const bool placed_;
   ProofSink* const proof_;
   Engine engine_;
   bool complete_ = true;
@@ -169,6 +188,9 @@ class Encoding {
   std::size_t anchor_ = 0;                      ///< the op of slot 0
   std::vector<Node> slots_;                     ///< by op
   std::vector<Node> stages_;                    ///< by op
+  std::vector<Node> bases_;                     ///< by memory: offset 0, if `placed_`
+  std::vector<std::vector<Extent>> extents_;    ///< by memory, then buffer
+  std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, Literal> alive_;  ///< if `placed_`
   std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
   std::vector<Literal> exists_;                 ///< by op: kTrue but for hand-offs
   std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked

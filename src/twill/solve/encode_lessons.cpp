@@ -60,6 +60,8 @@ class Dictionary {
 /// What the literal says, if it can be said elsewhere.
 std::optional<Saying> Encoding::saying_of(Literal literal) const {
   if (const auto difference = engine_.difference_of(literal)) {
+    const std::size_t times = 2 * instance_.op_count();  // the nodes after these are addresses
+    if (difference->x.index() >= times) return std::nullopt;
     return Saying{true, false, {}, *difference};
   }
   const auto at = std::lower_bound(

@@ -34,11 +34,16 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
 /// issued (and `shared` is true), if both exist.
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
+  if (placed_ && shared == kTrue) {  // counted in the memory and in the buffer
+    const auto known = alive_.find({value, event, copy});
+    if (known != alive_.end()) return known->second;
+  }
   const auto kind = shared == kTrue ? Meaning::Kind::alive : Meaning::Kind::held;
   const Literal alive = consequence({kind, value, event, copy});
   for (const Read& read : instance_.reads[value]) {
     count_read(value, read, event, copy, shared, alive);
   }
+  if (placed_ && shared == kTrue) alive_.emplace(std::tuple(value, event, copy), alive);
   return alive;
 }
 

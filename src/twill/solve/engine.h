@@ -60,8 +60,8 @@ class Engine {
 
   Literal add_literal() { return add_literal(true); }
   /// A literal that constraints can only make true: in clauses it is positive where the others are
-  /// what it follows from, negative where another such literal follows, and in at-most constraints
-  /// it is positive. So the search never decides it, and it is false where nothing made it true.
+  /// what it follows from, negative where something follows from it, and in at-most constraints it
+  /// is positive. So the search never decides it, and it is false where nothing made it true.
   Literal add_consequence() { return add_literal(false); }
   /// The search will try this first; a hint, no constraint.
   void suggest(Literal literal) {

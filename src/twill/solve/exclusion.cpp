@@ -50,6 +50,10 @@ bool take_ways(const Candidate& candidate, Schedule& schedule) {
 Schedule image_of(const Schedule& schedule, const Exchange& exchange) {
   Schedule image = schedule;
   for (std::size_t i = 0; i < exchange.size(); ++i) image.ops[exchange[i]] = schedule.ops[i];
+  for (schedule::Address& it : image.addresses) {
+    it.value = problem::OpId(exchange[it.value.index()]);
+  }
+  std::sort(image.addresses.begin(), image.addresses.end(), schedule::comes_before);
   return image;
 }
 

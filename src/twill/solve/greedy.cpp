@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
 
 namespace twill::solve {
@@ -166,7 +167,11 @@ class Greedy {
                          [](const auto& a, const auto& b) { return a.issue < b.issue; })
             ->issue;
     for (auto& op : schedule_.ops) op.issue -= first;
-    return has_groups() && keeps_order(instance_, schedule_) && fits_storage(instance_, schedule_);
+    const bool obeys =
+        has_groups() && keeps_order(instance_, schedule_) && fits_storage(instance_, schedule_);
+    const auto placed = obeys ? with_addresses(instance_, schedule_) : std::nullopt;
+    if (placed) schedule_ = *placed;
+    return placed.has_value();
   }
 
   /// Whether as many groups compute as the loop demands.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "twill/problem/hand_off.h"
+#include "twill/schedule/analysis.h"
 #include "twill/schedule/pool_class.h"
 
 namespace twill::solve {
@@ -83,7 +84,7 @@ void fill_storage(Instance& out) {
   const Problem& problem = *out.problem;
   if (problem.in_force(Rule::memory)) {
     for (const problem::Memory& memory : problem.memories()) {
-      out.memories.push_back({memory.capacity, {}});
+      out.memories.push_back({memory.capacity, {}, {}});
     }
   }
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
@@ -95,6 +96,21 @@ void fill_storage(Instance& out) {
     }
     if (problem.in_force(Rule::registers) && op.registers > 0) {
       out.register_values.push_back({i, op.registers});
+    }
+  }
+}
+
+void fill_buffers(Instance& out) {
+  if (!out.problem->in_force(Rule::placement)) return;
+  for (std::size_t memory = 0; memory < out.memories.size(); ++memory) {
+    Store& store = out.memories[memory];
+    for (const auto& values : schedule::tied_values(*out.problem, problem::MemoryId(memory))) {
+      Buffer& buffer = store.buffers.emplace_back();
+      for (const problem::OpId op : values) buffer.ops.push_back(op.index());
+      for (const Occupant& it : store.values) {
+        const bool here = std::count(buffer.ops.begin(), buffer.ops.end(), it.op) > 0;
+        if (here) buffer.size = std::max(buffer.size, it.amount);
+      }
     }
   }
 }
@@ -206,6 +222,7 @@ Instance instance_of(const Problem& problem) {
   fill_tasks(out);
   fill_dependences(out);
   fill_storage(out);
+  fill_buffers(out);
   find_accumulators(out);
   return out;
 }

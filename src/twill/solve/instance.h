@@ -65,10 +65,17 @@ struct Accumulator {
   Cycles distance = 0;  ///< at least 1
 };
 
+/// Values at one range of addresses: one, or all that in-place dependences tie together.
+struct Buffer {
+  std::vector<std::size_t> ops;  ///< ascending
+  std::int64_t size = 0;         ///< of one copy: the largest of the values
+};
+
 /// One memory, with the values that may live in it.
 struct Store {
   std::int64_t capacity = 0;
   std::vector<Occupant> values;
+  std::vector<Buffer> buffers;  ///< of these values; empty if the rule `placement` is relaxed
 };
 
 struct Instance {

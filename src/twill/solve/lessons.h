@@ -26,7 +26,7 @@ struct Saying {
 /// and they fit, so they do no harm at the larger one either: a clause holds as well if its
 /// `alive`, `held`, `before` and `counts` are those of the smaller II. What depends on least
 /// lifetimes
-/// (`leaves`) and limits of objectives are left out.
+/// (`leaves`), addresses and limits of objectives are left out.
 struct Lessons {
   struct Clause {
     std::uint32_t glue = 0;

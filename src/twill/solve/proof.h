@@ -31,12 +31,14 @@ struct Meaning {
     crosses,         ///< value, group: it is not there, a reader is
     exists,          ///< op of a hand-off: it does
     runs_in,         ///< op of a hand-off, group: it exists and is there
+    deep,            ///< value, memory, number: its buffer holds so many copies at once
     steps,           ///< group, number: it needs so many steps of its register budget
     groups,          ///< number: no more groups have an op
     crossings,       ///< number: no more crossings
     length,          ///< number: the schedule is no longer
     pipe,            ///< pipe: what the ops of hand-offs ask of it fits beside the others
     memory,          ///< memory, event: what is alive then fits
+    depth,           ///< event, memory: the copies alive then in its buffer fit in its depth
     registers,       ///< event: what its group holds then fits
     issue,           ///< group: its issue cycles fit
     register_time,   ///< group: what it holds for how long, at least, fits
@@ -49,6 +51,15 @@ struct Meaning {
   std::int64_t number = 0;
 };
 
+/// A node that stands for where a buffer begins or ends in a memory, or for the memory's first
+/// address, which no literal speaks of.
+struct AddressNode {
+  enum class Kind : std::uint8_t { base, offset, end };
+  Kind kind = Kind::base;
+  std::size_t memory = 0;
+  std::size_t op = 0;  ///< the first of the buffer
+};
+
 /// What a refutation is about, and what was assumed without loss of generality.
 struct ProofSubject {
   std::int64_t ii = 1;
@@ -56,6 +67,7 @@ struct ProofSubject {
   std::vector<std::size_t> tiles;                      ///< ops ordered by slot, the anchor first
   std::vector<std::vector<std::size_t>> exchanges;     ///< of every pair of `tiles`
   std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order they read each other
+  std::vector<AddressNode> addresses;  ///< the nodes after those of slots and stages
 };
 
 /// Receives what an Engine is given and every step it derives, in an order in which each step

@@ -48,7 +48,8 @@ bool keeps_pair(const Instance& instance, const Schedule& schedule, std::size_t 
   return !waits && !(instance.one_stream && task_b.issue > 0);
 }
 
-/// Copies of a value alive when `event` is issued.
+}  // namespace
+
 Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::size_t value,
                     std::size_t event) {
   const Cycles ii = schedule.initiation_interval;
@@ -60,6 +61,8 @@ Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::siz
   }
   return floor_divide(now - begin, ii) - floor_divide(now - end, ii);
 }
+
+namespace {
 
 /// What is alive when `event` is issued; by group: of what its group produced.
 std::int64_t load_at(const Instance& instance, const Schedule& schedule,

@@ -12,9 +12,13 @@ namespace twill::solve {
 /// register value it reads comes from another group.
 std::vector<std::uint8_t> waiting_in(const Instance& instance, const schedule::Schedule& schedule);
 
-/// Whether the schedule keeps all rules but `memory` and `registers`, folded modulo II. The engine
-/// enforces these exactly, so anything else is a bug of this room.
+/// Whether the schedule keeps all rules but `memory`, `placement` and `registers`, folded modulo
+/// II. The engine enforces these exactly, so anything else is a bug of this room.
 bool keeps_order(const Instance& instance, const schedule::Schedule& schedule);
+
+/// Copies of a value alive when `event` is issued.
+Cycles copies_alive(const Instance& instance, const schedule::Schedule& schedule, std::size_t value,
+                    std::size_t event);
 
 /// Whether all live copies fit into memories and registers; the encoding counts only so many copies
 /// of a value, so this has to be asked.

@@ -10,8 +10,10 @@
 #include "twill/solve/greedy.h"
 #include "twill/solve/guess.h"
 #include "twill/solve/leftover.h"
+#include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
+#include "twill/solve/ties.h"
 #include "twill/support/check.h"
 
 namespace twill::solve {
@@ -69,7 +71,8 @@ void Search::start_from(Schedule start) {
   const Leftover left(instance_, start);
   const Schedule reduced = left.reduced(start);
   if (!keeps_order(left.instance(), reduced) || !fits_storage(left.instance(), reduced)) return;
-  start_ = std::move(start);
+  const auto placed = with_addresses(left.instance(), reduced);
+  if (placed) start_ = left.completed(*placed);
 }
 
 Interval Search::find_interval(std::optional<Cycles> worst) {
@@ -162,8 +165,8 @@ Interval Search::climb(Interval interval) {
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
     if (start_ && outcome != Outcome::satisfied && (beyond || budget_.stopped())) {
-      found_ = start_;
-      tighten(std::nullopt);
+      const Leftover left(instance_, *start_);
+      found_ = left.completed(earliest(left.instance(), left.reduced(*start_), std::nullopt));
       interval.schedule = found_;
     }
     if (interval.schedule || budget_.stopped()) return interval;
@@ -221,20 +224,19 @@ std::uint64_t Search::worth_until(std::uint64_t progress) const {
 /// Two sub-tiles are quickly placed without it.
 bool Search::find_in_turn(Cycles ii) {
   if (sub_tiles_.ops.size() < 3 || !exclusion_.structures.empty()) return false;
-  Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "");
+  Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "",
+                    placed_);
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
   if (encoding.solve(kTrue, budget_, {kFirstEffort}) != Outcome::satisfied) return false;
-  if (!accept(encoding)) return false;
-  tighten(std::nullopt);
-  return true;
+  return accept(encoding, std::nullopt);
 }
 
 /// Whether there is a schedule at `ii`; then `found_` has its structure and the least II for it.
 Outcome Search::try_interval(Cycles ii, const Effort& effort) {
   while (true) {
     Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), proof_,
-                      "II " + std::to_string(ii));
+                      "II " + std::to_string(ii), placed_);
     for (const Schedule& it : exclusion_.structures) encoding.rule_out(it);
     if (!may_go_on(encoding)) return Outcome::stopped;
     if (found_) encoding.suggest(*found_);
@@ -242,8 +244,7 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
     keep_lessons(encoding, ii, outcome);
     if (outcome != Outcome::satisfied) return outcome;
-    if (!accept(encoding)) continue;
-    tighten(std::nullopt);
+    if (!accept(encoding, std::nullopt)) continue;
     TWILL_CHECK(found_->initiation_interval <= ii, "a structure fits the II it was taken from");
     return outcome;
   }
@@ -274,30 +275,41 @@ bool Search::may_go_on(const Encoding& encoding) {
   return budget_.allows(encoding.engine().memory()) && budget_.ask();
 }
 
-/// Takes the schedule of a model, unless more copies of a value live in it than were counted.
-bool Search::accept(const Encoding& encoding) {
-  Schedule schedule = encoding.schedule();
+/// Takes the schedule of a model, as early as its structure allows at this II or at the least for
+/// it, unless more copies of a value live in it than were counted, or nothing was said of offsets
+/// and none are found.
+bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
+  const Schedule schedule = encoding.schedule();
   const Leftover left(instance_, schedule);
-  TWILL_CHECK(keeps_order(left.instance(), left.reduced(schedule)),
-              "the engine's model keeps the order rules");
-  if (!fits_storage(left.instance(), left.reduced(schedule))) {
+  const Schedule reduced = left.reduced(schedule);
+  TWILL_CHECK(keeps_order(left.instance(), reduced), "the engine's model keeps the order rules");
+  if (!fits_storage(left.instance(), reduced)) {
     copies_ *= 2;
     return false;
   }
-  found_ = std::move(schedule);
-  return true;
+  const Schedule early = earliest(left.instance(), reduced, ii);
+  auto placed = with_addresses(left.instance(), early);
+  if (!placed) placed = with_addresses(left.instance(), settle_ties(left.instance(), early));
+  if (placed) {
+    found_ = left.completed(*placed);
+  } else if (placed_) {
+    copies_ *= 2;
+  } else {
+    placed_ = true;
+  }
+  return placed.has_value();
 }
 
-/// Makes `found_` as early as its structure allows, at this II or at the least for it.
-void Search::tighten(std::optional<Cycles> ii) {
-  const Leftover left(instance_, *found_);
-  const Schedule schedule = left.reduced(*found_);
-  const std::vector<Inequality> structure = structure_of(left.instance(), schedule);
+/// The schedule of this structure at this II, or at the least for it, with every op as early as it
+/// can be.
+Schedule Search::earliest(const Instance& instance, const Schedule& schedule,
+                          std::optional<Cycles> ii) {
+  const std::vector<Inequality> structure = structure_of(instance, schedule);
   if (!ii) {
-    ii = least_interval(structure, left.instance().op_count(), load_bound(left.instance()));
+    ii = least_interval(structure, instance.op_count(), load_bound(instance));
     TWILL_CHECK(ii.has_value(), "a structure taken from a schedule has an II");
   }
-  found_ = left.completed(tightened(schedule, structure, *ii));
+  return tightened(schedule, structure, *ii);
 }
 
 std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
@@ -359,7 +371,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, const Effort& effort) {
     if (!encoding_) {
       encoding_ =
           std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
-                                     proof_, "objectives at II " + std::to_string(ii));
+                                     proof_, "objectives at II " + std::to_string(ii), placed_);
       teach(*encoding_, ii);
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
       for (const Schedule& it : exclusion_.structures) encoding_->rule_out(it);
@@ -368,10 +380,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, const Effort& effort) {
     if (!may_go_on(*encoding_)) return Outcome::stopped;
     const Outcome outcome = encoding_->solve(within, budget_, effort);
     if (outcome != Outcome::satisfied) return outcome;
-    if (accept(*encoding_)) {
-      tighten(ii);
-      return outcome;
-    }
+    if (accept(*encoding_, ii)) return outcome;
     encoding_.reset();
   }
 }

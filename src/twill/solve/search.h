@@ -74,8 +74,9 @@ class Search {
   void keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome);
   bool may_hand_on() const { return proof_ == nullptr && exclusion_.structures.empty(); }
   bool may_go_on(const Encoding& encoding);
-  bool accept(const Encoding& encoding);
-  void tighten(std::optional<Cycles> ii);
+  bool accept(const Encoding& encoding, std::optional<Cycles> ii);
+  static schedule::Schedule earliest(const Instance& instance, const schedule::Schedule& schedule,
+                                     std::optional<Cycles> ii);
   void fix(Limit limit);
   Outcome try_limit(Cycles ii, Limit limit, const Effort& effort);
   bool may_spend_more(std::uint64_t until) const;
@@ -97,6 +98,7 @@ class Search {
   Exclusion exclusion_;                ///< `least` grows by what is proven here
   std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
   std::int64_t copies_;                ///< counted per value
+  bool placed_ = false;                ///< encodings speak of offsets: a schedule had none
   bool given_start_ = false;           ///< of this candidate or another
   std::optional<schedule::Schedule> start_;
   std::optional<schedule::Schedule> found_;

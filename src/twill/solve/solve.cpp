@@ -11,9 +11,11 @@
 #include "twill/schedule/bounds.h"
 #include "twill/solve/candidate.h"
 #include "twill/solve/leftover.h"
+#include "twill/solve/place.h"
 #include "twill/solve/search.h"
 #include "twill/solve/solve_without.h"
 #include "twill/solve/ties.h"
+#include "twill/support/check.h"
 
 namespace twill::solve {
 namespace {
@@ -94,8 +96,10 @@ class Solver {
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     const Instance instance = instance_of(candidate.problem);
     const Leftover left(instance, schedule);
-    best_ =
-        with_ways(left.completed(settle_ties(left.instance(), left.reduced(schedule))), candidate);
+    const Schedule settled = settle_ties(left.instance(), left.reduced(schedule));
+    const auto placed = with_addresses(left.instance(), settled);
+    TWILL_CHECK(placed.has_value(), "the offsets of a structure are good for all its schedules");
+    best_ = with_ways(left.completed(*placed), candidate);
     values_ = std::move(values);
   }
 

@@ -56,6 +56,7 @@ void check_dependences(const Subject& subject, Findings& findings);
 void check_units(const Subject& subject, Findings& findings);
 void check_pipes(const Subject& subject, Findings& findings);
 void check_memories(const Subject& subject, Findings& findings);
+void check_placement(const Subject& subject, Findings& findings);
 void check_registers(const Subject& subject, Findings& findings);
 void check_widths(const Subject& subject, Findings& findings);
 void check_load_groups(const Subject& subject, Findings& findings);

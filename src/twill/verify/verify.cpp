@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ Violation malformed(std::vector<OpId> ops, std::int64_t value, std::int64_t limi
   return {"well-formed", std::move(ops), 0, value, limit, "well-formed: " + std::move(what)};
 }
 
-void check_placement(const Problem& problem, const Schedule& schedule, OpId op,
+void check_op(const Problem& problem, const Schedule& schedule, OpId op,
                      Findings& findings) {
   const schedule::Placement& at = schedule.ops[op.index()];
   const std::string& name = problem[op].name;
@@ -40,6 +41,26 @@ void check_placement(const Problem& problem, const Schedule& schedule, OpId op,
   }
 }
 
+/// Each once, of a value that occupies the memory.
+void check_addresses(const Problem& problem, const Schedule& schedule, Findings& findings) {
+  std::set<std::pair<OpId, problem::MemoryId>> seen;
+  for (const schedule::Address& it : schedule.addresses) {
+    const bool exists = it.value.index() < problem.ops().size();
+    const std::string name = exists ? problem[it.value].name : "an op that does not exist";
+    const auto in_it = [&](const problem::Footprint& each) { return each.memory == it.memory; };
+    if (!exists || !std::any_of(problem[it.value].footprint.begin(),
+                                problem[it.value].footprint.end(), in_it)) {
+      findings.add(malformed({}, 0, 0, name + " has an offset in a memory that it does not occupy"));
+    } else if (it.offset < 0 || it.offset > problem::kLargestNumber) {
+      findings.add(malformed({it.value}, it.offset, problem::kLargestNumber,
+                             fmt::format("{} begins at {}, outside 0..{}", name, it.offset,
+                                         problem::kLargestNumber)));
+    } else if (!seen.emplace(it.value, it.memory).second) {
+      findings.add(malformed({it.value}, 0, 0, name + " has two offsets in one memory"));
+    }
+  }
+}
+
 void check_form(const Problem& problem, const Schedule& schedule, Findings& findings) {
   const Cycles interval = schedule.initiation_interval;
   const auto placed = static_cast<std::int64_t>(schedule.ops.size());
@@ -56,8 +77,9 @@ void check_form(const Problem& problem, const Schedule& schedule, Findings& find
     return;
   }
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    check_placement(problem, schedule, OpId(i), findings);
+    check_op(problem, schedule, OpId(i), findings);
   }
+  check_addresses(problem, schedule, findings);
 }
 
 /// Stages times ops is what every rule has to lay out at least.
@@ -114,6 +136,7 @@ constexpr std::array<RuleCheck, problem::kRuleCount> kRuleChecks = {{
     {Rule::unit, check_units},
     {Rule::pipe, check_pipes},
     {Rule::memory, check_memories},
+    {Rule::placement, check_placement},
     {Rule::registers, check_registers},
     {Rule::width, check_widths},
     {Rule::load_group, check_load_groups},

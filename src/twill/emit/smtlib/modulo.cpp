@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -42,6 +43,7 @@ class Modulo {
     if (problem_.in_force(Rule::unit)) unit_totals();
     if (problem_.in_force(Rule::pipe)) pipes();
     if (problem_.in_force(Rule::memory)) memories();
+    if (problem_.in_force(Rule::placement)) placement();
     if (problem_.in_force(Rule::registers)) registers();
     minimum_groups();
     share_groups();
@@ -311,6 +313,87 @@ class Modulo {
         for (const auto& [w, amount] : values) alive.push_back(times(amount, copies(w, v)));
         const Term fits = at_most(sum_of(alive), number(problem_.memories()[m].capacity));
         script_.claim(implies(exists_[v], fits));
+      }
+    }
+  }
+
+  Amount amount_in(std::size_t v, std::size_t m) const {
+    for (const Footprint& it : op(v).footprint) {
+      if (it.memory.index() == m) return it.amount;
+    }
+    return 0;
+  }
+
+  /// The ops whose values lie in a memory, by buffer: those that in-place dependences tie together.
+  std::vector<std::vector<std::size_t>> buffers_in(std::size_t m) const {
+    std::vector<std::size_t> number(count());
+    for (std::size_t v = 0; v < count(); ++v) number[v] = v;
+    for (const Dependence& it : problem_.dependences()) {
+      const std::size_t u = it.from.index();
+      const std::size_t v = it.to.index();
+      if (!it.in_place || amount_in(u, m) == 0 || amount_in(v, m) == 0) continue;
+      const std::size_t before = number[u];
+      for (std::size_t& each : number) each = each == before ? number[v] : each;
+    }
+    std::map<std::size_t, std::vector<std::size_t>> buffers;
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (amount_in(v, m) > 0 && is_read(v)) buffers[number[v]].push_back(v);
+    }
+    std::vector<std::vector<std::size_t>> out;
+    for (auto& [number_of, ops] : buffers) out.push_back(std::move(ops));
+    return out;
+  }
+
+  /// The first address of a buffer, and the one behind its last.
+  Term offset(const std::vector<std::size_t>& buffer, std::size_t m) const {
+    return fmt::format("offset!{}!{}", problem_.memories()[m].name, op(buffer.front()).name);
+  }
+  Term end(const std::vector<std::size_t>& buffer, std::size_t m) const {
+    Amount size = 0;
+    for (const std::size_t v : buffer) size = std::max(size, amount_in(v, m));
+    const Term depth =
+        fmt::format("depth!{}!{}", problem_.memories()[m].name, op(buffer.front()).name);
+    return sum_of({offset(buffer, m), times(size, depth)});
+  }
+
+  /// Offsets that hold all copies of each buffer, and keep those apart that ever live together: at
+  /// the issue of a value of one of them.
+  void placement() {
+    for (std::size_t m = 0; m < problem_.memories().size(); ++m) {
+      const auto buffers = buffers_in(m);
+      for (std::size_t b = 0; b < buffers.size(); ++b) {
+        place(buffers[b], m);
+        for (std::size_t a = 0; a < b; ++a) keep_apart(buffers[a], buffers[b], m);
+      }
+    }
+  }
+
+  void place(const std::vector<std::size_t>& buffer, std::size_t m) {
+    const std::string& memory = problem_.memories()[m].name;
+    const Term depth = fmt::format("depth!{}!{}", memory, op(buffer.front()).name);
+    script_.declare(offset(buffer, m), "Int");
+    script_.declare(depth, "Int");
+    script_.claim(at_least(offset(buffer, m), number(0)));
+    script_.claim(at_least(depth, number(0)));
+    script_.claim(at_most(end(buffer, m), number(problem_.memories()[m].capacity)));
+    for (const std::size_t v : buffer) {
+      std::vector<Term> alive;
+      for (const std::size_t w : buffer) alive.push_back(copies(w, v));
+      script_.claim(implies(exists_[v], at_least(depth, sum_of(alive))));
+    }
+  }
+
+  void keep_apart(const std::vector<std::size_t>& one, const std::vector<std::size_t>& other,
+                  std::size_t m) {
+    const Term apart =
+        any_of({at_most(end(one, m), offset(other, m)), at_most(end(other, m), offset(one, m))});
+    for (const std::size_t v : one) {
+      for (const std::size_t w : other) {
+        for (const auto& [event, value] : {std::pair(v, w), std::pair(w, v)}) {
+          const Term meet = all_of({exists_[event], at_least(copies(event, event), number(1)),
+                                    at_least(copies(value, event), number(1))});
+          script_.claim(implies(meet, apart));
+        }
       }
     }
   }

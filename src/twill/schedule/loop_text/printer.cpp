@@ -191,6 +191,9 @@ void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<
     Words words("  " + op.name);
     words << "at" << placement.issue << "in" << problem[placement.group].name;
     if (op.ways.size() > 1) words << "way" << op.ways[static_cast<std::size_t>(placement.way)].name;
+    for (const Address& it : schedule.addresses) {
+      if (it.value == OpId(i)) words << "offset" << problem[it.memory].name << it.offset;
+    }
     out.push_back({{Section::schedule, 1 + i}, std::move(words).text()});
   }
 }

@@ -28,6 +28,7 @@ class LoopProblemReader {
   Result<problem::Problem> finish();
 
   const LoopNames& units() const { return units_; }
+  const LoopNames& memories() const { return memories_; }
   const LoopNames& groups() const { return groups_; }
   const LoopNames& ops() const { return ops_; }
 

@@ -9,6 +9,7 @@
 
 namespace twill::schedule {
 
+using problem::kLargestNumber;
 using problem::kLargestTotal;
 
 /// `schedule` and `order` open a section, unless an op is called that: "order at 0 in WG0".
@@ -70,7 +71,34 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
     TWILL_TRY(way, read_way(line, OpId(op)));
   }
   placements_[op] = Placement{issue, GroupId(group), way};
+  while (!line.at_end()) {
+    TWILL_TRY_VOID(read_offset(line, OpId(op)));
+  }
   return Position{Section::schedule, 1 + op};
+}
+
+/// "offset SMEM 1024", of a memory that the value of the op occupies.
+Result<void> LoopScheduleReader::read_offset(LoopLine& line, OpId op) {
+  TWILL_TRY_VOID(line.keyword("offset"));
+  const int column = line.peek().column;
+  TWILL_TRY(const std::size_t index, names_.memories().read(line));
+  const MemoryId memory(index);
+  const auto& footprint = problem_[op].footprint;
+  const bool occupies = std::any_of(footprint.begin(), footprint.end(),
+                                    [&](const auto& it) { return it.memory == memory; });
+  if (!occupies) {
+    return line.fail_at(column, "op " + in_quotes(problem_[op].name) + " occupies no " +
+                                    in_quotes(problem_[memory].name),
+                        "give offsets in memories that its result occupies");
+  }
+  const auto taken = [&](const Address& it) { return it.value == op && it.memory == memory; };
+  if (std::any_of(addresses_.begin(), addresses_.end(), taken)) {
+    return line.fail_at(column, "a second offset in " + in_quotes(problem_[memory].name),
+                        "all copies lie next to each other, from one offset on");
+  }
+  TWILL_TRY(const Amount offset, line.number("the offset", 0, kLargestNumber));
+  addresses_.push_back({op, memory, offset});
+  return {};
 }
 
 Result<int> LoopScheduleReader::read_way(LoopLine& line, OpId op) const {
@@ -151,6 +179,8 @@ std::optional<Schedule> LoopScheduleReader::schedule() const {
   for (const std::optional<Placement>& it : placements_) {
     schedule.ops.push_back(it.value_or(missing));
   }
+  schedule.addresses = addresses_;
+  std::sort(schedule.addresses.begin(), schedule.addresses.end(), comes_before);
   return at_home(problem_, std::move(schedule));
 }
 

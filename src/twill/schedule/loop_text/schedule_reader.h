@@ -35,6 +35,7 @@ class LoopScheduleReader {
   Result<Position> read_placement(LoopLine& line);
   Result<Position> read_sequence(LoopLine& line);
   Result<void> read_step(LoopLine& line, GroupId group);
+  Result<void> read_offset(LoopLine& line, OpId op);
   Result<int> read_way(LoopLine& line, OpId op) const;
 
   const problem::Problem& problem_;
@@ -44,6 +45,7 @@ class LoopScheduleReader {
   std::optional<LoopLine> schedule_line_;  ///< its header, for what is missing below it
   Cycles interval_ = 1;
   std::vector<std::optional<Placement>> placements_;
+  std::vector<Address> addresses_;
 
   std::optional<LoopLine> order_line_;
   std::vector<std::optional<Step>> steps_;

@@ -1,5 +1,7 @@
 // `memory` and `registers`: things that values occupy while they live.
 
+#include "twill/verify/rules/live.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -7,16 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "twill/verify/simulation.h"
-
 namespace twill::verify {
 namespace {
-
-struct Resource {
-  std::string rule;
-  std::string what;  // "memory SMEM"
-  Amount capacity = 0;
-};
 
 /// A value that occupies `amount` of the resource from `life.begin` to `life.end` in iteration 0.
 struct Value {
@@ -115,23 +109,10 @@ struct Fullest {
 /// Nothing if the resource is empty all the time, or cannot be laid out.
 std::optional<Fullest> fullest_cycle(const Subject& subject, const Resource& resource,
                                      const std::vector<Amount>& amounts_by_op, Findings& findings) {
-  const std::optional<std::vector<Value>> values =
-      lives(subject, resource, amounts_by_op, findings);
-  if (!values || values->empty()) return std::nullopt;
-  std::vector<Span> first;
-  std::map<OpId, Amount> amounts;
-  Cycles last_end = 0;
-  for (const Value& value : *values) {
-    first.push_back(value.life);
-    amounts[value.life.op] = value.amount;
-    last_end = std::max(last_end, value.life.end);
-  }
-  // Iteration -1, which is not laid out, would have ended by `warm_up` intervals: from there on,
-  // one interval sees everything the steady state ever sees.
-  const Cycles warm_up = last_end / subject.interval();
-  const std::vector<Span> instances = unrolled(first, subject.interval(), warm_up + 1);
-  Fullest out{peak_of(instances, amounts), {}};
-  for (const Span& life : instances) {
+  const std::optional<LivesRun> run = run_lives(subject, resource, amounts_by_op, findings);
+  if (!run) return std::nullopt;
+  Fullest out{peak_of(run->instances, run->amounts), {}};
+  for (const Span& life : run->instances) {
     if (life.begin <= out.peak.cycle && out.peak.cycle < life.end) ++out.copies[life.op];
   }
   return out;
@@ -198,17 +179,41 @@ void check_budget(const Subject& subject, const problem::RegisterBudget& budget,
 
 }  // namespace
 
+std::optional<LivesRun> run_lives(const Subject& subject, const Resource& resource,
+                                  const std::vector<Amount>& amounts, Findings& findings) {
+  const std::optional<std::vector<Value>> values = lives(subject, resource, amounts, findings);
+  if (!values || values->empty()) return std::nullopt;
+  std::vector<Span> first;
+  LivesRun out;
+  Cycles last_end = 0;
+  for (const Value& value : *values) {
+    first.push_back(value.life);
+    out.amounts[value.life.op] = value.amount;
+    last_end = std::max(last_end, value.life.end);
+  }
+  // Iteration -1, which is not laid out, would have ended by then.
+  const Cycles warm_up = last_end / subject.interval();
+  out.steady = warm_up * subject.interval();
+  out.instances = unrolled(first, subject.interval(), warm_up + 1);
+  return out;
+}
+
+std::vector<Amount> amounts_in(const Problem& problem, problem::MemoryId memory) {
+  std::vector<Amount> amounts(problem.ops().size(), 0);
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    for (const problem::Footprint& footprint : problem.ops()[i].footprint) {
+      if (footprint.memory == memory) amounts[i] += footprint.amount;
+    }
+  }
+  return amounts;
+}
+
 void check_memories(const Subject& subject, Findings& findings) {
   for (std::size_t m = 0; m < subject.problem.memories().size(); ++m) {
     const problem::MemoryId memory(m);
-    std::vector<Amount> amounts(subject.op_count(), 0);
-    for (std::size_t i = 0; i < amounts.size(); ++i) {
-      for (const problem::Footprint& footprint : subject.problem.ops()[i].footprint) {
-        if (footprint.memory == memory) amounts[i] += footprint.amount;
-      }
-    }
     const problem::Memory& of = subject.problem[memory];
-    report_overflow(subject, {"memory", "memory " + of.name, of.capacity}, amounts, findings);
+    report_overflow(subject, {"memory", "memory " + of.name, of.capacity},
+                    amounts_in(subject.problem, memory), findings);
   }
 }
 

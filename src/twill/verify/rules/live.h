@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/verify/simulation.h"
+
+/// What values occupy while they live; for the rules about that.
+namespace twill::verify {
+
+struct Resource {
+  std::string rule;
+  std::string what;  ///< "memory SMEM"
+  Amount capacity = 0;
+};
+
+/// The lives of the values that occupy a resource, over as many iterations as it takes: the
+/// interval from cycle `steady` on sees everything that the steady state ever sees.
+struct LivesRun {
+  std::vector<Span> instances;  ///< sorted by begin (then op)
+  std::map<OpId, Amount> amounts;
+  Cycles steady = 0;
+};
+
+/// Nothing if the resource is empty all the time; or, with a "size" violation, if too much lives at
+/// a time to be laid out. `amounts` are by OpId.
+std::optional<LivesRun> run_lives(const Subject& subject, const Resource& resource,
+                                  const std::vector<Amount>& amounts, Findings& findings);
+
+/// By OpId, what its result takes of the memory.
+std::vector<Amount> amounts_in(const Problem& problem, problem::MemoryId memory);
+
+}  // namespace twill::verify
