@@ -156,7 +156,7 @@ void add_work_limit_option(CLI::App& command, driver::Request& request, const st
           [&request](std::int64_t units) {
             solve::Options& limits = request.limits;
             limits.work_limit = static_cast<std::uint64_t>(units);
-            limits.hurry_after = std::max(limits.hurry_after, limits.work_limit / 5 * 2);
+            limits.hurry_after = std::max(limits.hurry_after, limits.work_limit / 5 * 3);
           },
           help)
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));

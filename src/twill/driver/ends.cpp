@@ -125,7 +125,7 @@ std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate
 
 /// A kernel is some ten problems, so it hurries after this part of the work that one might take,
 /// and at the fastest rates after half of that.
-constexpr std::uint64_t kHurry = 4;
+constexpr std::uint64_t kHurry = 6;
 
 /// Both ends of one kernel.
 class Ends {

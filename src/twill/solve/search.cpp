@@ -318,6 +318,10 @@ std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
     const std::size_t levels_left = instance_.problem->objectives().size() - values.size();
     values.push_back(minimize(objective, levels_left, schedule));
   }
+  for (std::size_t i = 0; i < values.size(); ++i) {  // later levels may be kind to earlier ones
+    values[i].value = measure(instance_.problem->objectives()[i], schedule);
+    values[i].proven = values[i].bound == values[i].value;
+  }
   encoding_.reset();
   fixed_.clear();
   return values;

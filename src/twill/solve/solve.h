@@ -37,7 +37,7 @@ struct Options {
   /// Work units after which the search hurries: a level in which some more work has brought
   /// nothing, neither something better nor a better bound, is left as it is. The default is some
   /// seconds.
-  std::uint64_t hurry_after = 200'000'000;
+  std::uint64_t hurry_after = 300'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
