@@ -32,8 +32,8 @@ TEST(SubTile, PartsShareTheLoads) {
 
 // Every op says which rows of which lines it stands for.
 TEST(SubTile, OriginsNameTheRows) {
-  const Extraction loop = extracted(hopper_kernel(loads() + product()), "h200", rows_of(32));
-  EXPECT_EQ(loop.sub_tiles, 4);
+  const Extraction loop = extracted(hopper_kernel(loads() + product()), "h200", rows_of(64));
+  EXPECT_EQ(loop.sub_tiles, 2);
   ASSERT_EQ(loop.origins.size(), loop.problem.ops().size());
   EXPECT_EQ(loop.origins[0].part, -1);
   std::int64_t covered = 0;
@@ -58,6 +58,30 @@ TEST(SubTile, RefusesRowsThatDoNotDivide) {
   const auto refused = extract_from(hopper_kernel(loads() + product()), "h200", rows_of(48));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("no multiple of 48"));
+}
+
+// An instruction of the tensor core takes 64 rows: no sub-tile has less, unless the machine does
+// not say so.
+TEST(SubTile, HasWholeBlocksOfProducts) {
+  const std::string text = hopper_kernel(loads() + product());
+  const auto refused = extract_from(text, "h200", rows_of(32));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "the rows cannot be split into sub-tiles of 32: a product takes a multiple of 64 at "
+            "once");
+  EXPECT_FALSE(extract_from(text, "b200", rows_of(32)));
+
+  std::string any = text_of(project() / "machines" / "h200.json");
+  const std::size_t number = any.find("    \"product_rows\"");
+  any.erase(number, any.find('\n', number) + 1 - number);
+  const auto machine = machine::load_machine(any, "any.json");
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  const ir::Program program = program_of(text);
+  const auto loop = choose_loop(program, "");
+  ASSERT_TRUE(loop);
+  const auto parts = extract(program, loop->loop, *machine, rows_of(32));
+  ASSERT_TRUE(parts) << to_string(parts.error());
+  EXPECT_EQ(parts->sub_tiles, 4);
 }
 
 // A mask of row maxima has a row for each of theirs: it is cut with them, and ties no sub-tiles.

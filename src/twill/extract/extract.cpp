@@ -53,10 +53,14 @@ int compute_groups_of(const machine::Pool& pool) {
 /// warning.
 Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
                       const Options& options) {
-  if (options.subtile) return sub_tile(graph, *options.subtile);
-  auto tiling = sub_tile(graph, static_cast<std::int64_t>(machine->subtile_rows.value));
+  const auto rows_in = [](const machine::Quantity& it) {
+    return static_cast<std::int64_t>(it.value);
+  };
+  const std::int64_t block = machine->product_rows ? rows_in(*machine->product_rows) : 1;
+  if (options.subtile) return sub_tile(graph, *options.subtile, block);
+  auto tiling = sub_tile(graph, rows_in(machine->subtile_rows), block);
   if (tiling) return tiling;
-  TWILL_TRY(SubTiling whole, sub_tile(graph, 0));
+  TWILL_TRY(SubTiling whole, sub_tile(graph, 0, block));
   Diagnostic why = std::move(tiling).error();
   why.message += "; they stay whole";
   whole.graph.warnings.push_back(std::move(why));

@@ -211,7 +211,7 @@ std::optional<AxisId> rows_of_products(const TileGraph& graph) {
   return AxisId(static_cast<std::size_t>(most - work.begin()));
 }
 
-Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows) {
+Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows, std::int64_t block) {
   const SubTiling whole{graph, 1, 0};
   const auto axis = rows_of_products(graph);
   if (rows <= 0 || !axis) return whole;
@@ -223,6 +223,10 @@ Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows) {
   if (cut_axis.size % rows != 0) {
     return fail({}, "the rows cannot be split into sub-tiles: " + std::to_string(cut_axis.size) +
                         " rows are no multiple of " + std::to_string(rows));
+  }
+  if (rows % block != 0) {
+    return fail({}, "the rows cannot be split into sub-tiles of " + std::to_string(rows) +
+                        ": a product takes a multiple of " + std::to_string(block) + " at once");
   }
   if (cut_axis.size / rows > kMostParts) {
     return fail({}, "the rows cannot be split into sub-tiles: more than " +

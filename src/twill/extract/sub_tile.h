@@ -25,7 +25,8 @@ std::optional<AxisId> rows_of_products(const TileGraph& graph);
 /// the accumulator of the one before; row vectors that only parts read are computed by each.
 ///
 /// `rows` of 0 cuts nothing. Fails with the reason if the axis cannot be cut: a reduction or scan
-/// along it, a reshape through it, or an extent that is no multiple of `rows`.
-Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows);
+/// along it, a reshape through it, or an extent that is no multiple of `rows`; and if `rows` is no
+/// multiple of `block`, the rows that one instruction of the tensor core takes.
+Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows, std::int64_t block);
 
 }  // namespace twill::extract

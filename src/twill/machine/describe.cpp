@@ -31,6 +31,7 @@ std::string numbers(const Description& machine) {
   add("mbarrier signal", machine.mbarrier_signal);
   add("named signal", machine.named_barrier_signal);
   add("sub-tile", machine.subtile_rows);
+  if (machine.product_rows) add("rows of products", *machine.product_rows);
   add("load latency", machine.load_latency);
   for (const Memory& memory : machine.memories) add(memory.name.c_str(), memory.capacity);
   return table.to_string();

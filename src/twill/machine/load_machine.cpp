@@ -398,9 +398,10 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
 
 Result<void> read_numbers(const JsonNode& root, Description& machine) {
   TWILL_TRY(const JsonNode node, root.at("numbers"));
-  TWILL_TRY_VOID(node.only({"sm_count", "clock", "register_file", "registers_per_thread",
-                            "register_overhead", "threads", "named_barriers", "mbarrier_signal",
-                            "named_barrier_signal", "subtile_rows", "load_latency"}));
+  TWILL_TRY_VOID(
+      node.only({"sm_count", "clock", "register_file", "registers_per_thread", "register_overhead",
+                 "threads", "named_barriers", "mbarrier_signal", "named_barrier_signal",
+                 "subtile_rows", "product_rows", "load_latency"}));
   const auto read = [&](Quantity& to, std::string_view name, std::string_view unit, double least,
                         double most) -> Result<void> {
     TWILL_TRY(to, plain_quantity(node, name, unit, least, most));
@@ -416,6 +417,9 @@ Result<void> read_numbers(const JsonNode& root, Description& machine) {
   TWILL_TRY_VOID(read(machine.mbarrier_signal, "mbarrier_signal", "cycle", 0, 1e6));
   TWILL_TRY_VOID(read(machine.named_barrier_signal, "named_barrier_signal", "cycle", 0, 1e6));
   TWILL_TRY_VOID(read(machine.subtile_rows, "subtile_rows", "rows", 1, 1e6));
+  if (node.find("product_rows")) {
+    TWILL_TRY_VOID(read(machine.product_rows.emplace(), "product_rows", "rows", 1, 1e6));
+  }
   return read(machine.load_latency, "load_latency", "cycle", 0, 1e6);
 }
 

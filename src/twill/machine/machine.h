@@ -159,17 +159,18 @@ struct Description {
   std::vector<Pipe> pipes;
   std::size_t issue_pipe = 0;  ///< the pipe whose demand is the issue slots
   std::vector<Memory> memories;
-  Quantity register_file;         ///< 32-bit registers per SM
-  Quantity registers_per_thread;  ///< the largest setmaxnreg
-  Quantity register_overhead;     ///< setmaxnreg less this is usable for tile data
-  Quantity threads;               ///< per CTA, largest
-  Quantity named_barriers;        ///< per CTA
-  Quantity mbarrier_signal;       ///< cycles, arrive of one group to release of another
-  Quantity named_barrier_signal;  ///< the same for a named barrier
-  Quantity subtile_rows;          ///< rows of a compute group's tile by default (64, 128)
-  Quantity load_latency;          ///< nominal, issue of an asynchronous tile load to its arrival
-                                  ///< under a kernel's own traffic: sizes the rings
-  std::vector<Pool> pools;        ///< the first is the default
+  Quantity register_file;                ///< 32-bit registers per SM
+  Quantity registers_per_thread;         ///< the largest setmaxnreg
+  Quantity register_overhead;            ///< setmaxnreg less this is usable for tile data
+  Quantity threads;                      ///< per CTA, largest
+  Quantity named_barriers;               ///< per CTA
+  Quantity mbarrier_signal;              ///< cycles, arrive of one group to release of another
+  Quantity named_barrier_signal;         ///< the same for a named barrier
+  Quantity subtile_rows;                 ///< rows of a compute group's tile by default (64, 128)
+  std::optional<Quantity> product_rows;  ///< rows of tensor-core products come in blocks of these
+  Quantity load_latency;    ///< nominal, issue of an asynchronous tile load to its arrival
+                            ///< under a kernel's own traffic: sizes the rings
+  std::vector<Pool> pools;  ///< the first is the default
   std::vector<std::string> objectives;  ///< after II, as problem::name_of spells them
   int minimum_compute_groups = 1;
   std::vector<CostRule> operations;  ///< by kind, ascending; "default" prices unknown kinds
