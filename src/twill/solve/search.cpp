@@ -239,7 +239,7 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
                       "II " + std::to_string(ii), placed_);
     for (const Schedule& it : exclusion_.structures) encoding.rule_out(it);
     if (!may_go_on(encoding)) return Outcome::stopped;
-    if (found_) encoding.suggest(*found_);
+    if (const auto& known = found_ ? found_ : unplaced_) encoding.suggest(*known);
     teach(encoding, ii);
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
     keep_lessons(encoding, ii, outcome);
@@ -296,6 +296,7 @@ bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
     copies_ *= 2;
   } else {
     placed_ = true;
+    unplaced_ = left.completed(early);
   }
   return placed.has_value();
 }
@@ -340,7 +341,8 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   std::int64_t open = level.bound;
   for (bool half_way = false; level.bound < level.value; half_way = !half_way) {
     const bool large = instance_.op_count() > kManyOps;
-    const std::uint64_t until = std::min(part, large ? progress + kPatience : worth_until(progress));
+    const std::uint64_t until =
+        std::min(part, large ? progress + kPatience : worth_until(progress));
     if (!may_spend_more(until)) break;
     report_(level.name, level.value, level.bound);
     open = std::max(open, level.bound);

@@ -102,8 +102,9 @@ class Search {
   bool given_start_ = false;           ///< of this candidate or another
   std::optional<schedule::Schedule> start_;
   std::optional<schedule::Schedule> found_;
-  std::unique_ptr<Encoding> encoding_;  ///< of the objectives
-  std::vector<Limit> fixed_;            ///< objectives done, at their values
+  std::optional<schedule::Schedule> unplaced_;  ///< the one without; others begin in its groups
+  std::unique_ptr<Encoding> encoding_;          ///< of the objectives
+  std::vector<Limit> fixed_;                    ///< objectives done, at their values
 };
 
 }  // namespace twill::solve
