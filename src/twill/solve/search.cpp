@@ -228,7 +228,8 @@ bool Search::find_in_turn(Cycles ii) {
                     placed_);
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
-  if (encoding.solve(kTrue, budget_, {kFirstEffort}) != Outcome::satisfied) return false;
+  const Effort effort{kFirstEffort * kMoreEffort, share(2)};
+  if (encoding.solve(kTrue, budget_, effort) != Outcome::satisfied) return false;
   return accept(encoding, std::nullopt);
 }
 
