@@ -145,6 +145,48 @@ TEST(Rules, StoresToSharedMemoryHaveAPriceAndASize) {
   EXPECT_EQ(store->footprint[0].amount, 128 * 128 * 2);
 }
 
+/// A running sum of %d along `axis`, and one of a vector.
+std::string scans(const std::string& axis) {
+  const std::string combine = R"(
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.addf %x, %y : f32
+        tt.scan.return %z : f32
+      }))";
+  return loads() + product("%zero") + R"(
+      %t = arith.sitofp %i : i32 to f32
+      %ts = tt.splat %t : f32 -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %v = "tt.scan"(%ts) <{axis = 0 : i32, reverse = false}> ({)" +
+         combine +
+         R"( : (tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %vx = tt.expand_dims %v {axis = 1 : i32} : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>> -> tensor<128x1xf32, #mma>
+      %vb = tt.broadcast %vx : tensor<128x1xf32, #mma> -> tensor<128x128xf32, #mma>
+      %s = "tt.scan"(%d) <{axis = )" +
+         axis + " : i32, reverse = false}> ({" + combine +
+         R"( : (tensor<128x128xf32, #mma>) -> tensor<128x128xf32, #mma>
+      %u = arith.addf %s, %vb : tensor<128x128xf32, #mma>
+)";
+}
+
+// A scan costs what the machine says for its direction: shuffles along a row, shared memory where
+// the warps of a group have to meet.
+TEST(Rules, ScansHavePricesByTheirDirection) {
+  const Extraction along = extracted(hopper_kernel(scans("1"), "%u"), "h200", kWhole);
+  const Extraction down = extracted(hopper_kernel(scans("0"), "%u"), "h200", kWhole);
+  EXPECT_TRUE(along.warnings.empty());
+  EXPECT_TRUE(down.warnings.empty());
+  const problem::Op* vector = find_op(along.problem, "row_scan0");
+  const problem::Op* row = find_op(along.problem, "row_scan1");
+  const problem::Op* column = find_op(down.problem, "column_scan");
+  ASSERT_NE(vector, nullptr);
+  ASSERT_NE(row, nullptr);
+  ASSERT_NE(column, nullptr);
+  EXPECT_GT(demand_on(along.problem, *row, "SHUFFLE"), 0);
+  EXPECT_EQ(demand_on(along.problem, *row, "SMEM"), 0);
+  EXPECT_GT(demand_on(down.problem, *column, "SMEM"), 0);
+  EXPECT_LT(vector->ways[0].latency, row->ways[0].latency);
+  EXPECT_GT(column->ways[0].latency, row->ways[0].latency);
+}
+
 std::string rows() {
   return loads() + product("%zero") + R"(
       %m = "tt.reduce"(%d) <{axis = 1 : i32}> ({

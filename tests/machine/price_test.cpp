@@ -109,6 +109,36 @@ TEST(Price, ReductionsWaitForTheirShuffles) {
   EXPECT_EQ(cost.issue, 68);  // the slots of 64 maxima and 4 shuffles a warp
 }
 
+/// A scan of a tile (rows of 1: a vector), and the cycles that one more of it took the four warps
+/// of a CTA: tl.cumsum of Triton 3.6 on an H200 (2026-11-23), less the rest of the loop. Down the
+/// rows of 128 x 128 it spills (11,000 cycles).
+struct MeasuredScan {
+  const char* kind;
+  std::int64_t rows;
+  std::int64_t columns;
+  Cycles cycles;
+};
+constexpr MeasuredScan kMeasuredScans[] = {
+    {"scan_row", 16, 16, 120},      {"scan_row", 32, 64, 187},     {"scan_row", 64, 32, 155},
+    {"scan_row", 64, 64, 246},      {"scan_row", 64, 128, 687},    {"scan_row", 128, 64, 722},
+    {"scan_row", 128, 128, 1017},   {"scan_column", 16, 16, 209},  {"scan_column", 32, 64, 1315},
+    {"scan_column", 64, 32, 1409},  {"scan_column", 64, 64, 1406}, {"scan_column", 64, 128, 1755},
+    {"scan_column", 128, 64, 2517}, {"scan_vector", 1, 64, 223},   {"scan_vector", 1, 128, 241},
+    {"scan_vector", 1, 256, 275},   {"scan_vector", 1, 512, 277},
+};
+
+// Both ends of the bracket hold for every scan that was measured.
+TEST(Price, BracketsTheMeasuredScans) {
+  const Machine h200 = shipped("h200");
+  for (const MeasuredScan& scan : kMeasuredScans) {
+    const Work work = tile(scan.kind, scan.rows, scan.columns);
+    EXPECT_LE(cost_of(h200, {work}, Rate::fastest).latency, scan.cycles)
+        << scan.kind << " of " << scan.rows << " x " << scan.columns;
+    EXPECT_GE(cost_of(h200, {work}, Rate::slowest).latency, scan.cycles)
+        << scan.kind << " of " << scan.rows << " x " << scan.columns;
+  }
+}
+
 // On Blackwell a thread holds a row, and a reduction needs nobody else; two warpgroups that split
 // the columns meet in shared memory. Whoever fills its rows does not.
 TEST(Price, ReductionsOfSplitRowsMeet) {

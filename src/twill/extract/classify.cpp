@@ -185,6 +185,21 @@ bool is_free(OpKind kind) {
          kind == OpKind::tt_splat || kind == OpKind::ub_poison;
 }
 
+namespace {
+
+/// Along a row, which few lanes hold; down the rows, where the warps of a group have to meet; or of
+/// a vector that they hold together.
+std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
+  const auto& shape = ir::type_of(program, scan.sources[0])->shape;
+  const auto axis = static_cast<std::size_t>(std::max(scan.axis, 0));
+  bool vector = true;
+  for (std::size_t i = 0; i < shape.size(); ++i) vector = vector && (i == axis || shape[i] == 1);
+  if (vector) return "scan_vector";
+  return axis + 1 == shape.size() ? "scan_row" : "scan_column";
+}
+
+}  // namespace
+
 Elementwise combination(const ir::Program& program, ir::OpId id) {
   const auto reduction = ir::reduction(program, id);
   Elementwise result = core("default", "reduce");
@@ -204,7 +219,7 @@ Elementwise combination(const ir::Program& program, ir::OpId id) {
   }
   if (other) return core("default", reduction->is_scan ? "scan" : "reduce");
   const auto sources = static_cast<std::int64_t>(reduction->sources.size());
-  if (reduction->is_scan) return core("scan", "scan", sources);
+  if (reduction->is_scan) return core(scan_kind(program, *reduction), "scan", sources);
   if (compares || !sums) return core("reduce_max", "max", sources);
   return core("reduce_sum", "sum", sources);
 }

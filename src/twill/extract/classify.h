@@ -20,8 +20,9 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
 /// Ops whose results cost nothing and are made where they are needed: constants, ranges, splats.
 bool is_free(ir::OpKind kind);
 
-/// The piece and word of a reduction or scan: "reduce_max", "reduce_sum", ... by its combine
-/// region; one piece per source.
+/// The piece and word of a reduction or scan: "reduce_max" or "reduce_sum" by its combine region,
+/// "scan_row", "scan_column" or "scan_vector" by its axis; one piece per source. Precondition: it
+/// has a source.
 Elementwise combination(const ir::Program& program, ir::OpId op);
 
 }  // namespace twill::extract
