@@ -145,6 +145,31 @@ TEST(Rules, StoresToSharedMemoryHaveAPriceAndASize) {
   EXPECT_EQ(store->footprint[0].amount, 128 * 128 * 2);
 }
 
+// A running sum over two products, as in a loop unrolled in the source: each is added when it is
+// there. What waits for the same products is one op, however often it adds.
+TEST(Rules, SumsThatWaitForOtherProductsStayApart) {
+  const std::string second = R"(
+      %e = ttng.warp_group_dot %b2, %b, %zero {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared, #smem> -> tensor<128x128xf32, #mma>
+)";
+  const std::string other = R"(
+      %tb2 = tt.descriptor_load %a_desc[%c64, %i] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+      %b2 = ttg.local_alloc %tb2 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+)";
+  const std::string apart = R"(
+      %s = arith.addf %acc, %d : tensor<128x128xf32, #mma>
+      %u = arith.addf %s, %e : tensor<128x128xf32, #mma>
+)";
+  const std::string together = R"(
+      %s = arith.addf %d, %e : tensor<128x128xf32, #mma>
+      %u = arith.addf %s, %acc : tensor<128x128xf32, #mma>
+)";
+  const std::string products = loads() + other + product("%zero") + second;
+  EXPECT_THAT(names_of(extracted(hopper_kernel(products + apart, "%u"), "h200", kWhole).problem),
+              Contains("add1"));
+  EXPECT_THAT(names_of(extracted(hopper_kernel(products + together, "%u"), "h200", kWhole).problem),
+              Contains("add"));
+}
+
 /// A running sum of %d along `axis`, and one of a vector.
 std::string scans(const std::string& axis) {
   const std::string combine = R"(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace twill::extract {
 namespace {
@@ -25,6 +26,29 @@ bool alike(const TileOp& from, const TileOp& to) {
   if (from.action != Action::elementwise || to.action != Action::elementwise) return false;
   if (from.space != to.space) return false;
   return from.unit == to.unit || is_row(from.space);
+}
+
+/// By op, the asynchronous ops of the same iteration that it has to wait for, directly or not.
+std::vector<std::vector<bool>> awaited(const TileGraph& graph) {
+  const std::size_t count = graph.ops.size();
+  std::vector<std::vector<bool>> waits(count, std::vector<bool>(count, false));
+  for (bool changed = true; std::exchange(changed, false);) {
+    for (const TileEdge& edge : graph.edges) {
+      if (edge.distance != 0) continue;
+      const std::size_t from = edge.from.index();
+      const Action action = graph.ops[from].action;
+      std::vector<bool>& to = waits[edge.to.index()];
+      const auto add = [&](std::size_t op) {
+        changed = changed || !to[op];
+        to[op] = true;
+      };
+      if (action == Action::product || action == Action::copy) add(from);
+      for (std::size_t op = 0; op < count; ++op) {
+        if (waits[from][op]) add(op);
+      }
+    }
+  }
+  return waits;
 }
 
 bool has_piece(const TileOp& op, std::string_view kind) {
@@ -75,11 +99,21 @@ TileGraph fuse(TileGraph graph) {
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     out[graph.edges[e].from.index()].push_back(e);
   }
+  const std::vector<std::vector<bool>> waits = awaited(graph);
   std::vector<std::size_t> head(count);
+  std::vector<std::vector<std::size_t>> joined(count);  // by head
   for (std::size_t u = 0; u < count; ++u) head[u] = u;
   for (std::size_t u = count; u-- > 0;) {
     const auto reader = only_reader(graph, out, head, u);
-    if (reader && alike(graph.ops[u], graph.ops[*reader])) head[u] = *reader;
+    joined[u] = {u};
+    if (!reader || !alike(graph.ops[u], graph.ops[*reader])) continue;
+    const bool again =
+        std::any_of(joined[*reader].begin(), joined[*reader].end(), [&](std::size_t member) {
+          return graph.ops[member].words == graph.ops[u].words && waits[member] != waits[u];
+        });
+    if (again) continue;
+    head[u] = *reader;
+    joined[*reader].push_back(u);
   }
 
   const std::vector<bool> absorbed = contracted_adds(graph, head);

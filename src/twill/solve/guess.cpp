@@ -6,6 +6,9 @@
 
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
+#include "twill/solve/place.h"
+#include "twill/solve/recheck.h"
+#include "twill/solve/roll.h"
 #include "twill/solve/search.h"
 #include "twill/support/check.h"
 
@@ -19,8 +22,10 @@ using problem::Parts;
 using problem::Problem;
 using schedule::Schedule;
 
-/// The part of what is left of the budget that each of the two searches may spend.
+/// The part of what is left of the budget that each of the two searches for a loop with hand-offs
+/// may spend, and the one for a loop rolled up, whose schedule is worth more.
 constexpr std::uint64_t kShare = 16;
+constexpr std::uint64_t kRolledShare = 4;
 
 Problem posed(Parts parts) {
   Result<Problem> problem = problem::pose(std::move(parts));
@@ -65,10 +70,10 @@ Problem pinned(const Problem& problem, const std::vector<GroupId>& groups) {
 }
 
 /// The best schedule that a part of the budget finds.
-std::optional<Schedule> best_of(const Problem& problem, Budget& budget) {
+std::optional<Schedule> best_of(const Problem& problem, Budget& budget, std::uint64_t share) {
   if (schedule::never_feasible(problem)) return std::nullopt;
   const std::uint64_t left = budget.work_limit() - std::min(budget.work_limit(), budget.work());
-  Budget own(left / kShare, budget.memory_limit(), [&] { return budget.ask(); });
+  Budget own(left / share, budget.memory_limit(), [&] { return budget.ask(); });
   const Candidate candidate{std::vector<int>(problem.ops().size(), 0), problem,
                             schedule::min_ii(problem)};
   const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
@@ -81,21 +86,31 @@ std::optional<Schedule> best_of(const Problem& problem, Budget& budget) {
 
 }  // namespace
 
-std::optional<Schedule> guess(const Candidate& candidate, Budget& budget) {
+std::optional<Schedule> guess_by_delays(const Candidate& candidate, Budget& budget) {
   const Problem& problem = candidate.problem;
   if (problem.hand_offs().empty()) return std::nullopt;
   const problem::Reduced delays = with_delays(problem);
-  const std::optional<Schedule> first = best_of(delays.problem, budget);
+  const std::optional<Schedule> first = best_of(delays.problem, budget, kShare);
   if (!first) return std::nullopt;
   const std::vector<GroupId> groups =
       schedule::groups_of(schedule::completed(problem, delays, *first));
   const problem::Reduced left = problem::reduced(problem, groups);
-  const auto second = best_of(
-      pinned(left.problem, schedule::groups_of(schedule::reduced(
-                               left, schedule::completed(problem, delays, *first)))),
-      budget);
+  const auto second =
+      best_of(pinned(left.problem, schedule::groups_of(schedule::reduced(
+                                       left, schedule::completed(problem, delays, *first)))),
+              budget, kShare);
   if (!second) return std::nullopt;
   return schedule::completed(problem, left, *second);
+}
+
+std::optional<Schedule> guess_unrolled(const Instance& instance, Budget& budget) {
+  const std::optional<Rolled> rolled = roll(*instance.problem);
+  if (!rolled) return std::nullopt;
+  const auto one = best_of(rolled->loop, budget, kRolledShare);
+  if (!one) return std::nullopt;
+  const Schedule all = unrolled(*rolled, *one);
+  if (!keeps_order(instance, all) || !fits_storage(instance, all)) return std::nullopt;
+  return with_addresses(instance, all);
 }
 
 }  // namespace twill::solve

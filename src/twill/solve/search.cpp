@@ -92,12 +92,12 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     const Outcome outcome = try_interval(*worst, {kNoLimit, worth_until(budget_.work())});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
-  } else if ((interval.schedule = guess(candidate_, budget_))) {
+  } else if ((interval.schedule = guess_by_delays(candidate_, budget_))) {
     found_ = interval.schedule;
   } else if (find_in_turn(interval.bound)) {
     interval.schedule = found_;
   } else {
-    if (!given_start_ && instance_.op_count() > kManyOps) start_ = greedy_start();
+    start_without_search();
     interval = climb(interval);
   }
   if (interval.schedule) descend(interval);
@@ -112,10 +112,17 @@ Interval Search::lower_interval(Schedule schedule, Cycles bound) {
   return interval;
 }
 
-/// What may not be found again is not looked for.
-std::optional<Schedule> Search::greedy_start() const {
-  if (!exclusion_.structures.empty()) return std::nullopt;
-  return greedy_schedule(instance_);
+/// A schedule to fall back on that costs next to nothing. What may not be found again is not looked
+/// for.
+void Search::start_without_search() {
+  if (!exclusion_.structures.empty()) return;
+  auto start = guess_unrolled(instance_, budget_);
+  if (!start && !given_start_ && instance_.op_count() > kManyOps) {
+    start = greedy_schedule(instance_);
+  }
+  if (!start) return;
+  if (start_ && start_->initiation_interval <= start->initiation_interval) return;
+  start_ = std::move(start);
 }
 
 /// A lower bound on the II.

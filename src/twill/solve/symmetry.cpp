@@ -1,12 +1,13 @@
 #include "twill/solve/symmetry.h"
 
 #include <algorithm>
-#include <compare>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
+
+#include "twill/solve/alike.h"
 
 namespace twill::solve {
 namespace {
@@ -20,67 +21,7 @@ constexpr std::size_t kLargestClass = 64;
 constexpr std::size_t kLargestLoop = 1000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-bool same_work(const Op& a, const Op& b) {
-  Op renamed = a;
-  renamed.name = b.name;
-  renamed.source = b.source;
-  return renamed == b;
-}
-
-/// A dependence without its ends.
-auto label_of(const Dependence& it) {
-  return std::make_tuple(it.distance, it.delay, it.blocking, it.carries_value, it.read_hold,
-                         it.in_place, it.transfer);
-}
-using Label = decltype(label_of(Dependence{}));
-
-/// One end of a dependence seen from the other.
-struct Link {
-  bool outgoing;
-  Label label;
-  std::size_t other;
-};
-
-std::vector<std::vector<Link>> links_of(const Problem& problem) {
-  std::vector<std::vector<Link>> links(problem.ops().size());
-  for (const Dependence& it : problem.dependences()) {
-    links[it.from.index()].push_back({true, label_of(it), it.to.index()});
-    links[it.to.index()].push_back({false, label_of(it), it.from.index()});
-  }
-  return links;
-}
-
-/// Classes of ops that look alike from any distance (colour refinement): equal class, perhaps
-/// exchangeable; different class, certainly not.
-std::vector<std::size_t> classes_of(const Problem& problem,
-                                    const std::vector<std::vector<Link>>& links) {
-  const std::size_t n = problem.ops().size();
-  std::vector<std::size_t> classes(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    classes[i] = i;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (same_work(problem.ops()[i], problem.ops()[j])) {
-        classes[i] = classes[j];
-        break;
-      }
-    }
-  }
-  using Seen = std::pair<std::size_t, std::vector<std::tuple<bool, Label, std::size_t>>>;
-  for (std::size_t count = 0;;) {
-    std::map<Seen, std::size_t> numbers;
-    std::vector<std::size_t> refined(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      Seen seen{classes[i], {}};
-      for (const Link& it : links[i])
-        seen.second.emplace_back(it.outgoing, it.label, classes[it.other]);
-      std::sort(seen.second.begin(), seen.second.end());
-      refined[i] = numbers.emplace(seen, numbers.size()).first->second;
-    }
-    classes = refined;
-    if (numbers.size() == count) return classes;
-    count = numbers.size();
-  }
-}
+auto label_of(const Link& it) { return std::pair(it.distance, it.kind); }
 
 /// Completes the exchange of `a` and `b` along dependences: neighbours of the same kind are
 /// matched, shared ones stay, whatever is not reached stays.
@@ -94,7 +35,8 @@ std::optional<Exchange> complete(const Problem& problem,
   to[b] = a;
   const auto has = [&](std::size_t op, const Link& link) {
     return std::any_of(links[op].begin(), links[op].end(), [&](const Link& it) {
-      return it.outgoing == link.outgoing && it.other == link.other && it.label == link.label;
+      return it.outgoing == link.outgoing && it.other == link.other &&
+             label_of(it) == label_of(link);
     });
   };
   while (!open.empty()) {
@@ -108,7 +50,7 @@ std::optional<Exchange> complete(const Problem& problem,
       }
       const auto partner =
           std::find_if(links[to[from]].begin(), links[to[from]].end(), [&](const Link& it) {
-            return it.outgoing == link.outgoing && it.label == link.label &&
+            return it.outgoing == link.outgoing && label_of(it) == label_of(link) &&
                    classes[it.other] == classes[link.other] && to[it.other] == kNone;
           });
       if (partner == links[to[from]].end()) return std::nullopt;
@@ -171,12 +113,13 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
     if (exchange[i] >= n || exchange[exchange[i]] != i) return false;
     if (exchange[i] != i && !same_work(problem.ops()[i], problem.ops()[exchange[i]])) return false;
   }
-  using Full = std::tuple<std::size_t, std::size_t, Label>;
+  using Full = std::tuple<std::size_t, std::size_t, int, Kind>;
   std::vector<Full> before;
   std::vector<Full> after;
   for (const Dependence& it : problem.dependences()) {
-    before.emplace_back(it.from.index(), it.to.index(), label_of(it));
-    after.emplace_back(exchange[it.from.index()], exchange[it.to.index()], label_of(it));
+    before.emplace_back(it.from.index(), it.to.index(), it.distance, kind_of(it));
+    after.emplace_back(exchange[it.from.index()], exchange[it.to.index()], it.distance,
+                       kind_of(it));
   }
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
@@ -187,7 +130,7 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
 SubTiles find_sub_tiles(const Problem& problem) {
   if (problem.ops().size() > kLargestLoop) return {};
   const std::vector<std::vector<Link>> links = links_of(problem);
-  const std::vector<std::size_t> classes = classes_of(problem, links);
+  const std::vector<std::size_t> classes = classes_of(problem, links, true);
   std::map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < classes.size(); ++i) members[classes[i]].push_back(i);
   std::vector<std::vector<std::size_t>> candidates;
