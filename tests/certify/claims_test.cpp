@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <map>
 #include <random>
 #include <sstream>
@@ -332,6 +333,133 @@ TEST(Pools, TheBestIsChosen) {
             "at its fastest, pool one is only known to need 3");
   EXPECT_EQ(rejected("verdict optimal\nchosen one\nfastest 3\n"),
             "an interval at the fastest rates and its certificates go together");
+}
+
+// A pool of another loop, or a schedule that is faster than the fastest rates allow, is no part of
+// the claim.
+TEST(Pools, AreAboutOneLoop) {
+  const auto rejection_of = [](const Files& files) {
+    const auto result = certify::check_files(files);
+    EXPECT_TRUE(result.has_value());
+    return result && result->rejection ? result->rejection->reason : "";
+  };
+  const std::string fastest = "at-fastest fastest-1 one\nat-fastest fastest-2 two\n";
+  const std::string other = "loop y\ngroup G\nop a latency 3\na -> a distance 1\n";
+  Files files = two_pools("verdict optimal\nchosen one\n");
+  for (const auto& [name, text] : files_of(problem_of(other))) files["pool-2/" + name] = text;
+  EXPECT_EQ(rejection_of(files), "pool-2 is about another loop than the first pool");
+  files = two_pools("verdict optimal\nchosen one\nfastest 3\n" + fastest);
+  for (const auto& [name, text] : files_of(problem_of(other))) files["fastest-2/" + name] = text;
+  EXPECT_EQ(rejection_of(files), "fastest-2 is about another loop than the first pool");
+  const std::string slow = "loop x\ngroup G\nop a latency 9\na -> a distance 1\n";
+  files = two_pools("verdict optimal\nchosen one\nfastest 4\n" + fastest);
+  for (const auto& [name, text] : files_of(problem_of(slow))) {
+    files["fastest-1/" + name] = files["fastest-2/" + name] = text;
+  }
+  EXPECT_EQ(rejection_of(files),
+            "a schedule of a pool has an interval of 3, less than at its fastest");
+  EXPECT_FALSE(certify::parse_pools("twill-pools 1\npool a one\npool b one\nend\n", "pools"));
+}
+
+/// A certificate written by hand, with the hash and the rules that it should have.
+Files forged(const std::string& loop, const std::string& claims, Files proofs) {
+  const Problem problem = problem_of(loop);
+  std::string rules;
+  for (const std::string& rule : certify::rules_of(problem)) rules += " " + rule;
+  proofs["problem.loop"] = loop;
+  proofs["claims"] = "twill-certificate 1\nproblem " + problem.name() + " " +
+                     schedule::problem_hash(problem) + "\nrules" + rules + "\n" + claims + "end\n";
+  return proofs;
+}
+
+std::string reason_against(const Files& files) {
+  const auto result = certify::check_files(files);
+  if (!result) return to_string(result.error());
+  return result->rejection ? result->rejection->reason : "";
+}
+
+// A pipe that only a store of a hand-off asks for counts for the interval that decides whether
+// there is a schedule at all: 20 does not.
+TEST(Forged, AnIntervalThatDoesNotDecide) {
+  const std::string loop =
+      "loop pipe\nminimum-compute-groups 2\npipe P\ngroup A registers 8\ngroup B registers 8\n\n"
+      "op v latency 1 issue 1 registers 1\nop r issue 1\nop s issue 1 uses P 100\n"
+      "op l issue 1 registers 1\n\nv -> r\n\nhand-off v store s load l for r\n";
+  const std::string proof =
+      "twill-proof 1\ninterval 20\nanchor v\nrefute everything\nv used B\nv same v r\n"
+      "v exists s\no compute-groups 1\no pipe P\nend\n";
+  EXPECT_EQ(reason_against(forged(loop, "verdict infeasible\ncase\nnever proof never.proof\n",
+                                  {{"never.proof", proof}})),
+            "an interval of 20 decides nothing, one of 100 would");
+}
+
+// A value that is handed over does not live for the readers that have a load.
+TEST(Forged, AReaderAbroadThatHasALoad) {
+  const std::string loop =
+      "loop abroad\nminimum-compute-groups 2\ngroup A registers 8\ngroup B registers 8\n\n"
+      "op v latency 1 issue 1 registers 4\nop r issue 1\nop s issue 1 latency 1\n"
+      "op l issue 1 latency 1\n\nv -> r read-hold 50\n\nhand-off v store s load l for r\n";
+  const std::string proof =
+      "twill-proof 1\ninterval 19\nanchor v\nrefute everything\nv used B\nv leaves v A\n"
+      "o compute-groups 1\no register-time A\nend\n";
+  EXPECT_EQ(
+      reason_against(forged(loop, "verdict undecided\ncase\nat-least interval 20 proof i.proof\n",
+                            {{"i.proof", proof}})),
+      "the sum does not overflow: register-time A");
+}
+
+// Distances that a claim makes larger than they are, over and over, until the sum wraps.
+TEST(Forged, APathThatOverflows) {
+  const std::string loop =
+      "loop chain\nunit U\ngroup A registers 8\n\nop a on U for 1000000000\nop b issue 0\n\n"
+      "a -> b\na -> a distance 1 delay 0\n\nschedule interval 1000000000\n  a at 0 in A\n"
+      "  b at 1000777777 in A\n";
+  std::string claims =
+      "verdict optimal\nvalue interval 1000000000\nvalue groups 1\nvalue crossings 0\n"
+      "value length 1000777778\ncase\nat-least interval 1000000000 unit U\n"
+      "at-least groups 1 trivial\nat-least crossings 0 trivial\n"
+      "at-least length 1000777778 chain a\n";
+  for (int i = 0; i < 8797; ++i) claims += "  link a a delay 0 distance 1048576\n";
+  EXPECT_THAT(reason_against(forged(loop, claims, {})), testing::HasSubstr("the path is too long"));
+}
+
+// A depth that nobody counts to is no reason to run out of stack or time.
+TEST(Forged, ADepthBeyondCounting) {
+  const std::string loop =
+      "loop deep\nmemory M capacity 1000000000\nunit U\ngroup A registers 8\n\n"
+      "op a on U for 2 occupies M 1\nop b on U for 2\n\na -> b\n";
+  for (const char* depth : {"10000", "10001", "100000", "1000000000"}) {
+    const std::string proof =
+        "twill-proof 1\ninterval 4\nanchor a\nrefute everything\nv deep a M " + std::string(depth) +
+        "\no depth a M\nend\n";
+    EXPECT_NE(
+        reason_against(forged(loop, "verdict undecided\ncase\nat-least interval 5 proof i.proof\n",
+                              {{"i.proof", proof}})),
+        "");
+  }
+}
+
+// A limit that was kept for good and turned out to be too much: what was learned under it is a part
+// of the proof.
+TEST(Prove, LimitsThatCannotBeKeptAreProven) {
+  const Problem loop = problem_of(
+      "loop lseonly\npipe MUFU\ngroup MMA warps 1\ngroup WG0\ngroup WG1 registers 212\n"
+      "op mma latency 318 issue 8 warps 1\nop scale latency 128 issue 128 registers 128\n"
+      "op row_max latency 171 issue 128 registers 1\n"
+      "op vec_max latency 5 issue 1\n"
+      "op sub latency 128 issue 128 registers 128\n"
+      "op exp2 registers 128\n"
+      "  way exp2 latency 820 issue 128 uses MUFU 1024\n"
+      "  way exp2_quarter_fma latency 576 issue 352\n"
+      "op row_sum latency 128 issue 128 registers 1\n"
+      "op vec_sub_exp2_add latency 12 issue 4\n"
+      "scale -> row_max\n"
+      "row_max -> vec_max\n"
+      "scale -> sub\n"
+      "sub -> exp2\n"
+      "exp2 -> row_sum\n"
+      "row_sum -> vec_sub_exp2_add transfer 68\n");
+  EXPECT_EQ(checked(files_of(loop)).verdict, Verdict::optimal);
 }
 
 }  // namespace

@@ -168,6 +168,12 @@ const std::vector<Refusal> kRefusals = {
      "another width"},
     {"transfer", [](Parts& p) { p.dependences[0].transfer = 1; }, Part::hand_off, 0,
      "a transfer and a hand-off"},
+    {"load_where_it_is_updated_in_place",
+     [](Parts& p) {
+       p.ops[kOther].footprint = {{MemoryId(0), 1}};
+       p.ops[kGetOther].footprint = {{MemoryId(0), 2}};
+     },
+     Part::hand_off, 0, "the load 'get_other' occupies a memory"},
     {"no_dependence", [](Parts& p) { p.dependences.erase(p.dependences.begin()); },
      Part::hand_off, 0, "no dependence"},
     {"two_dependences", [](Parts& p) { p.dependences.push_back(edge(kValue, kReader)); },

@@ -203,6 +203,37 @@ TEST(HandOffs, AreFeasibleFromTheLeastIntervalOn) {
   }
 }
 
+// A pipe that only a store asks for: 1000 cycles, where all else takes 8. Whether there is a
+// schedule at all was decided at an interval of 8.
+TEST(HandOffs, AStoreMayBeWhatTakesLongest) {
+  const Problem problem = solve_test::problem_of(R"(loop long_store
+minimum-compute-groups 2
+pipe P
+memory M capacity 1
+group A registers 8
+group B registers 8
+op a latency 1 issue 1 registers 1
+op b latency 1 issue 1 registers 1
+op b2 latency 1 issue 1 registers 1
+op c issue 1
+op sa issue 1 latency 1 occupies M 100
+op la issue 1 latency 1 registers 1
+op sb issue 1 latency 1 uses P 1000
+op lb issue 1 latency 1 registers 1
+a -> b
+b -> b2
+b -> c
+b2 -> c
+same-group b b2
+hand-off a store sa load la for b
+hand-off b store sb load lb for c
+)");
+  const Answer answer = solve_checked(problem);
+  ASSERT_TRUE(answer.schedule.has_value()) << answer.argument;
+  EXPECT_EQ(answer.schedule->initiation_interval, 1000);
+  EXPECT_EQ(answer.verdict, schedule::Verdict::optimal);
+}
+
 TEST(HandOffs, GoThroughTheText) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);

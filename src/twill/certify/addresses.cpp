@@ -9,6 +9,9 @@ namespace {
 
 using Kind = Predicate::Kind;
 
+/// Of buffers that deep nothing is said; the search does not count so far.
+constexpr std::int64_t kDeepest = 10'000;
+
 }  // namespace
 
 /// Names a buffer by its first op. What is no buffer has no address, so that nothing is said of it.
@@ -65,10 +68,16 @@ Literal Constraints::address(const Predicate& it) {
   return is;
 }
 
-/// A buffer is as long as its copies ask for.
+/// A buffer is as long as its copies ask for. Lower depths are defined first, as each rests on the
+/// one before.
 void Constraints::define_deep(const Predicate& it, Literal is) {
   const BufferFacts* const buffer = facts_.buffer_of(it.first, it.second);
-  if (buffer == nullptr) return;
+  if (buffer == nullptr || it.number > kDeepest) return;
+  const auto below = [&](std::int64_t depth) {
+    return Predicate{Kind::deep, it.first, it.second, depth};
+  };
+  const bool known = literals_.contains(below(it.number - 1));
+  for (std::int64_t depth = 1; !known && depth + 1 < it.number; ++depth) literal(below(depth));
   clause({}, {negation(is), literal({Kind::deep, it.first, it.second, it.number - 1})});
   const std::int64_t length = it.number * buffer->size;
   clause({}, {negation(is), negation(literal({Kind::shorter, it.first, it.second, length}))});
@@ -103,12 +112,13 @@ bool Constraints::depth_overflows(std::size_t event, std::size_t memory,
   if (buffer == nullptr) return false;
   const std::int64_t fitting = problem_.memories()[memory].capacity / buffer->size;
   std::int64_t depth = 0;
-  for (; depth < fitting; ++depth) {
+  for (; depth < std::min(fitting, kDeepest); ++depth) {
     const std::optional<Literal> more = known({Kind::deep, buffer->ops.front(), memory, depth + 1});
     if (!more || !clauses_.is_false(*more)) continue;
     causes.push_back(negation(*more));
     break;
   }
+  if (depth == kDeepest) depth = fitting;
   std::int64_t alive = 0;
   for (const std::size_t value : buffer->ops) alive += copies_of(value, event, false, causes);
   return alive > depth;

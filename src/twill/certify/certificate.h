@@ -119,6 +119,7 @@ struct Checked {
   Cycles interval_bound = 1;         ///< no schedule has a smaller interval
   int compute_groups = 0;            ///< that the schedule uses
   int wanted_groups = 0;             ///< that the Problem asks for
+  std::string loop;                  ///< what all pools of one loop have in common (pools.h)
 };
 
 /// Checks a certificate: reads its files, makes all constraints from the Problem, checks every

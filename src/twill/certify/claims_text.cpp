@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <set>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>

@@ -309,9 +309,7 @@ void Constraints::forbid_too_long() {
   }
 }
 
-Literal Constraints::exists(std::size_t op) {
-  return literal({Predicate::Kind::exists, op, 0, 0});
-}
+Literal Constraints::exists(std::size_t op) { return literal({Predicate::Kind::exists, op, 0, 0}); }
 
 /// The guards, and what excuses where one of these ops is not there.
 Constraints::Guards Constraints::missing(std::initializer_list<std::size_t> ops, Guards guards) {

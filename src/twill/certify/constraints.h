@@ -138,6 +138,7 @@ class Constraints {
   bool register_time_overflows(std::size_t group, std::vector<Literal>& causes) const;
   bool too_few_groups(std::vector<Literal>& causes) const;
   bool limit_overflows(const Predicate& limit, std::vector<Literal>& causes) const;
+  bool longer_abroad(std::size_t value, const Reading& reading) const;
   Cycles longer_abroad(std::size_t value) const;
   bool is_value(std::size_t op) const {
     return facts_.ops[op].registers > 0 && !facts_.readings[op].empty();
@@ -155,8 +156,8 @@ class Constraints {
   Differences slots_;
   Differences stages_;
   std::map<std::size_t, Differences> addresses_;  ///< by memory, made when first spoken of
-  std::vector<Cycles> rounds_;          ///< of an accumulator: iterations around it
-  std::vector<std::uint8_t> gathered_;  ///< by op: it belongs to an accumulator
+  std::vector<Cycles> rounds_;                    ///< of an accumulator: iterations around it
+  std::vector<std::uint8_t> gathered_;            ///< by op: it belongs to an accumulator
   std::unordered_map<Predicate, Literal, Hash> literals_;        ///< looked up only, never walked
   std::map<std::pair<std::size_t, std::size_t>, Copies> alive_;  ///< by value and event
   std::map<std::pair<std::size_t, std::size_t>, Copies> held_;

@@ -230,6 +230,21 @@ Cycles least_load(const Problem& problem, const Facts& facts) {
   return least;
 }
 
+namespace {
+
+/// The largest demand on one pipe, of all ops: those of hand-offs may have to be there.
+Cycles most_demand(const Problem& problem) {
+  std::vector<Cycles> pipes(problem.pipes().size(), 0);
+  for (const Op& op : problem.ops()) {
+    for (const problem::PipeUse& use : op.ways.front().pipes) {
+      pipes[use.pipe.index()] += use.demand;
+    }
+  }
+  return pipes.empty() ? 0 : *std::max_element(pipes.begin(), pipes.end());
+}
+
+}  // namespace
+
 Cycles decisive_interval(const Problem& problem, const Facts& facts) {
   std::vector<Cycles> most(facts.ops.size(), 1);  // by op: the largest alpha that starts there
   const auto raise = [&](std::size_t op, Cycles by) { most[op] = std::max(most[op], by); };
@@ -240,7 +255,7 @@ Cycles decisive_interval(const Problem& problem, const Facts& facts) {
   }
   Cycles sum = 0;
   for (const Cycles cycles : most) sum += cycles;
-  return std::max(sum, least_load(problem, facts));
+  return std::max({sum, least_load(problem, facts), most_demand(problem)});
 }
 
 bool survives_stretching(Rule rule) {

@@ -52,8 +52,8 @@ struct BufferFacts {
 
 struct Facts {
   std::vector<OpFacts> ops;
-  std::vector<Edge> edges;                     ///< empty if the rule `dependence` is relaxed
-  std::vector<std::vector<Reading>> readings;  ///< by op that makes the value
+  std::vector<Edge> edges;                        ///< empty if the rule `dependence` is relaxed
+  std::vector<std::vector<Reading>> readings;     ///< by op that makes the value
   std::vector<std::vector<BufferFacts>> buffers;  ///< by memory; none if `placement` is relaxed
 
   bool may_share(std::size_t a, std::size_t b) const;
@@ -65,8 +65,8 @@ struct Facts {
 Facts facts_of(const problem::Problem& problem);
 
 /// By pair of ops, the longest path of dependences within one iteration from the first to the
-/// second, over ops that always are there; kNoPath if there is none. Edges with a distance count for
-/// nothing.
+/// second, over ops that always are there; kNoPath if there is none. Edges with a distance count
+/// for nothing.
 inline constexpr Cycles kNoPath = -1;
 std::vector<std::vector<Cycles>> longest_paths(const Facts& facts);
 

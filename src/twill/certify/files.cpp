@@ -53,6 +53,7 @@ Result<std::vector<Checked>> check_each(const Files& files, const std::vector<Po
     const std::string folder = pool.folder + "/";
     TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
     out.push_back(check_certificate(certificate));
+    out.back().loop = loop_of(certificate.problem);
     if (out.back().rejection) {
       out.back().rejection->file = folder + out.back().rejection->file;
       return out;
@@ -73,7 +74,7 @@ Result<Checked> check_pools(const Files& files) {
             check_each(files, claims.at_fastest, "fastest", out.lines));
   if (!fastest.empty() && fastest.back().rejection) return std::move(fastest.back());
   std::string objection = objection_to(claims, pools);
-  if (objection.empty()) objection = objection_to_fastest(claims, fastest);
+  if (objection.empty()) objection = objection_to_fastest(claims, pools, fastest);
   if (!objection.empty()) {
     out.rejection = Rejection{file, 0, objection};
     return out;

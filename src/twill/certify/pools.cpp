@@ -42,7 +42,28 @@ bool is_beaten(const Checked& it, const Checked& best, int wanted) {
   return it.verdict == Verdict::optimal && !(rank_of(it, wanted) < rank_of(best, wanted));
 }
 
+/// Whether all certificates are about the same loop.
+std::string objection_to_loops(const std::vector<PoolClaim>& claims,
+                               const std::vector<Checked>& checked, const Checked& first) {
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    if (checked[i].loop == first.loop) continue;
+    return fmt::format("{} is about another loop than the first pool", claims[i].folder);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string loop_of(const problem::Problem& problem) {
+  std::set<std::string> sources;
+  for (const problem::Op& op : problem.ops()) sources.insert(op.source.begin(), op.source.end());
+  std::string out = problem.name() + "\nrules";
+  for (const std::string& rule : rules_of(problem)) out += " " + rule;
+  out += "\nlevels";
+  for (const std::string& level : levels_of(problem)) out += " " + level;
+  for (const std::string& source : sources) out += "\n" + source;
+  return out;
+}
 
 std::string print_pools(const PoolClaims& claims) {
   std::string out = fmt::format("twill-pools 1\nverdict {}\n", schedule::name_of(claims.verdict));
@@ -62,6 +83,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
   TWILL_TRY_VOID(in.finish());
   PoolClaims out;
   std::set<std::string> folders;
+  std::set<std::string> pools;  // with the word before
   while (in.next_line()) {
     const std::string_view word = in.word();
     if (word == "end") {
@@ -86,7 +108,12 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
       if (!is_folder_name(folder) || !folders.insert(folder).second) {
         return in.fail(fmt::format("{} is no folder of its own", quoted(folder)));
       }
-      (word == "pool" ? out.pools : out.at_fastest).push_back({rest_of(in), folder});
+      const std::string kind(word);
+      const std::string pool = rest_of(in);
+      if (!pools.insert(kind + " " + pool).second) {
+        return in.fail(fmt::format("pool {} stands there twice", quoted(pool)));
+      }
+      (kind == "pool" ? out.pools : out.at_fastest).push_back({pool, folder});
     } else {
       return in.fail(fmt::format("{} is no claim", quoted(word)));
     }
@@ -97,6 +124,9 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
 
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked) {
   if (claims.pools.empty()) return "there are no pools";
+  if (std::string wrong = objection_to_loops(claims.pools, checked, checked[0]); !wrong.empty()) {
+    return wrong;
+  }
   int wanted = 0;
   std::optional<std::size_t> chosen;
   for (std::size_t i = 0; i < checked.size(); ++i) {
@@ -124,17 +154,23 @@ std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& c
   return {};
 }
 
-std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked) {
-  if (claims.fastest.has_value() != !checked.empty()) {
+std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked,
+                                 const std::vector<Checked>& fastest) {
+  if (claims.fastest.has_value() != !fastest.empty()) {
     return "an interval at the fastest rates and its certificates go together";
   }
-  for (std::size_t i = 0; i < checked.size(); ++i) {
-    if (checked[i].verdict == Verdict::infeasible) continue;
-    if (checked[i].interval_bound >= *claims.fastest) continue;
+  for (std::size_t i = 0; i < fastest.size(); ++i) {
+    if (fastest[i].verdict == Verdict::infeasible) continue;
+    if (fastest[i].interval_bound >= *claims.fastest) continue;
     return fmt::format("at its fastest, pool {} is only known to need {}",
-                       claims.at_fastest[i].pool, checked[i].interval_bound);
+                       claims.at_fastest[i].pool, fastest[i].interval_bound);
   }
-  return {};
+  for (const Checked& it : checked) {
+    if (!claims.fastest || it.values.empty() || it.values.front() >= *claims.fastest) continue;
+    return fmt::format("a schedule of a pool has an interval of {}, less than at its fastest",
+                       it.values.front());
+  }
+  return objection_to_loops(claims.at_fastest, fastest, checked[0]);
 }
 
 }  // namespace twill::certify

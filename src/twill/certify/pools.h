@@ -30,11 +30,17 @@ struct PoolClaims {
 std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
+/// What the Problems of one loop have in common, whatever the pool and the rates: its name, its
+/// objectives, the rules in force, and what in the source its ops stand for.
+std::string loop_of(const problem::Problem& problem);
+
 /// Whether the claims follow from the certificates of the pools, which were accepted: empty, or why
 /// not. `checked` is by pool.
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked);
 
-/// The same of the interval at the fastest rates; `checked` is by pool of `at_fastest`.
-std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked);
+/// The same of the interval at the fastest rates; `checked` is by pool, `fastest` by pool of
+/// `at_fastest`.
+std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked,
+                                 const std::vector<Checked>& fastest);
 
 }  // namespace twill::certify

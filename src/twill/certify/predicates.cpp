@@ -85,8 +85,9 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
   for (std::size_t value = 0; value < n_; ++value) {
     if (facts_.ops[value].registers == 0 || must_share(value, op)) continue;
     const auto& readings = facts_.readings[value];
-    const bool reads = std::any_of(readings.begin(), readings.end(),
-                                   [op](const Reading& it) { return it.reader == op && !it.handed; });
+    const bool reads = std::any_of(readings.begin(), readings.end(), [op](const Reading& it) {
+      return it.reader == op && !it.handed;
+    });
     if (reads && !facts_.may_share(value, op)) return true;
     may_wait = may_wait || reads;
   }
@@ -220,8 +221,9 @@ void Constraints::define_waits(std::size_t op, Literal is) {
   for (std::size_t value = 0; value < n_; ++value) {
     if (facts_.ops[value].registers == 0) continue;
     const auto& readings = facts_.readings[value];
-    const bool reads = std::any_of(readings.begin(), readings.end(),
-                                   [op](const Reading& it) { return it.reader == op && !it.handed; });
+    const bool reads = std::any_of(readings.begin(), readings.end(), [op](const Reading& it) {
+      return it.reader == op && !it.handed;
+    });
     if (reads) clause({}, {is, literal({Kind::same, value, op, 0})});
   }
 }
@@ -270,7 +272,7 @@ void Constraints::define_counts(const Predicate& it, Literal is) {
 void Constraints::define_leaves(const Predicate& it, Literal is) {
   const Literal here = literal({Kind::in, it.first, it.second, 0});
   for (const Reading& reading : facts_.readings[it.first]) {
-    if (!reading.abroad || *reading.abroad <= lives_[it.first]) continue;
+    if (!longer_abroad(it.first, reading)) continue;
     clause({}, {negation(here), literal({Kind::same, it.first, reading.reader, 0}), is});
   }
 }

@@ -23,8 +23,10 @@ tl::expected<void, Rejection> Replay::run() {
     const Literal limit = constraints_.literal(it);
     clauses_.add(std::span(&limit, 1));
   }
+  // Steps may rest on the limit that is refuted: what is refuted is that all limits hold together.
   const Literal goal =
       proof_.subject.refuted ? constraints_.literal(*proof_.subject.refuted) : kTrue;
+  if (goal != kTrue) clauses_.add(std::span(&goal, 1));
   first_ = clauses_.clause_count();
   for (std::size_t i = 0; i < proof_.steps.size() && !clauses_.is_contradictory(); ++i) {
     const std::string objection = take(i);

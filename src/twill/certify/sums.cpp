@@ -184,11 +184,17 @@ bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& cause
   return sum > ii_;
 }
 
+/// Whether the reading keeps the value alive for longer than least if it is in another group. There
+/// a load serves what is handed over, and the value lives as long as its store reads it.
+bool Constraints::longer_abroad(std::size_t value, const Reading& reading) const {
+  return !reading.handed && reading.abroad && *reading.abroad > lives_[value];
+}
+
 /// Cycles that a value lives longer than least if a reader for which it does is in another group.
 Cycles Constraints::longer_abroad(std::size_t value) const {
   Cycles least = 0;
   for (const Reading& it : facts_.readings[value]) {
-    if (!it.abroad || *it.abroad <= lives_[value]) continue;
+    if (!longer_abroad(value, it)) continue;
     const Cycles extra = *it.abroad - lives_[value];
     least = least == 0 ? extra : std::min(least, extra);
   }

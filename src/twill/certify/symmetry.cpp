@@ -48,7 +48,8 @@ std::string objection_to_sharing(const Problem& problem, const std::vector<std::
   for (const std::vector<problem::OpId>& ops : sets) {
     const std::size_t to = set_of[map[ops.front().index()]];
     for (const problem::OpId op : ops) {
-      const bool kept = to != kAlone && set_of[map[op.index()]] == to && sets[to].size() == ops.size();
+      const bool kept =
+          to != kAlone && set_of[map[op.index()]] == to && sets[to].size() == ops.size();
       if (kept) continue;
       return fmt::format("an exchange does not keep {} and {} in one group",
                          problem[ops.front()].name, problem[op].name);

@@ -1,8 +1,5 @@
 #include "twill/certify/witness.h"
 
-#include "twill/certify/never.h"
-#include "twill/problem/hand_off.h"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -10,8 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "twill/certify/never.h"
+#include "twill/problem/hand_off.h"
+
 namespace twill::certify {
 namespace {
+
+/// Sums of the numbers that a certificate gives go no further, so that none can overflow.
+constexpr std::int64_t kFar = std::int64_t{1} << 61U;
 
 using problem::Dependence;
 using problem::Op;
@@ -142,6 +145,7 @@ Weight around(const Problem& problem, const std::vector<Link>& links) {
   for (const Link& link : links) {
     delay += link.delay;
     distance += link.distance;
+    if (delay > kFar) return tl::unexpected(std::string("the circuit is too long"));
   }
   if (distance < 1) return tl::unexpected(std::string("the circuit has no distance"));
   return (delay + distance - 1) / distance;
@@ -155,7 +159,8 @@ Weight along(const Problem& problem, const Reason& reason, Cycles interval) {
   std::int64_t cycles = 0;
   std::size_t last = reason.index;
   for (const Link& link : reason.links) {
-    cycles += link.delay - link.distance * interval;
+    cycles += link.delay - link.distance * interval;  // at most 2^60 each (claims_text.cpp)
+    if (cycles < -kFar || cycles > kFar) return tl::unexpected(std::string("the path is too long"));
     last = link.to;
   }
   return cycles + least(problem.ops()[last], problem::span_of);
@@ -197,7 +202,8 @@ std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
   return fine ? std::optional(std::move(reason)) : std::nullopt;
 }
 
-constexpr std::string_view kMayBeMissing = "this speaks of an op of a hand-off, which may not exist";
+constexpr std::string_view kMayBeMissing =
+    "this speaks of an op of a hand-off, which may not exist";
 
 }  // namespace
 

@@ -13,8 +13,8 @@ using Complaint = std::optional<Objection>;
 
 /// The dependence by which the reader of a load reads the value; null if there is none.
 const Dependence* reading(const Parts& parts, OpId value, OpId reader) {
-  const auto found = std::find_if(
-      parts.dependences.begin(), parts.dependences.end(), [&](const Dependence& it) {
+  const auto found =
+      std::find_if(parts.dependences.begin(), parts.dependences.end(), [&](const Dependence& it) {
         return it.from == value && it.to == reader && it.carries_value;
       });
   return found == parts.dependences.end() ? nullptr : &*found;
@@ -132,7 +132,7 @@ class Checker {
       if (std::count_if(it.loads.begin(), it.loads.end(), same) > 1) {
         return complain(name(load.reader) + " has two loads of " + name(it.value), "keep one");
       }
-      if (Complaint bad = check_reading(it.value, load.reader)) return bad;
+      if (Complaint bad = check_reading(it.value, load)) return bad;
     }
     return {};
   }
@@ -161,7 +161,8 @@ class Checker {
                     "give both " + std::to_string(op(home).warps) + " warps");
   }
 
-  Complaint check_reading(OpId value, OpId reader) const {
+  Complaint check_reading(OpId value, const HandOff::Load& load) const {
+    const OpId reader = load.reader;
     const std::string edge = name(value) + " -> " + name(reader);
     std::size_t count = 0;
     for (const Dependence& it : parts_.dependences) {
@@ -174,6 +175,11 @@ class Checker {
       if (it.in_place && share_memory(value, reader)) {
         return complain(edge + " updates a memory in place and is handed over",
                         "hand over what is in registers only, or drop 'in-place'");
+      }
+      if (it.in_place && share_memory(load.op, reader)) {
+        return complain(edge + " is in place, and the load " + name(load.op) +
+                            " occupies a memory where " + name(reader) + " has its result",
+                        "let the load occupy registers only, or drop 'in-place'");
       }
     }
     if (value == reader) {
@@ -193,7 +199,8 @@ class Checker {
     const auto& first = op(a).footprint;
     const auto& second = op(b).footprint;
     return std::any_of(first.begin(), first.end(), [&](const Footprint& it) {
-      return it.amount > 0 && std::any_of(second.begin(), second.end(), [&](const Footprint& other) {
+      return it.amount > 0 &&
+             std::any_of(second.begin(), second.end(), [&](const Footprint& other) {
                return other.amount > 0 && other.memory == it.memory;
              });
     });
@@ -222,8 +229,7 @@ class Checker {
     for (std::size_t i = 0; i < parts_.same_group.size(); ++i) {
       for (const OpId id : parts_.same_group[i]) {
         if (!errands_[id.index()]) continue;
-        return Objection{Part::same_group, i,
-                         name(id) + " is a store or load of a hand-off",
+        return Objection{Part::same_group, i, name(id) + " is a store or load of a hand-off",
                          "drop it: it follows its value or reader into its group"};
       }
     }

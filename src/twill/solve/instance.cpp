@@ -154,12 +154,13 @@ void find_accumulators(Instance& out) {
   }
 }
 
-Cycles largest_pipe_load(const Instance& instance) {
+/// `least`: of ops that always exist, else of all.
+Cycles largest_pipe_load(const Instance& instance, bool least) {
   const Problem& problem = *instance.problem;
   if (!problem.in_force(Rule::pipe)) return 0;
   std::vector<Cycles> loads(problem.pipes().size(), 0);
   for (std::size_t i = 0; i < instance.op_count(); ++i) {
-    if (!instance.tasks[i].always()) continue;
+    if (least && !instance.tasks[i].always()) continue;
     for (const problem::PipeUse& use : problem.ops()[i].ways.front().pipes) {
       loads[use.pipe.index()] += use.demand;
     }
@@ -228,7 +229,7 @@ Instance instance_of(const Problem& problem) {
 }
 
 Cycles load_bound(const Instance& instance) {
-  Cycles bound = std::max<Cycles>(1, largest_pipe_load(instance));
+  Cycles bound = std::max<Cycles>(1, largest_pipe_load(instance, true));
   std::vector<Cycles> units(instance.problem->units().size(), 0);
   for (const Task& task : instance.tasks) {
     if (!task.always()) continue;
@@ -275,7 +276,7 @@ Cycles decisive_interval(const Instance& instance) {
   for (const Precedence& it : instance.precedences) raise(it.from, it.delay + it.transfer);
   Cycles sum = 0;
   for (const Cycles cycles : largest) sum += cycles;
-  return std::max(sum, load_bound(instance));
+  return std::max({sum, load_bound(instance), largest_pipe_load(instance, false)});
 }
 
 }  // namespace twill::solve
