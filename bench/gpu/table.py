@@ -12,6 +12,8 @@ HEAD = """# On the hardware
 
 Made by `bench/gpu/table.py` from what `bench/gpu/measure.py` and `timeline.py` measured; the sentences are part of that program. Device,
 date and toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc of that CUDA for our kernels, driver 580.159.04.
+The kernels are those that Twill printed at the time. Their schedules may have changed since then, so what it prints today may be faster
+or slower.
 
 ## Correct
 

@@ -5,7 +5,8 @@
 
 #include "solve/solve_text.h"
 
-// One test per rule: what it forbids, what it still allows, and that relaxing it lifts it.
+// What rules forbid, what they still allow, and that relaxing one lifts it. The other rules
+// (`placement`, `same-group`, `register-budget`) are compared with Z3 in differential_test.cpp.
 namespace twill::solve {
 namespace {
 

@@ -28,7 +28,8 @@ constexpr const char* kFooter = R"(Examples:
   twill verify s.json                                   check a schedule, whoever made it
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
-within the work limit or the memory, 6 a schedule that breaks a rule.)";
+within the work limit or the memory, 6 a schedule or plan that breaks a rule, a certificate that is
+rejected, numbers that differ, a compiled kernel that is refused.)";
 
 /// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
 const CLI::App& innermost(const CLI::App& app) {
