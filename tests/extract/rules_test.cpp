@@ -98,6 +98,29 @@ TEST(Rules, MultiplyAddIsOneInstruction) {
             demand_on(problem, *find_op(problem, "add"), "FMA"));
 }
 
+/// A tile of the loop is squared in `type`.
+std::string square_in(const std::string& type) {
+  const std::string tile = "tensor<128x128x" + type + ", #mma>";
+  const std::string cast = type == "f64" ? "arith.extf" : "arith.truncf";
+  return loads() + product("%zero") + "      %w = " + cast + " %d : tensor<128x128xf32, #mma> to " +
+         tile + "\n      %s = arith.mulf %w, %w : " + tile + "\n      \"test.keep\"(%s) : (" +
+         tile + ") -> ()\n";
+}
+
+// Two halves take one slot; a double takes the lanes twice.
+TEST(Rules, ArithmeticIsPricedByItsElements) {
+  const auto demand = [](const std::string& type, const char* pipe) {
+    const Extraction loop = extracted(hopper_kernel(square_in(type)), "h200", kWhole);
+    const problem::Op* joined = find_op(loop.problem, "convert_mul");  // widening joins
+    return demand_on(loop.problem, joined ? *joined : *find_op(loop.problem, "mul"), pipe);
+  };
+  // 16384 elements at 236 and 62 a cycle, and at 256 and 128 slots.
+  EXPECT_EQ(demand("f16", "FMA"), 69);
+  EXPECT_EQ(demand("bf16", "FMA"), 69);
+  EXPECT_EQ(demand("f16", "ISSUE"), 64);
+  EXPECT_EQ(demand("f64", "FMA"), 264);
+}
+
 // Ops of a chain may be interleaved: at their fastest they take together less than one after the
 // other, or the lower bound would be wrong; at their slowest they do not count on it.
 TEST(Rules, ChainsShareTheirTimeAtTheirFastestOnly) {
