@@ -43,6 +43,19 @@ TEST(ChooseLoop, RefusesLoopsWithoutTensorCoreWork) {
   EXPECT_THAT(message_of(text, "0"), HasSubstr("has no tensor-core work"));
 }
 
+// Tiles that two CTAs share are not one CTA's: refused at the module's line, not charged to one.
+TEST(ChooseLoop, RefusesKernelsOfSeveralCtas) {
+  std::string text = hopper_kernel(loads() + product());
+  const std::string one = "\"ttg.num-ctas\" = 1";
+  text.replace(text.find(one), one.size(), "\"ttg.num-ctas\" = 2");
+  const auto choice = choose_loop(program_of(text), "");
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().location.file, "test.ttgir");
+  EXPECT_EQ(choice.error().location.line, 5);
+  EXPECT_THAT(choice.error().message, HasSubstr("2 CTAs"));
+  EXPECT_THAT(choice.error().hint, HasSubstr("num_ctas=1"));
+}
+
 // The default is the loop with the products, wherever it stands; a number selects in text order.
 TEST(ChooseLoop, TakesTheLoopWithTheProducts) {
   EXPECT_EQ(message_of(two_loops()), "chose 0");

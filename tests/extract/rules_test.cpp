@@ -98,6 +98,29 @@ TEST(Rules, MultiplyAddIsOneInstruction) {
             demand_on(problem, *find_op(problem, "add"), "FMA"));
 }
 
+/// A tile of the loop is squared in `type`.
+std::string square_in(const std::string& type) {
+  const std::string tile = "tensor<128x128x" + type + ", #mma>";
+  const std::string cast = type == "f64" ? "arith.extf" : "arith.truncf";
+  return loads() + product("%zero") + "      %w = " + cast + " %d : tensor<128x128xf32, #mma> to " +
+         tile + "\n      %s = arith.mulf %w, %w : " + tile + "\n      \"test.keep\"(%s) : (" +
+         tile + ") -> ()\n";
+}
+
+// Two halves take one slot; a double takes the lanes twice.
+TEST(Rules, ArithmeticIsPricedByItsElements) {
+  const auto demand = [](const std::string& type, const char* pipe) {
+    const Extraction loop = extracted(hopper_kernel(square_in(type)), "h200", kWhole);
+    const problem::Op* joined = find_op(loop.problem, "convert_mul");  // widening joins
+    return demand_on(loop.problem, joined ? *joined : *find_op(loop.problem, "mul"), pipe);
+  };
+  // 16384 elements at 236 and 62 a cycle, and at 256 and 128 slots.
+  EXPECT_EQ(demand("f16", "FMA"), 69);
+  EXPECT_EQ(demand("bf16", "FMA"), 69);
+  EXPECT_EQ(demand("f16", "ISSUE"), 64);
+  EXPECT_EQ(demand("f64", "FMA"), 264);
+}
+
 // Ops of a chain may be interleaved: at their fastest they take together less than one after the
 // other, or the lower bound would be wrong; at their slowest they do not count on it.
 TEST(Rules, ChainsShareTheirTimeAtTheirFastestOnly) {
@@ -418,6 +441,82 @@ TEST(Rules, OtherBranchesArePricedAsTaken) {
   const Extraction loop = extracted(hopper_kernel(body, "%v"), "h200", kWhole);
   EXPECT_NE(find_op(loop.problem, "exp2"), nullptr);
   EXPECT_EQ(loop.warnings.size(), 1U);
+}
+
+/// A branch that scales the accumulator where the largest of all sums is positive; `chosen` stands
+/// in it and yields.
+std::string under_a_maximum(const std::string& chosen) {
+  return hopper_kernel(loads() + R"(
+      %m = "tt.reduce"(%acc) <{axis = 1 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %xy = arith.maxnumf %x, %y : f32
+        tt.reduce.return %xy : f32
+      }) : (tensor<128x128xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %all = "tt.reduce"(%m) <{axis = 0 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %xy = arith.maxnumf %x, %y : f32
+        tt.reduce.return %xy : f32
+      }) : (tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>) -> f32
+      %some = arith.cmpf ogt, %all, %f0 : f32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+)" + chosen + R"(
+      } else {
+        scf.yield %acc : tensor<128x128xf32, #mma>
+      }
+)" + product("%v"),
+                       "%d", "    %f0 = arith.constant 0.000000e+00 : f32\n");
+}
+
+// The loop computes what decides on a branch, and what stands in the branch waits for it.
+TEST(Rules, ConditionsMadeOfTilesAreOps) {
+  const std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_THAT(names_of(problem),
+              ElementsAre("load_a", "load_b", "row_max0", "row_max1", "rescale", "mma"));
+  EXPECT_NE(find_dependence(problem, "row_max0", "row_max1"), nullptr);
+  EXPECT_NE(find_dependence(problem, "row_max1", "rescale"), nullptr);
+  const problem::Dependence* result = find_dependence(problem, "row_max1", "mma");
+  ASSERT_NE(result, nullptr);  // which of the two accumulators it adds to
+  EXPECT_FALSE(result->in_place);
+  EXPECT_TRUE(find_dependence(problem, "rescale", "mma")->in_place);
+  EXPECT_GT(find_op(problem, "row_max1")->ways[0].latency, 0);
+}
+
+// A branch in which nothing is done: what its result goes to waits for the condition.
+TEST(Rules, ConditionsOfBranchesWithoutOpsAreRead) {
+  const std::string text = under_a_maximum("        scf.yield %zero : tensor<128x128xf32, #mma>");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  EXPECT_NE(find_dependence(loop.problem, "row_max1", "mma"), nullptr);
+}
+
+// A condition that needs all rows stands against cutting them.
+TEST(Rules, ConditionsOnAllRowsKeepThemTogether) {
+  const std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  Options cut;
+  cut.subtile = 64;
+  const auto refused = extract_from(text, "h200", cut);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("row_max1"));
+  EXPECT_THAT(refused.error().message, HasSubstr("combines them with each other"));
+}
+
+// An equality with something made of tiles is no counter's: its branch is not rare.
+TEST(Rules, EqualitiesOfTilesAreNoCounters) {
+  std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  const std::string compare = "arith.cmpf ogt, %all, %f0 : f32";
+  text.replace(text.find(compare), compare.size(), "arith.cmpi eq, %bits, %c0 : i32");
+  const std::string some = "      %some =";
+  text.insert(text.find(some), "      %bits = arith.fptosi %all : f32 to i32\n");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  EXPECT_EQ(find_op(loop.problem, "epilogue"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "row_max1", "rescale"), nullptr);
 }
 
 // What lives through the loop is taken from the capacity.

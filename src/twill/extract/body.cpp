@@ -83,6 +83,7 @@ class Straightener {
                     "the chosen loop holds another loop that works on tiles",
                     "choose the inner loop with --loop");
       } else {
+        note_conditions(id);
         body_.ops.push_back(id);
       }
     }
@@ -94,7 +95,8 @@ class Straightener {
     const auto then_block = ir::body(program(), id, 0);
     const auto else_block = ir::body(program(), id, 1);
     if (!then_block) return {};
-    const auto taken_when = counter_equality(program().op(id));
+    const bool of_tiles = comes_from_tiles(program().op(id).operands[0]);
+    const auto taken_when = of_tiles ? std::nullopt : counter_equality(program().op(id));
     const bool heavier_else =
         else_block && weight_of(program(), *else_block) > weight_of(program(), *then_block);
     const bool take_else = taken_when ? *taken_when : heavier_else;
@@ -107,11 +109,41 @@ class Straightener {
     } else {
       warn(id, "the condition is taken to hold in every iteration");
     }
-    if (chosen) {
-      rename_results(id, *chosen);
-      return take(*chosen);
+    if (!chosen) return {};
+    rename_results(id, *chosen);
+    if (!of_tiles) return take(*chosen);
+    for (ir::ValueId result : program().op(id).results) {
+      body_.decided[result] = program().op(id).operands[0];
     }
-    return {};
+    conditions_.push_back(program().op(id).operands[0]);
+    auto taken = take(*chosen);
+    conditions_.pop_back();
+    return taken;
+  }
+
+  /// Whether tiles of the loop have to be computed to know a value.
+  bool comes_from_tiles(ir::ValueId value) const {
+    std::set<ir::ValueId> seen;
+    std::vector<ir::ValueId> open = {value};
+    while (!open.empty()) {
+      const ir::ValueId next = open.back();
+      open.pop_back();
+      if (ir::is_invariant(program(), body_.loop, next) || !seen.insert(next).second) continue;
+      if (is_tile(program(), next)) return true;
+      const auto carried = body_.carried.find(next);
+      if (carried != body_.carried.end()) open.push_back(carried->second);
+      const auto renamed = body_.renamed.find(next);
+      if (renamed != body_.renamed.end()) open.push_back(renamed->second);
+      const auto from = program().value(next).op;
+      if (!from) continue;
+      const std::vector<ir::ValueId> read = read_by(program(), *from);
+      open.insert(open.end(), read.begin(), read.end());
+    }
+    return false;
+  }
+
+  void note_conditions(ir::OpId id) {
+    if (!conditions_.empty()) body_.under[id] = conditions_;
   }
 
   /// `x == invariant` holds in few iterations if x changes: true if the steady state runs the else
@@ -131,6 +163,7 @@ class Straightener {
   void note_rare(ir::OpId id, std::optional<ir::BlockId> block) {
     if (!block || weight_of(program(), *block) == 0) return;
     RareBranch rare{id, inner_ops(*block)};
+    note_conditions(id);
     warn(id,
          "this branch is taken in few iterations (an equality of a counter): it is one op "
          "without cost in the steady state");
@@ -169,6 +202,7 @@ class Straightener {
   const ir::Program& program() const { return *body_.program; }
 
   Body body_;
+  std::vector<ir::ValueId> conditions_;  ///< made of tiles, of the branches that are open
 };
 
 }  // namespace
@@ -202,6 +236,20 @@ bool is_tile(const ir::Program& program, ir::ValueId value) {
          !type->shape.empty();
 }
 
+std::vector<ir::ValueId> read_by(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  std::vector<ir::ValueId> read(op.operands.begin(), op.operands.end());
+  if (op.kind != OpKind::scf_if) return read;
+  for (const std::size_t branch : {0U, 1U}) {
+    const auto block = ir::body(program, id, branch);
+    const auto yield = block ? ir::terminator(program, *block) : std::nullopt;
+    if (!yield) continue;
+    const auto& yielded = program.op(*yield).operands;
+    read.insert(read.end(), yielded.begin(), yielded.end());
+  }
+  return read;
+}
+
 Result<Body> straighten(const ir::Program& program, ir::OpId loop) {
   auto structure = ir::as_loop(program, loop);
   if (!structure) return fail(ir::text_location(program, loop), "this is no loop");
@@ -210,7 +258,7 @@ Result<Body> straighten(const ir::Program& program, ir::OpId loop) {
 
 Origin origin_of(const Body& body, ir::ValueId value) {
   const ir::Program& program = *body.program;
-  Origin origin{value, 0, false, false};
+  Origin origin{value, 0, false, false, {}};
   std::set<ir::ValueId> seen;
   while (true) {
     if (ir::is_invariant(program, body.loop, origin.value) || !seen.insert(origin.value).second) {
@@ -219,6 +267,10 @@ Origin origin_of(const Body& body, ir::ValueId value) {
     }
     const auto renamed = body.renamed.find(origin.value);
     if (renamed != body.renamed.end()) {
+      const auto decided = body.decided.find(origin.value);
+      if (decided != body.decided.end()) {
+        origin.decisions.push_back({decided->second, origin.distance});
+      }
       origin.value = renamed->second;
       continue;
     }

@@ -9,6 +9,13 @@
 
 namespace twill::extract {
 
+/// The condition of a scf.if that is computed from tiles, so that the loop has to compute it before
+/// the branch is known.
+struct Decision {
+  ir::ValueId condition;
+  int distance = 0;  ///< iterations ago
+};
+
 /// Where a value comes from once everything that only renames it is looked through: iteration
 /// arguments, results of scf.if, views of tiles and of memory, changes of register layout.
 struct Origin {
@@ -16,6 +23,7 @@ struct Origin {
   int distance = 0;         ///< iterations ago
   bool invariant = false;   ///< the same in every iteration (the induction variable is not)
   bool transposed = false;  ///< an odd number of register transpositions on the way
+  std::vector<Decision> decisions = {};  ///< of the scf.if whose results were looked through
 };
 
 /// A scf.if of the body that is not executed in the steady state: its condition is an equality
@@ -33,6 +41,8 @@ struct Body {
   std::vector<RareBranch> rare;
   std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by scf.if: what is not in `ops`
   std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of scf.if and the like: what they are
+  std::map<ir::ValueId, ir::ValueId> decided;  ///< results of scf.if: conditions made of tiles
+  std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: what is yielded for it
   std::vector<Diagnostic> warnings;
 };
@@ -41,6 +51,9 @@ struct Body {
 Result<Body> straighten(const ir::Program& program, ir::OpId loop);
 
 Origin origin_of(const Body& body, ir::ValueId value);
+
+/// Operands; of a scf.if also what its branches yield.
+std::vector<ir::ValueId> read_by(const ir::Program& program, ir::OpId op);
 
 /// True for ops that only rename a tile: views, broadcasts, layout changes, waits.
 bool is_view(ir::OpKind kind);

@@ -107,6 +107,16 @@ std::optional<LoopChoice> busiest(const ir::Program& program,
   return best;
 }
 
+/// Tiles that several CTAs share would each be charged to one of them.
+Result<void> check_ctas(const ir::Program& program) {
+  const int ctas = ir::num_ctas(program).value_or(1);
+  if (ctas <= 1) return {};
+  return fail(ir::text_location(program, program.module()),
+              "the kernel was compiled for " + std::to_string(ctas) +
+                  " CTAs that share its tiles (ttg.num-ctas), which the model does not have",
+              "compile it with num_ctas=1");
+}
+
 }  // namespace
 
 std::vector<LoopChoice> loops_of(const ir::Program& program) {
@@ -125,6 +135,7 @@ std::vector<LoopChoice> loops_of(const ir::Program& program) {
 }
 
 Result<LoopChoice> choose_loop(const ir::Program& program, std::string_view selector) {
+  TWILL_TRY_VOID(check_ctas(program));
   const std::vector<LoopChoice> loops = loops_of(program);
   const Location file{program.file(), 0, 0};
   if (loops.empty()) {

@@ -24,8 +24,8 @@ std::vector<LoopChoice> loops_of(const ir::Program& program);
 /// the first one of equals), a number in source order ("0"), or a location: "FILE:LINE" of the
 /// kernel's source where the text has locations, or ":LINE" of the text itself; of several loops
 /// there (a nest in one line) the first with tensor-core work.
-/// Fails if there is no loop, none with tensor-core work, or none at the place named; the message
-/// lists what there is.
+/// Fails if several CTAs share the tiles, and if there is no loop, none with tensor-core work, or
+/// none at the place named; the message lists what there is.
 Result<LoopChoice> choose_loop(const ir::Program& program, std::string_view selector);
 
 }  // namespace twill::extract

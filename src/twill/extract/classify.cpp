@@ -1,5 +1,7 @@
 #include "twill/extract/classify.h"
 
+#include <algorithm>
+
 #include "twill/ir/operands.h"
 
 namespace twill::extract {
@@ -23,27 +25,44 @@ Elementwise conversion(int from_bits, int to_bits) {
   return {unit, {{"convert", from_bits, 1, ""}}, "convert"};
 }
 
-std::optional<Elementwise> floating(const ir::Op& op) {
+/// Packed halves take half of an instruction each, doubles more than one: rates go by the widest
+/// element.
+Elementwise arithmetic(const ir::Program& program, const ir::Op& op, std::string kind,
+                       std::string word, std::int64_t times = 1) {
+  int bits = 0;
+  for (ir::ValueId value : op.operands) {
+    bits = std::max(bits, ir::element_bits(ir::type_of(program, value)));
+  }
+  for (ir::ValueId value : op.results) {
+    bits = std::max(bits, ir::element_bits(ir::type_of(program, value)));
+  }
+  return {Unit::core, {{std::move(kind), bits, times, ""}}, std::move(word)};
+}
+
+std::optional<Elementwise> floating(const ir::Program& program, const ir::Op& op) {
+  const auto rated = [&](const char* kind, const char* word, std::int64_t times = 1) {
+    return arithmetic(program, op, kind, word, times);
+  };
   switch (op.kind) {
     case OpKind::arith_mulf:
-      return core("fma", "mul");
+      return rated("fma", "mul");
     case OpKind::math_fma:
-      return core("fma", "fma");
+      return rated("fma", "fma");
     case OpKind::arith_addf:
-      return core("add", "add");
+      return rated("add", "add");
     case OpKind::arith_subf:
     case OpKind::arith_negf:
-      return core("add", "sub");
+      return rated("add", "sub");
     case OpKind::math_absf:
-      return core("add", "abs");
+      return rated("add", "abs");
     case OpKind::arith_maxnumf:
     case OpKind::arith_maximumf:
-      return core("max", "max");
+      return rated("max", "max");
     case OpKind::arith_minnumf:
     case OpKind::arith_minimumf:
-      return core("max", "min");
+      return rated("max", "min");
     case OpKind::tt_clampf:
-      return core("max", "clamp", 2);
+      return rated("max", "clamp", 2);
     case OpKind::math_exp2:
       return mufu({{"exp2", 32, 1, ""}}, "exp2");
     case OpKind::math_exp:
@@ -176,7 +195,7 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
       break;
   }
   if (const auto name = ir::device_function(op)) return function(*name);
-  if (auto known = floating(op)) return known;
+  if (auto known = floating(program, op)) return known;
   return integer(op);
 }
 

@@ -79,6 +79,7 @@ TileGraph Contractor::run() {
     }
   }
   for (const RareBranch& rare : body_.rare) make_conditional(rare);
+  read_conditions();
   connect_buffers();
   note_staging();
   sort_by_text();
@@ -222,33 +223,48 @@ void Contractor::make_conditional(const RareBranch& rare) {
   }
 }
 
-std::vector<Contractor::From> Contractor::producers_of(ir::ValueId value) {
-  std::set<ir::ValueId> seen;
-  std::vector<From> out;
-  gather(value, 0, seen, out);
-  return out;
+/// What stands in a branch waits for the condition, as far as the loop computes that from tiles.
+void Contractor::read_conditions() {
+  for (std::size_t made = 0; made < graph_.ops.size(); ++made) {  // conditions may add some
+    const TileOp& op = graph_.ops[made];
+    const auto under = op.forwards ? body_.under.end() : body_.under.find(op.sources[0].op);
+    if (under == body_.under.end()) continue;
+    for (ir::ValueId condition : under->second) read(condition, TileOpId(made));
+  }
 }
 
-void Contractor::gather(ir::ValueId value, int distance, std::set<ir::ValueId>& seen,
-                        std::vector<From>& out) {
+std::vector<Contractor::From> Contractor::producers_of(ir::ValueId value) {
+  Gathered out;
+  gather(value, 0, false, out);
+  return std::move(out.from);
+}
+
+void Contractor::gather(ir::ValueId value, int distance, bool decides, Gathered& out) {
   const Origin origin = origin_of(body_, value);
+  for (const Decision& decision : origin.decisions) {
+    if (!out.decisions.insert(decision.condition).second) continue;
+    gather(decision.condition, distance + decision.distance, true, out);
+  }
   if (origin.invariant) return note_invariant(origin.value);
   const auto from = program().value(origin.value).op;
-  if (!from || !seen.insert(origin.value).second) return;
+  if (!from || !out.seen.insert(origin.value).second) return;
   const ir::Op& op = program().op(*from);
   if (is_free(op.kind) || !works_on_tiles(program(), op)) {
-    for (ir::ValueId operand : op.operands) gather(operand, distance + origin.distance, seen, out);
+    for (ir::ValueId operand : read_by(program(), *from)) {
+      gather(operand, distance + origin.distance, decides, out);
+    }
     return;
   }
   const auto made = make(*from);
   if (!made) return;
-  out.push_back({in_registers(*made, *from, origin.transposed), distance + origin.distance});
+  out.from.push_back(
+      {in_registers(*made, *from, origin.transposed), distance + origin.distance, decides});
 }
 
 void Contractor::read(ir::ValueId value, TileOpId by, Flow flow) {
   if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc) return;  // see buffers.cpp
   for (const From& from : producers_of(value)) {
-    connect(graph_, {from.op, by, from.distance, flow});
+    connect(graph_, {from.op, by, from.distance, from.decides ? Flow::value : flow});
   }
 }
 

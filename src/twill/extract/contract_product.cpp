@@ -103,7 +103,7 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
     TileOpId source = producer.op;
     const TileOp& made = graph_.ops[source.index()];
     const bool arithmetic = made.action == Action::elementwise || made.action == Action::product;
-    if (arithmetic && bits != 16) {
+    if (arithmetic && bits != 16 && !producer.decides) {
       TileOp shuffle;
       shuffle.action = Action::move;
       shuffle.pieces = {{"shuffle", bits, 1, "", 0}};
@@ -130,7 +130,7 @@ void Contractor::read_accumulator(const ir::Op& op, const ir::MmaOperands& opera
   const ir::Op* from = ir::defining_op(program(), origin.value);
   if (from && from != &op && from->kind == OpKind::arith_mulf) {
     for (const From& scaled : producers_of(operands.accumulator)) {
-      graph_.ops[scaled.op.index()].words = {"rescale"};
+      if (!scaled.decides) graph_.ops[scaled.op.index()].words = {"rescale"};
     }
   }
   read(operands.accumulator, product, Flow::in_place);

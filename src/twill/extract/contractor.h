@@ -28,6 +28,7 @@ class Contractor {
   std::optional<TileOpId> make_reduction(ir::OpId id);
   std::optional<TileOpId> make_unknown(ir::OpId id);
   void make_conditional(const RareBranch& rare);
+  void read_conditions();
   TileOpId add(ir::OpId id, TileOp op);
   Source source_of(ir::OpId id) const;
 
@@ -36,9 +37,15 @@ class Contractor {
   struct From {
     TileOpId op;
     int distance = 0;
+    bool decides = false;  ///< computes the condition of a scf.if that yields the value
+  };
+  struct Gathered {
+    std::set<ir::ValueId> seen;
+    std::set<ir::ValueId> decisions;
+    std::vector<From> from;
   };
   std::vector<From> producers_of(ir::ValueId value);
-  void gather(ir::ValueId value, int distance, std::set<ir::ValueId>& seen, std::vector<From>& out);
+  void gather(ir::ValueId value, int distance, bool decides, Gathered& out);
   void read(ir::ValueId value, TileOpId by, Flow flow = Flow::value);
   void note_invariant(ir::ValueId value);
 
