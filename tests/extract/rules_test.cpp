@@ -45,6 +45,31 @@ TEST(Rules, ZeroAccumulatorsStartFresh) {
   EXPECT_EQ(find_dependence(loop.problem, "mma", "mma", 1), nullptr);
 }
 
+// A vector is no accumulator: its tile is made in registers, one move per element, and the product
+// adds to that.
+TEST(Rules, BroadcastVectorsBecomeTilesForProducts) {
+  const std::string body = loads() + R"(
+      %cols = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #mma}>>
+      %base = tt.splat %ptr : !tt.ptr<f16> -> tensor<128x!tt.ptr<f16>, #ttg.slice<{dim = 0, parent = #mma}>>
+      %ptrs = tt.addptr %base, %cols : tensor<128x!tt.ptr<f16>, #ttg.slice<{dim = 0, parent = #mma}>>, tensor<128xi32, #ttg.slice<{dim = 0, parent = #mma}>>
+      %bias = tt.load %ptrs : tensor<128x!tt.ptr<f16>, #ttg.slice<{dim = 0, parent = #mma}>>
+      %wide = arith.extf %bias : tensor<128xf16, #ttg.slice<{dim = 0, parent = #mma}>> to tensor<128xf32, #ttg.slice<{dim = 0, parent = #mma}>>
+      %row = tt.expand_dims %wide {axis = 0 : i32} : tensor<128xf32, #ttg.slice<{dim = 0, parent = #mma}>> -> tensor<1x128xf32, #mma>
+      %tile = tt.broadcast %row : tensor<1x128xf32, #mma> -> tensor<128x128xf32, #mma>
+)" + product("%tile");
+  const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  const problem::Op* tile = find_op(problem, "broadcast");
+  ASSERT_NE(tile, nullptr);
+  EXPECT_EQ(tile->registers, 128);
+  EXPECT_GT(tile->ways[0].issue, 0);
+  EXPECT_THAT(tile->source, ElementsAre(HasSubstr("tt.broadcast")));
+  EXPECT_FALSE(find_dependence(problem, "vec_convert", "broadcast")->in_place);
+  EXPECT_TRUE(find_dependence(problem, "broadcast", "mma")->in_place);
+  EXPECT_EQ(find_dependence(problem, "vec_convert", "mma"), nullptr);
+  EXPECT_EQ(find_op(problem, "vec_convert")->registers, 32);  // along columns
+}
+
 // A product's price: 2 M N K FLOP at the tensor core's rate, SS because both operands are memory.
 TEST(Rules, ProductsCostTheirFlops) {
   const Extraction loop = extracted(gemm(), "h200", kWhole);
