@@ -91,12 +91,14 @@ class Straightener {
   }
 
   Result<void> take_if(ir::OpId id) {
-    if (!touches_tiles(program(), id)) return {};
+    const ir::Op& op = program().op(id);
+    if (!touches_tiles(program(), id) || op.operands.empty()) return {};
     const auto then_block = ir::body(program(), id, 0);
     const auto else_block = ir::body(program(), id, 1);
     if (!then_block) return {};
-    const bool of_tiles = comes_from_tiles(program().op(id).operands[0]);
-    const auto taken_when = of_tiles ? std::nullopt : counter_equality(program().op(id));
+    const ir::ValueId condition = op.operands[0];
+    const bool of_tiles = comes_from_tiles(condition);
+    const auto taken_when = of_tiles ? std::nullopt : counter_equality(op);
     const bool heavier_else =
         else_block && weight_of(program(), *else_block) > weight_of(program(), *then_block);
     const bool take_else = taken_when ? *taken_when : heavier_else;
@@ -112,10 +114,10 @@ class Straightener {
     if (!chosen) return {};
     rename_results(id, *chosen);
     if (!of_tiles) return take(*chosen);
-    for (ir::ValueId result : program().op(id).results) {
-      body_.decided[result] = program().op(id).operands[0];
+    for (ir::ValueId result : op.results) {
+      body_.decided[result] = condition;
     }
-    conditions_.push_back(program().op(id).operands[0]);
+    conditions_.push_back(condition);
     auto taken = take(*chosen);
     conditions_.pop_back();
     return taken;

@@ -36,7 +36,7 @@ Elementwise arithmetic(const ir::Program& program, const ir::Op& op, std::string
   for (ir::ValueId value : op.results) {
     bits = std::max(bits, ir::element_bits(ir::type_of(program, value)));
   }
-  return {Unit::core, {{std::move(kind), bits, times, ""}}, std::move(word)};
+  return {Unit::core, {{std::move(kind), bits > 0 ? bits : 32, times, ""}}, std::move(word)};
 }
 
 std::optional<Elementwise> floating(const ir::Program& program, const ir::Op& op) {

@@ -74,7 +74,7 @@ std::optional<TileOpId> Contractor::make_product(ir::OpId id) {
   if (operands.b_scale) read(*operands.b_scale, made);
   if (is_tcgen05(op.kind)) return made;
   if (additions > 0) return promote(id, made, additions);
-  read_accumulator(op, operands, made);
+  read_accumulator(id, operands, made);
   return made;
 }
 
@@ -122,18 +122,65 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
   }
 }
 
-void Contractor::read_accumulator(const ir::Op& op, const ir::MmaOperands& operands,
-                                  TileOpId product) {
+void Contractor::read_accumulator(ir::OpId id, const ir::MmaOperands& operands, TileOpId product) {
   if (starts_fresh(program(), operands)) return;
   const Origin origin = origin_of(body_, operands.accumulator);
   if (origin.invariant) return read(operands.accumulator, product);
   const ir::Op* from = ir::defining_op(program(), origin.value);
-  if (from && from != &op && from->kind == OpKind::arith_mulf) {
+  if (from && program().value(origin.value).op != id && from->kind == OpKind::arith_mulf) {
     for (const From& scaled : producers_of(operands.accumulator)) {
       if (!scaled.decides) graph_.ops[scaled.op.index()].words = {"rescale"};
     }
   }
-  read(operands.accumulator, product, Flow::in_place);
+  if (!is_spread(operands.accumulator, product)) {
+    return read(operands.accumulator, product, Flow::in_place);
+  }
+  // An addition takes a vector as it is; the tensor core needs the tile.
+  if (graph_.ops[product.index()].action != Action::product) {
+    return read(operands.accumulator, product);
+  }
+  const TileOpId tile = spread(operands.accumulator, id, product);
+  connect(graph_, {tile, product, 0, Flow::in_place});
+}
+
+/// Whether less than the tile that `by` makes is there, such as a vector that is broadcast.
+bool Contractor::is_spread(ir::ValueId value, TileOpId by) {
+  const std::vector<From> made_by = producers_of(value);
+  const std::int64_t whole = elements_of(graph_.ops[by.index()].result);
+  return std::any_of(made_by.begin(), made_by.end(), [&](const From& from) {
+    return !from.decides && elements_of(graph_.ops[from.op.index()].result) < whole;
+  });
+}
+
+/// The op a value is the result of, views included. Precondition: it is not invariant.
+std::optional<ir::OpId> Contractor::maker_of(ir::ValueId value) const {
+  while (true) {
+    const auto renamed = body_.renamed.find(value);
+    const auto carried = body_.carried.find(value);
+    if (renamed != body_.renamed.end()) {
+      value = renamed->second;
+    } else if (carried != body_.carried.end()) {
+      value = carried->second;
+    } else {
+      return program().value(value).op;
+    }
+  }
+}
+
+/// The tile of what is broadcast, in the registers of the product that adds to it.
+TileOpId Contractor::spread(ir::ValueId value, ir::OpId id, TileOpId product) {
+  TileOp tile;
+  tile.action = Action::elementwise;
+  tile.pieces = {{"int", 32, 1, "", 0}};
+  tile.space = tile.result = graph_.ops[product.index()].result;
+  tile.result_bits = graph_.ops[product.index()].result_bits;
+  tile.home = Home::registers;
+  tile.words = {"broadcast"};
+  tile.sources = {source_of(maker_of(value).value_or(id))};
+  const TileOpId made(graph_.ops.size());
+  graph_.ops.push_back(std::move(tile));
+  read(value, made);
+  return made;
 }
 
 /// acc += product, on the CUDA cores; the op that readers of the product read.
@@ -149,7 +196,7 @@ TileOpId Contractor::promote(ir::OpId id, TileOpId product, std::int64_t additio
   const TileOpId made = add(id, std::move(sum));
   promoted_[id] = product;
   connect(graph_, {product, made, 0, Flow::value});
-  read_accumulator(program().op(id), operands, made);
+  read_accumulator(id, operands, made);
   return made;
 }
 

@@ -52,7 +52,10 @@ class Contractor {
   // contract_product.cpp
   std::optional<TileOpId> make_product(ir::OpId id);
   void read_operand(ir::OpId id, ir::ValueId operand, TileOpId product, std::string& side);
-  void read_accumulator(const ir::Op& op, const ir::MmaOperands& operands, TileOpId product);
+  void read_accumulator(ir::OpId id, const ir::MmaOperands& operands, TileOpId product);
+  std::optional<ir::OpId> maker_of(ir::ValueId value) const;
+  bool is_spread(ir::ValueId value, TileOpId by);
+  TileOpId spread(ir::ValueId value, ir::OpId id, TileOpId product);
   TileOpId promote(ir::OpId id, TileOpId product, std::int64_t additions);
   TileOpId through_shared(TileOpId from, ir::OpId id, bool load_back);
 

@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+
+#include "extract/ttgir.h"
+
+namespace twill::extract::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Options kWhole = without_sub_tiles();
+
+// A branch on a counter's equality is not the steady state: one op without cost.
+TEST(Branches, RareBranchesCostNothing) {
+  const std::string body = loads() + product() + R"(
+      %last = arith.cmpi eq, %i, %n : i32
+      %v = scf.if %last -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        "test.keep"(%e) : (tensor<128x128xf32, #mma>) -> ()
+        scf.yield %zero : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%v"), "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  const problem::Op* epilogue = find_op(problem, "epilogue");
+  ASSERT_NE(epilogue, nullptr);
+  EXPECT_EQ(epilogue->ways[0].latency, 0);
+  EXPECT_EQ(find_op(problem, "exp2"), nullptr);
+  EXPECT_THAT(epilogue->source, Contains(HasSubstr("math.exp2")));
+  EXPECT_NE(find_dependence(problem, "mma", "mma", 1), nullptr);  // the accumulator goes on
+  ASSERT_EQ(loop.warnings.size(), 1U);
+}
+
+// Any other branch is priced as if it always ran.
+TEST(Branches, OtherBranchesArePricedAsTaken) {
+  const std::string body = loads() + product() + R"(
+      %some = arith.cmpi slt, %i, %n : i32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%v"), "h200", kWhole);
+  EXPECT_NE(find_op(loop.problem, "exp2"), nullptr);
+  EXPECT_EQ(loop.warnings.size(), 1U);
+}
+
+/// A branch that scales the accumulator where the largest of all sums is positive; `chosen` stands
+/// in it and yields.
+std::string under_a_maximum(const std::string& chosen) {
+  return hopper_kernel(loads() + R"(
+      %m = "tt.reduce"(%acc) <{axis = 1 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %xy = arith.maxnumf %x, %y : f32
+        tt.reduce.return %xy : f32
+      }) : (tensor<128x128xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
+      %all = "tt.reduce"(%m) <{axis = 0 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %xy = arith.maxnumf %x, %y : f32
+        tt.reduce.return %xy : f32
+      }) : (tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>) -> f32
+      %some = arith.cmpf ogt, %all, %f0 : f32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+)" + chosen + R"(
+      } else {
+        scf.yield %acc : tensor<128x128xf32, #mma>
+      }
+)" + product("%v"),
+                       "%d", "    %f0 = arith.constant 0.000000e+00 : f32\n");
+}
+
+// The loop computes what decides on a branch, and what stands in the branch waits for it.
+TEST(Branches, ConditionsMadeOfTilesAreOps) {
+  const std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  const problem::Problem& problem = loop.problem;
+  EXPECT_THAT(names_of(problem),
+              ElementsAre("load_a", "load_b", "row_max0", "row_max1", "rescale", "mma"));
+  EXPECT_NE(find_dependence(problem, "row_max0", "row_max1"), nullptr);
+  EXPECT_NE(find_dependence(problem, "row_max1", "rescale"), nullptr);
+  const problem::Dependence* result = find_dependence(problem, "row_max1", "mma");
+  ASSERT_NE(result, nullptr);  // which of the two accumulators it adds to
+  EXPECT_FALSE(result->in_place);
+  EXPECT_TRUE(find_dependence(problem, "rescale", "mma")->in_place);
+  EXPECT_GT(find_op(problem, "row_max1")->ways[0].latency, 0);
+}
+
+// A branch in which nothing is done: what its result goes to waits for the condition.
+TEST(Branches, ConditionsOfBranchesWithoutOpsAreRead) {
+  const std::string text = under_a_maximum("        scf.yield %zero : tensor<128x128xf32, #mma>");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  EXPECT_NE(find_dependence(loop.problem, "row_max1", "mma"), nullptr);
+}
+
+// A condition that needs all rows stands against cutting them.
+TEST(Branches, ConditionsOnAllRowsKeepThemTogether) {
+  const std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  Options cut;
+  cut.subtile = 64;
+  const auto refused = extract_from(text, "h200", cut);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("row_max1"));
+  EXPECT_THAT(refused.error().message, HasSubstr("combines them with each other"));
+}
+
+// An equality with something made of tiles is no counter's: its branch is not rare.
+TEST(Branches, EqualitiesOfTilesAreNoCounters) {
+  std::string text = under_a_maximum(R"(
+        %e = arith.mulf %acc, %acc : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>)");
+  const std::string compare = "arith.cmpf ogt, %all, %f0 : f32";
+  text.replace(text.find(compare), compare.size(), "arith.cmpi eq, %bits, %c0 : i32");
+  const std::string some = "      %some =";
+  text.insert(text.find(some), "      %bits = arith.fptosi %all : f32 to i32\n");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  EXPECT_EQ(find_op(loop.problem, "epilogue"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "row_max1", "rescale"), nullptr);
+}
+
+}  // namespace
+}  // namespace twill::extract::testing
