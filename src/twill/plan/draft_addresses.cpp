@@ -12,6 +12,7 @@ namespace {
 
 constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
 constexpr Amount kColumnAlignment = 32;
+constexpr Amount kBulkAlignment = 128;  // of what TMA copies to or from
 constexpr int kDeepestRing = 256;
 constexpr int kSpareDepth = 8;  // up to which rings take memory that nobody else wants
 
@@ -21,6 +22,45 @@ Amount alignment_of(const Buffer& buffer, bool operand) {
   Amount alignment = 1;
   while (alignment < most && buffer.size % (2 * alignment) == 0) alignment *= 2;
   return alignment;
+}
+
+/// Buffers that TMA writes or reads, by BufferId.
+std::vector<bool> copied_by_tma(const Draft& draft) {
+  std::vector<bool> copied(draft.plan.buffers.size(), false);
+  for (std::size_t v = 0; v < draft.plan.values.size(); ++v) {
+    const auto home = draft.home(OpId(v));
+    if (home && is_bulk_load(draft.mechanism(OpId(v)))) copied[home->index()] = true;
+  }
+  for (const Read& read : draft.reads) {
+    if (draft.mechanism(read.reader) != Mechanism::bulk_store) continue;
+    const Value& value = draft.plan.values[read.value.index()];
+    const auto from = value.staged ? value.staged : value.home;
+    if (from) copied[from->index()] = true;
+  }
+  return copied;
+}
+
+/// Where TMA copies, each copy of a buffer begins where TMA asks, however small its tile is, and so
+/// do those behind it. Sizes in `.loop` texts need not be bytes, and stay as they are.
+void round_up_for_tma(Draft& draft) {
+  if (!draft.plan.kernel || draft.plan.limits.machine.empty()) return;
+  const std::vector<bool> copied = copied_by_tma(draft);
+  for (std::size_t b = 0; b < copied.size(); ++b) {
+    Buffer& buffer = draft.plan.buffers[b];
+    if (!copied[b] || buffer.residence != Residence::shared) continue;
+    buffer.size = ceil_div(buffer.size, kBulkAlignment) * kBulkAlignment;
+  }
+}
+
+/// What is filled or stored once per tile has one copy, and needs its beginning only.
+void align_for_tma(const Draft& draft, std::vector<Amount>& alignment) {
+  if (!draft.plan.kernel || draft.plan.limits.machine.empty()) return;
+  for (const Outside& outside : draft.plan.kernel->around) {
+    if (!is_bulk_load(outside.mechanism) && outside.mechanism != Mechanism::bulk_store) continue;
+    for (const BufferId buffer : outside.buffers) {
+      alignment[buffer.index()] = std::max(alignment[buffer.index()], kBulkAlignment);
+    }
+  }
 }
 
 Amount total(const Buffer& buffer) { return buffer.size * buffer.depth; }
@@ -327,6 +367,7 @@ Amount place_residents(Space& space, Amount reserved) {
 
 Result<void> make_addresses(Draft& draft, const Setting& setting) {
   group_rings(draft);
+  round_up_for_tma(draft);
   std::vector<Amount> alignment;
   for (const Buffer& buffer : draft.plan.buffers) alignment.push_back(alignment_of(buffer, false));
   for (const Value& value : draft.plan.values) {
@@ -334,6 +375,7 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
       alignment[value.staged->index()] = alignment_of(draft.plan[*value.staged], true);
     }
   }
+  align_for_tma(draft, alignment);
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
     Space space{draft, memory.name, memory.capacity, {}, alignment};
     Amount reserved = 0;

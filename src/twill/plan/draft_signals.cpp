@@ -35,9 +35,7 @@ std::string unique(const Plan& plan, const std::string& name) {
 /// Bytes that arrive with one instance.
 Amount bytes_of(const Draft& draft, const Signal& signal) {
   Amount bytes = 0;
-  for (const OpId op : signal.ops) {
-    if (const auto home = draft.home(op)) bytes += draft.plan[*home].size;
-  }
+  for (const OpId op : signal.ops) bytes += bytes_brought(draft.plan, op);
   return bytes;
 }
 

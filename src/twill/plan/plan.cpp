@@ -28,6 +28,13 @@ bool is_copy(Mechanism mechanism) {
   return is_bulk_load(mechanism) || mechanism == Mechanism::cp_async;
 }
 
+Amount bytes_brought(const Plan& plan, OpId load) {
+  const auto home = plan.values[load.index()].home;
+  if (!home) return 0;
+  const auto& footprint = plan.problem[load].footprint;
+  return footprint.empty() ? plan[*home].size : footprint.front().amount;
+}
+
 int cluster_size(const Plan& plan) { return plan.kernel ? plan.kernel->cluster : 1; }
 
 std::optional<RoleId> role_of(const Plan& plan, OpId op) {

@@ -168,7 +168,8 @@ struct Buffer {
   std::string memory;          ///< name of the Problem's memory; empty for registers and staging
                                ///< in a loop that names no memory
   Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
-  Amount size = 0;             ///< of one copy: bytes, columns, registers per thread
+  Amount size = 0;             ///< of one copy: bytes, columns, registers per thread; those that
+                               ///< TMA copies to or from are rounded up to where it asks for
   int depth = 1;
   int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
   bool staging = false;  ///< holds a register value on its way to other roles or, if `resident`, to
@@ -387,6 +388,10 @@ bool is_bulk_load(Mechanism mechanism);
 /// Whether it is a copy into shared memory, by TMA or by threads, that tells by a full barrier, and
 /// by nothing else, that it is done.
 bool is_copy(Mechanism mechanism);
+
+/// Bytes that a bulk load of the loop brings: its buffer may have room for more, as TMA asks where
+/// each copy begins. 0 if it has no buffer.
+Amount bytes_brought(const Plan& plan, OpId load);
 
 /// CTAs of a cluster; 1 without a kernel.
 int cluster_size(const Plan& plan);

@@ -117,8 +117,7 @@ void Run::land(Instance instance, double done) {
   const auto channel = landing_.find(instance.op);
   if (channel == landing_.end()) return;
   const bool bulk = plan::is_bulk_load(task.mechanism);
-  const plan::Value& value = plan_.values[instance.op.index()];
-  const Amount bytes = value.home && bulk ? plan_[*value.home].size : 0;
+  const Amount bytes = bulk ? plan::bytes_brought(plan_, instance.op) : 0;
   const std::int64_t count = bulk ? 0 : std::int64_t{32} * plan_[task.role].warps;
   const Track from = task.unit ? Track{Track::Kind::unit, *task.unit}
                                : Track{Track::Kind::role, task.role.index()};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Amount kSwizzle = 1024;  // bytes after which the 128-byte swizzle repeats
 constexpr Amount kColumns = 32;    // of the smallest piece of tensor memory that is handed out
-constexpr Amount kBulk = 128;      // bytes, that TMA asks of where it writes
+constexpr Amount kBulk = 128;      // bytes, that TMA asks of where it writes and reads
 
 /// Where values and tiles lie.
 class PlaceCheck {
@@ -40,8 +40,15 @@ class PlaceCheck {
       const auto home = plan_.values[v].home;
       if (home && is_bulk_load(plan_.mechanisms[v])) ask_multiple(plan_[*home], kBulk, "TMA");
     }
+    for (const problem::Dependence& it : plan_.problem.dependences()) {
+      if (!it.carries_value || plan_.mechanisms[it.to.index()] != Mechanism::bulk_store) continue;
+      const auto from = read_from(plan_, it.from, it.to);
+      if (from && plan_[*from].residence == Residence::shared)
+        ask_multiple(plan_[*from], kBulk, "TMA");
+    }
     for (const Outside& outside : plan_.kernel->around) {
-      if (!is_bulk_load(outside.mechanism)) continue;
+      const Mechanism how = outside.mechanism;
+      if (!is_bulk_load(how) && how != Mechanism::bulk_store) continue;
       for (const BufferId buffer : outside.buffers) ask_multiple(plan_[buffer], kBulk, "TMA");
     }
   }

@@ -308,8 +308,7 @@ class RunBuilder {
       at.end[s] = done;
     }
     if (how == Mechanism::tma_load || how == Mechanism::cp_async) {
-      const std::optional<BufferId> home = filled_by(step);
-      const Amount bytes = home ? run_.plan()[*home].size : 0;
+      const Amount bytes = brought_by(step);
       const std::int64_t counts = 32 * run_.plan()[role_].warps;
       if (!step.channel) return;
       arrive(
@@ -326,8 +325,7 @@ class RunBuilder {
 
   /// The share this CTA loads ends in each CTA on its own.
   void finish_shares(const Step& step) {
-    const std::optional<BufferId> home = filled_by(step);
-    const Amount bytes = home ? run_.plan()[*home].size / static_cast<Amount>(ctas_) : 0;
+    const Amount bytes = brought_by(step) / static_cast<Amount>(ctas_);
     for (std::size_t to = 0; to < ctas_; ++to) {
       const EventId done = add_event(0, to == cta_ ? Moment::done : Moment::landed, false);
       run_.edges_.emplace_back(last_[0], done);
@@ -343,6 +341,12 @@ class RunBuilder {
     if (step.op) return run_.plan().values[step.op->index()].home;
     const std::vector<BufferId>& buffers = run_.plan().kernel->around[*step.outside].buffers;
     return buffers.empty() ? std::nullopt : std::optional(buffers.front());
+  }
+
+  Amount brought_by(const Step& step) const {
+    if (step.op) return bytes_brought(run_.plan(), *step.op);
+    const std::optional<BufferId> resident = filled_by(step);
+    return resident ? run_.plan()[*resident].size : 0;
   }
 
   /// Every op once per iteration.

@@ -157,9 +157,9 @@ class Checker {
       if (plan_.mechanisms[v] != Mechanism::tma_multicast) continue;
       const auto home = plan_.values[v].home;
       if (ctas == 1) wrong(name + " is for all CTAs of a cluster, and there is none");
-      if (home && known(*home) && plan_[*home].size % ctas != 0) {
+      if (home && known(*home) && bytes_brought(plan_, OpId(v)) % ctas != 0) {
         wrong(fmt::format("{} has {} bytes, of which {} CTAs do not load as many each", name,
-                          plan_[*home].size, ctas));
+                          bytes_brought(plan_, OpId(v)), ctas));
       }
     }
     for (const Channel& channel : plan_.channels) {
