@@ -247,6 +247,44 @@ TEST(Ops, RefusesWhatItDoesNotKnow) {
             std::string::npos);
 }
 
+struct Misfit {
+  const char* body;
+  const char* op;
+};
+
+// Protects: ops whose types contradict each other are refused at their line, before anything is
+// computed: the readers keep what the text says, and evaluation goes by one of the types.
+TEST(Ops, RefusesTypesThatDoNotFit) {
+  const std::vector<Misfit> misfits = {
+      {"%w = tt.expand_dims %x {axis = 0 : i32} : tensor<16xf32> -> tensor<1x64xf32>",
+       "tt.expand_dims"},
+      {"%w = tt.expand_dims %x {axis = 0 : i32} : tensor<16xf32> -> tensor<1x16xi32>",
+       "tt.expand_dims"},
+      {"%w = tt.reshape %x : tensor<16xf32> -> tensor<4x8xf32>", "tt.reshape"},
+      {"%w = tt.broadcast %x : tensor<16xf32> -> tensor<32xf32>", "tt.broadcast"},
+      {"%m = tt.reshape %x : tensor<16xf32> -> tensor<2x8xf32>\n"
+       "%w = tt.trans %m {order = array<i32: 1, 0>} : tensor<2x8xf32> -> tensor<2x8xf32>",
+       "tt.trans"},
+      {"%w = tt.splat %s : f32 -> tensor<16xi32>", "tt.splat"},
+      {"%w = \"tt.load\"(%ap) : (tensor<16x!tt.ptr<f32>>) -> tensor<16xi32>", "tt.load"},
+      {"%w = \"tt.load\"(%ap) : (tensor<16x!tt.ptr<f32>>) -> tensor<32xf32>", "tt.load"},
+      {"%w = arith.sitofp %i : tensor<16xi32> to tensor<32xf32>", "arith.sitofp"},
+      {"%c16 = arith.constant 16 : i32\n%c0 = arith.constant 0 : i32\n"
+       "%one = arith.constant 1 : i64\n"
+       "%d = tt.make_tensor_descriptor %a, [%c16], [%one] : <f32>, <tensor<16xf32>>\n"
+       "%w = tt.descriptor_load %d[%c0] : !tt.tensordesc<tensor<16xf32>> -> tensor<32xf32>",
+       "tt.descriptor_load"},
+  };
+  for (const Misfit& one : misfits) {
+    const std::string text =
+        refusal(std::string(one.body) + "\n%r = arith.negf %x : tensor<16xf32>");
+    EXPECT_NE(text.find("cannot be executed: " + std::string(one.op) + " has operands or results"),
+              std::string::npos)
+        << one.body << "\n"
+        << text;
+  }
+}
+
 // Scans keep what they have so far, and what is joined comes apart again.
 TEST(Ops, ScansJoinsAndSplits) {
   const auto scan = run(storing(R"(%r = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({

@@ -5,6 +5,7 @@
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/rounding.h"
+#include "twill/execute/types.h"
 #include "twill/ir/operands.h"
 
 namespace twill::execute {
@@ -142,6 +143,7 @@ Result<bool> Interpreter::skipped(ir::OpId id) const {
 }
 
 Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments) {
+  TWILL_TRY_VOID(check_types(program_, function));
   values_ = arguments;
   const auto& regions = program_.op(function).regions;
   if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
