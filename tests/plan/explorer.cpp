@@ -189,13 +189,16 @@ class Explorer {
     return alone ? 1 : plan_[role_[op.index()]].warps;
   }
 
-  /// Bytes of a bulk copy, or the threads of a warp that copy.
+  /// Bytes of a bulk copy, which are its tile's and not its slot's, or the threads of a warp that
+  /// copy.
   void land(State& state, const Flight& load) {
     const auto home = plan_.values[load.op.index()].home;
     const bool bulk = is_bulk_load(plan_.mechanisms[load.op.index()]);
     const bool shared = plan_.mechanisms[load.op.index()] == Mechanism::tma_multicast;
     const Amount shares = shared ? static_cast<Amount>(layout_.ctas()) : 1;
-    const Amount bytes = home && bulk ? plan_[*home].size / shares : 0;
+    const auto& tile = plan_.problem[load.op].footprint;
+    const Amount bytes =
+        !home || !bulk ? 0 : (tile.empty() ? plan_[*home].size : tile[0].amount) / shares;
     check_there(state, load.from, load.to);
     for (const auto& [op, channel] : landing_) {
       if (op != load.op) continue;

@@ -26,7 +26,7 @@ void add_schedule(Compared& row, const report::Outcome& outcome) {
   if (!outcome.answer.schedule) return;
   const schedule::Schedule& found = *outcome.answer.schedule;
   row.interval = found.initiation_interval;
-  if (outcome.bracket) row.expected = outcome.bracket->expected;
+  if (outcome.bracket) row.expected = report::expected_within(*outcome.bracket);
   row.stages = schedule::stage_count(outcome.problem, found);
   row.groups = schedule::used_groups(outcome.problem, found).size();
   const std::vector<Amount> registers = schedule::peak_registers(outcome.problem, found);

@@ -1,10 +1,18 @@
 #include "twill/report/outcome.h"
 
+#include <algorithm>
+
 namespace twill::report {
 
 std::string limit_of(const schedule::Bound& bound) {
   std::string text(schedule::name_of(bound.kind));
   return bound.resource.empty() ? text : text + " " + bound.resource;
+}
+
+std::optional<Cycles> expected_within(const Bracket& bracket) {
+  if (!bracket.expected) return std::nullopt;
+  const Cycles most = bracket.slowest.value_or(*bracket.expected);
+  return std::max(bracket.fastest, std::min(*bracket.expected, most));
 }
 
 std::string name_of(machine::Rate rate) {

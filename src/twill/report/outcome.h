@@ -21,8 +21,15 @@ struct Bracket {
                                    ///< op at its slowest co-run rate; none: registers or memory
   std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
   std::string fastest_witness;     ///< the same with all its summands
-  std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model
+  std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model, which
+                                   ///< may be beyond the ends: see `expected_within`
 };
+
+/// What a reader is told to expect: no less than is proven for every schedule, and no more than the
+/// order keeps. The co-run model of an order knows no registers and no memories, so that it can be
+/// below the one; it slows what runs on units by the pipes they share, so that it can be above the
+/// other.
+std::optional<Cycles> expected_within(const Bracket& bracket);
 
 /// One pool of warp groups that was considered.
 struct PoolTried {

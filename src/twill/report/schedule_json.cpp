@@ -57,7 +57,8 @@ Json bracket(const std::optional<Bracket>& bracket) {
                {"slowest", bracket->slowest ? Json(*bracket->slowest) : Json(nullptr)},
                {"fastest_limit", bracket->fastest_limit},
                {"fastest_witness", bracket->fastest_witness}};
-  json["expected"] = bracket->expected ? Json(*bracket->expected) : Json(nullptr);
+  const auto expected = expected_within(*bracket);
+  json["expected"] = expected ? Json(*expected) : Json(nullptr);
   return json;
 }
 

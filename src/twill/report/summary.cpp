@@ -81,7 +81,9 @@ std::string bracket(const Bracket& bracket) {
       "rate (this order{})",
       bracket.fastest, bracket.slowest ? std::to_string(*bracket.slowest) : "?",
       bracket.fastest_limit, bracket.slowest ? "" : " cannot be kept then");
-  if (bracket.expected) text += fmt::format("; expected {}", *bracket.expected);
+  if (const auto expected = expected_within(bracket)) {
+    text += fmt::format("; expected {}", *expected);
+  }
   return text;
 }
 
