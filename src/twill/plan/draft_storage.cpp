@@ -227,11 +227,15 @@ Result<void> check_operands(const Draft& draft) {
 }
 
 /// Where register values wait for readers of other roles; the first memory that is no TMEM.
-std::string staging_memory(const Draft& draft) {
+Result<std::string> staging_memory(const Draft& draft, OpId value) {
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
     if (memory.name != "TMEM") return memory.name;
   }
-  return "";
+  return fail({},
+              fmt::format("{} is read in another group, and a plan hands values over in shared "
+                          "memory, which the loop does not have",
+                          draft.op(value).name),
+              "add a line `memory SMEM capacity N`, N in bytes");
 }
 
 StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
@@ -246,9 +250,9 @@ StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
 
 /// Staging if some reader is in another role. A value in registers is held there until it is
 /// written, and from then on only here.
-void add_staging(Draft& draft, OpId value) {
+Result<void> add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
-  if (!home || draft.plan[*home].residence != Residence::registers) return;
+  if (!home || draft.plan[*home].residence != Residence::registers) return {};
   const Cycles begin = ready(draft, value);
   Cycles first = begin;  // where nobody waits for the latency, a reader may be planned before
   Cycles end = begin;
@@ -261,10 +265,10 @@ void add_staging(Draft& draft, OpId value) {
     const StagingFormat wanted = format_for(draft, value, read.reader);
     format = format ? std::max(*format, wanted) : wanted;
   }
-  if (!format) return;
+  if (!format) return {};
   Buffer buffer;
   buffer.name = draft.op(value).name + ".staged";
-  buffer.memory = staging_memory(draft);
+  TWILL_TRY(buffer.memory, staging_memory(draft, value));
   buffer.size =
       kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
   buffer.depth = static_cast<int>(floor_div(end - first, draft.interval) + 1);
@@ -273,6 +277,7 @@ void add_staging(Draft& draft, OpId value) {
   draft.plan.values[value.index()].format = *format;
   draft.plan.buffers.push_back(std::move(buffer));
   draft.alive.emplace_back(begin, begin + draft.interval * draft.plan.buffers.back().depth);
+  return {};
 }
 
 }  // namespace
@@ -288,7 +293,9 @@ Result<void> make_storage(Draft& draft) {
     TWILL_TRY_VOID(add_home(draft, group));
   }
   for (std::size_t v = 0; v < count; ++v) settle_mechanism(draft, OpId(v));
-  for (std::size_t v = 0; v < count; ++v) add_staging(draft, OpId(v));
+  for (std::size_t v = 0; v < count; ++v) {
+    TWILL_TRY_VOID(add_staging(draft, OpId(v)));
+  }
   return check_operands(draft);
 }
 
