@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft.h"
+#include "twill/plan/proof.h"
 
 namespace twill::plan {
 namespace {
@@ -160,6 +161,13 @@ Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
   return {};
 }
 
+tl::unexpected<Diagnostic> too_many_copies(const std::string& buffer, Cycles copies) {
+  return fail({},
+              fmt::format("{} copies of {} are in use at once; plans go up to {}", copies, buffer,
+                          kMostOfAnything),
+              "shorten the latencies for which they wait");
+}
+
 /// The buffer of one set of ops, with the time its first copy is in use.
 Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY(Buffer buffer, place_of(draft, members));
@@ -176,6 +184,9 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   }
   std::pair<Cycles, Cycles> alive = alive_of(draft, members, buffer.residence);
   const Cycles copies = std::max<Cycles>(1, ceil_div(alive.second - alive.first, draft.interval));
+  if (carried == 0 && copies + buffer.initial > kMostOfAnything) {
+    return too_many_copies(buffer.name, copies + buffer.initial);
+  }
   buffer.depth = carried > 0 ? carried : static_cast<int>(copies);
   if (carried > 0) {
     alive.second = std::max(alive.second, alive.first + buffer.depth * draft.interval);
@@ -271,7 +282,9 @@ Result<void> add_staging(Draft& draft, OpId value) {
   TWILL_TRY(buffer.memory, staging_memory(draft, value));
   buffer.size =
       kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
-  buffer.depth = static_cast<int>(floor_div(end - first, draft.interval) + 1);
+  const Cycles copies = floor_div(end - first, draft.interval) + 1;
+  if (copies > kMostOfAnything) return too_many_copies(buffer.name, copies);
+  buffer.depth = static_cast<int>(copies);
   buffer.staging = true;
   draft.plan.values[value.index()].staged = BufferId(draft.plan.buffers.size());
   draft.plan.values[value.index()].format = *format;
