@@ -84,13 +84,6 @@ Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   report::Outcome outcome = outcome_of(request, std::move(arranged));
   TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
-  if (!request.machine.empty() || !request.pool.empty() || request.subtile) {
-    outcome.warnings.push_back({{request.input.name},
-                                "a .loop text brings its own costs and groups: --machine, --pool "
-                                "and --subtile change nothing",
-                                "",
-                                ""});
-  }
   return Certified{std::move(outcome), notary.files()};
 }
 
