@@ -48,7 +48,11 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"\"value\": 4096, \"slow\": 3830", "\"value\": 4096, \"slow\": 5000",
        "/operations/mma/terms/0/slow: faster than \"value\""},
       {"\"value\": 4096, \"slow\": 3830", "\"value\": 0, \"slow\": 3830",
-       "/operations/mma/terms/0/value: a rate is greater than 0"},
+       "/operations/mma/terms/0/value: a rate is at least 1e-06, found 0"},
+      {"\"value\": 4096, \"slow\": 3830", "\"value\": 1e-9, \"slow\": 3830",
+       "/operations/mma/terms/0/value: a rate is at least 1e-06, found 1e-09"},
+      {"\"form\": \"RS\"", "\"form\": \"Rs\"",
+       "/operations/mma/terms/4/form: expected one of SS, RS, TS, ST, RT, TT, found 'Rs'"},
       {"\"unit\": \"flop/cycle\"", "\"unit\": \"flop/second\"",
        "/operations/mma/terms/0/unit: expected \"cycle\", \"cycle/X\" or \"X/cycle\" where X is "
        "one "
@@ -116,7 +120,8 @@ TEST(Load, WarpgroupsShareRegisters) {
   share();
   const auto alone = load_machine(text, "my.json");
   ASSERT_FALSE(alone.has_value());
-  EXPECT_EQ(alone.error().message, "/pools/0/warpgroups: a group shares registers, but with nobody");
+  EXPECT_EQ(alone.error().message,
+            "/pools/0/warpgroups: a group shares registers, but with nobody");
   share();
   const auto machine = load_machine(text, "my.json");
   ASSERT_TRUE(machine.has_value()) << to_string(machine.error());

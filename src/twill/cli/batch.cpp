@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/answers.h"
@@ -107,8 +108,9 @@ class Run {
     request.input = *std::move(input);
     request.answers = &answers_;
     request.limits.cancelled = [this] { return cancelled_.load(); };
-    const auto outcome = driver::schedule_loop(request);
+    auto outcome = driver::schedule_loop(request);
     if (!outcome) return failed(path, to_string(outcome.error()), kBadInput);
+    add_ignored(batch_.given, request.input, *outcome);
     const int code = exit_code_of(*outcome);
     if (code == kUnverified) {
       return failed(path,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "twill/driver/driver.h"
 #include "twill/report/summary.h"
@@ -13,7 +14,8 @@ struct Batch {
   std::string list;    ///< a file with one path per line; "-": standard input
   std::string folder;  ///< for the full JSON of each; empty: none
   std::size_t jobs = 1;
-  driver::Request settings;  ///< all but the input
+  driver::Request settings;        ///< all but the input
+  std::vector<std::string> given;  ///< options
   report::Printing printing;
 };
 

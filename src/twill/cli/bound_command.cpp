@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/driver/limits.h"
@@ -16,6 +17,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   std::optional<std::int64_t> measured;
   bool json = false;
 };
@@ -36,6 +38,7 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
+  warn(ignored_options(choices.given, choices.request.input));
   auto limits = driver::bound_loop(choices.request);
   if (!limits) return refuse(limits.error());
   limits->measured = choices.measured;
@@ -63,7 +66,10 @@ void add_bound_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, problem::kLargestTotal));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->given = options_given(*command);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
@@ -20,6 +21,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   std::vector<strategy::Strategy> strategies;
   bool json = false;
 };
@@ -52,6 +54,7 @@ int run(Choices choices) {
   const auto compared = driver::compare_loop(choices.request, choices.strategies);
   end_progress_line();
   if (!compared) return refuse(compared.error());
+  warn(ignored_options(choices.given, choices.request.input));
   for (const std::string& bug : compared->bugs) {
     std::fprintf(stderr, "twill: error: this is a bug of ours, please report it: %s\n",
                  bug.c_str());
@@ -78,7 +81,10 @@ void add_compare_command(CLI::App& app, Session& session) {
       "Units of solver work per strategy after which to take the best schedule known");
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->given = options_given(*command);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

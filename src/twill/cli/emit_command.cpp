@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
@@ -17,6 +18,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   machine::Rate rate = machine::Rate::slowest;
   driver::SmtlibRequest what;
 };
@@ -32,6 +34,7 @@ int run(Choices choices) {
   choices.request.input = *std::move(input);
   const auto emitted = driver::emit_smtlib(choices.request, choices.rate, choices.what);
   if (!emitted) return refuse(emitted.error());
+  warn(ignored_options(choices.given, choices.request.input));
   warn(emitted->warnings);
   const auto printed = print(emitted->text);
   return printed ? kAnswer : refuse(printed.error());
@@ -61,7 +64,10 @@ void add_smtlib(CLI::App& emit, Session& session) {
       *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [slowest]");
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->given = options_given(*command);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
@@ -19,6 +20,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   machine::Rate rate = machine::Rate::slowest;
   std::optional<std::int64_t> ii;
   std::int64_t work_limit = static_cast<std::int64_t>(explain::Limits().work_limit);
@@ -47,6 +49,7 @@ int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
+  warn(ignored_options(choices.given, choices.request.input));
   explain::Limits limits;
   limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   limits.progress = explain_progress_line();
@@ -87,7 +90,10 @@ void add_explain_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->given = options_given(*command);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
@@ -17,6 +18,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   machine::Rate rate = machine::Rate::slowest;
   bool json = false;
 };
@@ -27,6 +29,7 @@ int run(Choices choices) {
   choices.request.input = *std::move(input);
   const auto posed = driver::pose_loop(choices.request, choices.rate);
   if (!posed) return refuse(posed.error());
+  warn(ignored_options(choices.given, choices.request.input));
   warn(posed->warnings);
   const auto printed =
       print(choices.json ? schedule::problem_json(posed->problem)
@@ -49,7 +52,10 @@ void add_loop_command(CLI::App& app, Session& session) {
       "Costs: fastest, or slowest under co-run [slowest]");
   add_normalize_option(*command, request);
   command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->given = options_given(*command);
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

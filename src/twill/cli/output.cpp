@@ -63,6 +63,50 @@ int write_below(const fs::path& folder, const std::map<std::string, std::string>
   return 0;
 }
 
+/// Moves all that lies in a folder into another, but for what has that prefix; errno of whatever
+/// went wrong first.
+int move_entries(const fs::path& from, const fs::path& to, const std::string& but_for) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
+    const bool stays = !but_for.empty() && at->path().filename().string().starts_with(but_for);
+    if (!stays) entries.push_back(at->path());
+  }
+  if (error) return error.value();
+  for (const fs::path& it : entries) {
+    if (std::rename(it.c_str(), (to / it.filename()).c_str()) != 0) return errno;
+  }
+  return 0;
+}
+
+/// Replaces what lies in a folder that must itself stay where it is; errno of whatever went wrong
+/// first, and then the folder has what it had.
+int replace_within(const fs::path& folder, const std::string& suffix,
+                   const std::map<std::string, std::string>& files) {
+  const fs::path fresh = folder / suffix;
+  const fs::path old = folder / (suffix + "-old");
+  std::error_code error;
+  int wrong = write_below(fresh, files);
+  if (wrong == 0 && !fs::create_directory(old, error)) wrong = error ? error.value() : EEXIST;
+  if (wrong == 0) {
+    wrong = move_entries(folder, old, suffix);
+    if (wrong == 0) {
+      wrong = move_entries(fresh, folder, "");
+      if (wrong != 0) move_entries(folder, fresh, suffix);
+    }
+    if (wrong != 0) move_entries(old, folder, "");
+  }
+  fs::remove_all(fresh, error);
+  if (wrong == 0 || fs::is_empty(old, error)) fs::remove_all(old, error);
+  return wrong;
+}
+
+/// Whether this is the folder that the program, and the shell it was called from, are in.
+bool is_current(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::equivalent(folder, fs::current_path(ignored), ignored);
+}
+
 bool is_replaceable(const fs::path& folder, const std::vector<std::string>& marks) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return false;
@@ -107,10 +151,18 @@ Result<void> write_folder(const std::string& path, const std::map<std::string, s
   fs::path target = without_links(path);
   if (!target.has_filename()) target = target.parent_path();
   const bool exists = fs::exists(target, error);
+  if (exists) {  // "x/." has no name to take
+    const fs::path whole = fs::canonical(target, error);
+    if (!error) target = whole;
+  }
   if (exists && !is_replaceable(target, marks)) {
     return fail({path}, "is there already, and nothing that may be replaced");
   }
   const std::string suffix = ".twill-" + std::to_string(::getpid());
+  if (exists && is_current(target)) {  // "." cannot be moved, and nobody should be left in its past
+    if (const int wrong = replace_within(target, suffix, files)) return cannot_write(path, wrong);
+    return {};
+  }
   const fs::path fresh = target.string() + suffix;
   const fs::path old = target.string() + suffix + "-old";
   int wrong = write_below(fresh, files);

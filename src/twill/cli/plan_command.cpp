@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
@@ -22,6 +23,7 @@ namespace {
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   bool check = false;
   bool json = false;
   bool timing = false;
@@ -88,6 +90,7 @@ int show(const Choices& choices, const driver::PlannedLoop& planned) {
 int run(Choices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
+  warn(ignored_options(choices.given, *input));
   if (choices.check) return show_checked(*input, choices.request.machine);
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
@@ -154,6 +157,7 @@ void add_plan_command(CLI::App& app, Session& session) {
   command->callback([choices, command, &session] {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);
+    choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };
   });
 }

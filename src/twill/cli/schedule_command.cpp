@@ -10,6 +10,7 @@
 
 #include "twill/cli/batch.h"
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
@@ -26,6 +27,7 @@ struct Choices {
   std::string batch;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   std::int64_t trips = 0;
   bool timing = false;
   bool json = false;
@@ -71,7 +73,8 @@ int show(const Choices& choices, const report::Outcome& outcome,
 }
 
 int run_all(const Choices& choices) {
-  Batch batch{choices.batch, choices.output, choices.jobs, choices.request, {choices.trips, false}};
+  Batch batch{choices.batch,   choices.output, choices.jobs,
+              choices.request, choices.given,  {choices.trips, false}};
   return run_batch(batch);
 }
 
@@ -82,14 +85,16 @@ int run(Choices choices) {
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
   if (!choices.certificate.empty()) {
-    const auto certified = driver::certify_loop(choices.request);
+    auto certified = driver::certify_loop(choices.request);
     end_progress_line();
     if (!certified) return refuse(certified.error());
+    add_ignored(choices.given, choices.request.input, certified->outcome);
     return show(choices, certified->outcome, certified->certificate);
   }
-  const auto outcome = driver::schedule_loop(choices.request);
+  auto outcome = driver::schedule_loop(choices.request);
   end_progress_line();
   if (!outcome) return refuse(outcome.error());
+  add_ignored(choices.given, choices.request.input, *outcome);
   return show(choices, *outcome, {});
 }
 
@@ -151,6 +156,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   command->footer(kFooter);
   command->callback([choices, input, command, &session] {
     check_alternatives(*command, choices->request);
+    choices->given = options_given(*command);
     if (choices->batch.empty() && input->empty()) throw CLI::RequiredError("INPUT");
     session.command = [choices] { return run(*choices); };
   });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
@@ -23,6 +24,7 @@ constexpr std::int64_t kMostTraced = 5000;  ///< trips: some 50 MB of text
 struct Choices {
   std::string input;
   driver::Request request;
+  std::vector<std::string> given;  ///< options
   driver::RunRequest wanted;
   std::uint64_t seed = 0;
   bool json = false;
@@ -103,6 +105,7 @@ int run(Choices choices) {
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
+  warn(ignored_options(choices.given, choices.request.input));
   choices.request.limits.progress = progress_line();
   if (choices.numbers) {
     return run_numbers(choices.request, choices.with, choices.wanted.jitter, choices.json);
@@ -157,6 +160,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);
     if (*jitter) choices->wanted.jitter = choices->seed;
+    choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };
   });
 }

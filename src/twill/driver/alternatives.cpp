@@ -45,8 +45,8 @@ schedule::Order order_left(const problem::Problem& problem, const schedule::Sche
 }
 
 /// What is expected of a schedule of the outcome's Problem, and whether it keeps the rules.
-report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
-                           report::Outcome& outcome) {
+Result<report::Alternative> judged(const Input& input, solve::Alternative found,
+                                   const OtherEnds& ends, report::Outcome& outcome) {
   report::Alternative out;
   const schedule::Order order = order_left(outcome.problem, found.schedule);
   const auto groups = schedule::groups_of(found.schedule);
@@ -60,7 +60,8 @@ report::Alternative judged(solve::Alternative found, const OtherEnds& ends,
   if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =
       schedule::differences(outcome.problem, found.schedule, *outcome.answer.schedule);
-  for (const std::string& line : violations_of(outcome.problem, found.schedule)) {
+  TWILL_TRY(const auto violations, violations_of_found(input, outcome.problem, found.schedule));
+  for (const std::string& line : violations) {
     outcome.violations.push_back("an alternative: " + line);
   }
   out.schedule = std::move(found.schedule);
@@ -84,8 +85,9 @@ Result<report::Alternatives> find(const Request& request, report::Outcome& outco
   limits.most_interval = out.most_interval;
   solve::Alternatives found =
       solve::alternatives(outcome.problem, outcome.answer, static_cast<std::size_t>(count), limits);
-  for (solve::Alternative& it : found.list)
-    out.list.push_back(judged(std::move(it), ends, outcome));
+  for (solve::Alternative& it : found.list) {
+    TWILL_TRY(out.list.emplace_back(), judged(request.input, std::move(it), ends, outcome));
+  }
   out.end = found.complete ? End::complete : found.stopped ? End::limit : End::count;
   return out;
 }

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "twill/driver/driver.h"
 
@@ -8,31 +9,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What lies in a folder. Not by a range-for, whose steps throw what the disk says.
+Result<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    entries.push_back(*at);
+  }
+  if (error) return fail({folder.string()}, "cannot be read: " + error.message());
+  return entries;
+}
+
 /// The certificate's own files in one folder; a folder may hold others.
 Result<void> read_folder(const fs::path& folder, const std::string& prefix, certify::Files& files) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  TWILL_TRY(const std::vector<fs::directory_entry> entries, entries_of(folder));
+  for (const fs::directory_entry& entry : entries) {
+    std::error_code ignored;
     const std::string name = entry.path().filename().string();
     const bool ours = name == certify::kClaimsFile || name == certify::kProblemFile ||
                       name == certify::kPoolsFile || entry.path().extension() == ".proof";
-    if (!ours || !entry.is_regular_file(error)) continue;
+    if (!ours || !entry.is_regular_file(ignored)) continue;
     TWILL_TRY(Input input, read_input(entry.path().string()));
     files.emplace(prefix + name, std::move(input.text));
   }
-  if (!error) return {};
-  return fail({folder.string()}, "cannot be read: " + error.message());
+  return {};
 }
 
 }  // namespace
 
 Result<certify::Files> read_certificate(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return fail({path}, "is no folder with a certificate");
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return fail({path}, "is no folder with a certificate");
   certify::Files files;
   TWILL_TRY_VOID(read_folder(path, "", files));
   if (!files.contains(std::string(certify::kPoolsFile))) return files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    if (!entry.is_directory(error)) continue;
+  TWILL_TRY(const std::vector<fs::directory_entry> entries, entries_of(path));
+  for (const fs::directory_entry& entry : entries) {
+    if (!entry.is_directory(ignored)) continue;
     TWILL_TRY_VOID(read_folder(entry.path(), entry.path().filename().string() + "/", files));
   }
   return files;

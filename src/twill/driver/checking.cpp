@@ -1,6 +1,7 @@
 #include "twill/driver/checking.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "twill/schedule/bounds.h"
@@ -8,16 +9,51 @@
 #include "twill/verify/verify.h"
 
 namespace twill::driver {
+namespace {
+
+constexpr std::string_view kSize = "size";  ///< the rule that says it is too much to simulate
+
+std::vector<verify::Violation> found_by_checker(const problem::Problem& problem,
+                                                const schedule::Schedule& schedule) {
+  auto checked = verify::verify(problem, schedule);
+  return checked ? std::vector<verify::Violation>() : std::move(checked).error();
+}
+
+std::vector<std::string> lines_of(const std::vector<verify::Violation>& violations) {
+  std::vector<std::string> lines;
+  for (const verify::Violation& violation : violations) lines.push_back(violation.message);
+  return lines;
+}
+
+/// The violation that says that a schedule was not simulated; null if it was.
+const verify::Violation* size_of(const std::vector<verify::Violation>& violations) {
+  const auto found = std::find_if(violations.begin(), violations.end(),
+                                  [](const auto& it) { return it.rule == kSize; });
+  return found == violations.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule) {
-  std::vector<std::string> lines;
-  const auto checked = verify::verify(problem, schedule);
-  if (checked) return lines;
-  for (const verify::Violation& violation : checked.error()) {
-    lines.push_back(violation.message);
-  }
-  return lines;
+  return lines_of(found_by_checker(problem, schedule));
+}
+
+Result<std::vector<std::string>> violations_of_found(const Input& input,
+                                                     const problem::Problem& problem,
+                                                     const schedule::Schedule& schedule) {
+  const auto violations = found_by_checker(problem, schedule);
+  const verify::Violation* size = size_of(violations);
+  if (size == nullptr) return lines_of(violations);
+  return fail(
+      {input.name},
+      "its schedule is too large to be checked: " +
+          size->message.substr(kSize.size() + std::string_view(": ").size()),
+      "make its longest latencies shorter, or have `twill schedule --normalize 1000` do it");
+}
+
+bool is_too_large(const problem::Problem& problem, const schedule::Schedule& schedule) {
+  return size_of(found_by_checker(problem, schedule)) != nullptr;
 }
 
 namespace {

@@ -12,6 +12,15 @@ namespace twill::driver {
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
+/// The same of a schedule that we found. Fails if it is more than the checker simulates: what
+/// nobody has checked, nobody is told.
+Result<std::vector<std::string>> violations_of_found(const Input& input,
+                                                     const problem::Problem& problem,
+                                                     const schedule::Schedule& schedule);
+
+/// Whether a schedule is more than the checker simulates.
+bool is_too_large(const problem::Problem& problem, const schedule::Schedule& schedule);
+
 /// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
 /// Problem, schedule, origins and differences speak of ops that exist, and those of each
 /// alternative of ops that exist in it.

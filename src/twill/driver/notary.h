@@ -22,7 +22,8 @@ class Notary {
 
   bool certifies() const { return certifies_; }
 
-  /// solve::solve. `number` is the Problem's, among those of one loop.
+  /// solve::solve. `number` is the Problem's, among those of one loop. Of a schedule that is too
+  /// large to be checked the certificate has nothing but the bound: nobody may be shown either.
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits,
                          std::size_t number = 0);
   /// The same for an answer that nobody will be told: never with a certificate.

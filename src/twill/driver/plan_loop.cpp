@@ -69,8 +69,8 @@ std::optional<std::string> starts_alone(const verify::CheckedSchedule& checked,
   return std::nullopt;
 }
 
-Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
-                const std::vector<std::string>& notes) {
+Result<Attempt> attempt(const Request& request, const verify::CheckedSchedule& checked,
+                        plan::Setting setting, const std::vector<std::string>& notes) {
   Attempt result;
   // The proof may need a barrier that others seem to imply; then it gets all of them.
   for (const bool every_wait : {false, true}) {
@@ -87,6 +87,9 @@ Attempt attempt(const verify::CheckedSchedule& checked, plan::Setting setting,
       return result;
     }
     result.findings = std::move(proven).error();
+    if (result.findings.front().rule != "size") continue;
+    return fail({request.input.name}, result.findings.front().message,
+                "give it fewer ops, or fewer iterations in flight");
   }
   if (const auto role = starts_alone(checked, setting)) {
     result.refusal = Diagnostic{{},
@@ -152,16 +155,16 @@ Result<Attempt> with_turns_if_needed(const Request& request, const report::Outco
                                      const verify::CheckedSchedule& checked, plan::Setting setting,
                                      const std::vector<std::string>& notes) {
   TWILL_TRY(const bool needed, needs_turns(request, outcome, checked, setting));
-  const auto attempted = [&](bool tokens) {
+  const auto attempted = [&](bool tokens) -> Result<Attempt> {
     std::vector<std::string> all = notes;
     if (!tokens) {
       all.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
     }
     setting.tokens = tokens;
-    return attempt(checked, setting, all);
+    return attempt(request, checked, setting, all);
   };
-  Attempt first = attempted(needed);
-  return first.plan || needed ? first : attempted(true);
+  TWILL_TRY(Attempt first, attempted(needed));
+  return first.plan || needed ? std::move(first) : attempted(true);
 }
 
 /// Whether CTAs that were asked to walk tiles do.
@@ -189,7 +192,8 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   setting.regions = outcome.regions;
   setting.ring_depth = outcome.ring_depth;
   if (!kernel) {
-    if (request.tiles == TileWalk::where_possible) return attempt(*checked, setting, notes);
+    if (request.tiles == TileWalk::where_possible)
+      return attempt(request, *checked, setting, notes);
     return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
                 "leave out --tiles");
   }
@@ -206,7 +210,7 @@ Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>
   if (dropped) all.push_back(*dropped);
   TWILL_TRY(Attempt made, may_take_turns
                               ? with_turns_if_needed(request, outcome, *checked, setting, all)
-                              : Result<Attempt>(attempt(*checked, setting, all)));
+                              : attempt(request, *checked, setting, all));
   if (made.plan) {
     TWILL_TRY_VOID(check_walk(request, *kernel, made.plan->plan()));
   }

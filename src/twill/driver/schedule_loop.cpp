@@ -17,9 +17,11 @@
 namespace twill::driver {
 namespace {
 
-void check(report::Outcome& outcome) {
-  if (!outcome.answer.schedule) return;
-  outcome.violations = violations_of(outcome.problem, *outcome.answer.schedule);
+Result<void> check(const Input& input, report::Outcome& outcome) {
+  if (!outcome.answer.schedule) return {};
+  TWILL_TRY(outcome.violations,
+            violations_of_found(input, outcome.problem, *outcome.answer.schedule));
+  return {};
 }
 
 report::Outcome outcome_of(const Request& request, ArrangedProblem arranged) {
@@ -67,7 +69,7 @@ Result<Certified> schedule_normalized(const Request& request, Notary notary) {
   outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
   posed.warnings.pop_back();
   outcome.warnings = std::move(posed.warnings);
-  check(outcome);
+  TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
   return Certified{std::move(outcome), notary.files()};
 }
@@ -80,15 +82,8 @@ Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
   TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(loop.problem), request, notary));
   const double solve = watch.lap();
   report::Outcome outcome = outcome_of(request, std::move(arranged));
-  check(outcome);
+  TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
-  if (!request.machine.empty() || !request.pool.empty() || request.subtile) {
-    outcome.warnings.push_back({{request.input.name},
-                                "a .loop text brings its own costs and groups: --machine, --pool "
-                                "and --subtile change nothing",
-                                "",
-                                ""});
-  }
   return Certified{std::move(outcome), notary.files()};
 }
 
@@ -127,7 +122,7 @@ Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   outcome.reserved = std::move(chosen.reserved);
   outcome.bracket = std::move(end.bracket);
   outcome.warnings = std::move(end.warnings);
-  check(outcome);
+  TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
   return Certified{std::move(outcome), std::move(end.certificate)};
 }

@@ -20,6 +20,8 @@ struct Heading {
 /// 100 columns of plain ASCII.
 std::string explanation_text(const Heading& heading, const Explanation& it);
 
+inline constexpr int kExplanationJsonVersion = 1;
+
 /// The same with every detail, documented in docs/reference/cli.md. Same explanation, same bytes.
 std::string explanation_json(const Heading& heading, const Explanation& it);
 

@@ -162,7 +162,8 @@ Json optimum_json(const schedule::Answer& answer) {
 }  // namespace
 
 std::string explanation_json(const Heading& heading, const Explanation& it) {
-  Json json = {{"format", 1},
+  Json json = {{"format", "twill-explanation"},
+               {"version", kExplanationJsonVersion},
                {"name", it.problem.name()},
                {"input", heading.input},
                {"loop", heading.loop},

@@ -13,6 +13,7 @@ namespace twill::machine {
 namespace {
 
 constexpr double kLargest = 1e12;
+constexpr double kLeastRate = 1e-6;  ///< per cycle: its inverse is a number of cycles
 constexpr int kWarpgroup = 4;        ///< warps
 constexpr int kLeastRegisters = 24;  ///< that setmaxnreg may set
 
@@ -174,9 +175,14 @@ Result<void> read_target(const JsonNode& node, const std::vector<Pipe>& pipes, T
   return {};
 }
 
+/// Where a product's operands A and B are read from: shared memory, registers, tensor memory. B in
+/// registers is never read from there (extract/contract_product.cpp).
+constexpr std::array<std::string_view, 6> kForms = {"SS", "RS", "TS", "ST", "RT", "TT"};
+
 Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto form = node.find("form")) {
-    TWILL_TRY(term.form, form->text());
+    TWILL_TRY(const std::size_t index, form->one_of(kForms));
+    term.form = kForms[index];
   }
   if (const auto bits = node.find("bits")) {
     TWILL_TRY(term.bits, bits->integer(1, 1024));
@@ -198,15 +204,16 @@ Result<Term> read_term(const JsonNode& node, const std::vector<Pipe>& pipes) {
   TWILL_TRY(term.figure, quantity(node, 0, kLargest));
   TWILL_TRY(const PerUnit per, per_unit(node, term.figure.unit));
   const auto cycles = [&](double value) { return per.rate ? 1 / value : value; };
-  if (per.rate && term.figure.value < 1e-6) {
+  if (per.rate && term.figure.value < kLeastRate) {
     TWILL_TRY(const JsonNode value, node.at("value"));
-    return value.wrong("a rate is greater than 0");
+    return value.wrong(
+        fmt::format("a rate is at least {}, found {}", kLeastRate, term.figure.value));
   }
   term.per = per.per;
   term.cycles = cycles(term.figure.value);
   term.slow_cycles = term.cycles;
   if (const auto slow = node.find("slow")) {
-    TWILL_TRY(const double value, slow->number(per.rate ? 1e-6 : 0, kLargest));
+    TWILL_TRY(const double value, slow->number(per.rate ? kLeastRate : 0, kLargest));
     term.slow_cycles = cycles(value);
     if (term.slow_cycles < term.cycles) return slow->wrong("faster than \"value\"");
   }

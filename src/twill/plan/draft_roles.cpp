@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft.h"
+#include "twill/plan/proof.h"
 
 namespace twill::plan {
 namespace {
@@ -10,11 +11,11 @@ namespace {
 constexpr int kWarpgroup = 4;
 
 /// Places the pool's groups into hardware warpgroups: one-warp groups share one, in order.
-std::vector<int> first_warps(std::span<const problem::Group> groups) {
-  std::vector<int> first;
-  int next = 0;
+std::vector<std::int64_t> first_warps(std::span<const problem::Group> groups) {
+  std::vector<std::int64_t> first;
+  std::int64_t next = 0;
   for (const problem::Group& group : groups) {
-    const int room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
+    const std::int64_t room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
     if (group.warps > room) next += room;
     first.push_back(next);
     next += group.warps;
@@ -60,7 +61,8 @@ void set_limits(Draft& draft, const Setting& setting) {
 }
 
 /// The register value of each warpgroup, and what a launch of so many of them hands out.
-Result<void> set_registers(Draft& draft, const Setting& setting, const std::vector<int>& kept) {
+Result<void> set_registers(Draft& draft, const Setting& setting,
+                           const std::vector<std::int64_t>& kept) {
   if (setting.machine == nullptr) return {};
   const machine::Pool* pool = setting.machine->pool_named(setting.pool);
   if (pool == nullptr) return fail({}, "the machine has no pool '" + setting.pool + "'");
@@ -133,6 +135,22 @@ std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   return used;
 }
 
+tl::unexpected<Diagnostic> too_many_warps(const std::string& group) {
+  return fail({},
+              fmt::format("with group {} the kernel has more than {} warps, and a CTA has no more",
+                          group, kMostWarps),
+              "give the loop fewer groups, or groups of fewer warps");
+}
+
+Result<void> check_group(const problem::Group& group) {
+  if (group.warps > kMostWarps) return too_many_warps(group.name);
+  if (group.registers <= kMostOfAnything) return {};
+  return fail({},
+              fmt::format("group {} has {} registers of each thread; plans go up to {}", group.name,
+                          group.registers, kMostOfAnything),
+              "give it those of a GPU, at most 255");
+}
+
 }  // namespace
 
 bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group) {
@@ -191,27 +209,30 @@ Result<void> make_roles(Draft& draft, const Setting& setting) {
   Plan& plan = draft.plan;
   const auto groups = plan.problem.groups();
   const std::vector<bool> used = groups_at_work(plan, setting);
-  const std::vector<int> first = first_warps(groups);
+  const std::vector<std::int64_t> first = first_warps(groups);
   std::vector<RoleId> role_of_group(groups.size());
-  std::vector<int> kept;  // hardware warpgroups of the pool that have a role
+  std::vector<std::int64_t> kept;  // hardware warpgroups of the pool that have a role
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!used[g]) continue;
-    const int hardware = first[g] / kWarpgroup;
+    TWILL_TRY_VOID(check_group(groups[g]));
+    const std::int64_t hardware = first[g] / kWarpgroup;
     const int count = (groups[g].warps + kWarpgroup - 1) / kWarpgroup;
-    for (int h = hardware; h < hardware + count; ++h) {
+    for (std::int64_t h = hardware; h < hardware + count; ++h) {
       if (kept.empty() || kept.back() != h) {
         kept.push_back(h);
         plan.warpgroups.emplace_back();
       }
-      const int before = (h - hardware) * kWarpgroup;
+      const int before = static_cast<int>(h - hardware) * kWarpgroup;
       plan.warpgroups.back().warps += std::min(groups[g].warps - before, kWarpgroup);
     }
     Role role;
     role.name = groups[g].name;
     role.group = GroupId(g);
     role.warpgroup = WarpgroupId(plan.warpgroups.size() - static_cast<std::size_t>(count));
-    role.first_warp = static_cast<int>(role.warpgroup.index()) * kWarpgroup + first[g] % kWarpgroup;
+    role.first_warp = static_cast<int>(role.warpgroup.index()) * kWarpgroup +
+                      static_cast<int>(first[g] % kWarpgroup);
     role.warps = groups[g].warps;
+    if (role.first_warp + role.warps > kMostWarps) return too_many_warps(role.name);
     role.usable = groups[g].registers;
     role_of_group[g] = RoleId(plan.roles.size());
     plan.roles.push_back(std::move(role));

@@ -298,6 +298,13 @@ Result<void> make_sections(Draft& draft, bool pins) {
 
 namespace {
 
+/// More may only be where the loop relaxes the rule `registers`.
+Result<void> check_held(const Role& role) {
+  if (role.registers <= kMostOfAnything) return {};
+  return fail({}, fmt::format("role {} holds {} registers; plans go up to {}", role.name,
+                              role.registers, kMostOfAnything));
+}
+
 /// Whether the values of a role fit its registers in the order of its steps.
 bool fits(const Plan& plan, const Role& role) {
   return role.registers <= role.usable || !plan.problem.in_force(problem::Rule::registers);
@@ -318,7 +325,10 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   TWILL_TRY_VOID(make_channels(draft, setting));
   TWILL_TRY_VOID(make_sections(draft, setting.pins));
   const std::vector<int> needed = registers_needed(draft.plan);
-  for (std::size_t r = 0; r < needed.size(); ++r) draft.plan.roles[r].registers = needed[r];
+  for (std::size_t r = 0; r < needed.size(); ++r) {
+    draft.plan.roles[r].registers = needed[r];
+    TWILL_TRY_VOID(check_held(draft.plan.roles[r]));
+  }
   split_registers(draft);
   make_partial_sums(draft, setting);
   TWILL_TRY_VOID(make_tile_steps(draft));

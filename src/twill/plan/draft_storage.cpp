@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft.h"
+#include "twill/plan/proof.h"
 
 namespace twill::plan {
 namespace {
@@ -160,6 +161,13 @@ Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
   return {};
 }
 
+tl::unexpected<Diagnostic> too_many_copies(const std::string& buffer, Cycles copies) {
+  return fail({},
+              fmt::format("{} copies of {} are in use at once; plans go up to {}", copies, buffer,
+                          kMostOfAnything),
+              "shorten the latencies for which they wait");
+}
+
 /// The buffer of one set of ops, with the time its first copy is in use.
 Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   TWILL_TRY(Buffer buffer, place_of(draft, members));
@@ -176,6 +184,9 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   }
   std::pair<Cycles, Cycles> alive = alive_of(draft, members, buffer.residence);
   const Cycles copies = std::max<Cycles>(1, ceil_div(alive.second - alive.first, draft.interval));
+  if (carried == 0 && copies + buffer.initial > kMostOfAnything) {
+    return too_many_copies(buffer.name, copies + buffer.initial);
+  }
   buffer.depth = carried > 0 ? carried : static_cast<int>(copies);
   if (carried > 0) {
     alive.second = std::max(alive.second, alive.first + buffer.depth * draft.interval);
@@ -227,11 +238,15 @@ Result<void> check_operands(const Draft& draft) {
 }
 
 /// Where register values wait for readers of other roles; the first memory that is no TMEM.
-std::string staging_memory(const Draft& draft) {
+Result<std::string> staging_memory(const Draft& draft, OpId value) {
   for (const problem::Memory& memory : draft.plan.problem.memories()) {
     if (memory.name != "TMEM") return memory.name;
   }
-  return "";
+  return fail({},
+              fmt::format("{} is read in another group, and a plan hands values over in shared "
+                          "memory, which the loop does not have",
+                          draft.op(value).name),
+              "add a line `memory SMEM capacity N`, N in bytes");
 }
 
 StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
@@ -246,9 +261,9 @@ StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
 
 /// Staging if some reader is in another role. A value in registers is held there until it is
 /// written, and from then on only here.
-void add_staging(Draft& draft, OpId value) {
+Result<void> add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
-  if (!home || draft.plan[*home].residence != Residence::registers) return;
+  if (!home || draft.plan[*home].residence != Residence::registers) return {};
   const Cycles begin = ready(draft, value);
   Cycles first = begin;  // where nobody waits for the latency, a reader may be planned before
   Cycles end = begin;
@@ -261,18 +276,21 @@ void add_staging(Draft& draft, OpId value) {
     const StagingFormat wanted = format_for(draft, value, read.reader);
     format = format ? std::max(*format, wanted) : wanted;
   }
-  if (!format) return;
+  if (!format) return {};
   Buffer buffer;
   buffer.name = draft.op(value).name + ".staged";
-  buffer.memory = staging_memory(draft);
+  TWILL_TRY(buffer.memory, staging_memory(draft, value));
   buffer.size =
       kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
-  buffer.depth = static_cast<int>(floor_div(end - first, draft.interval) + 1);
+  const Cycles copies = floor_div(end - first, draft.interval) + 1;
+  if (copies > kMostOfAnything) return too_many_copies(buffer.name, copies);
+  buffer.depth = static_cast<int>(copies);
   buffer.staging = true;
   draft.plan.values[value.index()].staged = BufferId(draft.plan.buffers.size());
   draft.plan.values[value.index()].format = *format;
   draft.plan.buffers.push_back(std::move(buffer));
   draft.alive.emplace_back(begin, begin + draft.interval * draft.plan.buffers.back().depth);
+  return {};
 }
 
 }  // namespace
@@ -288,7 +306,9 @@ Result<void> make_storage(Draft& draft) {
     TWILL_TRY_VOID(add_home(draft, group));
   }
   for (std::size_t v = 0; v < count; ++v) settle_mechanism(draft, OpId(v));
-  for (std::size_t v = 0; v < count; ++v) add_staging(draft, OpId(v));
+  for (std::size_t v = 0; v < count; ++v) {
+    TWILL_TRY_VOID(add_staging(draft, OpId(v)));
+  }
   return check_operands(draft);
 }
 

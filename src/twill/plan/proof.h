@@ -19,7 +19,7 @@ namespace twill::plan {
 struct Finding {
   /// "well-formed", "ownership", "launch", "registers", "memory", "named-barriers", "deadlock",
   /// "arrivals", "overrun", "phase", "read-before-write", "overwrite", "dependence", "fence",
-  /// "groups", "exit"
+  /// "groups", "exit"; "size" of what is right perhaps, but too large to prove
   std::string rule;
   std::string message;             ///< one line: steps, barrier, iteration, trip count
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
@@ -53,8 +53,12 @@ class ProvenPlan {
 tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
 
 inline constexpr std::size_t kMostFindings = 20;
-/// A plan whose proof would lay out more events than this is refused (rule "well-formed").
+/// A plan whose proof would lay out more events than this is refused (rule "size").
 inline constexpr std::int64_t kMostEvents = 20'000'000;
+/// The most warps of a kernel, and registers of a thread, copies of a buffer and so on that a plan
+/// may have: where there are more, it is refused (rule "well-formed").
+inline constexpr int kMostWarps = 32;
+inline constexpr int kMostOfAnything = 4096;
 
 /// By RoleId: the most registers per thread that values of the role hold at once, by the order of
 /// its steps. Precondition: the plan is well-formed.

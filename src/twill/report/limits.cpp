@@ -177,7 +177,8 @@ std::string limits_text(const Limits& limits) {
 }
 
 std::string limits_json(const Limits& limits) {
-  Json json = {{"format", 1},
+  Json json = {{"format", "twill-bound"},
+               {"version", kLimitsJsonVersion},
                {"name", limits.ends.front().problem.name()},
                {"input", limits.input},
                {"loop", limits.loop},

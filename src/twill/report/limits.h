@@ -46,6 +46,8 @@ struct Limits {
 /// all other bounds with their slack.
 std::string limits_text(const Limits& limits);
 
+inline constexpr int kLimitsJsonVersion = 1;
+
 /// The same as JSON, documented in docs/reference/cli.md, with every bound. Same limits, same
 /// bytes.
 std::string limits_json(const Limits& limits);

@@ -24,9 +24,10 @@ std::string rules(const problem::Problem& problem, bool in_force) {
 std::string verification(const Outcome& outcome) {
   const std::string what = outcome.problem.name();
   if (!outcome.violations.empty()) {
+    const Cycles interval = outcome.answer.schedule->initiation_interval;
     std::string out = fmt::format(
-        "{}: not a schedule; {} violation{} at II {} cycles\n", what, outcome.violations.size(),
-        outcome.violations.size() == 1 ? "" : "s", outcome.answer.schedule->initiation_interval);
+        "{}: not a schedule; {} violation{} at II {} cycle{}\n", what, outcome.violations.size(),
+        outcome.violations.size() == 1 ? "" : "s", interval, interval == 1 ? "" : "s");
     for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
     return out;
   }

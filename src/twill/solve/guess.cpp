@@ -10,7 +10,6 @@
 #include "twill/solve/recheck.h"
 #include "twill/solve/roll.h"
 #include "twill/solve/search.h"
-#include "twill/support/check.h"
 
 namespace twill::solve {
 namespace {
@@ -27,14 +26,15 @@ using schedule::Schedule;
 constexpr std::uint64_t kShare = 16;
 constexpr std::uint64_t kRolledShare = 4;
 
-Problem posed(Parts parts) {
+/// Nothing where a number is larger than a Problem may have: sums of durations may be.
+std::optional<Problem> posed(Parts parts) {
   Result<Problem> problem = problem::pose(std::move(parts));
-  TWILL_CHECK(problem.has_value(), "a simpler Problem is as well-formed as the one it comes from");
+  if (!problem) return std::nullopt;
   return *std::move(problem);
 }
 
 /// Every store and load as a delay; then the fewer cross, the better.
-problem::Reduced with_delays(const Problem& problem) {
+std::optional<problem::Reduced> with_delays(const Problem& problem) {
   problem::Reduced part = problem::common_part(problem);
   Parts parts = part.problem.parts();
   for (const HandOff& it : problem.hand_offs()) {
@@ -49,11 +49,13 @@ problem::Reduced with_delays(const Problem& problem) {
     }
   }
   parts.objectives = {problem::Objective::crossings};
-  return {posed(std::move(parts)), std::move(part.ops)};
+  std::optional<Problem> delayed = posed(std::move(parts));
+  if (!delayed) return std::nullopt;
+  return problem::Reduced{*std::move(delayed), std::move(part.ops)};
 }
 
 /// The same loop with every op in a group of its own width: the one it has in `groups`.
-Problem pinned(const Problem& problem, const std::vector<GroupId>& groups) {
+std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>& groups) {
   Parts parts = problem.parts();
   for (std::size_t i = 0; i < parts.groups.size(); ++i) {
     parts.groups[i].warps = static_cast<int>(i) + 1;
@@ -89,16 +91,16 @@ std::optional<Schedule> best_of(const Problem& problem, Budget& budget, std::uin
 std::optional<Schedule> guess_by_delays(const Candidate& candidate, Budget& budget) {
   const Problem& problem = candidate.problem;
   if (problem.hand_offs().empty()) return std::nullopt;
-  const problem::Reduced delays = with_delays(problem);
-  const std::optional<Schedule> first = best_of(delays.problem, budget, kShare);
+  const std::optional<problem::Reduced> delays = with_delays(problem);
+  if (!delays) return std::nullopt;
+  const std::optional<Schedule> first = best_of(delays->problem, budget, kShare);
   if (!first) return std::nullopt;
-  const std::vector<GroupId> groups =
-      schedule::groups_of(schedule::completed(problem, delays, *first));
-  const problem::Reduced left = problem::reduced(problem, groups);
-  const auto second =
-      best_of(pinned(left.problem, schedule::groups_of(schedule::reduced(
-                                       left, schedule::completed(problem, delays, *first)))),
-              budget, kShare);
+  const Schedule whole = schedule::completed(problem, *delays, *first);
+  const problem::Reduced left = problem::reduced(problem, schedule::groups_of(whole));
+  const std::optional<Problem> rest =
+      pinned(left.problem, schedule::groups_of(schedule::reduced(left, whole)));
+  if (!rest) return std::nullopt;
+  const std::optional<Schedule> second = best_of(*rest, budget, kShare);
   if (!second) return std::nullopt;
   return schedule::completed(problem, left, *second);
 }

@@ -175,9 +175,9 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
     if (!findings.empty()) return refuse();
     if (mixed && tiles.size() == 1) mixtures.look_at(run);
     if (size.events > kMostEvents) {
-      findings.add("well-formed", fmt::format("the plan is too large to prove: {} trips take more "
-                                              "than {} events",
-                                              last, kMostEvents));
+      findings.add("size", fmt::format("the plan is too large to prove: {} trips take more "
+                                       "than {} events",
+                                       last, kMostEvents));
       return refuse();
     }
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -33,7 +34,7 @@ class Liveness {
       now += by;
       peak = std::max(peak, now);
     }
-    return static_cast<int>(peak);
+    return static_cast<int>(std::min<std::int64_t>(peak, std::numeric_limits<int>::max()));
   }
 
  private:

@@ -7,7 +7,6 @@
 namespace twill::plan::proof {
 namespace {
 
-constexpr int kMostOfAnything = 4096;
 constexpr int kMostCtas = 2;  // of a cluster; a run has a strand for what each loads for a CTA
 constexpr Amount kLargestAmount = Amount{1} << 40;
 
@@ -58,8 +57,8 @@ class Checker {
   }
 
   void check_role(const Role& role) {
-    in_range(role.warps, 1, 32, "the warps of " + role.name);
-    in_range(role.first_warp, 0, 31, "the first warp of " + role.name);
+    in_range(role.warps, 1, kMostWarps, "the warps of " + role.name);
+    in_range(role.first_warp, 0, kMostWarps - 1, "the first warp of " + role.name);
     in_range(role.registers, 0, kMostOfAnything, "the registers of " + role.name);
     in_range(role.usable, 0, kMostOfAnything, "the usable registers of " + role.name);
     if (role.warpgroup.index() >= plan_.warpgroups.size()) {
