@@ -1,6 +1,7 @@
 #include "twill/solve/structure.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "twill/solve/recheck.h"
@@ -29,10 +30,26 @@ class Structure {
     }
     for (const Store& memory : instance_.memories) add_storage(memory.values, false);
     add_storage(instance_.register_values, true);
-    return std::move(out_);
+    return in_order_of_issue();
   }
 
  private:
+  /// What leads from one op to a later one of the same iteration then comes before what leads on
+  /// from there, so that one pass over all goes through an iteration, and not one pass per op.
+  std::vector<Inequality> in_order_of_issue() const {
+    std::vector<std::size_t> ops(instance_.op_count());
+    std::iota(ops.begin(), ops.end(), std::size_t{0});
+    std::stable_sort(ops.begin(), ops.end(),
+                     [&](std::size_t a, std::size_t b) { return issue(a) < issue(b); });
+    std::vector<std::size_t> next(ops.size(), 0);  // by op, the place of the next one from there
+    for (const Inequality& it : out_) ++next[it.from];
+    std::size_t before = 0;
+    for (const std::size_t op : ops) before += std::exchange(next[op], before);
+    std::vector<Inequality> sorted(out_.size());
+    for (const Inequality& it : out_) sorted[next[it.from]++] = it;
+    return sorted;
+  }
+
   Cycles issue(std::size_t op) const { return schedule_.ops[op].issue; }
   bool share_group(std::size_t a, std::size_t b) const {
     return schedule_.ops[a].group == schedule_.ops[b].group;
