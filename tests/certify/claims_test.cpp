@@ -393,6 +393,15 @@ TEST(Forged, AnIntervalThatDoesNotDecide) {
             "an interval of 20 decides nothing, one of 100 would");
 }
 
+// Search and checker agree on it, also where the rule `pipe` is relaxed: then no pipe counts.
+TEST(Prove, NoScheduleWherePipesDoNotCount) {
+  const Problem loop = problem_of(
+      "loop rp\nrelax pipe\npipe P\nmemory M capacity 10\ngroup A registers 8\n"
+      "op a latency 1 issue 1 occupies M 6 uses P 1000\nop b latency 1 issue 1 occupies M 6\n"
+      "op c issue 1\na -> c\nb -> c\n");
+  EXPECT_EQ(checked(files_of(loop)).verdict, Verdict::infeasible);
+}
+
 // A value that is handed over does not live for the readers that have a load.
 TEST(Forged, AReaderAbroadThatHasALoad) {
   const std::string loop =

@@ -9,7 +9,8 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-/// Of buffers that deep nothing is said; the search does not count so far.
+/// Of buffers deeper than that nothing is said: a proof that rests on more copies does not go
+/// through.
 constexpr std::int64_t kDeepest = 10'000;
 
 }  // namespace
@@ -76,8 +77,8 @@ void Constraints::define_deep(const Predicate& it, Literal is) {
   const auto below = [&](std::int64_t depth) {
     return Predicate{Kind::deep, it.first, it.second, depth};
   };
-  const bool known = literals_.contains(below(it.number - 1));
-  for (std::int64_t depth = 1; !known && depth + 1 < it.number; ++depth) literal(below(depth));
+  const bool defined = literals_.contains(below(it.number - 1));
+  for (std::int64_t depth = 1; !defined && depth + 1 < it.number; ++depth) literal(below(depth));
   clause({}, {negation(is), literal({Kind::deep, it.first, it.second, it.number - 1})});
   const std::int64_t length = it.number * buffer->size;
   clause({}, {negation(is), negation(literal({Kind::shorter, it.first, it.second, length}))});

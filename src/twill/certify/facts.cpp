@@ -122,6 +122,21 @@ std::vector<BufferFacts> buffers_in(const Problem& problem, problem::MemoryId me
   return out;
 }
 
+/// The largest demand on one pipe: `least`, of ops that are always there, else of all, as those of
+/// hand-offs may have to be.
+Cycles pipe_load(const Problem& problem, const Facts& facts, bool least) {
+  Cycles load = 0;
+  if (!problem.in_force(Rule::pipe)) return load;
+  std::vector<Cycles> pipes(problem.pipes().size(), 0);
+  for (std::size_t op = 0; op < facts.ops.size(); ++op) {
+    if (least && !facts.ops[op].always()) continue;
+    for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
+      load = std::max(load, pipes[use.pipe.index()] += use.demand);
+    }
+  }
+  return load;
+}
+
 }  // namespace
 
 const BufferFacts* Facts::buffer_of(std::size_t op, std::size_t memory) const {
@@ -212,38 +227,15 @@ std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
 }
 
 Cycles least_load(const Problem& problem, const Facts& facts) {
-  Cycles least = 1;
+  Cycles least = std::max<Cycles>(1, pipe_load(problem, facts, true));
   std::vector<Cycles> units(problem.units().size(), 0);
   for (const OpFacts& op : facts.ops) {
     if (!op.always()) continue;
     if (op.unit) least = std::max(least, units[*op.unit] += op.occupancy);
     if (problem.in_force(Rule::one_stream)) least = std::max(least, op.issue);
   }
-  if (!problem.in_force(Rule::pipe)) return least;
-  std::vector<Cycles> pipes(problem.pipes().size(), 0);
-  for (std::size_t op = 0; op < facts.ops.size(); ++op) {
-    if (!facts.ops[op].always()) continue;
-    for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
-      least = std::max(least, pipes[use.pipe.index()] += use.demand);
-    }
-  }
   return least;
 }
-
-namespace {
-
-/// The largest demand on one pipe, of all ops: those of hand-offs may have to be there.
-Cycles most_demand(const Problem& problem) {
-  std::vector<Cycles> pipes(problem.pipes().size(), 0);
-  for (const Op& op : problem.ops()) {
-    for (const problem::PipeUse& use : op.ways.front().pipes) {
-      pipes[use.pipe.index()] += use.demand;
-    }
-  }
-  return pipes.empty() ? 0 : *std::max_element(pipes.begin(), pipes.end());
-}
-
-}  // namespace
 
 Cycles decisive_interval(const Problem& problem, const Facts& facts) {
   std::vector<Cycles> most(facts.ops.size(), 1);  // by op: the largest alpha that starts there
@@ -255,7 +247,7 @@ Cycles decisive_interval(const Problem& problem, const Facts& facts) {
   }
   Cycles sum = 0;
   for (const Cycles cycles : most) sum += cycles;
-  return std::max({sum, least_load(problem, facts), most_demand(problem)});
+  return std::max({sum, least_load(problem, facts), pipe_load(problem, facts, false)});
 }
 
 bool survives_stretching(Rule rule) {
