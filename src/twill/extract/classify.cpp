@@ -176,6 +176,17 @@ std::optional<Elementwise> function(std::string_view name) {
   return std::nullopt;
 }
 
+/// Along a row, which few lanes hold; down the rows, where the warps of a group have to meet; or of
+/// a vector that they hold together.
+std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
+  const auto& shape = ir::type_of(program, scan.sources[0])->shape;
+  const auto axis = static_cast<std::size_t>(std::max(scan.axis, 0));
+  bool vector = true;
+  for (std::size_t i = 0; i < shape.size(); ++i) vector = vector && (i == axis || shape[i] == 1);
+  if (vector) return "scan_vector";
+  return axis + 1 == shape.size() ? "scan_row" : "scan_column";
+}
+
 }  // namespace
 
 std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op) {
@@ -203,21 +214,6 @@ bool is_free(OpKind kind) {
   return kind == OpKind::arith_constant || kind == OpKind::tt_make_range ||
          kind == OpKind::tt_splat || kind == OpKind::ub_poison;
 }
-
-namespace {
-
-/// Along a row, which few lanes hold; down the rows, where the warps of a group have to meet; or of
-/// a vector that they hold together.
-std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
-  const auto& shape = ir::type_of(program, scan.sources[0])->shape;
-  const auto axis = static_cast<std::size_t>(std::max(scan.axis, 0));
-  bool vector = true;
-  for (std::size_t i = 0; i < shape.size(); ++i) vector = vector && (i == axis || shape[i] == 1);
-  if (vector) return "scan_vector";
-  return axis + 1 == shape.size() ? "scan_row" : "scan_column";
-}
-
-}  // namespace
 
 Elementwise combination(const ir::Program& program, ir::OpId id) {
   const auto reduction = ir::reduction(program, id);

@@ -28,23 +28,25 @@ bool alike(const TileOp& from, const TileOp& to) {
   return from.unit == to.unit || is_row(from.space);
 }
 
-/// By op, the asynchronous ops of the same iteration that it has to wait for, directly or not.
-std::vector<std::vector<bool>> awaited(const TileGraph& graph) {
+/// By op, the asynchronous ops of the same iteration that it has to wait for, directly or not. Ops
+/// stand in the order of the text, which most edges follow: one pass over them nearly does.
+std::vector<std::vector<bool>> awaited(const TileGraph& graph,
+                                       const std::vector<std::vector<std::size_t>>& out) {
   const std::size_t count = graph.ops.size();
   std::vector<std::vector<bool>> waits(count, std::vector<bool>(count, false));
   for (bool changed = true; std::exchange(changed, false);) {
-    for (const TileEdge& edge : graph.edges) {
-      if (edge.distance != 0) continue;
-      const std::size_t from = edge.from.index();
+    for (std::size_t from = 0; from < count; ++from) {
+      std::vector<bool> handed_on = waits[from];
       const Action action = graph.ops[from].action;
-      std::vector<bool>& to = waits[edge.to.index()];
-      const auto add = [&](std::size_t op) {
-        changed = changed || !to[op];
-        to[op] = true;
-      };
-      if (action == Action::product || action == Action::copy) add(from);
-      for (std::size_t op = 0; op < count; ++op) {
-        if (waits[from][op]) add(op);
+      if (action == Action::product || action == Action::copy) handed_on[from] = true;
+      for (const std::size_t e : out[from]) {
+        const TileEdge& edge = graph.edges[e];
+        if (edge.distance != 0) continue;
+        std::vector<bool>& to = waits[edge.to.index()];
+        for (std::size_t op = 0; op < count; ++op) {
+          if (!handed_on[op] || to[op]) continue;
+          to[op] = changed = true;
+        }
       }
     }
   }
@@ -99,7 +101,7 @@ TileGraph fuse(TileGraph graph) {
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     out[graph.edges[e].from.index()].push_back(e);
   }
-  const std::vector<std::vector<bool>> waits = awaited(graph);
+  const std::vector<std::vector<bool>> waits = awaited(graph, out);
   std::vector<std::size_t> head(count);
   std::vector<std::vector<std::size_t>> joined(count);  // by head
   for (std::size_t u = 0; u < count; ++u) head[u] = u;

@@ -9,7 +9,7 @@
 
 namespace twill::solve {
 
-/// A loop that was unrolled in the source, rolled up again: an iteration of it does what `turns`
+/// A loop that was unrolled in the source, rolled up again: one of its iterations does what `turns`
 /// iterations of `loop` do.
 struct Rolled {
   struct Op {

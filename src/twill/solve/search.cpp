@@ -97,7 +97,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   } else if (find_in_turn(interval.bound)) {
     interval.schedule = found_;
   } else {
-    start_without_search();
+    find_start();
     interval = climb(interval);
   }
   if (interval.schedule) descend(interval);
@@ -112,9 +112,9 @@ Interval Search::lower_interval(Schedule schedule, Cycles bound) {
   return interval;
 }
 
-/// A schedule to fall back on that costs next to nothing. What may not be found again is not looked
-/// for.
-void Search::start_without_search() {
+/// A schedule to fall back on: of the loop rolled up, or one found without search. What may not be
+/// found again is not looked for.
+void Search::find_start() {
   if (!exclusion_.structures.empty()) return;
   auto start = guess_unrolled(instance_, budget_);
   if (!start && !given_start_ && instance_.op_count() > kManyOps) {

@@ -65,7 +65,7 @@ class Search {
   using Limit = std::pair<problem::Objective, std::int64_t>;
 
   Cycles bound_without_search() const;
-  void start_without_search();
+  void find_start();
   Interval climb(Interval interval);
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, const Effort& effort);
