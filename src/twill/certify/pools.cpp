@@ -55,10 +55,18 @@ std::string objection_to_loops(const std::vector<PoolClaim>& claims,
 }  // namespace
 
 std::string loop_of(const problem::Problem& problem) {
+  std::set<std::size_t> errands;  // which stores and loads there are goes by the groups of the pool
+  for (const problem::HandOff& it : problem.hand_offs()) {
+    errands.insert(it.store.index());
+    for (const problem::HandOff::Load& load : it.loads) errands.insert(load.op.index());
+  }
   std::set<std::string> sources;
-  for (const problem::Op& op : problem.ops()) sources.insert(op.source.begin(), op.source.end());
-  std::string out = problem.name() + "\nrules";
-  for (const std::string& rule : rules_of(problem)) out += " " + rule;
+  for (std::size_t i = 0; i < problem.ops().size(); ++i) {
+    const std::vector<std::string>& source = problem.ops()[i].source;
+    if (!errands.contains(i)) sources.insert(source.begin(), source.end());
+  }
+  std::string out = problem.name() + "\nrelaxed";
+  for (const problem::Rule rule : problem.relaxed()) out += fmt::format(" {}", name_of(rule));
   out += "\nlevels";
   for (const std::string& level : levels_of(problem)) out += " " + level;
   for (const std::string& source : sources) out += "\n" + source;

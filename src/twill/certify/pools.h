@@ -31,7 +31,8 @@ std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
 /// What the Problems of one loop have in common, whatever the pool and the rates: its name, its
-/// objectives, the rules in force, and what in the source its ops stand for.
+/// objectives, the rules it relaxes, and what in the source its ops stand for, but for stores and
+/// loads of hand-offs.
 std::string loop_of(const problem::Problem& problem);
 
 /// Whether the claims follow from the certificates of the pools, which were accepted: empty, or why
