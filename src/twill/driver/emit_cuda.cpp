@@ -3,32 +3,31 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
 #include "twill/gate/compile.h"
 #include "twill/gate/matching.h"
-#include "twill/support/data_path.h"
+#include "twill/support/shipped.h"
 
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host",  "ring", "role",
-                                    "stamps",  "tile", "tma",      "types", "wgmma"};
-
-/// What a kernel includes, so that the folder compiles by itself.
-Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
-  TWILL_TRY(const std::filesystem::path folder, support::data_path("runtime"));
-  const bool copies = source.find("runtime/copy.cuh") != std::string::npos;
-  for (const char* header : kHeaders) {
-    const std::string name = std::string(header) + ".cuh";
-    if (name == "copy.cuh" && !copies) continue;
-    TWILL_TRY(Input read, read_input((folder / name).string()));
-    files["runtime/" + name] = std::move(read.text);
+/// The runtime headers that a text includes, each once, and those that they include.
+Result<void> add_runtime(const std::string& text, std::map<std::string, std::string>& files) {
+  constexpr std::string_view kInclude = "#include \"runtime/";
+  for (std::size_t at = 0; (at = text.find(kInclude, at)) != std::string::npos;) {
+    const std::size_t begin = text.find('"', at) + 1;
+    at = text.find('"', begin);
+    const std::string name = text.substr(begin, at - begin);
+    if (files.contains(name)) continue;
+    TWILL_TRY(const std::string header, support::shipped_text(name));
+    files[name] = header;
+    TWILL_TRY_VOID(add_runtime(header, files));
   }
   return {};
 }
