@@ -1,7 +1,6 @@
 #include "twill/driver/emit_cuda.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -10,8 +9,6 @@
 
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
-#include "twill/gate/compile.h"
-#include "twill/gate/matching.h"
 #include "twill/support/shipped.h"
 
 namespace twill::driver {
@@ -105,83 +102,6 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
     return next;
   }
   return first;
-}
-
-namespace {
-
-constexpr int kMoreRegisters = 8;
-constexpr int kMostSpareRegisters = 16;
-
-void judge_overlaps(const EmittedCuda& emitted, const gate::FunctionCode& function,
-                    GateVerdict& verdict) {
-  std::vector<gate::LoopCode> planned;
-  for (const emit::ExpectedLoop& loop : emitted.loops) planned.push_back(loop.code);
-  const std::vector<std::vector<std::string>> reasons = gate::shortfalls(planned, function);
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    for (const std::string& reason : reasons[i]) {
-      verdict.refusals.push_back(fmt::format("{}: role {} does not overlap as planned: {}",
-                                             function.name, emitted.loops[i].role, reason));
-      verdict.overlaps_lost = true;
-    }
-  }
-}
-
-void judge_code(const gate::FunctionCode& function, GateVerdict& verdict) {
-  for (const gate::RoleCode& role : function.roles) {
-    verdict.facts.push_back(
-        fmt::format("{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
-                    function.name, role.registers, role.highest_register, role.products,
-                    role.batches, role.waits));
-  }
-  for (std::string& refusal : gate::refusals(function)) {
-    verdict.refusals.push_back(std::move(refusal));
-  }
-}
-
-}  // namespace
-
-Result<GateVerdict> compile_emitted(const EmittedCuda& emitted, const std::string& folder) {
-  const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
-  const std::filesystem::path source = std::filesystem::path(folder) / "kernel.cu";
-  TWILL_TRY(const gate::Compiled compiled,
-            gate::compile_cuda(toolchain, source, {{std::filesystem::path(folder)}, {}}));
-  GateVerdict verdict;
-  verdict.refusals = compiled.refusals;
-  verdict.compiled = !compiled.report.functions.empty();
-  for (const gate::FunctionReport& function : compiled.report.functions) {
-    if (!function.is_kernel) continue;
-    verdict.facts.push_back(fmt::format("{}: {} registers at entry, {} + {} bytes spilled",
-                                        function.name, function.registers, function.spill_stores,
-                                        function.spill_loads));
-  }
-  if (!compiled.accepted()) return verdict;
-  if (!toolchain.nvdisasm) {
-    verdict.facts.emplace_back("no nvdisasm: the machine code was not looked at");
-    return verdict;
-  }
-  TWILL_TRY(const std::vector<gate::FunctionCode> code,
-            gate::disassemble(toolchain, compiled.cubin));
-  for (const gate::FunctionCode& function : code) {
-    judge_code(function, verdict);
-    judge_overlaps(emitted, function, verdict);
-  }
-  return verdict;
-}
-
-std::optional<Remedy> remedy_for(const Request& request, const GateVerdict& verdict) {
-  if (!verdict.compiled || verdict.refusals.empty()) return std::nullopt;
-  Remedy remedy{request, ""};
-  if (verdict.overlaps_lost && !request.pins) {
-    remedy.request.pins = true;
-    remedy.words = "with pins (--pins)";
-    return remedy;
-  }
-  if (request.names_schedule()) return std::nullopt;  // solved again it would be another
-  if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
-  remedy.request.spare_registers += kMoreRegisters;
-  remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",
-                             remedy.request.spare_registers, remedy.request.spare_registers);
-  return remedy;
 }
 
 }  // namespace twill::driver
