@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the program, one library twill::twill of all rooms but the command line, its
-# headers, the shipped machines, kernels, loops and runtime headers, and the package that find_package(twill) finds.
+# headers, and the package that find_package(twill) finds. Machines and runtime headers are part of the library.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -19,7 +19,6 @@ target_link_libraries(twill_library PUBLIC tl::expected Threads::Threads PRIVATE
 install(TARGETS twill_library EXPORT twill)  # the program installs itself, in src/twill/cli
 install(DIRECTORY src/twill/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twill
   FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE)
-install(DIRECTORY machines kernels loops runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/twill)
 install(EXPORT twill NAMESPACE twill:: FILE twillTargets.cmake DESTINATION ${package})

@@ -1,11 +1,10 @@
 #include "twill/driver/emit_cuda.h"
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "twill/driver/judge_kernel.h"
 #include "twill/gate/toolchain.h"
 
 // Protects the loop between a printed kernel and what ptxas makes of it: what the machine code
@@ -45,14 +44,7 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
   if (!toolchain.nvcc || !toolchain.nvdisasm) GTEST_SKIP() << "no nvcc, or no nvdisasm";
   EmittedCuda emitted = attention();
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "twill_expected_code";
-  std::filesystem::create_directories(folder / "runtime");
-  const auto write = [&] {
-    for (const auto& [name, text] : emitted.files) std::ofstream(folder / name) << text;
-  };
-  write();
-  const auto good = compile_emitted(emitted, folder.string());
+  const auto good = judge_kernel(emitted, toolchain);
   ASSERT_TRUE(good.has_value());
   EXPECT_TRUE(good->compiled);
   EXPECT_TRUE(good->refusals.empty());
@@ -62,19 +54,35 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   for (std::size_t at = 0; (at = source.find(loose)) != std::string::npos;) {
     source.replace(at, loose.size(), "twill::wgmma_wait<0>()");
   }
-  write();
-  const auto bad = compile_emitted(emitted, folder.string());
+  const auto bad = judge_kernel(emitted, toolchain);
   ASSERT_TRUE(bad.has_value());
   EXPECT_TRUE(bad->overlaps_lost);
   ASSERT_FALSE(bad->refusals.empty());
   EXPECT_NE(bad->refusals.front().find("does not overlap as planned"), std::string::npos);
-  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(bad->cubin.empty());
+}
+
+// Protects: what is left of a refused kernel cannot be taken for one that may be used.
+TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
+  const EmittedCuda emitted = attention();
+  gate::Verdict verdict;
+  verdict.cubin = "code";
+  auto files = kept_files(emitted, verdict);
+  EXPECT_EQ(files.at("kernel.cu"), emitted.files.at("kernel.cu"));
+  EXPECT_EQ(files.at("kernel.cubin"), "code");
+  EXPECT_TRUE(files.contains("status.json") && files.contains("runtime/host.cuh"));
+  verdict.cubin.clear();
+  verdict.refusals = {"k spills"};
+  files = kept_files(emitted, verdict);
+  EXPECT_FALSE(files.contains("kernel.cu") || files.contains("kernel.cubin"));
+  EXPECT_EQ(files.at("kernel.refused.cu"), emitted.files.at("kernel.cu"));
+  EXPECT_NE(files.at("status.json").find("\"status\": \"refused\""), std::string::npos);
 }
 
 // Protects the order of what is tried with a kernel that ptxas makes something else of, and its
 // end.
 TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
-  GateVerdict verdict{{}, {"C7514"}, true, false};
+  gate::Verdict verdict{{}, {"C7514"}, true, false};
   Request request;
   const auto first = remedy_for(request, verdict);
   ASSERT_TRUE(first.has_value());
@@ -95,16 +103,16 @@ TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
 TEST(Remedy, AnAlternativeIsNotSolvedAgain) {
   Request request;
   request.alternatives.take = 2;
-  EXPECT_FALSE(remedy_for(request, GateVerdict{{}, {"C7514"}, true, false}).has_value());
-  const auto pinned = remedy_for(request, GateVerdict{{}, {"lost"}, true, true});
+  EXPECT_FALSE(remedy_for(request, gate::Verdict{{}, {"C7514"}, true, false}).has_value());
+  const auto pinned = remedy_for(request, gate::Verdict{{}, {"lost"}, true, true});
   ASSERT_TRUE(pinned.has_value());
   EXPECT_TRUE(pinned->request.pins);
-  EXPECT_FALSE(remedy_for(pinned->request, GateVerdict{{}, {"lost"}, true, true}).has_value());
+  EXPECT_FALSE(remedy_for(pinned->request, gate::Verdict{{}, {"lost"}, true, true}).has_value());
 }
 
 TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
-  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {}, true, false}).has_value());
-  EXPECT_FALSE(remedy_for({}, GateVerdict{{}, {"error: expected a ;"}, false, false}).has_value());
+  EXPECT_FALSE(remedy_for({}, gate::Verdict{{}, {}, true, false}).has_value());
+  EXPECT_FALSE(remedy_for({}, gate::Verdict{{}, {"error: expected a ;"}, false, false}).has_value());
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "twill/gate/compile.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +55,66 @@ TEST(Process, DoesNotWaitForever) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
+/// Whether a process is there that is no zombie.
+bool runs(const fs::path& pid_file) {
+  std::string pid;
+  std::ifstream(pid_file) >> pid;
+  if (pid.empty()) return false;
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string number, name, state;
+  return static_cast<bool>(stat >> number >> name >> state) && state != "Z";
+}
+
+bool becomes(bool wanted, const fs::path& pid_file) {
+  for (int i = 0; i < 200 && runs(pid_file) != wanted; ++i) ::usleep(50'000);
+  return runs(pid_file) == wanted;
+}
+
+/// A program that starts another, as nvcc starts ptxas, and waits for it.
+fs::path nested(const fs::path& folder) {
+  write(folder / "inner", "#!/bin/sh\necho $$ > " + (folder / "pid").string() + "\nexec sleep 60\n",
+        true);
+  return write(folder / "outer", "#!/bin/sh\n" + (folder / "inner").string() + "\nexit 0\n", true);
+}
+
+// Protects against compilers that outlive twill: they, and what they started, die with it, even if
+// it is killed without a chance to say goodbye.
+TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
+    const fs::path folder = fresh_folder();
+    const fs::path outer = nested(folder);
+    const pid_t parent = ::fork();
+    if (parent == 0) {
+      run({outer.string()}).has_value();
+      ::_exit(0);
+    }
+    ASSERT_TRUE(becomes(true, folder / "pid"));
+    ::kill(parent, signal);
+    EXPECT_TRUE(becomes(false, folder / "pid")) << signal;
+    ::waitpid(parent, nullptr, 0);
+  }
+}
+
+// The same where only the run is stopped: by the one who waits, or as time is up.
+TEST(Process, StopsWithAllThatItStarted) {
+  const fs::path folder = fresh_folder();
+  const fs::path outer = nested(folder);
+  const auto stopped = run({outer.string()}, kLongestRun, [&] { return !runs(folder / "pid"); });
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().message, "this program was stopped");
+  EXPECT_TRUE(becomes(false, folder / "pid"));
+  EXPECT_FALSE(run({outer.string()}, std::chrono::seconds(1)).has_value());
+  EXPECT_TRUE(becomes(false, folder / "pid"));
+}
+
+// Protects that a program sees this process's variables, and those it is given before them.
+TEST(Process, TakesVariables) {
+  const fs::path script = write(fresh_folder() / "say", "#!/bin/sh\necho \"$X_GIVEN|$PATH\"\n", true);
+  const auto finished = run({script.string()}, kLongestRun, {}, {"X_GIVEN=a b"});
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_EQ(finished->output, "a b|" + std::string(std::getenv("PATH")) + "\n");
+}
+
 // Protects against a full pipe: a program may print more than fits into one.
 TEST(Process, ReadsLongOutput) {
   const fs::path script = write(
@@ -81,11 +144,47 @@ TEST(Toolchain, TakesTheFirstThatCanBeExecuted) {
   EXPECT_NE(find_toolchain({"", home}).nvdisasm, folder / "home/bin/nvdisasm");
 }
 
-/// A compiler that prints `text` and ends with `status`.
+// Protects the other places: the newest of CUDA's folders, and the wheel of Triton where the python3
+// on PATH would import it from; that is asked only where there is no other.
+TEST(Toolchain, LooksInCudasFoldersAndInTritons) {
+  const fs::path folder = fresh_folder();
+  const auto program = [&](const std::string& place) {
+    fs::create_directories((folder / place).parent_path());
+    return write(folder / place, "#!/bin/sh\n", true);
+  };
+  Places places{(folder / "bin").string(), "", folder / "local"};
+  EXPECT_FALSE(find_toolchain(places).nvdisasm.has_value());
+  const fs::path triton = program("site/triton/backends/nvidia/bin/nvdisasm");
+  program("bin/python3");
+  write(folder / "bin/python3",
+        "#!/bin/sh\necho\necho " + (folder / "none").string() + "\necho " +
+            (folder / "site").string() + "\n",
+        true);
+  EXPECT_EQ(find_toolchain(places).nvdisasm, triton);
+  EXPECT_FALSE(find_toolchain(places).nvcc.has_value());
+  const fs::path nine = program("local/cuda-9.2/bin/nvdisasm");
+  EXPECT_EQ(find_toolchain(places).nvdisasm, nine);
+  const fs::path twelve = program("local/cuda-12.9/bin/nvdisasm");
+  EXPECT_EQ(find_toolchain(places).nvdisasm, twelve);
+  const fs::path usual = program("local/cuda/bin/nvdisasm");
+  EXPECT_EQ(find_toolchain(places).nvdisasm, usual);
+  places.cuda_home = (folder / "home").string();
+  const fs::path home = program("home/bin/nvdisasm");
+  EXPECT_EQ(find_toolchain(places).nvdisasm, home);
+  write(folder / "bin/nvdisasm",
+        "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.48'\n", true);
+  EXPECT_EQ(find_toolchain(places).nvdisasm, folder / "bin/nvdisasm");
+  EXPECT_EQ(version_of(folder / "bin/nvdisasm"), "13.0, V13.0.48");
+  EXPECT_EQ(version_of(home), "");
+}
+
+/// A compiler that prints `text`, leaves machine code and ends with `status`.
 Toolchain compiler_that_prints(const fs::path& folder, const std::string& text, int status) {
   write(folder / "text", text);
   const std::string script =
-      "#!/bin/sh\ncat " + (folder / "text").string() + "\nexit " + std::to_string(status) + "\n";
+      "#!/bin/sh\ncat " + (folder / "text").string() +
+      "\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && echo code > \"$2\"; shift; done\nexit " +
+      std::to_string(status) + "\n";
   return {write(folder / "nvcc", script, true), std::nullopt};
 }
 
@@ -121,7 +220,33 @@ TEST(Compile, JudgesWhatTheCompilerPrints) {
   ASSERT_TRUE(broken.has_value());
   EXPECT_EQ(broken->refusals,
             (std::vector<std::string>{"nvcc fails with status 2",
-                                      "kernel.cu(19): error: identifier \"x\" is undefined"}));
+                                      "nvcc error: kernel.cu:19: identifier \"x\" is undefined"}));
+
+  const std::string unused = "k/kernel.cu(204): warning #550-D: variable \"x\" was set but never used\n";
+  const auto warned = compile_cuda(compiler_that_prints(folder, unused + good, 0), source);
+  ASSERT_TRUE(warned.has_value());
+  EXPECT_EQ(warned->refusals, std::vector<std::string>{"nvcc warning 550: kernel.cu:204: variable "
+                                                       "\"x\" was set but never used"});
+
+  const auto too_old = compile_cuda(
+      compiler_that_prints(folder, "nvcc fatal   : Unsupported gpu architecture 'x'\n", 1), source);
+  ASSERT_TRUE(too_old.has_value());
+  EXPECT_EQ(too_old->refusals.back(), "nvcc fatal   : Unsupported gpu architecture 'x'");
+}
+
+// Protects against a compiler that reports well and leaves nothing.
+TEST(Compile, RefusesWhereNoMachineCodeIsLeft) {
+  const fs::path folder = fresh_folder();
+  const fs::path source = write(folder / "kernel.cu", "");
+  write(folder / "nvcc",
+        "#!/bin/sh\necho \"ptxas info    : Compiling entry function 'k' for 'sm_90a'\"\n"
+        "echo 'ptxas info    : Function properties for k'\n"
+        "echo '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'\n"
+        "echo 'ptxas info    : Used 168 registers, used 1 barriers'\n",
+        true);
+  const auto compiled = compile_cuda({folder / "nvcc", std::nullopt}, source);
+  ASSERT_TRUE(compiled.has_value());
+  EXPECT_EQ(compiled->refusals, std::vector<std::string>{"nvcc leaves no machine code"});
 }
 
 /// Bytes of all kinds, the same every time.

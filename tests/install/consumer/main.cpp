@@ -6,7 +6,7 @@
 
 #include "twill/problem/problem.h"
 #include "twill/solve/solve.h"
-#include "twill/support/data_path.h"
+#include "twill/support/shipped.h"
 #include "twill/verify/verify.h"
 
 namespace {
@@ -49,6 +49,6 @@ int main() {
   const auto checked = verify::verify(*posed, *answer.schedule);
   if (!checked) return std::puts(checked.error().front().message.c_str()), 1;
   std::printf("II %lld\n", static_cast<long long>(checked->schedule().initiation_interval));
-  if (!support::data_path("machines/h200.json")) return std::puts("no machines"), 1;
+  if (!support::shipped_text("machines/h200.json")) return std::puts("no machines"), 1;
   return answer.schedule->initiation_interval == 4 ? 0 : 1;
 }
