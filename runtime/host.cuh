@@ -34,8 +34,8 @@ Pointer driver_function(const char* name) {
 
 /// Gives a host thread that has made no CUDA call yet the device's primary context: the driver's
 /// functions want one, and only the runtime's make it current on their own. A context that the
-/// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; other than cudaFree(0) it may be
-/// called while a stream is captured.
+/// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; other than cudaFree(0) it may
+/// be called while a stream is captured.
 inline const char* make_context_current(int device) {
   CUcontext context = nullptr;
   const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
@@ -203,7 +203,8 @@ inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank
                             const std::uint32_t* box, int swizzle_bytes, MapUse use,
                             CUtensorMapFloatOOBfill outside = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
   for (int i = 0; i < rank; ++i) {
-    if (sizes[i] == 0) return detail::encode_empty(map, type, rank, box, swizzle_bytes, use, outside);
+    if (sizes[i] == 0)
+      return detail::encode_empty(map, type, rank, box, swizzle_bytes, use, outside);
   }
   return encode_tensor_map(map, type, rank, base, sizes, strides_bytes, box, swizzle_bytes,
                            outside);

@@ -112,7 +112,8 @@ TEST(Remedy, AnAlternativeIsNotSolvedAgain) {
 
 TEST(Remedy, NoneForAcceptedKernelsAndForThoseThatDoNotCompile) {
   EXPECT_FALSE(remedy_for({}, gate::Verdict{{}, {}, true, false}).has_value());
-  EXPECT_FALSE(remedy_for({}, gate::Verdict{{}, {"error: expected a ;"}, false, false}).has_value());
+  EXPECT_FALSE(
+      remedy_for({}, gate::Verdict{{}, {"error: expected a ;"}, false, false}).has_value());
 }
 
 }  // namespace

@@ -37,9 +37,10 @@ extern "C" inline const char* __attribute__((used)) asked() {
                                : "";
   };
   for (const host_cuda::Encoded& map : host_cuda::encoded) {
-    text += std::string("type ") + std::to_string(map.type) + ", sizes" + list(map.sizes) + ", strides" +
-            list(map.strides) + ", box" + list(map.box) + ", swizzle " +
-            std::to_string(map.swizzle) + (map.nan_outside ? ", NaN outside" : "") + empty(map.base) + "\n";
+    text += std::string("type ") + std::to_string(map.type) + ", sizes" + list(map.sizes) +
+            ", strides" + list(map.strides) + ", box" + list(map.box) + ", swizzle " +
+            std::to_string(map.swizzle) + (map.nan_outside ? ", NaN outside" : "") +
+            empty(map.base) + "\n";
   }
   for (const host_cuda::Launched& launch : host_cuda::launched) {
     text += "grid " + std::to_string(launch.grid.x) + " " + std::to_string(launch.grid.y) + " " +

@@ -109,7 +109,8 @@ TEST(Process, StopsWithAllThatItStarted) {
 
 // Protects that a program sees this process's variables, and those it is given before them.
 TEST(Process, TakesVariables) {
-  const fs::path script = write(fresh_folder() / "say", "#!/bin/sh\necho \"$X_GIVEN|$PATH\"\n", true);
+  const fs::path script =
+      write(fresh_folder() / "say", "#!/bin/sh\necho \"$X_GIVEN|$PATH\"\n", true);
   const auto finished = run({script.string()}, kLongestRun, {}, {"X_GIVEN=a b"});
   ASSERT_TRUE(finished.has_value());
   EXPECT_EQ(finished->output, "a b|" + std::string(std::getenv("PATH")) + "\n");
@@ -144,8 +145,8 @@ TEST(Toolchain, TakesTheFirstThatCanBeExecuted) {
   EXPECT_NE(find_toolchain({"", home}).nvdisasm, folder / "home/bin/nvdisasm");
 }
 
-// Protects the other places: the newest of CUDA's folders, and the wheel of Triton where the python3
-// on PATH would import it from; that is asked only where there is no other.
+// Protects the other places: the newest of CUDA's folders, and the wheel of Triton where the
+// python3 on PATH would import it from; that is asked only where there is no other.
 TEST(Toolchain, LooksInCudasFoldersAndInTritons) {
   const fs::path folder = fresh_folder();
   const auto program = [&](const std::string& place) {
@@ -222,7 +223,8 @@ TEST(Compile, JudgesWhatTheCompilerPrints) {
             (std::vector<std::string>{"nvcc fails with status 2",
                                       "nvcc error: kernel.cu:19: identifier \"x\" is undefined"}));
 
-  const std::string unused = "k/kernel.cu(204): warning #550-D: variable \"x\" was set but never used\n";
+  const std::string unused =
+      "k/kernel.cu(204): warning #550-D: variable \"x\" was set but never used\n";
   const auto warned = compile_cuda(compiler_that_prints(folder, unused + good, 0), source);
   ASSERT_TRUE(warned.has_value());
   EXPECT_EQ(warned->refusals, std::vector<std::string>{"nvcc warning 550: kernel.cu:204: variable "

@@ -53,7 +53,8 @@ TEST(FrontEnd, ListsAFewOfEach) {
 // Protects against trouble with text that is none of the front end's, and with text that is cut.
 TEST(FrontEnd, SkipsWhatItDoesNotKnow) {
   EXPECT_TRUE(read_complaints("ptxas info    : Used 8 registers (3): x\nk(1)\nk(x): warning #1-D: "
-                              "y\n(: warning\n): warning: \n\n").empty());
+                              "y\n(: warning\n): warning: \n\n")
+                  .empty());
   const std::string whole = warning(550);
   for (std::size_t i = 0; i < whole.find(": text"); ++i) {
     EXPECT_TRUE(read_complaints(whole.substr(0, i)).empty()) << i;

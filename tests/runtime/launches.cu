@@ -98,8 +98,8 @@ void check_first_thread() {
     const std::uint64_t strides[1] = {kColumns * sizeof(__half)};
     const std::uint32_t box[2] = {kColumns, kRows};
     good = twill::encode_tensor_map(&map, twill::map_type<__half>(), 2,
-                                    reinterpret_cast<void*>(std::uintptr_t{1} << 32), sizes, strides,
-                                    box, 128) == nullptr;
+                                    reinterpret_cast<void*>(std::uintptr_t{1} << 32), sizes,
+                                    strides, box, 128) == nullptr;
   }).join();
   check::report(good, "the first call of the process, by a thread of its own: a map is encoded");
 }

@@ -239,8 +239,8 @@ TEST(Launch, GivesAThreadAContextAndLeavesTheOneItHas) {
     ASSERT_EQ(host_cuda::context, nullptr);
     EXPECT_EQ(check_device(), nullptr);
     CUtensorMap map;
-    EXPECT_EQ(encode_tensor_map(&map, map_type<__half>(), 2, const_cast<void*>(at(0x10000)), sizes.data(),
-                                strides.data(), box.data(), 128),
+    EXPECT_EQ(encode_tensor_map(&map, map_type<__half>(), 2, const_cast<void*>(at(0x10000)),
+                                sizes.data(), strides.data(), box.data(), 128),
               nullptr);
     const auto own = reinterpret_cast<CUcontext>(&map);
     host_cuda::context = own;

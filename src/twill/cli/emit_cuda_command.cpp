@@ -167,9 +167,9 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   add_tile_options(*command, request);
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
-  CLI::Option* output =
-      command->add_option("-o,--output", choices->output,
-                          "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
+  CLI::Option* output = command->add_option(
+      "-o,--output", choices->output,
+      "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
   CLI::Option* compile = command->add_flag_callback(
       "--compile", [choices] { choices->compile = Compile::always; },
       "Compile it with nvcc, which must be there; emit anew where ptxas does not follow the plan, "

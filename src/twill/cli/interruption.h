@@ -2,8 +2,8 @@
 
 namespace twill::cli {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process but are noted, so that what is
-/// half done can be taken back; signals that were ignored before still are. One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process but are noted, so that what
+/// is half done can be taken back; signals that were ignored before still are. One at a time.
 class Interruption {
  public:
   Interruption();

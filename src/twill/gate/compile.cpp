@@ -70,8 +70,8 @@ Result<Compiled> compile_cuda(const Toolchain& toolchain, const fs::path& source
   TWILL_TRY(Finished finished, run(compiled.command, kLongestRun, go_on, variables));
   compiled.report = read_ptxas(finished.output);
   compiled.refusals = refusals_of(finished, compiled.report);
-  const bool left = fs::is_regular_file(compiled.cubin, ignored) &&
-                    fs::file_size(compiled.cubin, ignored) > 0;
+  const bool left =
+      fs::is_regular_file(compiled.cubin, ignored) && fs::file_size(compiled.cubin, ignored) > 0;
   if (finished.status == 0 && !left) {
     compiled.refusals.push_back("nvcc leaves no machine code");
   }
@@ -81,9 +81,10 @@ Result<Compiled> compile_cuda(const Toolchain& toolchain, const fs::path& source
 
 Result<std::vector<FunctionCode>> disassemble(const Toolchain& toolchain, const fs::path& cubin) {
   if (!toolchain.nvdisasm) {
-    return fail({cubin.string()}, "there is no nvdisasm to read this with",
-                "put nvdisasm on PATH, or set CUDA_HOME to a CUDA installation that has it; Triton's "
-                "wheel has one, too");
+    return fail(
+        {cubin.string()}, "there is no nvdisasm to read this with",
+        "put nvdisasm on PATH, or set CUDA_HOME to a CUDA installation that has it; Triton's "
+        "wheel has one, too");
   }
   TWILL_TRY(const Finished finished, run({toolchain.nvdisasm->string(), "-c", cubin.string()}));
   if (finished.status != 0) {

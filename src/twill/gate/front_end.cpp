@@ -71,14 +71,14 @@ std::vector<std::string> refusals(const std::vector<Complaint>& complaints) {
   for (const bool errors : {true, false}) {
     std::size_t count = 0;
     for (const Complaint& it : complaints) {
-      const bool harmless = !it.is_error && std::count(kUnreachable.begin(), kUnreachable.end(),
-                                                       it.number) > 0;
+      const bool harmless =
+          !it.is_error && std::count(kUnreachable.begin(), kUnreachable.end(), it.number) > 0;
       if (it.is_error != errors || harmless) continue;
       if (++count <= kMost) reasons.push_back(words_of(it));
     }
     if (count > kMost) {
-      reasons.push_back(fmt::format("nvcc: {} more {}", count - kMost,
-                                    errors ? "errors" : "warnings"));
+      reasons.push_back(
+          fmt::format("nvcc: {} more {}", count - kMost, errors ? "errors" : "warnings"));
     }
   }
   return reasons;

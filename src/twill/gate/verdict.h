@@ -13,7 +13,7 @@ std::string_view name_of(Standing standing);
 
 /// What was found out about a printed kernel.
 struct Verdict {
-  std::vector<std::string> facts;     ///< registers, spills, what the machine code does, a line each
+  std::vector<std::string> facts;  ///< registers, spills, what the machine code does, a line each
   std::vector<std::string> refusals;  ///< why it must not be used
   bool compiled = false;              ///< nvcc took it: what is refused is what ptxas made of it
   bool overlaps_lost = false;         ///< a refusal says that the code does not overlap as planned

@@ -125,8 +125,7 @@ inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** ent
   *entry = wanted == "cuTensorMapEncodeTiled" ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled)
            : wanted == "cuCtxGetCurrent"      ? reinterpret_cast<void*>(&cuCtxGetCurrent)
                                               : nullptr;
-  *found =
-      *entry == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+  *found = *entry == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
 

@@ -20,8 +20,7 @@ class Maps {
   /// The name of the map, which is an argument of the kernel from now on. `rows`: of a box.
   /// Fails if `descriptor` is neither an argument of the function nor made by it, or its blocks are
   /// not printed.
-  Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows,
-                           MapUse use);
+  Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows, MapUse use);
 
   struct Map {
     ir::ValueId descriptor;
