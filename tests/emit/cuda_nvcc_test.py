@@ -3,10 +3,11 @@
 
 Protects: what `twill emit cuda` prints compiles, and passes the gate (nothing spilled, no wgmma serialized, overlaps as planned): the
 kernels of the list by all strategies, in fp16 or in bf16; in fp16 also the other kernels, ping-pong, clusters, and kernels with one tile per CTA;
-and that the gate refuses, after all its rounds, the one that ptxas spills. Exits with 77, which ctest reports as skipped, where there is
+and that the gate refuses, after all its rounds, the one that ptxas spills, of which then nothing is left that could be used. Exits with 77, which ctest reports as skipped, where there is
 no nvcc.
 """
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -48,7 +49,15 @@ def complaint(case, bf16, scratch):
     folder = pathlib.Path(scratch) / ".".join([name, strategy, *options, *(["bf16"] if bf16 else [])])
     done = emit.emit(sys.argv[1], name, strategy, folder, bf16, ["--compile", *options])
     wanted = 6 if name in REFUSED else 0
-    return "" if done.returncode == wanted else f"{folder.name}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    if done.returncode != wanted:
+        return f"{folder.name}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    status = json.loads((folder / "status.json").read_text())
+    files = {path.name for path in folder.iterdir() if path.name.startswith("kernel.") and path.suffix != ".json"}
+    if wanted == 6:
+        good = status["status"] == "refused" and any("spills" in reason for reason in status["reasons"]) and files == {"kernel.refused.cu"}
+    else:
+        good = status["status"] == "accepted" and files == {"kernel.cu", "kernel.cubin"}
+    return "" if good else f"{folder.name}: {status} beside {sorted(files)}"
 
 
 def main():

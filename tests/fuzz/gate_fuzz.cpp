@@ -1,8 +1,9 @@
-// Any bytes read as what ptxas reports and as what nvdisasm prints: neither ends the process, and
+// Any bytes read as what nvcc reports and as what nvdisasm prints: neither ends the process, and
 // what is read of them can be judged.
 
 #include "fuzz.h"
 #include "twill/gate/code.h"
+#include "twill/gate/front_end.h"
 #include "twill/gate/ptxas.h"
 #include "twill/gate/sass.h"
 
@@ -14,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool known = function.has_sizes && (function.has_registers || !function.is_kernel);
     fuzz::expect(known || !gate::refusals(report).empty(), "figures that are missing are refused");
   }
+  gate::refusals(gate::read_complaints(text));
   const auto functions = gate::read_sass(text, "fuzz.sass");
   if (!functions) return fuzz::expect_readable(functions.error()), 0;
   for (const gate::SassFunction& function : *functions) {

@@ -30,6 +30,7 @@ T=%(folder)s
 
 def write_inputs(text, folder):
     for name, body in re.findall(r"^# INPUT (\S+)\n(.*?)^# END$", text, re.MULTILINE | re.DOTALL):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(body)
 
 
