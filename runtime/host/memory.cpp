@@ -253,6 +253,9 @@ void announce_atomic(const void* at, std::size_t bytes) {
   global_access(address, bytes, Access::atomic, pc, "changes");
 }
 
+void peek(void* to, const void* at, std::size_t bytes) { std::memcpy(to, at, bytes); }
+void poke(void* at, const void* from, std::size_t bytes) { std::memcpy(at, from, bytes); }
+
 void add_buffer(const void* pointer, std::size_t bytes, const std::string& name, bool initialised) {
   Buffer buffer;
   buffer.begin = reinterpret_cast<std::uintptr_t>(pointer);

@@ -89,15 +89,15 @@ int choose() {
 }
 
 void report_deadlock() {
-  std::vector<std::pair<std::pair<int, Pc>, const Thread*>> shown;
+  std::vector<const Thread*> shown;  // one of each warp that waits for the same
   for (const Thread& thread : m.threads) {
     if (thread.done || thread.waits_for.empty()) continue;
-    const std::pair<int, Pc> key{thread.warp, thread.waits_at};
-    const bool known = std::any_of(shown.begin(), shown.end(), [&](const auto& it) {
-      return it.first == key;
+    const bool known = std::any_of(shown.begin(), shown.end(), [&](const Thread* it) {
+      return it->warp == thread.warp && it->waits_at == thread.waits_at &&
+             it->waits_for == thread.waits_for;
     });
     if (known) continue;
-    shown.push_back({key, &thread});
+    shown.push_back(&thread);
     find("deadlock", thread.waits_at, "waits for ever: " + thread.waits_for, &thread);
   }
 }
@@ -199,7 +199,7 @@ struct Stacks {
 };
 
 /// The registers a thread has at first: all there are, in even shares.
-int registers_at_first(int threads) { return std::min(65536 / threads / 8 * 8, 248); }
+int registers_at_first(int threads) { return std::min(65536 / threads / 8 * 8, 256); }
 
 void begin_cluster(std::size_t first) {
   static Stacks stacks;
