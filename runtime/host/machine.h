@@ -178,6 +178,15 @@ struct Buffer {
   std::vector<std::uint32_t> written_by;  ///< by cell: 1 + number of the CTA; of this launch
 };
 
+/// A piece of global memory that one CTA wrote and another writes again, with what lay there.
+struct Rewritten {
+  std::uintptr_t at = 0;
+  unsigned char was[kCell] = {};
+  Pc pc = 0;
+  int thread = 0;
+  std::string what;
+};
+
 struct Found {
   std::string kind, message, thread;
   Pc at = 0;
@@ -203,6 +212,7 @@ struct Machine {
   std::vector<Cta> ctas;
   std::vector<Mbarrier> barriers;
   std::vector<Pending> pending;
+  std::vector<Rewritten> rewritten;  ///< by the cluster that runs
   std::vector<BulkGroup> groups;  ///< not done, in the order of their commits
   std::size_t agents = 0, most_agents = 0;
   int now = -1;         ///< the thread that runs
@@ -258,6 +268,8 @@ void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowled
 /// Of global memory; stops if it lies outside of all buffers. `atomic`: other CTAs may, too.
 enum class Access { read, write, atomic };
 void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, const char* what);
+/// The cluster is done: whether it left other numbers where others had written.
+void check_rewritten();
 
 // barriers.cpp
 Mbarrier& barrier_at(int cta, const void* bar, Pc pc, const char* what);

@@ -235,15 +235,29 @@ void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, cons
   }
   for (std::size_t i = offset / kCell; i < (offset + bytes + kCell - 1) / kCell; ++i) {
     std::uint32_t& by = buffer->written_by[i];
-    if (how == Access::write && by != 0 && by != cta) {
-      find("race", pc, text("%s byte %zu of %s, which another CTA writes, too", what, i * kCell,
-                            buffer->name.c_str()));
+    if (how == Access::write && by != 0 && by != cta && m.now >= 0) {
+      Rewritten it{buffer->begin + i * kCell, {}, pc, m.now, what};
+      const std::size_t rest = std::min(kCell, buffer->end - it.at);
+      std::memcpy(it.was, reinterpret_cast<const void*>(it.at), rest);
+      m.rewritten.push_back(it);
     }
     if (how == Access::write) by = cta;
   }
   if (how == Access::write) {
     for (std::size_t i = offset; i < offset + bytes; ++i) buffer->initialised[i] = true;
   }
+}
+
+void check_rewritten() {
+  for (const Rewritten& it : m.rewritten) {
+    const Buffer* buffer = buffer_of(it.at);
+    const std::size_t rest = std::min(kCell, buffer->end - it.at);
+    if (std::memcmp(it.was, reinterpret_cast<const void*>(it.at), rest) == 0) continue;
+    find("race", it.pc,
+         text("%s byte %zu of %s, where another CTA writes another number", it.what.c_str(),
+              it.at - buffer->begin, buffer->name.c_str()), &thread_of(it.thread));
+  }
+  m.rewritten.clear();
 }
 
 void announce_atomic(const void* at, std::size_t bytes) {

@@ -213,6 +213,7 @@ void begin_cluster(std::size_t first) {
   m.barriers.clear();
   m.barriers.reserve(static_cast<std::size_t>(ctas) * 256);
   m.pending.clear();
+  m.rewritten.clear();
   m.groups.clear();
   m.threads.resize(count);
   m.warps.assign((count + kWarp - 1) / kWarp, Warp());
@@ -290,7 +291,10 @@ void launch(const Grid& grid, void (*body)(void*), void* context) {
     m.now = -1;
     go_on();
     m.now = -1;
-    if (!m.stopped) finish_copies();
+    if (!m.stopped) {
+      finish_copies();
+      check_rewritten();
+    }
   }
   if (m.grid.cluster > 1) unmap_shared();
   m.ctas.clear();

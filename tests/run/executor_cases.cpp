@@ -579,8 +579,10 @@ static __global__ void unwritten_global(Arguments args) {
 }
 
 static __global__ void both_write(Arguments args) {
-  args.numbers[threadIdx.x] = 1;  // finds: race
+  args.numbers[threadIdx.x] = static_cast<float>(blockIdx.x);  // finds: race
 }
+
+static __global__ void both_write_the_same(Arguments args) { args.numbers[threadIdx.x] = 1; }
 
 static __global__ void both_add(Arguments args) { atomicAdd(args.numbers + threadIdx.x, 1.0F); }
 
@@ -707,6 +709,7 @@ static const Case kCases[] = {
     PLAIN(operand_overwritten, 128), PLAIN(no_fence, 128), PLAIN(beyond_shared, 128), PLAIN(beyond_global, 128),
     PLAIN(unwritten_global, 128), PLAIN(too_many_registers, 384), PLAIN(traded_registers, 384), PLAIN(raised_to_less, 384), PLAIN(diverged, 128),
     {"both_write", [] { launch(both_write, a_tile(), 128, 2); }},
+    {"both_write_the_same", [] { launch(both_write_the_same, a_tile(), 128, 2); }},
     {"both_add",
      [] {
        Arguments args = a_tile();
