@@ -255,7 +255,7 @@ void bulk_wait(int pending, bool reads_only) {
   while ((reads_only ? now().groups_read : now().groups_done) < wanted) {
     now().wants_read = wanted;
     now().wants_done = reads_only ? 0 : wanted;
-    block("its bulk stores", pc);
+    block({"its bulk stores"}, pc);
   }
   Thread& thread = now();
   thread.wants_read = thread.wants_done = 0;

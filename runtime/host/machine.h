@@ -117,6 +117,14 @@ struct ThreadCopy {
   Pc pc;
 };
 
+/// What a thread waits for; null: nothing.
+struct Wait {
+  const char* what = nullptr;
+  int barrier = -1;          ///< index into Machine::barriers
+  std::uint32_t parity = 0;  ///< asked of it
+  int named = -1;            ///< the named barrier
+};
+
 struct Thread {
   int index = 0;  ///< in the cluster
   int cta = 0, lane = 0, warp = 0;  ///< warp: in the cluster
@@ -125,8 +133,7 @@ struct Thread {
   char* stack = nullptr;
   bool done = false, runnable = false;
   Knowledge knows;
-  // Where it waits, for the report of a deadlock.
-  std::string waits_for;
+  Wait waits_for;
   Pc waits_at = 0;
   // Products.
   int products = 0, batches = 0;  ///< issued; closed
@@ -244,7 +251,7 @@ std::uint64_t random_below(std::uint64_t bound);
 /// Lets others run; the caller stays runnable.
 void take_turns();
 /// Until somebody wakes the caller.
-void block(std::string what, Pc at);
+void block(Wait wait, Pc at);
 void wake(int thread);
 void wake_all(std::vector<int>& threads);
 [[noreturn]] void leave_launch();
@@ -277,6 +284,8 @@ Mbarrier& barrier_at_offset(int cta, std::size_t offset, Pc pc, const char* what
 void complete_bytes(Mbarrier& barrier, std::int64_t bytes, Pc pc);
 void arrive(Mbarrier& barrier, const Knowledge* brings, Pc pc);
 void thread_ends(Thread& thread);
+/// What is missing, in words.
+std::string words_of(const Thread& thread);
 
 // copies.cpp
 /// Does some of what is under way: what somebody waits for, or anything. False if there is none.

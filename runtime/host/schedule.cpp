@@ -89,16 +89,13 @@ int choose() {
 }
 
 void report_deadlock() {
-  std::vector<const Thread*> shown;  // one of each warp that waits for the same
+  std::vector<std::pair<int, std::string>> shown;  // one of each warp that waits for the same
   for (const Thread& thread : m.threads) {
-    if (thread.done || thread.waits_for.empty()) continue;
-    const bool known = std::any_of(shown.begin(), shown.end(), [&](const Thread* it) {
-      return it->warp == thread.warp && it->waits_at == thread.waits_at &&
-             it->waits_for == thread.waits_for;
-    });
-    if (known) continue;
-    shown.push_back(&thread);
-    find("deadlock", thread.waits_at, "waits for ever: " + thread.waits_for, &thread);
+    if (thread.done || thread.waits_for.what == nullptr) continue;
+    const std::pair<int, std::string> what(thread.warp, words_of(thread));
+    if (std::find(shown.begin(), shown.end(), what) != shown.end()) continue;
+    shown.push_back(what);
+    find("deadlock", thread.waits_at, "waits for ever for " + what.second, &thread);
   }
 }
 
@@ -153,13 +150,13 @@ void begin_thread() {
 
 void take_turns() { go_on(); }
 
-void block(std::string what, Pc at) {
+void block(Wait wait, Pc at) {
   Thread& thread = now();
-  thread.waits_for = std::move(what);
+  thread.waits_for = wait;
   thread.waits_at = at;
   m.warps[static_cast<std::size_t>(thread.warp)].runnable &= ~(1U << thread.lane);
   go_on();
-  now().waits_for.clear();
+  now().waits_for = Wait();
 }
 
 void wake(int index) {
