@@ -33,6 +33,13 @@ enum CUtensorMapFloatOOBfill {
   CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA = 1
 };
 
+using CUcontext = struct CUctx_st*;
+inline CUresult cuCtxGetCurrent(CUcontext* context) {
+  static int primary = 0;
+  *context = reinterpret_cast<CUcontext>(&primary);
+  return CUDA_SUCCESS;
+}
+
 inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
                                        void* base, const cuuint64_t* sizes,
                                        const cuuint64_t* strides, const cuuint32_t* box,

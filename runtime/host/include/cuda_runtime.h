@@ -58,6 +58,12 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+/// Memory of the device is memory of the host here.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
+  *address = &symbol;
+  return cudaSuccess;
+}
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   *value = what == cudaDevAttrComputeCapabilityMajor   ? 9
            : what == cudaDevAttrComputeCapabilityMinor ? 0
@@ -112,11 +118,16 @@ enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSymbolNotFound = 1
 };
 inline constexpr unsigned long long cudaEnableDefault = 0;
-inline cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** entry, unsigned,
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** entry, unsigned,
                                                     unsigned long long,
                                                     cudaDriverEntryPointQueryResult* found) {
-  *entry = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
-  *found = cudaDriverEntryPointSuccess;
+  *entry = nullptr;
+  if (std::strcmp(name, "cuTensorMapEncodeTiled") == 0) {
+    *entry = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
+  } else if (std::strcmp(name, "cuCtxGetCurrent") == 0) {
+    *entry = reinterpret_cast<void*>(&cuCtxGetCurrent);
+  }
+  *found = *entry == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
 
