@@ -17,8 +17,9 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host", "instructions", "ring", "role",
-                                    "stamps",  "tile", "tma",      "types", "wgmma"};
+constexpr const char* kHeaders[] = {"barrier",      "copy", "fragment", "host",
+                                    "instructions", "ring", "role",     "stamps",
+                                    "tile",         "tma",  "types",    "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
 Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
