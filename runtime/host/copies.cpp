@@ -356,7 +356,7 @@ bool complete_bulk(bool anything) {
   return true;
 }
 
-void copies_end(Thread& thread, Pc) {
+void copies_end(Thread& thread) {
   if (!thread.copies.empty()) {
     find("copy", thread.copies.front().pc, "copies (cp.async) of which no barrier is told");
   }

@@ -138,6 +138,7 @@ struct Thread {
   // Products.
   int products = 0, batches = 0;  ///< issued; closed
   bool fenced_products = false;
+  Pc product_at = 0;  ///< the last one
   std::vector<Flying> flying;
   std::array<std::uint64_t, kStack / 16 / 64> touched{};  ///< pieces of 16 bytes, since wgmma_fence
   int touched_from = kStack / 16 / 64, touched_to = 0;    ///< words of it that are not 0
@@ -292,12 +293,12 @@ std::string words_of(const Thread& thread);
 bool complete_pending(bool anything);
 bool complete_bulk(bool anything);
 void finish_copies();
-void copies_end(Thread& thread, Pc pc);
+void copies_end(Thread& thread);
 
 // products.cpp
 bool complete_products(bool anything);
 /// A thread touches its own stack.
 void touch_registers(Thread& thread, const void* at, std::size_t bytes, bool writes, Pc pc);
-void products_end(Thread& thread, Pc pc);
+void products_end(Thread& thread);
 
 }  // namespace twill::run

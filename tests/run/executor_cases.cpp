@@ -519,9 +519,18 @@ static __global__ void result_without_commit(Arguments args) {
   float d[32];
   twill::barrier_wait(bars, 0);
   twill::wgmma_fence();
-  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);
+  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);  // finds: registers
   twill::wgmma_wait<0>();
   args.numbers[threadIdx.x] = d[3];  // finds: registers
+}
+
+static __global__ void result_never_waited_for(Arguments args) {
+  TILES(8192);
+  float d[32];
+  twill::barrier_wait(bars, 0);
+  twill::wgmma_fence();
+  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);  // finds: registers
+  twill::wgmma_commit();
 }
 
 static __global__ void operand_overwritten(Arguments args) {
@@ -717,7 +726,7 @@ static const Case kCases[] = {
     PLAIN(too_many_bytes, 128), PLAIN(load_over_readers, 128), PLAIN(store_without_fence, 128),
     PLAIN(store_without_barrier, 128), PLAIN(staging_again, 128), PLAIN(staging_after_reading, 128),
     PLAIN(no_commit, 128), PLAIN(exit_early, 128), PLAIN(unencoded, 128), PLAIN(unaligned_box, 128),
-    PLAIN(product_before_load, 128), PLAIN(result_too_early, 128), PLAIN(result_without_commit, 128),
+    PLAIN(product_before_load, 128), PLAIN(result_too_early, 128), PLAIN(result_never_waited_for, 128), PLAIN(result_without_commit, 128),
     PLAIN(operand_overwritten, 128), PLAIN(no_fence, 128), PLAIN(beyond_shared, 128), PLAIN(beyond_global, 128),
     PLAIN(unwritten_global, 128), PLAIN(too_many_registers, 384), PLAIN(traded_registers, 384), PLAIN(raised_to_less, 384), PLAIN(diverged, 128),
     {"both_write", [] { launch(both_write, a_tile(), 128, 2); }},
