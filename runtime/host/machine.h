@@ -144,6 +144,8 @@ struct Thread {
   int touched_from = kStack / 16 / 64, touched_to = 0;    ///< words of it that are not 0
   // Copies.
   std::vector<ThreadCopy> copies;  ///< not told to a barrier yet
+  Agent copy_agent = kNobody;      ///< of cp.async
+  int told = 0;                    ///< how often it told a barrier of its copies
   std::vector<BulkCopy> bulk;      ///< not in a group yet
   int groups = 0, groups_read = 0, groups_done = 0;
   int wants_read = 0, wants_done = 0;  ///< number of the group it waits for
@@ -175,6 +177,7 @@ struct Pending {
   unsigned ctas = 0;
   std::vector<ThreadCopy> copies;
   int thread = 0;
+  int told = 0;       ///< of a thread's copies: number of the telling
   int phase[2] = {};  ///< by CTA: of its mbarrier, at the issue
   Pc pc = 0;
 };

@@ -216,7 +216,7 @@ void begin_cluster(std::size_t first) {
   m.mapped = -1;
   m.favourite = 0;
   m.agents = count;
-  m.most_agents = count + static_cast<std::size_t>(ctas) * 320;
+  m.most_agents = 2 * count + static_cast<std::size_t>(ctas) * 320;
   m.barriers.clear();
   m.barriers.reserve(static_cast<std::size_t>(ctas) * 256);
   m.pending.clear();

@@ -414,6 +414,22 @@ static __global__ void copies(Arguments args) {
   args.numbers[1024 + threadIdx.x] = *reinterpret_cast<float*>(smem + 16 * (threadIdx.x ^ 64));
 }
 
+static __global__ void copies_told_later(Arguments args) {  // the second barrier tells of the first copies, too
+  SHARED;
+  uint64_t* bars = reinterpret_cast<uint64_t*>(smem + 60000);
+  if (threadIdx.x < 2) twill::barrier_init(bars + threadIdx.x, 64);
+  __syncthreads();
+  if (threadIdx.x < 64) {
+    for (int i = 0; i < 2; ++i) {
+      twill::copy_async<16>(smem + 1024 * i + 16 * threadIdx.x, args.numbers + 256 * i + 4 * threadIdx.x);
+      twill::copies_arrive(bars + i);
+    }
+  } else {
+    twill::barrier_wait(bars + 1, 0);
+    args.numbers[1024 + threadIdx.x] = *reinterpret_cast<float*>(smem + 16 * (threadIdx.x - 64));
+  }
+}
+
 static __global__ void copies_too_early(Arguments args) {
   SHARED;
   uint64_t* bar = reinterpret_cast<uint64_t*>(smem + 60000);
@@ -773,6 +789,14 @@ static const Case kCases[] = {
        for (int i = 0; i < 512; ++i) args.numbers[i] = static_cast<float>(i);
        launch(copies, args, 128);
        for (int i = 0; i < 128; ++i) EXPECT(args.numbers[1024 + i] == ((i ^ 64) < 100 ? 4.0F * static_cast<float>(i ^ 64) : 0));
+     }},
+    {"copies_told_later",
+     [] {
+       Arguments args = a_tile();
+       twill::run::set_initialised(args.numbers, 2048, true);
+       for (int i = 0; i < 512; ++i) args.numbers[i] = static_cast<float>(i);
+       launch(copies_told_later, args, 128);
+       for (int i = 64; i < 128; ++i) EXPECT(args.numbers[1024 + i] == static_cast<float>(4 * (i - 64)));
      }},
     {"copies_too_early",
      [] {
