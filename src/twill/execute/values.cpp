@@ -161,7 +161,8 @@ std::uint64_t bits_of(ir::Type element, double value) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
   }
   const Format format = *format_of(element);
-  return small_bits(format, exponent_bits_of(element, format), value);
+  return small_bits(format, exponent_bits_of(element, format),
+                    static_cast<double>(round_to(format, value)));
 }
 
 double value_of(ir::Type element, std::uint64_t bits) {

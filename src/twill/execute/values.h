@@ -18,7 +18,7 @@ namespace twill::execute {
 /// The bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 has a byte.
 std::size_t bytes_of(ir::Type element);
 
-/// `value`, which the type can hold, as the low bytes of a number, and the other way round.
+/// `value`, rounded to the type, as the low bytes of a number; and the other way round.
 std::uint64_t bits_of(ir::Type element, double value);
 double value_of(ir::Type element, std::uint64_t bits);
 

@@ -11,14 +11,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> folders_of(const Places& places) {
+std::vector<fs::path> folders_on(std::string_view path) {
   std::vector<fs::path> folders;
-  std::string_view rest = places.path;
-  while (!rest.empty()) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    if (colon > 0) folders.emplace_back(rest.substr(0, colon));
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    if (colon > 0) folders.emplace_back(path.substr(0, colon));
+    path.remove_prefix(std::min(colon + 1, path.size()));
   }
+  return folders;
+}
+
+std::vector<fs::path> folders_of(const Places& places) {
+  std::vector<fs::path> folders = folders_on(places.path);
   if (!places.cuda_home.empty()) folders.push_back(fs::path(places.cuda_home) / "bin");
   folders.emplace_back("/usr/local/cuda/bin");
   return folders;
@@ -43,6 +47,11 @@ std::string variable(const char* name) {
 }  // namespace
 
 Places places_of_environment() { return {variable("PATH"), variable("CUDA_HOME")}; }
+
+std::optional<fs::path> find_program(const Places& places, const std::string& name) {
+  return name.find('/') != std::string::npos ? find({fs::path()}, name.c_str())
+                                             : find(folders_on(places.path), name.c_str());
+}
 
 Toolchain find_toolchain(const Places& places) {
   const std::vector<fs::path> folders = folders_of(places);
