@@ -33,7 +33,6 @@ VARIANTS += [("--strategy", "triton", "--ping-pong"), ("--strategy", "modulo", "
 VARIANTS += [("--alternative", str(n)) for n in range(1, 5)]
 VARIANTS += [("--spare-registers", str(n), *more) for n in range(0, 49, 8) for more in ((), ("--hand-offs",)) if n or more]
 PLAIN = ("--strategy", "twill")
-PRINTED_BY_NONE = 3  # exit code of `twill emit cuda` for what cannot be printed
 
 
 def kernels():
@@ -58,9 +57,11 @@ class Sweep:
                 verdict = json.loads(line)
                 if verdict["program"] == self.made_by:
                     self.known[verdict["label"]] = verdict
+                    self.texts.setdefault(verdict["text"], verdict["label"])
 
     def record(self, label, verdict, detail="", seconds=0.0):
-        entry = dict(label=label, verdict=verdict, detail=detail, seconds=round(seconds, 1), program=self.made_by)
+        text = next((text for text, first in self.texts.items() if first == label), "")
+        entry = dict(label=label, verdict=verdict, detail=detail, seconds=round(seconds, 1), program=self.made_by, text=text)
         with self.lock:
             self.known[label] = entry
             with self.verdicts.open("a") as file:
