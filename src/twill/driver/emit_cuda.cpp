@@ -19,7 +19,7 @@
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host",  "ring", "role",
+constexpr const char* kHeaders[] = {"barrier", "copy", "fragment", "host", "instructions", "ring", "role",
                                     "stamps",  "tile", "tma",      "types", "wgmma"};
 
 /// What a kernel includes, so that the folder compiles by itself.
