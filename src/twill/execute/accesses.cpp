@@ -13,6 +13,7 @@ std::int64_t page_of(std::int64_t index, std::int64_t size) {
 }  // namespace
 
 Accesses::Marks& Accesses::marks(Pointer at) {
+  ++count_;
   Array& array = arrays_[at.array];
   const std::int64_t number = page_of(at.index, kPage);
   if (array.last == nullptr || array.last_number != number) {
@@ -43,8 +44,8 @@ void Accesses::write(Pointer at, double value) {
   Marks& it = marks(at);
   const auto others = [&](std::int64_t who) { return who != kNobody && who != program_; };
   const bool same = std::bit_cast<std::uint64_t>(it.value) == std::bit_cast<std::uint64_t>(value);
-  const bool again = others(it.writer) || (it.writer == program_ && it.op == op_);
-  if (others(it.reader) || others(it.combiner) || (again && !same)) disagree(at);
+  const bool clashes = it.writer == program_ && it.op == op_ && !same;
+  if (others(it.writer) || others(it.reader) || others(it.combiner) || clashes) disagree(at);
   it.writer = program_;
   it.op = op_;
   it.value = value;
@@ -56,11 +57,13 @@ void Accesses::combine(Pointer at) {
   if (others(it.writer) || others(it.reader)) disagree(at);
   if (it.writer == kNobody) it.initial = true;
   it.combiner = others(it.combiner) ? kSeveral : program_;
-  combines_ = true;
 }
 
 void Accesses::reach(std::int64_t array, std::span<const std::int64_t> coordinates,
-                     std::span<const std::int64_t> shape) {
+                     std::span<const std::int64_t> shape,
+                     std::span<const std::int64_t> tensor) {
+  uses_empty_ = uses_empty_ ||
+                std::any_of(tensor.begin(), tensor.end(), [](std::int64_t size) { return size <= 0; });
   Reach& reach = arrays_[array].reach;
   reach.resize(std::max(reach.size(), coordinates.size()), 0);
   for (std::size_t d = 0; d < coordinates.size(); ++d) {

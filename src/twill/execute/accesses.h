@@ -33,17 +33,22 @@ class Accesses {
   void write(Pointer at, double value);
   /// Adds to what is there, or takes the smaller or larger: in any order the same but for rounding.
   void combine(Pointer at);
-  /// A block of `shape` at `coordinates` is read or written by descriptor.
+  /// A block of `shape` at `coordinates` is read or written by descriptor of a tensor of the sizes
+  /// `tensor`; empty: it is without end.
   void reach(std::int64_t array, std::span<const std::int64_t> coordinates,
-             std::span<const std::int64_t> shape);
+             std::span<const std::int64_t> shape, std::span<const std::int64_t> tensor);
 
   Extent extent(std::int64_t array) const;
   /// Empty: no descriptor of it was used.
   Reach reach(std::int64_t array) const;
   /// Whether a CTA reads, or combines with, what lay there at the beginning.
   bool needs_initial(Pointer at) const;
-  bool combines() const { return combines_; }
-  /// The first element that depends on the order of the CTAs, or of what one op writes.
+  /// Elements read and written, counted each time.
+  std::int64_t count() const { return count_; }
+  /// Whether a descriptor of a tensor without elements was used.
+  bool uses_empty() const { return uses_empty_; }
+  /// The first element that two CTAs write, or that otherwise depends on their order, or on the
+  /// order in which one op writes.
   std::optional<Pointer> conflict() const { return conflict_; }
 
  private:
@@ -75,7 +80,8 @@ class Accesses {
   std::map<std::int64_t, Array> arrays_;
   std::int64_t program_ = 0;
   std::int64_t op_ = 0;
-  bool combines_ = false;
+  std::int64_t count_ = 0;
+  bool uses_empty_ = false;
   std::optional<Pointer> conflict_;
 };
 

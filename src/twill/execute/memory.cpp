@@ -358,7 +358,7 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
     std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
   }
   Accesses* accesses = memory.accesses();
-  if (accesses != nullptr) accesses->reach(descriptor->base.array, coordinates, block);
+  if (accesses != nullptr) accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
   for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
     if (accesses != nullptr) accesses->read(at);
     set_element(tile, i, memory.read(at));
@@ -389,7 +389,7 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   }
   begin_op(memory);
   if (Accesses* accesses = memory.accesses()) {
-    accesses->reach(descriptor->base.array, coordinates, block);
+    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
   }
   for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
     put(memory, at, combine, element_of(source, i));

@@ -39,6 +39,7 @@ Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::La
             execute::arguments_of(kernel.text, kernel.function, launch, reference->memory));
   std::int64_t number = 0;
   TWILL_TRY_VOID(for_each_program(launch.programs, [&](const Ids& id) -> Result<void> {
+    if (reference->accesses.conflict()) return {};
     reference->accesses.begin_program(number++);
     return execute::Interpreter(kernel.text, reference->memory, launch, id)
         .run(kernel.function, arguments);

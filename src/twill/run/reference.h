@@ -21,6 +21,7 @@ struct Reference {
   execute::Accesses accesses;
 };
 
+/// It ends early, with the conflict, if the order of the CTAs matters.
 /// Fails, at the op's line, for what cannot be executed, and if the arguments do not fit.
 /// Cost: the kernel's arithmetic on one core, and some 50 ns for each element that is moved.
 Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::Launch& launch,

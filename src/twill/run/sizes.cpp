@@ -1,8 +1,9 @@
 #include "twill/run/sizes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,10 @@ namespace {
 using Grid = std::array<std::int64_t, 3>;
 using Kind = emit::Parameter::Kind;
 
-constexpr int kMostTries = 16;  ///< runs of the text in search of arguments
+constexpr int kMostTries = 150;  ///< runs of the text in search of arguments
+constexpr std::uint64_t kPatterns = 12;
+constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run than
+                                             ///< they can show
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -55,38 +59,70 @@ class Search {
   Result<std::optional<Chosen>> run() {
     const std::vector<Grid> grids =
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
-    for (const std::int64_t size : sizes()) {
-      for (const Grid& grid : grids) {
-        TWILL_TRY(const auto values, values_for(grid, size));
-        for (const std::int64_t value : values) {
-          if (++tries_ > kMostTries) return std::nullopt;
-          TWILL_TRY(auto chosen, attempt(launch_with(grid, size, value)));
-          if (chosen) return chosen;
-        }
+    for (const Sizes& sizes : all_sizes()) {
+      TWILL_TRY(auto chosen, with_sizes(sizes, grids));
+      if (!chosen) continue;
+      const execute::Accesses& accesses = chosen->reference->accesses;
+      if (!accesses.uses_empty() && accesses.count() <= kPlenty) return chosen;
+      if (!last_resort_) last_resort_ = std::move(chosen);
+    }
+    return std::move(last_resort_);
+  }
+
+ private:
+  struct Sizes;
+
+  /// The first call with these sizes in which the order of the CTAs does not matter.
+  Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
+    for (const Grid& grid : grids) {
+      TWILL_TRY(const auto values, values_for(grid, sizes));
+      for (const std::int64_t value : values) {
+        if (++tries_ > kMostTries) return std::nullopt;
+        TWILL_TRY(auto chosen, attempt(launch_with(grid, sizes, value)));
+        if (chosen) return chosen;
       }
     }
     return std::nullopt;
   }
 
- private:
-  /// Of the integers that drive nothing: where tiles of 64 to 256 rows end in between, and where
-  /// they do not.
-  std::vector<std::int64_t> sizes() const {
-    if (given_.size) return {*given_.size};
-    std::vector<std::int64_t> sizes = {208, 528, 144, 400, 256};
-    std::rotate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(varied_ % 4), sizes.end());
+  /// Of the integers that drive nothing: the number of `pattern` 0 for all of them; else each has
+  /// that, a tile's worth less, or next to nothing, as the pattern has it.
+  struct Sizes {
+    std::int64_t number = 0;
+    std::uint64_t pattern = 0;
+  };
+
+  /// Where tiles of 64 to 256 rows end in between, and where they do not.
+  std::vector<Sizes> all_sizes() const {
+    if (given_.size) return {{*given_.size, 0}};
+    std::vector<std::int64_t> numbers = {208, 528, 144, 400, 256};
+    std::rotate(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(varied_ % 4),
+                numbers.end());
+    std::vector<Sizes> sizes;
+    for (const std::int64_t number : numbers) sizes.push_back({number, 0});
+    for (std::uint64_t pattern = 1; pattern <= kPatterns; ++pattern) {
+      sizes.push_back({numbers[pattern % numbers.size()], varied_ * kPatterns + pattern});
+    }
     return sizes;
   }
 
-  execute::Launch launch_with(const Grid& grid, std::int64_t size, std::int64_t driver) const {
+  /// What `sizes` has for parameter number `number`.
+  static std::int64_t number_for(const Sizes& sizes, std::size_t number) {
+    if (sizes.pattern == 0) return sizes.number;
+    std::mt19937_64 draw(sizes.pattern * 1000 + number);
+    const std::int64_t choices[] = {sizes.number, sizes.number, sizes.number - 64, 16};
+    return choices[draw() % std::size(choices)];
+  }
+
+  execute::Launch launch_with(const Grid& grid, const Sizes& sizes, std::int64_t driver) const {
     execute::Launch launch = given_.launch;
     launch.programs = grid;
-    launch.size = size;
+    launch.size = sizes.number;
     const auto& parameters = kernel_.description.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const emit::Parameter& it = parameters[i];
       if (it.kind != Kind::scalar || !it.type.starts_with('i') || describes(i)) continue;
-      launch.arguments.try_emplace(it.name, static_cast<double>(rounded_up(size, it.multiple_of)));
+      launch.arguments.try_emplace(it.name, static_cast<double>(rounded_up(number_for(sizes, i), it.multiple_of)));
     }
     for (const std::string& name : drivers_) {
       if (given_.launch.arguments.contains(name)) continue;
@@ -109,10 +145,10 @@ class Search {
 
   /// Those with the iterations wanted, the best first: by seed what fills the last iteration
   /// least, or most. Without drivers, one value: it does not matter.
-  Result<std::vector<std::int64_t>> values_for(const Grid& grid, std::int64_t size) {
+  Result<std::vector<std::int64_t>> values_for(const Grid& grid, const Sizes& sizes) {
     std::map<std::int64_t, std::vector<std::int64_t>> by_trips;
     for (const std::int64_t value : values_of_drivers()) {
-      TWILL_TRY(const auto trips, most_trips(kernel_, launch_with(grid, size, value), seed_));
+      TWILL_TRY(const auto trips, most_trips(kernel_, launch_with(grid, sizes, value), seed_));
       const std::int64_t made = trips.value_or(0);
       by_trips[made].push_back(value);
       if (drivers_.empty() || made > wanted_) break;
@@ -122,7 +158,7 @@ class Search {
       return drivers_.empty() ? by_trips.begin()->second : std::vector<std::int64_t>();
     }
     const std::vector<std::int64_t>& all = found->second;
-    std::vector<std::int64_t> best = {all.front(), all.back(), all[all.size() / 2]};
+    std::vector<std::int64_t> best = {all.front(), all.back()};
     if (varied_ % 2 == 0) std::swap(best[0], best[1]);
     std::vector<std::int64_t> once;
     for (const std::int64_t value : best) {
@@ -192,6 +228,7 @@ class Search {
   std::uint64_t varied_;
   std::vector<std::string> drivers_;
   int tries_ = 0;
+  std::optional<Chosen> last_resort_;
 };
 
 }  // namespace
