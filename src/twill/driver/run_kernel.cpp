@@ -8,8 +8,8 @@
 #include "twill/driver/kernel.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/run/build.h"
-#include "twill/support/data_path.h"
 #include "twill/support/sha256.h"
+#include "twill/support/shipped.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
@@ -48,6 +48,9 @@ Result<Emitted> read_emitted(const std::string& path) {
   if (sha256(emitted.input.text) != emitted.description.sha256) {
     return fail({emitted.input.name}, "is not the text that kernel.json speaks of",
                 "emit the kernel again");
+  }
+  if (fs::exists(folder / "kernel.refused.cu", ignored)) {
+    return fail({path}, "has no kernel that may be used: it was refused, and status.json says why");
   }
   TWILL_TRY(Input source, read_part(folder, "kernel.cu"));
   emitted.source = std::move(source.text);
@@ -137,9 +140,17 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
 }  // namespace
 
 Result<RunSession> RunSession::start() {
-  TWILL_TRY(fs::path runtime, support::data_path("runtime"));
   TWILL_TRY(std::vector<std::string> compiler, run::host_compiler());
   TWILL_TRY(run::Scratch scratch, run::Scratch::make());
+  TWILL_TRY(const std::vector<std::string> names, support::shipped_names("runtime"));
+  for (const std::string& name : names) {
+    TWILL_TRY(const std::string text, support::shipped_text(name));
+    const fs::path file = scratch.path() / name;
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    TWILL_TRY_VOID(run::write_bytes(file, text));
+  }
+  fs::path runtime = scratch.path() / "runtime";
   return RunSession(std::move(scratch), std::move(runtime), std::move(compiler));
 }
 
@@ -159,7 +170,7 @@ Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& sess
   run::Report report;
   report.description = emitted.description;
   report.tolerance = run::tolerance_of(kernel);
-  fs::path folder = request.keep.empty() ? session.scratch() : fs::path(request.keep);
+  fs::path folder = request.keep.empty() ? session.scratch() / "program" : fs::path(request.keep);
   std::error_code error;
   if (!fs::create_directories(folder, error) && error) {
     return fail({request.keep}, "cannot be made: " + error.message());
