@@ -180,10 +180,8 @@ void barrier_wait(std::uint64_t* bar, std::uint32_t parity) {
   while (!passes(barrier_at(cta, bar, pc, "a wait"), parity, pc)) {
     Mbarrier& barrier = barrier_at(cta, bar, pc, "a wait");
     barrier.waiting.push_back(m.now);
-    block(text("phase %d (parity %u) of %s; %u of %u arrivals and %lld bytes are missing",
-               barrier.phase, parity, name_of(barrier).c_str(), barrier.pending, barrier.arrivals,
-               static_cast<long long>(barrier.bytes)),
-          pc);
+    const int index = static_cast<int>(&barrier - m.barriers.data());
+    block({"an mbarrier", index, parity, -1}, pc);
   }
 }
 
@@ -207,7 +205,7 @@ void come(int id, int threads, bool waits, Pc pc) {
   if (++barrier.came < barrier.expected) {
     if (!waits) return take_turns();
     barrier.waiting.push_back(m.now);
-    return block(text("named barrier %d, where %d of %d threads are", id, barrier.came, threads), pc);
+    return block({"a named barrier", -1, 0, id}, pc);
   }
   const Knowledge brought = barrier.coming;
   if (waits) thread.knows.join(brought);
@@ -251,9 +249,24 @@ void cluster_wait() {
   const int wanted = m.cluster_waits[static_cast<std::size_t>(now().index)];
   while (m.cluster_phase < wanted) {
     m.cluster_waiting.push_back(m.now);
-    block(text("the cluster's barrier, where %d of %d threads are", m.cluster_came, m.alive), pc);
+    block({"the cluster's barrier, to which not all its threads come"}, pc);
   }
   now().knows.join(m.cluster_done);
+}
+
+std::string words_of(const Thread& thread) {
+  const Wait& wait = thread.waits_for;
+  if (wait.barrier >= 0) {
+    const Mbarrier& it = m.barriers[static_cast<std::size_t>(wait.barrier)];
+    return text("parity %u of %s: its phase %d lacks %u of %u arrivals and %lld bytes", wait.parity,
+                name_of(it).c_str(), it.phase, it.pending, it.arrivals,
+                static_cast<long long>(it.bytes));
+  }
+  if (wait.named >= 0) {
+    const NamedBarrier& it = cta_of(thread).named[static_cast<std::size_t>(wait.named)];
+    return text("named barrier %d, where %d of %d threads are", wait.named, it.came, it.expected);
+  }
+  return wait.what;
 }
 
 std::uint32_t cluster_rank() { return static_cast<std::uint32_t>(now().cta); }

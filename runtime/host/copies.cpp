@@ -115,7 +115,8 @@ void land(const Pending& it) {
 
 }  // namespace
 
-void prefetch_map(const void* map) { map_at(map, TWILL_HERE, static_cast<const TensorMap*>(map)->rank); }
+/// A hint, also for a tensor without elements, which has no map.
+void prefetch_map(const void*) {}
 
 void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
               const std::int32_t* coordinates, int rank) {
@@ -254,7 +255,7 @@ void bulk_wait(int pending, bool reads_only) {
   while ((reads_only ? now().groups_read : now().groups_done) < wanted) {
     now().wants_read = wanted;
     now().wants_done = reads_only ? 0 : wanted;
-    block("its bulk stores", pc);
+    block({"its bulk stores"}, pc);
   }
   Thread& thread = now();
   thread.wants_read = thread.wants_done = 0;

@@ -52,11 +52,16 @@ void load_matrices(std::uint32_t (&values)[4], const void* row);
 // Memory. An atomic operation is announced before it is done.
 void fence_proxy_async();
 void announce_atomic(const void* at, std::size_t bytes);
+/// Accesses that are announced, and not to be taken for others.
+void peek(void* to, const void* at, std::size_t bytes);
+void poke(void* at, const void* from, std::size_t bytes);
 /// Replaces what lies there, after it was announced; returns what lay there.
 template <class T, class Change>
-__attribute__((no_sanitize("thread"), always_inline)) inline T exchange(T* at, const Change& change) {
-  const T old = *at;
-  *at = change(old);
+T exchange(T* at, const Change& change) {
+  T old;
+  peek(&old, at, sizeof(T));
+  const T changed = change(old);
+  poke(at, &changed, sizeof(T));
   return old;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -105,7 +106,8 @@ std::string line_of(Pc at) {
 
 void find(const char* kind, Pc at, const std::string& message, const Thread* thread) {
   for (Found& it : m.found) {
-    if (it.kind != kind || it.at != at) continue;
+    // Of a deadlock, everybody who waits for something else is of interest.
+    if (it.kind != kind || it.at != at || (it.kind == "deadlock" && it.message != message)) continue;
     ++it.times;
     return;
   }
@@ -130,7 +132,16 @@ std::vector<Finding> findings() {
       finding.file = frame->file;
       finding.line = frame->line;
     }
-    all.push_back(finding);
+    // A line may have several places in the machine code.
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Finding& other) {
+      return other.line > 0 && other.line == finding.line && other.file == finding.file &&
+             other.kind == finding.kind && it.kind != "deadlock";
+    });
+    if (same != all.end()) {
+      same->times += finding.times;
+    } else {
+      all.push_back(finding);
+    }
   }
   return all;
 }

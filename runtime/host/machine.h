@@ -117,6 +117,14 @@ struct ThreadCopy {
   Pc pc;
 };
 
+/// What a thread waits for; null: nothing.
+struct Wait {
+  const char* what = nullptr;
+  int barrier = -1;          ///< index into Machine::barriers
+  std::uint32_t parity = 0;  ///< asked of it
+  int named = -1;            ///< the named barrier
+};
+
 struct Thread {
   int index = 0;  ///< in the cluster
   int cta = 0, lane = 0, warp = 0;  ///< warp: in the cluster
@@ -125,8 +133,7 @@ struct Thread {
   char* stack = nullptr;
   bool done = false, runnable = false;
   Knowledge knows;
-  // Where it waits, for the report of a deadlock.
-  std::string waits_for;
+  Wait waits_for;
   Pc waits_at = 0;
   // Products.
   int products = 0, batches = 0;  ///< issued; closed
@@ -178,6 +185,15 @@ struct Buffer {
   std::vector<std::uint32_t> written_by;  ///< by cell: 1 + number of the CTA; of this launch
 };
 
+/// A piece of global memory that one CTA wrote and another writes again, with what lay there.
+struct Rewritten {
+  std::uintptr_t at = 0;
+  unsigned char was[kCell] = {};
+  Pc pc = 0;
+  int thread = 0;
+  std::string what;
+};
+
 struct Found {
   std::string kind, message, thread;
   Pc at = 0;
@@ -203,6 +219,7 @@ struct Machine {
   std::vector<Cta> ctas;
   std::vector<Mbarrier> barriers;
   std::vector<Pending> pending;
+  std::vector<Rewritten> rewritten;  ///< by the cluster that runs
   std::vector<BulkGroup> groups;  ///< not done, in the order of their commits
   std::size_t agents = 0, most_agents = 0;
   int now = -1;         ///< the thread that runs
@@ -234,7 +251,7 @@ std::uint64_t random_below(std::uint64_t bound);
 /// Lets others run; the caller stays runnable.
 void take_turns();
 /// Until somebody wakes the caller.
-void block(std::string what, Pc at);
+void block(Wait wait, Pc at);
 void wake(int thread);
 void wake_all(std::vector<int>& threads);
 [[noreturn]] void leave_launch();
@@ -258,6 +275,8 @@ void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowled
 /// Of global memory; stops if it lies outside of all buffers. `atomic`: other CTAs may, too.
 enum class Access { read, write, atomic };
 void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, const char* what);
+/// The cluster is done: whether it left other numbers where others had written.
+void check_rewritten();
 
 // barriers.cpp
 Mbarrier& barrier_at(int cta, const void* bar, Pc pc, const char* what);
@@ -265,6 +284,8 @@ Mbarrier& barrier_at_offset(int cta, std::size_t offset, Pc pc, const char* what
 void complete_bytes(Mbarrier& barrier, std::int64_t bytes, Pc pc);
 void arrive(Mbarrier& barrier, const Knowledge* brings, Pc pc);
 void thread_ends(Thread& thread);
+/// What is missing, in words.
+std::string words_of(const Thread& thread);
 
 // copies.cpp
 /// Does some of what is under way: what somebody waits for, or anything. False if there is none.

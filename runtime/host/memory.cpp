@@ -235,9 +235,11 @@ void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, cons
   }
   for (std::size_t i = offset / kCell; i < (offset + bytes + kCell - 1) / kCell; ++i) {
     std::uint32_t& by = buffer->written_by[i];
-    if (how == Access::write && by != 0 && by != cta) {
-      find("race", pc, text("%s byte %zu of %s, which another CTA writes, too", what, i * kCell,
-                            buffer->name.c_str()));
+    if (how == Access::write && by != 0 && by != cta && m.now >= 0) {
+      Rewritten it{buffer->begin + i * kCell, {}, pc, m.now, what};
+      const std::size_t rest = std::min(kCell, buffer->end - it.at);
+      std::memcpy(it.was, reinterpret_cast<const void*>(it.at), rest);
+      m.rewritten.push_back(it);
     }
     if (how == Access::write) by = cta;
   }
@@ -246,12 +248,27 @@ void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, cons
   }
 }
 
+void check_rewritten() {
+  for (const Rewritten& it : m.rewritten) {
+    const Buffer* buffer = buffer_of(it.at);
+    const std::size_t rest = std::min(kCell, buffer->end - it.at);
+    if (std::memcmp(it.was, reinterpret_cast<const void*>(it.at), rest) == 0) continue;
+    find("race", it.pc,
+         text("%s byte %zu of %s, where another CTA writes another number", it.what.c_str(),
+              it.at - buffer->begin, buffer->name.c_str()), &thread_of(it.thread));
+  }
+  m.rewritten.clear();
+}
+
 void announce_atomic(const void* at, std::size_t bytes) {
   const auto pc = reinterpret_cast<Pc>(__builtin_return_address(0));
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   if (address % bytes != 0) find("misaligned", pc, "an atomic operation is not aligned");
   global_access(address, bytes, Access::atomic, pc, "changes");
 }
+
+void peek(void* to, const void* at, std::size_t bytes) { std::memcpy(to, at, bytes); }
+void poke(void* at, const void* from, std::size_t bytes) { std::memcpy(at, from, bytes); }
 
 void add_buffer(const void* pointer, std::size_t bytes, const std::string& name, bool initialised) {
   Buffer buffer;

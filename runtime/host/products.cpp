@@ -248,7 +248,7 @@ void wgmma_wait(int pending) {
   take_turns();
   while (group_of(now()).done < wanted) {
     group_of(now()).waiting.push_back(m.now);
-    block("its products, which not all threads of the warpgroup have issued", pc);
+    block({"its products, which not all threads of the warpgroup issue"}, pc);
   }
   Thread& thread = now();
   const Agent agent = group_of(thread).agent;

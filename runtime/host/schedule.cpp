@@ -89,16 +89,13 @@ int choose() {
 }
 
 void report_deadlock() {
-  std::vector<std::pair<std::pair<int, Pc>, const Thread*>> shown;
+  std::vector<std::pair<int, std::string>> shown;  // one of each warp that waits for the same
   for (const Thread& thread : m.threads) {
-    if (thread.done || thread.waits_for.empty()) continue;
-    const std::pair<int, Pc> key{thread.warp, thread.waits_at};
-    const bool known = std::any_of(shown.begin(), shown.end(), [&](const auto& it) {
-      return it.first == key;
-    });
-    if (known) continue;
-    shown.push_back({key, &thread});
-    find("deadlock", thread.waits_at, "waits for ever: " + thread.waits_for, &thread);
+    if (thread.done || thread.waits_for.what == nullptr) continue;
+    const std::pair<int, std::string> what(thread.warp, words_of(thread));
+    if (std::find(shown.begin(), shown.end(), what) != shown.end()) continue;
+    shown.push_back(what);
+    find("deadlock", thread.waits_at, "waits for ever for " + what.second, &thread);
   }
 }
 
@@ -153,13 +150,13 @@ void begin_thread() {
 
 void take_turns() { go_on(); }
 
-void block(std::string what, Pc at) {
+void block(Wait wait, Pc at) {
   Thread& thread = now();
-  thread.waits_for = std::move(what);
+  thread.waits_for = wait;
   thread.waits_at = at;
   m.warps[static_cast<std::size_t>(thread.warp)].runnable &= ~(1U << thread.lane);
   go_on();
-  now().waits_for.clear();
+  now().waits_for = Wait();
 }
 
 void wake(int index) {
@@ -199,7 +196,7 @@ struct Stacks {
 };
 
 /// The registers a thread has at first: all there are, in even shares.
-int registers_at_first(int threads) { return std::min(65536 / threads / 8 * 8, 248); }
+int registers_at_first(int threads) { return std::min(65536 / threads / 8 * 8, 256); }
 
 void begin_cluster(std::size_t first) {
   static Stacks stacks;
@@ -213,6 +210,7 @@ void begin_cluster(std::size_t first) {
   m.barriers.clear();
   m.barriers.reserve(static_cast<std::size_t>(ctas) * 256);
   m.pending.clear();
+  m.rewritten.clear();
   m.groups.clear();
   m.threads.resize(count);
   m.warps.assign((count + kWarp - 1) / kWarp, Warp());
@@ -290,7 +288,10 @@ void launch(const Grid& grid, void (*body)(void*), void* context) {
     m.now = -1;
     go_on();
     m.now = -1;
-    if (!m.stopped) finish_copies();
+    if (!m.stopped) {
+      finish_copies();
+      check_rewritten();
+    }
   }
   if (m.grid.cluster > 1) unmap_shared();
   m.ctas.clear();

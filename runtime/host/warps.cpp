@@ -24,7 +24,7 @@ bool meet(const char* what, Pc pc) {
   }
   meeting.came |= 1U << thread.lane;
   if (meeting.came != 0xffffffffU) {
-    block(text("the other lanes of its warp, at %s", what), pc);
+    block({"the other lanes of its warp"}, pc);
     return false;
   }
   meeting.came = 0;
@@ -89,7 +89,7 @@ void set_registers(int registers, bool raise) {
   group.asking = registers;
   group.raising.push_back(index);
   if (++group.asked < kWarpgroup) {
-    return block(text("the other warps of its warpgroup, at setmaxnreg %d", registers), pc);
+    return block({"the other threads of its warpgroup, at setmaxnreg"}, pc);
   }
   if (raise ? registers < group.registers : registers > group.registers) {
     find("registers", pc, text("setmaxnreg.%s to %d registers from %d", raise ? "inc" : "dec", registers, group.registers));
@@ -97,8 +97,7 @@ void set_registers(int registers, bool raise) {
   const std::int64_t more = std::int64_t{kWarpgroup} * (registers - group.registers);
   while (more > cta.free_registers) {
     group.waiting.push_back(index);
-    block(text("registers: setmaxnreg asks for %lld more, of which %lld are free",
-               static_cast<long long>(more), static_cast<long long>(cta.free_registers)), pc);
+    block({"registers that nobody gives away, at setmaxnreg"}, pc);
   }
   cta.free_registers -= more;
   group.registers = registers;
