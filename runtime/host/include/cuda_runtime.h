@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "numbers.h"
+#include "run.h"
 
 /// As much of CUDA as printed kernels and the headers under runtime/ use, for the executor: see
 /// run.h. The device is one of the emulated multiprocessors' count, of compute capability 9.0.
@@ -112,11 +113,21 @@ enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSymbolNotFound = 1
 };
 inline constexpr unsigned long long cudaEnableDefault = 0;
-inline cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** entry, unsigned,
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** entry, unsigned,
                                                     unsigned long long,
                                                     cudaDriverEntryPointQueryResult* found) {
-  *entry = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
+  const bool encodes = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
+  *entry = encodes ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled)
+                   : reinterpret_cast<void*>(&cuCtxGetCurrent);
   *found = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+
+/// A variable of the device, which is global memory that the kernel may use.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  *address = const_cast<void*>(static_cast<const void*>(&symbol));
+  twill::run::add_buffer(*address, sizeof symbol, "a variable of the device", true);
   return cudaSuccess;
 }
 

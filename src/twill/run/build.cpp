@@ -79,7 +79,8 @@ Result<fs::path> Builder::executor() {
   if (!executor_.empty()) return executor_;
   const fs::path source = runtime_ / "host" / "executor.cpp", made = scratch_ / "executor.o";
   std::vector<std::string> command = compiler_;
-  for (const std::string& word : {std::string("-std=c++20"), std::string("-O2"), std::string("-c"),
+  for (const std::string& word : {std::string("-std=c++20"), std::string("-O2"), std::string("-w"),
+                                  std::string("-ffp-contract=off"), std::string("-c"),
                                   source.string(), std::string("-o"), made.string()}) {
     command.push_back(word);
   }
