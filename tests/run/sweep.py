@@ -6,8 +6,8 @@ printed, by every strategy, with the alternatives to the optimum, with registers
 one tile for each CTA or several, with 0 to 4 iterations of its loop.
 
 Variants that print the same text are run once. What has a verdict in FOLDER/verdicts.jsonl by the same program is not run again, so a sweep
-that was interrupted goes on; the folders of kernels that fail are kept in FOLDER/failed. With --sample, every kernel by strategy twill and N
-of the rest, drawn by --seed (the day, if none is given).
+that was interrupted goes on; the folders of kernels that fail are kept in FOLDER/failed. With --sample, every kernel by strategy twill, those of this
+folder by every strategy, and N of the rest, drawn by --seed (the day, if none is given).
 """
 import argparse
 import concurrent.futures
@@ -45,6 +45,8 @@ class Sweep:
     def __init__(self, options):
         self.options = options
         self.folder = options.folder
+        if options.anew:
+            shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.program = str(options.program.resolve())
         self.made_by = hashlib.sha256(options.program.read_bytes()).hexdigest()[:16]
@@ -72,8 +74,8 @@ class Sweep:
     def emit(self, label, kernel, variant, scratch):
         """The folder of a kernel that is to be run; None if it cannot be printed, or is known."""
         folder = scratch / re.sub(r"[^\w.]+", "_", label)
-        done = subprocess.run([self.program, "emit", "cuda", str(kernel), "--machine", "h200", *variant, "-o", str(folder)], cwd=ROOT,
-                              capture_output=True, text=True)
+        done = subprocess.run([self.program, "emit", "cuda", str(kernel), "--machine", "h200", "--no-compile", *variant, "-o",
+                               str(folder)], cwd=ROOT, capture_output=True, text=True)
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or ["?"])[0]
             self.record(label, "refused" if done.returncode > 2 else "WRONG", reason)
@@ -144,8 +146,9 @@ class Sweep:
         every = [it for it in every if re.search(self.options.only, it[0])]
         if self.options.sample is None:
             return every
-        first = [it for it in every if it[2] == PLAIN]
-        rest = [it for it in every if it[2] != PLAIN]
+        plain = [it for it in every if len(it[2]) == 2 and it[2][0] == "--strategy"]
+        first = [it for it in plain if it[2] == PLAIN or str(it[1]).startswith("tests/run/")]
+        rest = [it for it in every if it not in first]
         return first + random.Random(self.options.seed).sample(rest, min(self.options.sample, len(rest)))
 
     def table(self, labels):
@@ -186,6 +189,7 @@ def main():
     parser.add_argument("--run-seed", type=int, default=1, help="of `twill run`: sizes and the order of threads")
     parser.add_argument("--trips", default="0,1,2,3,4")
     parser.add_argument("--completion", default="both", choices=("late", "random", "both"))
+    parser.add_argument("--anew", action="store_true", help="forget what FOLDER has")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--batch", type=int, default=4, help="kernels for each process")
     options = parser.parse_args()

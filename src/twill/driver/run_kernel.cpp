@@ -167,6 +167,8 @@ Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& sess
                            emitted.description};
   TWILL_TRY_VOID(check_parameters(kernel, request.folder));
 
+  TWILL_TRY_VOID(run::check_arguments(kernel, request.given.launch));
+
   run::Report report;
   report.description = emitted.description;
   report.tolerance = run::tolerance_of(kernel);

@@ -47,6 +47,12 @@ Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::La
   return reference;
 }
 
+Result<void> check_arguments(const Kernel& kernel, const execute::Launch& launch) {
+  execute::Memory memory(0);
+  TWILL_TRY_VOID(execute::arguments_of(kernel.text, kernel.function, launch, memory));
+  return {};
+}
+
 Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execute::Launch& launch,
                                                std::uint64_t seed) {
   const ir::Program& program = kernel.planned;

@@ -27,6 +27,9 @@ struct Reference {
 Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::Launch& launch,
                                          std::uint64_t seed);
 
+/// Fails if the function has no such argument, or one of another type.
+Result<void> check_arguments(const Kernel& kernel, const execute::Launch& launch);
+
 /// The most iterations that any CTA makes of the main loop in one run of it: the first run of each
 /// CTA counts. Nothing: no CTA comes to it. Fails as `refer` does.
 /// Cost: what stands before the loop.
