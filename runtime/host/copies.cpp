@@ -98,8 +98,13 @@ void load(const Pending& it) {
                     row_bytes.data() + i, 16);
       }
     });
-    complete_bytes(barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy"),
-                   static_cast<std::int64_t>(box_bytes(it.map)), it.pc);
+    Mbarrier& barrier = barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy");
+    if (barrier.phase != it.phase[c]) {
+      find("barrier", it.pc,
+           "the mbarrier's phase is over before the bytes of a TMA load are here: it expects too few",
+           &thread_of(it.thread));
+    }
+    complete_bytes(barrier, static_cast<std::int64_t>(box_bytes(it.map)), it.pc);
   }
 }
 
@@ -142,6 +147,7 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
     if (!barrier.fenced) {
       find("barrier", pc, "a TMA load completes at an mbarrier whose initialization is not fenced");
     }
+    it.phase[c] = barrier.phase;
     engine_writes(static_cast<int>(c), it.to, box_bytes(it.map), thread.knows,
                   {barrier.agent, barrier.phase + 1}, Cell::By::engine, pc, "a TMA load");
   }

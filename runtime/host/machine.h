@@ -174,7 +174,7 @@ struct Pending {
   unsigned ctas = 0;
   std::vector<ThreadCopy> copies;
   int thread = 0;
-  int phase = 0;
+  int phase[2] = {};  ///< by CTA: of its mbarrier, at the issue
   Pc pc = 0;
 };
 

@@ -192,6 +192,16 @@ void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowled
 
 namespace {
 
+/// What the compiler has put into the program (constants, the executor's own variables), and the
+/// stack of the host's thread, where the kernel's parameters come from.
+bool is_of_program(std::uintptr_t at) {
+  constexpr std::uintptr_t kMostStack = 8 << 20;
+  const auto host = reinterpret_cast<std::uintptr_t>(m.host);
+  if (at >= host && at - host < kMostStack) return true;
+  return at >= reinterpret_cast<std::uintptr_t>(__executable_start) &&
+         at < reinterpret_cast<std::uintptr_t>(_end);
+}
+
 Buffer* buffer_of(std::uintptr_t at) {
   static std::size_t last = 0;
   if (last < m.buffers.size() && at >= m.buffers[last].begin && at < m.buffers[last].end) {
@@ -209,6 +219,7 @@ Buffer* buffer_of(std::uintptr_t at) {
 
 void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, const char* what) {
   Buffer* buffer = buffer_of(at);
+  if (buffer == nullptr && how == Access::read && is_of_program(at)) return;  // a constant
   if (buffer == nullptr || at + bytes > buffer->end) {
     std::string near = "any array";
     for (const Buffer& it : m.buffers) {
@@ -304,16 +315,6 @@ void* allocate(std::size_t bytes) {
 // --- Loads and stores of the kernel's text ------------------------------------------------------
 
 namespace {
-
-/// What the compiler has put into the program (constants, the executor's own variables), and the
-/// stack of the host's thread, where the kernel's parameters come from.
-bool is_of_program(std::uintptr_t at) {
-  constexpr std::uintptr_t kMostStack = 8 << 20;
-  const auto host = reinterpret_cast<std::uintptr_t>(m.host);
-  if (at >= host && at - host < kMostStack) return true;
-  return at >= reinterpret_cast<std::uintptr_t>(__executable_start) &&
-         at < reinterpret_cast<std::uintptr_t>(_end);
-}
 
 void access(const void* at, std::size_t bytes, bool writes, std::size_t align, Pc pc) {
   if (m.now < 0) return;

@@ -256,6 +256,17 @@ static __global__ void too_few_bytes(Arguments args) {
   }
 }
 
+static __global__ void too_few_for_both(Arguments args) {
+  BARRIERS(1);
+  if (threadIdx.x == 0) {
+    twill::barrier_expect(bars, 8192);
+    twill::tma_load(smem, &args.map, bars, 0, 0);         // may find: barrier
+    twill::tma_load(smem + 8192, &args.map, bars, 0, 0);  // may find: barrier
+    twill::barrier_wait(bars, 0);
+    twill::barrier_wait(bars, 0);
+  }
+}
+
 static __global__ void too_many_bytes(Arguments args) {
   BARRIERS(1);
   if (threadIdx.x == 0) {
@@ -701,7 +712,7 @@ static const Case kCases[] = {
     PLAIN(unwritten, 128), PLAIN(unsynchronized, 128), PLAIN(synchronized, 128), PLAIN(overwritten, 128),
     PLAIN(one_way, 128), PLAIN(for_a_warp, 128), PLAIN(not_for_a_warp, 128), PLAIN(arrived_twice, 128),
     PLAIN(never_arrived, 128), PLAIN(wrong_parity, 128), PLAIN(no_barrier, 128), PLAIN(not_announced, 128),
-    PLAIN(named_counts, 128), PLAIN(two_phases, 128), PLAIN(load_without_wait, 128), PLAIN(too_few_bytes, 128),
+    PLAIN(named_counts, 128), PLAIN(two_phases, 128), PLAIN(load_without_wait, 128), PLAIN(too_few_bytes, 128), PLAIN(too_few_for_both, 128),
     PLAIN(too_many_bytes, 128), PLAIN(load_over_readers, 128), PLAIN(store_without_fence, 128),
     PLAIN(store_without_barrier, 128), PLAIN(staging_again, 128), PLAIN(staging_after_reading, 128),
     PLAIN(no_commit, 128), PLAIN(exit_early, 128), PLAIN(unencoded, 128), PLAIN(unaligned_box, 128),

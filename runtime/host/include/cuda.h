@@ -15,13 +15,6 @@ struct alignas(64) CUtensorMap {
 };
 
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
-using CUcontext = struct CUctx_st*;
-inline CUresult cuCtxGetCurrent(CUcontext* context) {
-  static char only;
-  *context = reinterpret_cast<CUcontext>(&only);
-  return CUDA_SUCCESS;
-}
-
 enum CUtensorMapDataType {
   CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
   CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7,
@@ -39,6 +32,13 @@ enum CUtensorMapFloatOOBfill {
   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
   CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA = 1
 };
+
+using CUcontext = struct CUctx_st*;
+inline CUresult cuCtxGetCurrent(CUcontext* context) {
+  static int primary = 0;
+  *context = reinterpret_cast<CUcontext>(&primary);
+  return CUDA_SUCCESS;
+}
 
 inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
                                        void* base, const cuuint64_t* sizes,

@@ -9,7 +9,6 @@
 
 #include "device.h"
 #include "numbers.h"
-#include "run.h"
 
 /// As much of CUDA as printed kernels and the headers under runtime/ use, for the executor: see
 /// run.h. The device is one of the emulated multiprocessors' count, of compute capability 9.0.
@@ -59,6 +58,12 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+/// Memory of the device is memory of the host here.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
+  *address = &symbol;
+  return cudaSuccess;
+}
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   *value = what == cudaDevAttrComputeCapabilityMajor   ? 9
            : what == cudaDevAttrComputeCapabilityMinor ? 0
@@ -116,18 +121,13 @@ inline constexpr unsigned long long cudaEnableDefault = 0;
 inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** entry, unsigned,
                                                     unsigned long long,
                                                     cudaDriverEntryPointQueryResult* found) {
-  const bool encodes = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
-  *entry = encodes ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled)
-                   : reinterpret_cast<void*>(&cuCtxGetCurrent);
-  *found = cudaDriverEntryPointSuccess;
-  return cudaSuccess;
-}
-
-/// A variable of the device, which is global memory that the kernel may use.
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
-  *address = const_cast<void*>(static_cast<const void*>(&symbol));
-  twill::run::add_buffer(*address, sizeof symbol, "a variable of the device", true);
+  *entry = nullptr;
+  if (std::strcmp(name, "cuTensorMapEncodeTiled") == 0) {
+    *entry = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
+  } else if (std::strcmp(name, "cuCtxGetCurrent") == 0) {
+    *entry = reinterpret_cast<void*>(&cuCtxGetCurrent);
+  }
+  *found = *entry == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
 
