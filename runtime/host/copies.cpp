@@ -115,7 +115,14 @@ void land(const Pending& it) {
     if (copy.inside) std::memcpy(to, copy.from, static_cast<std::size_t>(copy.bytes));
     if (!copy.inside) std::memset(to, 0, static_cast<std::size_t>(copy.bytes));
   }
-  arrive(barrier_at_offset(thread.cta, it.barrier, it.pc, "a copy"), nullptr, it.pc);
+  Mbarrier& barrier = barrier_at_offset(thread.cta, it.barrier, it.pc, "a copy");
+  // It tracks all copies that the thread began before, also those that another barrier was told of.
+  for (const Told& told : it.told) {
+    const Mbarrier& other = barrier_at_offset(thread.cta, told.barrier, it.pc, "a copy");
+    if (other.phase < told.phase) continue;
+    barrier.coming.seen.set(other.agent, std::max(barrier.coming.seen[other.agent], told.phase));
+  }
+  arrive(barrier, nullptr, it.pc);
 }
 
 }  // namespace
@@ -183,7 +190,10 @@ void copies_arrive(std::uint64_t* bar) {
   it.thread = thread.index;
   it.pc = pc;
   it.copies = std::move(thread.copies);
+  it.told = thread.told;
   thread.copies.clear();
+  std::erase_if(thread.told, [&](const Told& told) { return told.barrier == it.barrier; });
+  thread.told.push_back({it.barrier, barrier.phase + 1});
   Cta& cta = cta_of(thread);
   for (const ThreadCopy& copy : it.copies) {
     const auto bytes = static_cast<std::size_t>(copy.bytes);
@@ -204,7 +214,14 @@ bool complete_pending(bool anything) {
     for (std::size_t c = 0; c < m.ctas.size() && !wanted; ++c) {
       wanted = (ctas >> c & 1) != 0 && !barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy").waiting.empty();
     }
-    if (wanted) ready.push_back(i);
+    if (!wanted) continue;
+    // Copies of one thread are done in turn, so the first of them is.
+    std::size_t first = i;
+    for (std::size_t j = i; j-- > 0 && it.kind == Pending::Kind::thread_copies;) {
+      const Pending& other = m.pending[j];
+      if (other.kind == it.kind && other.thread == it.thread) first = j;
+    }
+    ready.push_back(first);
   }
   if (ready.empty()) return false;
   const std::size_t chosen = ready[random_below(ready.size())];

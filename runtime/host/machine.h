@@ -125,6 +125,12 @@ struct Wait {
   int named = -1;            ///< the named barrier
 };
 
+/// The phase of an mbarrier that ends when copies (cp.async) have landed.
+struct Told {
+  std::size_t barrier = 0;  ///< offset in shared memory
+  Epoch phase = 0;
+};
+
 struct Thread {
   int index = 0;  ///< in the cluster
   int cta = 0, lane = 0, warp = 0;  ///< warp: in the cluster
@@ -143,6 +149,7 @@ struct Thread {
   int touched_from = kStack / 16 / 64, touched_to = 0;    ///< words of it that are not 0
   // Copies.
   std::vector<ThreadCopy> copies;  ///< not told to a barrier yet
+  std::vector<Told> told;          ///< of copies that were, by mbarrier
   std::vector<BulkCopy> bulk;      ///< not in a group yet
   int groups = 0, groups_read = 0, groups_done = 0;
   int wants_read = 0, wants_done = 0;  ///< number of the group it waits for
@@ -173,6 +180,7 @@ struct Pending {
   std::size_t to = 0, barrier = 0;  ///< offsets in shared memory
   unsigned ctas = 0;
   std::vector<ThreadCopy> copies;
+  std::vector<Told> told;  ///< copies by a thread: where those that it began before were told
   int thread = 0;
   int phase[2] = {};  ///< by CTA: of its mbarrier, at the issue
   Pc pc = 0;
