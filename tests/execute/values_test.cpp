@@ -83,7 +83,8 @@ TEST(Ranges, AreRead) {
   EXPECT_EQ(read_values("uniform(-1,2.5)").value().second, 2.5);
   EXPECT_EQ(read_values("-0.5").value().first, -0.5);
   EXPECT_TRUE(std::isnan(read_values("nan").value().first));
-  for (const std::string wrong : {"", "5..5", "0.5..2", "uniform(2,1)", "uniform(1)", "range", "1,2"}) {
+  for (const std::string wrong :
+       {"", "5..5", "0.5..2", "uniform(2,1)", "uniform(1)", "range", "1,2"}) {
     EXPECT_FALSE(read_values(wrong).has_value()) << wrong;
   }
 }
@@ -105,16 +106,17 @@ TEST(Arrays, HoldWhatIsGiven) {
 // Protects: .npy files and raw ones, and what is wrong with some.
 TEST(Files, AreRead) {
   const std::string data = bytes_of_floats({1, 2.5, -3});
-  const auto read =
-      values_of_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 1), }", data), "a.npy");
+  const auto read = values_of_npy(
+      npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 1), }", data), "a.npy");
   ASSERT_TRUE(read.has_value()) << to_string(read.error());
   EXPECT_EQ(read->shape, (Shape{3, 1}));
   EXPECT_EQ(*read->elements, (std::vector<double>{1, 2.5, -3}));
-  EXPECT_EQ(*of_type(values_of_bytes(data, "a.bin"), type("f32")).value().elements, *read->elements);
+  EXPECT_EQ(*of_type(values_of_bytes(data, "a.bin"), type("f32")).value().elements,
+            *read->elements);
   // bf16 is saved as opaque bytes.
-  const auto opaque = values_of_npy(
-      npy("{'descr': '|V2', 'fortran_order': False, 'shape': (2,), }", std::string("\x80\x3f\x00\xc0", 4)),
-      "b.npy");
+  const auto opaque = values_of_npy(npy("{'descr': '|V2', 'fortran_order': False, 'shape': (2,), }",
+                                        std::string("\x80\x3f\x00\xc0", 4)),
+                                    "b.npy");
   ASSERT_TRUE(opaque.has_value());
   EXPECT_EQ(*of_type(*opaque, type("bf16")).value().elements, (std::vector<double>{1, -2}));
 

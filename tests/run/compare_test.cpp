@@ -44,7 +44,8 @@ class Compared : public ::testing::Test {
   void disturb(std::int64_t index, double value) {
     const Buffer& buffer = call_.buffers.back();
     const execute::Memory& memory = call_.chosen.reference->memory;
-    put(buffer, called_.memory.back(), index, memory.read({static_cast<std::int64_t>(buffer.array), index}) + value,
+    put(buffer, called_.memory.back(), index,
+        memory.read({static_cast<std::int64_t>(buffer.array), index}) + value,
         memory.element(static_cast<std::int64_t>(buffer.array)));
   }
 

@@ -86,8 +86,9 @@ void add_options(CLI::App& command, Choices& choices) {
   command.add_option("--sms", request.processors, "CTAs of a persistent kernel")
       ->capture_default_str()
       ->check(CLI::Range(1, 132));
-  command.add_option("--size", request.given.size,
-                     "What every integer argument is that drives no loop [by seed]")
+  command
+      .add_option("--size", request.given.size,
+                  "What every integer argument is that drives no loop [by seed]")
       ->check(CLI::Range(std::int64_t{1}, kLargestSize));
   command.add_option("--arg", choices.arguments,
                      "NAME=VALUE: another value for this argument, or for each element of an "

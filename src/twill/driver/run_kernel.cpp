@@ -124,17 +124,20 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
       if (!done.insert(chosen->trips).second) continue;
       TWILL_TRY(const run::Case call, run::case_of(kernel, *std::move(chosen)));
       for (const bool random : request.random) {
-        TWILL_TRY(run::Trial trial, tried(program, kernel, call, {seed, random, request.processors, request.switch_at_memory},
-                                          request, report.tolerance));
+        TWILL_TRY(run::Trial trial,
+                  tried(program, kernel, call,
+                        {seed, random, request.processors, request.switch_at_memory}, request,
+                        report.tolerance));
         trial.wanted = trips;
         report.trials.push_back(std::move(trial));
       }
     }
   }
   if (!report.trials.empty()) return {};
-  return fail({kernel.description.input},
-              "no arguments were found for which the kernel does the same in every order of its CTAs",
-              "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
+  return fail(
+      {kernel.description.input},
+      "no arguments were found for which the kernel does the same in every order of its CTAs",
+      "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
 }
 
 }  // namespace

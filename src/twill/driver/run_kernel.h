@@ -18,7 +18,7 @@ struct RunKernelRequest {
   run::Given given;
   std::vector<std::int64_t> trips = {0, 1, 2, 3, 4};
   std::uint64_t seed = 1;
-  int seeds = 1;                           ///< so many, from `seed` on
+  int seeds = 1;                             ///< so many, from `seed` on
   std::vector<bool> random = {false, true};  ///< how asynchronous work completes, in turn
   int processors = 2;
   bool switch_at_memory = false;
@@ -42,11 +42,12 @@ class RunSession {
   run::Builder builder_;
 };
 
-/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/, calls it with
-/// arguments that make its main loop as long as wanted, and compares what it leaves in memory with
-/// what the kernel's text does. Fails for what is no folder of an emitted kernel or was changed
-/// since, for a text that cannot be executed, and if there are no arguments for any of `trips`. A kernel.cu that does not compile, or computes otherwise, is no failure: look at
-/// the report.
+/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/,
+/// calls it with arguments that make its main loop as long as wanted, and compares what it leaves
+/// in memory with what the kernel's text does. Fails for what is no folder of an emitted kernel or
+/// was changed since, for a text that cannot be executed, and if there are no arguments for any of
+/// `trips`. A kernel.cu that does not compile, or computes otherwise, is no failure: look at the
+/// report.
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session);
 
 }  // namespace twill::driver

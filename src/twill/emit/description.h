@@ -26,8 +26,8 @@ struct Parameter {
   std::int64_t multiple_of = 1;     ///< of the address in bytes, or of the number: else the launch
                                     ///< function refuses it
   std::vector<std::int64_t> block;  ///< descriptor: of the tensor, outermost first
-  std::vector<int> sizes;    ///< descriptor: which parameters have the tensor's sizes (i32)
-  std::vector<int> strides;  ///< and which its strides in elements (i64), outermost first
+  std::vector<int> sizes;           ///< descriptor: which parameters have the tensor's sizes (i32)
+  std::vector<int> strides;         ///< and which its strides in elements (i64), outermost first
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 

@@ -60,10 +60,9 @@ void Accesses::combine(Pointer at) {
 }
 
 void Accesses::reach(std::int64_t array, std::span<const std::int64_t> coordinates,
-                     std::span<const std::int64_t> shape,
-                     std::span<const std::int64_t> tensor) {
-  uses_empty_ = uses_empty_ ||
-                std::any_of(tensor.begin(), tensor.end(), [](std::int64_t size) { return size <= 0; });
+                     std::span<const std::int64_t> shape, std::span<const std::int64_t> tensor) {
+  uses_empty_ = uses_empty_ || std::any_of(tensor.begin(), tensor.end(),
+                                           [](std::int64_t size) { return size <= 0; });
   Reach& reach = arrays_[array].reach;
   reach.resize(std::max(reach.size(), coordinates.size()), 0);
   for (std::size_t d = 0; d < coordinates.size(); ++d) {

@@ -186,10 +186,10 @@ double Memory::initial(Pointer at) const {
 Result<void> Memory::check_files() const {
   if (!beyond_) return {};
   const Array& array = arrays_[static_cast<std::size_t>(beyond_->array)];
-  return fail({array.values.file},
-              "has the " + std::to_string(array.values.elements->size()) + " elements of %" +
-                  array.name + ", of which the kernel reads number " +
-                  std::to_string(beyond_->index));
+  return fail({array.values.file}, "has the " + std::to_string(array.values.elements->size()) +
+                                       " elements of %" + array.name +
+                                       ", of which the kernel reads number " +
+                                       std::to_string(beyond_->index));
 }
 
 double Memory::read(Pointer at) const {
@@ -358,7 +358,8 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
     std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
   }
   Accesses* accesses = memory.accesses();
-  if (accesses != nullptr) accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
+  if (accesses != nullptr)
+    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
   for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
     if (accesses != nullptr) accesses->read(at);
     set_element(tile, i, memory.read(at));

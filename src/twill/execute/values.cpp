@@ -77,7 +77,8 @@ double small_float(const Format& format, int exponent_bits, std::uint64_t bits) 
 
 std::uint64_t small_bits(const Format& format, int exponent_bits, double value) {
   const int mantissa = format.mantissa;
-  const std::uint64_t sign = std::signbit(value) ? std::uint64_t{1} << (mantissa + exponent_bits) : 0;
+  const std::uint64_t sign =
+      std::signbit(value) ? std::uint64_t{1} << (mantissa + exponent_bits) : 0;
   const std::uint64_t highest = (std::uint64_t{1} << exponent_bits) - 1;
   if (std::isnan(value)) return highest << mantissa | ((std::uint64_t{1} << mantissa) - 1);
   if (std::isinf(value)) return sign | highest << mantissa;
@@ -220,7 +221,8 @@ Result<Values> values_of_npy(std::string bytes, const std::string& file) {
   if (what->kind == 'V') return values;
   auto elements = std::make_shared<std::vector<double>>();
   for (std::size_t i = 0; i < count; ++i) {
-    elements->push_back(element_of(*what, little_endian(data.substr(i * what->bytes, what->bytes))));
+    elements->push_back(
+        element_of(*what, little_endian(data.substr(i * what->bytes, what->bytes))));
   }
   values.bytes = nullptr;
   values.floating = what->kind == 'f';
@@ -238,7 +240,8 @@ Values values_of_bytes(std::string bytes, const std::string& file) {
 Result<Values> of_type(Values values, ir::Type element) {
   const bool floating = element->kind == ir::TypeKind::floating;
   if (values.kind == Values::Kind::uniform && !floating) {
-    return fail({}, "uniform(FIRST,END) is for numbers, and its elements are of type " + element->text,
+    return fail({},
+                "uniform(FIRST,END) is for numbers, and its elements are of type " + element->text,
                 "FIRST..END has whole numbers");
   }
   if (values.kind != Values::Kind::elements) return values;

@@ -38,9 +38,10 @@ struct Values {
   std::string file;                                     ///< elements: its name, for messages
   std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
   Shape shape;                                          ///< elements: the file's; empty: not known
-  std::shared_ptr<const std::string> bytes;  ///< elements whose type is not known: as they lie there
-  std::size_t element_bytes = 0;             ///< of these; 0: the file does not say
-  bool floating = false;                     ///< elements whose type is known: numbers
+  std::shared_ptr<const std::string>
+      bytes;                      ///< elements whose type is not known: as they lie there
+  std::size_t element_bytes = 0;  ///< of these; 0: the file does not say
+  bool floating = false;          ///< elements whose type is known: numbers
 };
 
 /// Reads "arange", "arange(FIRST,STEP)", "FIRST..END", "uniform(FIRST,END)", or a number, which is

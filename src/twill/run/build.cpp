@@ -55,7 +55,8 @@ Result<std::vector<std::string>> host_compiler() {
     std::vector<std::string> words = words_of(given);
     const auto found = words.empty() ? std::nullopt : gate::find_program(places, words[0]);
     if (!found) {
-      return fail({given}, "CXX names no program that is there", "unset it, or name a C++ compiler");
+      return fail({given}, "CXX names no program that is there",
+                  "unset it, or name a C++ compiler");
     }
     words[0] = found->string();
     return words;
@@ -63,7 +64,8 @@ Result<std::vector<std::string>> host_compiler() {
   for (const char* name : {"c++", "g++", "clang++"}) {
     if (const auto found = gate::find_program(places, name)) return std::vector{found->string()};
   }
-  return fail({}, "there is no C++ compiler for the host: neither c++ nor g++ nor clang++ is on PATH",
+  return fail({},
+              "there is no C++ compiler for the host: neither c++ nor g++ nor clang++ is on PATH",
               "install one, or name it by the variable CXX");
 }
 
@@ -105,8 +107,8 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
   for (const std::string& word :
        {std::string("-std=c++20"), std::string("-O1"), std::string("-g"), std::string("-w"),
         std::string("-ffp-contract=off"), std::string("-fsanitize=thread"), "-I" + own + "/include",
-        "-I" + own, "-I" + runtime_.parent_path().string(), std::string("-c"),
-        (folder / "main.cpp").string(), std::string("-o"), object.string()}) {
+        "-I" + own, "-I" + folder.string(), "-I" + runtime_.parent_path().string(),
+        std::string("-c"), (folder / "main.cpp").string(), std::string("-o"), object.string()}) {
     compile.push_back(word);
   }
   Built built;

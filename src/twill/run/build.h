@@ -25,11 +25,13 @@ class Builder {
   /// `runtime`: the folder with host/. `scratch` exists, and gets what is the same for all kernels.
   Builder(std::filesystem::path runtime, std::filesystem::path scratch,
           std::vector<std::string> compiler)
-      : runtime_(std::move(runtime)), scratch_(std::move(scratch)), compiler_(std::move(compiler)) {}
+      : runtime_(std::move(runtime)),
+        scratch_(std::move(scratch)),
+        compiler_(std::move(compiler)) {}
 
-  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of kernel.cu, which
-  /// messages call `name`, and compiles them. Fails if the compiler cannot be run, a file cannot be
-  /// written, or the executor does not compile. Cost: some seconds.
+  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of kernel.cu,
+  /// which messages call `name`, and compiles them. Fails if the compiler cannot be run, a file
+  /// cannot be written, or the executor does not compile. Cost: some seconds.
   Result<Built> build(const emit::Description& description, const std::string& source,
                       const std::string& name, const std::filesystem::path& folder);
 

@@ -92,11 +92,13 @@ Result<Case> case_of(const Kernel& kernel, Chosen chosen) {
   for (std::size_t array = 0; array < reference.memory.array_count(); ++array) {
     made.buffers.push_back(buffer_of(reference, array));
     const Buffer& buffer = made.buffers.back();
-    bytes += std::min(buffer.elements, kMostBytes) * static_cast<std::int64_t>(buffer.element_bytes);
+    bytes +=
+        std::min(buffer.elements, kMostBytes) * static_cast<std::int64_t>(buffer.element_bytes);
     if (bytes > kMostBytes) {
-      return fail({kernel.description.input},
-                  "with these arguments %" + buffer.name + " has elements too far apart to run with",
-                  "others: --arg NAME=VALUE");
+      return fail(
+          {kernel.description.input},
+          "with these arguments %" + buffer.name + " has elements too far apart to run with",
+          "others: --arg NAME=VALUE");
     }
   }
   for (Buffer& buffer : made.buffers) fill(reference, buffer);
@@ -117,7 +119,8 @@ std::string call_text(const Kernel& kernel, const Case& call, const Machine& mac
   put_word(out, parameters.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const bool array = parameters[i].kind == Kind::pointer || parameters[i].kind == Kind::descriptor;
+    const bool array =
+        parameters[i].kind == Kind::pointer || parameters[i].kind == Kind::descriptor;
     put_word(out, array ? 1 : 0);
     if (array) {
       put_buffer(out, call.buffers[next++]);

@@ -9,10 +9,10 @@
 
 namespace twill::run {
 
-/// How far the printed arithmetic may be from the text's. Where a kernel only multiplies and adds up
-/// as the text does, every bit is the same; where it adds in another order, or computes exponentials
-/// and the like as the hardware does (docs/reference/cuda.md, "Numerics"), numbers are rounded
-/// otherwise, by units of the coarsest type that its numbers have.
+/// How far the printed arithmetic may be from the text's. Where a kernel only multiplies and adds
+/// up as the text does, every bit is the same; where it adds in another order, or computes
+/// exponentials and the like as the hardware does (docs/reference/cuda.md, "Numerics"), numbers are
+/// rounded otherwise, by units of the coarsest type that its numbers have.
 struct Tolerance {
   bool exact = true;
   std::string type = "f32";  ///< the coarsest floating type of the kernel's numbers
@@ -30,8 +30,8 @@ struct Output {
   std::int64_t differing = 0;  ///< and those that are not
   std::int64_t stray = 0;      ///< elements that only the kernel changed
   double largest = 0;          ///< difference of two numbers
-  double spread = 0;       ///< root mean square of the differences within the tolerance, relative to
-                           ///< that of the array
+  double spread = 0;  ///< root mean square of the differences within the tolerance, relative to
+                      ///< that of the array
   bool scattered = false;  ///< that is more than one unit: roundings would not add up so
   /// The first that differs.
   struct Example {

@@ -9,8 +9,7 @@ namespace {
 /// What a value is computed from, directly: an argument of a block by what enters it.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
-  const ir::OpId op =
-      known.op ? *known.op : program.region(program.block(*known.block).region).op;
+  const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
   if (!known.op && program.op(op).kind == ir::OpKind::tt_func) return;
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;

@@ -4,9 +4,9 @@ namespace twill::run {
 namespace {
 
 constexpr const char* kBefore = R"(// Calls an emitted kernel on the host. Written by `twill run`.
-#include "run.h"
+#include <run.h>
 
-#include "kernel.cu"
+#include <kernel.cu>
 
 #include <cstdint>
 #include <cstdio>

@@ -10,10 +10,10 @@ namespace twill::run {
 
 /// An emitted kernel and the text it was printed from. Nothing is owned.
 struct Kernel {
-  const ir::Program& text;  ///< as it was read
-  ir::OpId function;        ///< of `text`
-  const ir::Program& planned;             ///< the same, with its loops as they were planned
-  ir::OpId loop;                          ///< the main loop, of `planned`
+  const ir::Program& text;               ///< as it was read
+  ir::OpId function;                     ///< of `text`
+  const ir::Program& planned;            ///< the same, with its loops as they were planned
+  ir::OpId loop;                         ///< the main loop, of `planned`
   const emit::Description& description;  ///< whose parameters are the function's arguments
 };
 

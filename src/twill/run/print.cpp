@@ -15,11 +15,10 @@ constexpr std::size_t kMostFindings = 10;  ///< of a trial, in text
 
 std::string setting_of(const Trial& trial) {
   const auto& grid = trial.launch.programs;
-  return fmt::format("{} {}, grid {} x {} x {}, {}, seed {}",
-                     trial.trips ? std::to_string(*trial.trips) : "no",
-                     trial.trips == 1 ? "trip" : "trips", grid[0], grid[1], grid[2],
-                     trial.machine.random ? "completion at random" : "late completion",
-                     trial.machine.seed);
+  return fmt::format(
+      "{} {}, grid {} x {} x {}, {}, seed {}", trial.trips ? std::to_string(*trial.trips) : "no",
+      trial.trips == 1 ? "trip" : "trips", grid[0], grid[1], grid[2],
+      trial.machine.random ? "completion at random" : "late completion", trial.machine.seed);
 }
 
 std::string arguments_of(const Report& report, const Trial& trial) {
@@ -63,8 +62,9 @@ std::string text_of(const Report& report, const Trial& trial, const std::string&
   const auto& findings = trial.called.findings;
   for (std::size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
     const Finding& it = findings[i];
-    text += fmt::format("    {}/kernel.cu:{}: {}: {} [{}]{}\n", folder, it.line, it.kind, it.message,
-                        it.thread, it.times > 1 ? fmt::format(" ({} times)", it.times) : "");
+    text +=
+        fmt::format("    {}/kernel.cu:{}: {}: {} [{}]{}\n", folder, it.line, it.kind, it.message,
+                    it.thread, it.times > 1 ? fmt::format(" ({} times)", it.times) : "");
   }
   if (findings.size() > kMostFindings) {
     text += fmt::format("    and {} more\n", findings.size() - kMostFindings);
@@ -140,7 +140,8 @@ std::string to_text(const Report& report, const std::string& folder) {
   }
   const auto count = static_cast<std::ptrdiff_t>(report.trials.size());
   if (good != count) {
-    return text + fmt::format("  {} of {} calls do not do what the text does\n", count - good, count);
+    return text +
+           fmt::format("  {} of {} calls do not do what the text does\n", count - good, count);
   }
   return text + fmt::format("  {} calls do what the text does, {}\n", count,
                             rounded ? "but for the stated rounding" : "to the last bit");

@@ -17,8 +17,8 @@ using Kind = emit::Parameter::Kind;
 
 constexpr int kMostTries = 150;  ///< runs of the text in search of arguments
 constexpr std::uint64_t kPatterns = 12;
-constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run than
-                                             ///< they can show
+constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run
+                                             ///< than they can show
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -31,10 +31,12 @@ std::vector<Grid> grids_of(unsigned axes) {
   std::vector<Grid> grids;
   for (const Grid& grid : wanted) {
     bool fits = true;
-    for (unsigned axis = 0; axis < 3; ++axis) fits = fits && (grid[axis] == 1 || (axes >> axis & 1U) != 0);
+    for (unsigned axis = 0; axis < 3; ++axis)
+      fits = fits && (grid[axis] == 1 || (axes >> axis & 1U) != 0);
     if (fits) grids.push_back(grid);
   }
-  if (axes == 1) std::rotate(grids.begin(), std::find(grids.begin(), grids.end(), Grid{4, 1, 1}), grids.end());
+  if (axes == 1)
+    std::rotate(grids.begin(), std::find(grids.begin(), grids.end(), Grid{4, 1, 1}), grids.end());
   return grids;
 }
 
@@ -49,7 +51,10 @@ std::vector<std::int64_t> values_of_drivers() {
 class Search {
  public:
   Search(const Kernel& kernel, const Given& given, std::int64_t trips, std::uint64_t seed)
-      : kernel_(kernel), given_(given), wanted_(trips), seed_(seed),
+      : kernel_(kernel),
+        given_(given),
+        wanted_(trips),
+        seed_(seed),
         varied_(seed * 5 + static_cast<std::uint64_t>(trips)) {
     for (const std::string& name : drivers_of(kernel)) {
       if (!given.launch.arguments.contains(name)) drivers_.push_back(name);
@@ -122,7 +127,8 @@ class Search {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const emit::Parameter& it = parameters[i];
       if (it.kind != Kind::scalar || !it.type.starts_with('i') || describes(i)) continue;
-      launch.arguments.try_emplace(it.name, static_cast<double>(rounded_up(number_for(sizes, i), it.multiple_of)));
+      launch.arguments.try_emplace(
+          it.name, static_cast<double>(rounded_up(number_for(sizes, i), it.multiple_of)));
     }
     for (const std::string& name : drivers_) {
       if (given_.launch.arguments.contains(name)) continue;
@@ -171,9 +177,8 @@ class Search {
   /// it again. Nothing: the order of the CTAs matters.
   Result<std::optional<Chosen>> attempt(execute::Launch launch) const {
     const auto& parameters = kernel_.description.parameters;
-    const bool described = std::any_of(parameters.begin(), parameters.end(), [](const auto& it) {
-      return it.kind == Kind::descriptor;
-    });
+    const bool described = std::any_of(parameters.begin(), parameters.end(),
+                                       [](const auto& it) { return it.kind == Kind::descriptor; });
     if (described) {
       TWILL_TRY(const auto endless, refer(kernel_, launch, seed_));
       if (endless->accesses.conflict()) return std::nullopt;
@@ -203,20 +208,21 @@ class Search {
       const std::size_t rank = it.block.size();
       std::int64_t stride = 1;
       for (std::size_t d = rank; d-- > 0;) {
-        const std::int64_t end = d < reach.size() ? std::max<std::int64_t>(reach[d], 1) : it.block[d];
+        const std::int64_t end =
+            d < reach.size() ? std::max<std::int64_t>(reach[d], 1) : it.block[d];
         const std::int64_t cut = ragged && end > 32 ? (d + 1 == rank ? 8 : 24) : 0;
         const std::int64_t size = from_file ? file->second.shape[d] : end - cut;
         const auto name = [&](const std::vector<int>& places) {
           return kernel_.description.parameters[static_cast<std::size_t>(places[d])].name;
         };
-        const auto made = launch.arguments.try_emplace(name(it.sizes), static_cast<double>(size)).first;
+        const auto made =
+            launch.arguments.try_emplace(name(it.sizes), static_cast<double>(size)).first;
         launch.arguments.try_emplace(name(it.strides), static_cast<double>(stride));
         const auto along = static_cast<std::int64_t>(made->second);
         const std::int64_t bits = it.type.ends_with("32") ? 32 : it.type.ends_with("16") ? 16 : 8;
         const std::int64_t padding = from_file || varied_ % 3 != 0 ? 0 : kAlignment * 8 / bits;
-        stride = d + 1 == rank && !from_file
-                     ? rounded_up(along, kAlignment * 8 / bits) + padding
-                     : stride * along;
+        stride = d + 1 == rank && !from_file ? rounded_up(along, kAlignment * 8 / bits) + padding
+                                             : stride * along;
       }
     }
   }

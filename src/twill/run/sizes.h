@@ -12,7 +12,7 @@ namespace twill::run {
 
 /// What the user says of the arguments; the rest is chosen.
 struct Given {
-  execute::Launch launch;  ///< `arguments` and `arrays`; `scale`
+  execute::Launch launch;                           ///< `arguments` and `arrays`; `scale`
   std::optional<std::int64_t> size;                 ///< of integers that drive no loop
   std::optional<std::array<std::int64_t, 3>> grid;  ///< of program ids
 };
@@ -20,7 +20,8 @@ struct Given {
 /// Arguments that make the main loop as short as wanted, and what the kernel's text does with them.
 struct Chosen {
   execute::Launch launch;  ///< with every integer argument, and the grid
-  std::optional<std::int64_t> trips;  ///< the most that a CTA makes; nothing: none comes to the loop
+  std::optional<std::int64_t>
+      trips;  ///< the most that a CTA makes; nothing: none comes to the loop
   std::unique_ptr<Reference> reference;
 };
 
