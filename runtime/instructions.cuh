@@ -5,8 +5,8 @@
 
 #include "runtime/types.cuh"
 
-/// Single instructions that C++ has no words for, but for those of barriers, copies and products. What
-/// is made of them (runtime/fragment.cuh, runtime/tile.cuh) is plain C++.
+/// Single instructions that C++ has no words for, but for those of barriers, copies and products.
+/// What is made of them (runtime/fragment.cuh, runtime/tile.cuh) is plain C++.
 namespace twill {
 
 /// threadIdx.x, read anew: what depends on it is computed where it is used. Otherwise the compiler
@@ -84,8 +84,8 @@ __device__ __forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32
                : "memory");
 }
 
-/// The other way round: each lane gives an address, and gets its two values of each matrix (PTX ISA,
-/// "ldmatrix").
+/// The other way round: each lane gives an address, and gets its two values of each matrix (PTX
+/// ISA, "ldmatrix").
 __device__ __forceinline__ void ldmatrix_x4(uint32_t& r0, uint32_t& r1, uint32_t& r2, uint32_t& r3,
                                             const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -54,8 +54,9 @@ __device__ __forceinline__ uint32_t pack_bits(__nv_bfloat16 low, __nv_bfloat16 h
   return __bfloat16_as_ushort(low) | static_cast<uint32_t>(__bfloat16_as_ushort(high)) << 16;
 }
 
-/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma leaves
-/// them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4 shuffles.
+/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma
+/// leaves them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4
+/// shuffles.
 __device__ __forceinline__ void exchange_columns(uint32_t (&pairs)[4]) {
   const int lane = thread_here() % 4;
   const bool odd = lane % 2 != 0, high = lane / 2 != 0;
@@ -102,8 +103,8 @@ __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const 
 }
 
 /// A thread's registers into a staging buffer and back, for a role that holds the same fragment:
-/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an array
-/// of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
+/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an
+/// array of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
 template <class T, int Size>
 __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
   static_assert(sizeof(T) == 4, "32-bit values");

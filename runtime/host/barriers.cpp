@@ -44,7 +44,8 @@ void barrier_init(std::uint64_t* bar, std::uint32_t arrivals) {
   barrier.at = reinterpret_cast<std::uint64_t*>(offset);
   barrier.arrivals = barrier.pending = arrivals;
   barrier.agent = new_agent();
-  barrier.initialized = {static_cast<Agent>(thread.index), thread.knows.seen[static_cast<std::size_t>(thread.index)]};
+  barrier.initialized = {static_cast<Agent>(thread.index),
+                         thread.knows.seen[static_cast<std::size_t>(thread.index)]};
   barrier.coming = barrier.done = Knowledge(m.most_agents);
   barrier.seen.assign(m.threads.size(), -1);
   cta.barriers[offset] = static_cast<int>(m.barriers.size());
@@ -62,7 +63,9 @@ Mbarrier& barrier_at_offset(int cta, std::size_t offset, Pc pc, const char* what
   auto& known = m.ctas[static_cast<std::size_t>(cta)].barriers;
   const auto found = known.find(offset);
   if (found == known.end()) {
-    find_and_stop("barrier", pc, text("%s takes byte %zu of shared memory, where no mbarrier was initialized", what, offset));
+    find_and_stop("barrier", pc,
+                  text("%s takes byte %zu of shared memory, where no mbarrier was initialized",
+                       what, offset));
   }
   return m.barriers[static_cast<std::size_t>(found->second)];
 }
@@ -82,8 +85,9 @@ void complete_bytes(Mbarrier& barrier, std::int64_t bytes, Pc pc) {
     find("barrier", pc, "more bytes arrive at the mbarrier than it can count");
   }
   if (barrier.bytes < 0 && barrier.pending == 0) {
-    find("barrier", pc, text("%lld bytes arrive at %s that its phase does not expect",
-                             static_cast<long long>(-barrier.bytes), name_of(barrier).c_str()));
+    find("barrier", pc,
+         text("%lld bytes arrive at %s that its phase does not expect",
+              static_cast<long long>(-barrier.bytes), name_of(barrier).c_str()));
     barrier.bytes = 0;
   }
   end_phase(barrier);
@@ -92,14 +96,16 @@ void complete_bytes(Mbarrier& barrier, std::int64_t bytes, Pc pc) {
 void arrive(Mbarrier& barrier, const Knowledge* brings, Pc pc) {
   if (brings != nullptr) barrier.coming.join(*brings);
   if (barrier.pending == 0) {
-    find("barrier", pc, text("arrives at %s, whose phase has all its %u arrivals",
-                             name_of(barrier).c_str(), barrier.arrivals));
+    find("barrier", pc,
+         text("arrives at %s, whose phase has all its %u arrivals", name_of(barrier).c_str(),
+              barrier.arrivals));
     return;
   }
   --barrier.pending;
   if (barrier.pending == 0 && barrier.bytes < 0) {
-    find("barrier", pc, text("%lld bytes arrived at %s that its phase does not expect",
-                             static_cast<long long>(-barrier.bytes), name_of(barrier).c_str()));
+    find("barrier", pc,
+         text("%lld bytes arrived at %s that its phase does not expect",
+              static_cast<long long>(-barrier.bytes), name_of(barrier).c_str()));
     barrier.bytes = 0;
   }
   end_phase(barrier);
@@ -117,12 +123,15 @@ void barrier_arrive_remote(std::uint64_t* bar, std::uint32_t rank) {
   const Pc pc = TWILL_HERE;
   Thread& thread = now();
   if (rank >= static_cast<std::uint32_t>(m.grid.cluster)) {
-    find_and_stop("barrier", pc, text("arrives at CTA %u of a cluster of %d", rank, m.grid.cluster));
+    find_and_stop("barrier", pc,
+                  text("arrives at CTA %u of a cluster of %d", rank, m.grid.cluster));
   }
-  if (m.ctas[rank].alive == 0) find("barrier", pc, "arrives at a CTA of the cluster that has exited");
+  if (m.ctas[rank].alive == 0)
+    find("barrier", pc, "arrives at a CTA of the cluster that has exited");
   Mbarrier& barrier = barrier_at(static_cast<int>(rank), bar, pc, "an arrival");
   if (!barrier.fenced) {
-    find("barrier", pc, "arrives from another CTA at an mbarrier whose initialization is not fenced");
+    find("barrier", pc,
+         "arrives from another CTA at an mbarrier whose initialization is not fenced");
   }
   arrive(barrier, &thread.knows, pc);
   next_epoch(thread);
@@ -192,12 +201,15 @@ namespace {
 void come(int id, int threads, bool waits, Pc pc) {
   Thread& thread = now();
   if (id < 0 || id > 15 || threads <= 0 || threads % kWarp != 0) {
-    find_and_stop("barrier", pc, text("named barrier %d of %d threads: there are 0 to 15, of whole warps", id, threads));
+    find_and_stop(
+        "barrier", pc,
+        text("named barrier %d of %d threads: there are 0 to 15, of whole warps", id, threads));
   }
   NamedBarrier& barrier = cta_of(thread).named[static_cast<std::size_t>(id)];
   if (barrier.came > 0 && barrier.expected != threads) {
-    find("barrier", pc, text("comes to named barrier %d with %d threads, others with %d", id,
-                             threads, barrier.expected));
+    find("barrier", pc,
+         text("comes to named barrier %d with %d threads, others with %d", id, threads,
+              barrier.expected));
   }
   barrier.expected = threads;
   barrier.coming.join(thread.knows);

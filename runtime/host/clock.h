@@ -6,8 +6,8 @@
 #include <vector>
 
 /// Vector clocks: what a thread knows to have happened, by agent. Agents are the threads of a
-/// cluster, its mbarriers (phases, which complete copies), the products of its warpgroups (batches),
-/// and the bulk stores of threads (groups).
+/// cluster, its mbarriers (phases, which complete copies), the products of its warpgroups
+/// (batches), and the bulk stores of threads (groups).
 namespace twill::run {
 
 using Agent = std::uint16_t;

@@ -12,7 +12,9 @@ namespace {
 constexpr std::size_t kElement[] = {0, 2, 2, 4};  // bytes, by TensorMap::type
 constexpr std::size_t kMostElement = 3;
 
-std::size_t element_bytes(const TensorMap& map) { return kElement[std::min<std::size_t>(map.type, kMostElement)]; }
+std::size_t element_bytes(const TensorMap& map) {
+  return kElement[std::min<std::size_t>(map.type, kMostElement)];
+}
 
 std::size_t box_bytes(const TensorMap& map) {
   std::size_t bytes = element_bytes(map);
@@ -22,10 +24,10 @@ std::size_t box_bytes(const TensorMap& map) {
 
 /// A piece of a row of a box that lies in the tensor, or none of it (`inside` 0).
 struct Row {
-  std::size_t in_box = 0;     ///< bytes from the box's begin
-  std::uintptr_t at = 0;      ///< of the first element inside
-  std::size_t before = 0;     ///< elements that lie outside, ahead of it
-  std::size_t inside = 0;     ///< elements
+  std::size_t in_box = 0;  ///< bytes from the box's begin
+  std::uintptr_t at = 0;   ///< of the first element inside
+  std::size_t before = 0;  ///< elements that lie outside, ahead of it
+  std::size_t inside = 0;  ///< elements
 };
 
 template <class Visit>
@@ -46,8 +48,8 @@ void each_row(const TensorMap& map, const std::int32_t* from, const Visit& visit
       row.at += static_cast<std::uint64_t>(at) * map.strides[d - 1];
     }
     const std::int64_t begin = std::max<std::int64_t>(from[0], 0);
-    const std::int64_t end = std::min<std::int64_t>(std::int64_t{from[0]} + static_cast<std::int64_t>(width),
-                                                    std::int64_t{map.largest[0]} + 1);
+    const std::int64_t end = std::min<std::int64_t>(
+        std::int64_t{from[0]} + static_cast<std::int64_t>(width), std::int64_t{map.largest[0]} + 1);
     if (inside && end > begin) {
       row.before = static_cast<std::size_t>(begin - from[0]);
       row.inside = static_cast<std::size_t>(end - begin);
@@ -67,7 +69,8 @@ const TensorMap& map_at(const void* map, Pc pc, int rank) {
   const auto& it = *static_cast<const TensorMap*>(map);
   if (it.rank == 0) find_and_stop("copy", pc, "copies through a tensor map that was never encoded");
   if (it.rank != rank) {
-    find_and_stop("copy", pc, text("gives %d coordinates for a tensor of %d dimensions", rank, it.rank));
+    find_and_stop("copy", pc,
+                  text("gives %d coordinates for a tensor of %d dimensions", rank, it.rank));
   }
   return it;
 }
@@ -101,7 +104,8 @@ void load(const Pending& it) {
     Mbarrier& barrier = barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy");
     if (barrier.phase != it.phase[c]) {
       find("barrier", it.pc,
-           "the mbarrier's phase is over before the bytes of a TMA load are here: it expects too few",
+           "the mbarrier's phase is over before the bytes of a TMA load are here: it expects too "
+           "few",
            &thread_of(it.thread));
     }
     complete_bytes(barrier, static_cast<std::int64_t>(box_bytes(it.map)), it.pc);
@@ -142,10 +146,12 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
   it.ctas = ctas == 0 ? 1U << thread.cta : ctas;
   it.thread = thread.index;
   it.pc = pc;
-  if (it.ctas >> m.ctas.size() != 0) find_and_stop("copy", pc, "a TMA load to a CTA that the cluster lacks");
+  if (it.ctas >> m.ctas.size() != 0)
+    find_and_stop("copy", pc, "a TMA load to a CTA that the cluster lacks");
   each_row(it.map, it.at, [&](const Row& row) {
     if (row.inside > 0) {
-      global_access(row.at, row.inside * element_bytes(it.map), Access::read, pc, "a TMA load reads");
+      global_access(row.at, row.inside * element_bytes(it.map), Access::read, pc,
+                    "a TMA load reads");
     }
   });
   for (std::size_t c = 0; c < m.ctas.size(); ++c) {
@@ -169,7 +175,9 @@ void copy_async(void* to, const void* from, int bytes, bool inside) {
   const std::size_t offset = shared_at(to, size, size, pc, "cp.async");
   if (inside) {
     const auto address = reinterpret_cast<std::uintptr_t>(from);
-    if (address % size != 0) find("misaligned", pc, text("cp.async of %d bytes from an address that is not aligned", bytes));
+    if (address % size != 0)
+      find("misaligned", pc,
+           text("cp.async of %d bytes from an address that is not aligned", bytes));
     global_access(address, size, Access::read, pc, "cp.async reads");
   }
   // Until a barrier is told, nobody can know.
@@ -212,7 +220,8 @@ bool complete_pending(bool anything) {
     bool wanted = anything;
     const unsigned ctas = it.kind == Pending::Kind::load ? it.ctas : 1U << thread_of(it.thread).cta;
     for (std::size_t c = 0; c < m.ctas.size() && !wanted; ++c) {
-      wanted = (ctas >> c & 1) != 0 && !barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy").waiting.empty();
+      wanted = (ctas >> c & 1) != 0 &&
+               !barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy").waiting.empty();
     }
     if (!wanted) continue;
     // Copies of one thread are done in turn, so the first of them is.
@@ -252,8 +261,9 @@ void tma_store(const void* map, const void* from, bool adds, const std::int32_t*
                {thread.bulk_agent, thread.groups + 1}, pc, "a TMA store");
   each_row(it.copy, it.at, [&](const Row& row) {
     if (row.inside > 0) {
-      global_access(row.at, row.inside * element_bytes(it.copy), adds ? Access::atomic : Access::write,
-                    pc, adds ? "a TMA reduction changes" : "a TMA store writes");
+      global_access(row.at, row.inside * element_bytes(it.copy),
+                    adds ? Access::atomic : Access::write, pc,
+                    adds ? "a TMA reduction changes" : "a TMA store writes");
     }
   });
   thread.bulk.push_back(std::move(it));
@@ -283,7 +293,8 @@ void bulk_wait(int pending, bool reads_only) {
   Thread& thread = now();
   thread.wants_read = thread.wants_done = 0;
   if (thread.bulk_agent != kNobody) {
-    thread.knows.seen.set(thread.bulk_agent, std::max(thread.knows.seen[thread.bulk_agent], wanted));
+    thread.knows.seen.set(thread.bulk_agent,
+                          std::max(thread.knows.seen[thread.bulk_agent], wanted));
   }
 }
 
@@ -372,7 +383,8 @@ void copies_end(Thread& thread, Pc) {
   for (const BulkGroup& group : m.groups) {
     if (group.thread != thread.index || group.copies.empty()) continue;
     if (group.number > thread.knows.seen[thread.bulk_agent]) {
-      find("copy", group.copies.front().pc, "the thread exits before its bulk stores have read shared memory");
+      find("copy", group.copies.front().pc,
+           "the thread exits before its bulk stores have read shared memory");
     }
   }
 }

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 /// What the stand-ins of this folder ask of the executor: the operations of a GPU's threads, by the
-/// thread of the grid that calls. Nothing here is inlined, so that the caller's address leads to the
-/// line of the kernel. The rules of each are those of the PTX ISA; breaking one is a finding.
+/// thread of the grid that calls. Nothing here is inlined, so that the caller's address leads to
+/// the line of the kernel. The rules of each are those of the PTX ISA; breaking one is a finding.
 namespace twill::run {
 
 struct Extent {
@@ -97,7 +97,7 @@ void wgmma_wait(int pending);
 struct Product {
   int columns = 0;
   bool bfloat16 = false;
-  bool a_mn = false, b_mn = false;           ///< Major::mn
+  bool a_mn = false, b_mn = false;             ///< Major::mn
   const std::uint32_t* a_registers = nullptr;  ///< 4 of them; null: `a` describes shared memory
   std::uint64_t a = 0, b = 0;
   bool accumulate = false;

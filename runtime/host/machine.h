@@ -14,9 +14,9 @@
 /// Internal to the executor: its state. One cluster of CTAs runs at a time.
 namespace twill::run {
 
-inline constexpr std::size_t kSharedMost = 232448;          ///< bytes that a CTA may have
-inline constexpr std::size_t kSharedPages = 57 * 4096;      ///< the same in whole pages
-inline constexpr std::size_t kStack = 256 * 1024;           ///< bytes, of a thread
+inline constexpr std::size_t kSharedMost = 232448;      ///< bytes that a CTA may have
+inline constexpr std::size_t kSharedPages = 57 * 4096;  ///< the same in whole pages
+inline constexpr std::size_t kStack = 256 * 1024;       ///< bytes, of a thread
 inline constexpr int kWarp = 32, kWarpgroup = 128;
 inline constexpr std::size_t kCell = 2;  ///< bytes of memory whose accesses are recorded together
 
@@ -80,7 +80,7 @@ struct Warpgroup {
   std::array<int, 64> committed_by{};                       ///< threads that closed a batch, mod 64
   Agent agent = kNobody;
   std::vector<int> waiting;
-  int registers = 0;         ///< of a thread
+  int registers = 0;          ///< of a thread
   int asked = 0, asking = 0;  ///< setmaxnreg: threads that came, registers
   std::vector<int> raising;
 };
@@ -132,7 +132,7 @@ struct Told {
 };
 
 struct Thread {
-  int index = 0;  ///< in the cluster
+  int index = 0;                    ///< in the cluster
   int cta = 0, lane = 0, warp = 0;  ///< warp: in the cluster
   int in_cta = 0;
   void* saved = nullptr;
@@ -228,11 +228,11 @@ struct Machine {
   std::vector<Mbarrier> barriers;
   std::vector<Pending> pending;
   std::vector<Rewritten> rewritten;  ///< by the cluster that runs
-  std::vector<BulkGroup> groups;  ///< not done, in the order of their commits
+  std::vector<BulkGroup> groups;     ///< not done, in the order of their commits
   std::size_t agents = 0, most_agents = 0;
-  int now = -1;         ///< the thread that runs
-  int mapped = -1;      ///< the CTA whose memory stands at `smem`
-  int favourite = 0;    ///< the warp that goes on as long as it can
+  int now = -1;       ///< the thread that runs
+  int mapped = -1;    ///< the CTA whose memory stands at `smem`
+  int favourite = 0;  ///< the warp that goes on as long as it can
   int alive = 0;
   // The cluster's barrier.
   int cluster_came = 0, cluster_phase = 0;

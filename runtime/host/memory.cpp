@@ -63,9 +63,7 @@ std::string writer_of(const Cell& cell) {
   return who;
 }
 
-std::string place(std::size_t offset) {
-  return text("byte %zu of shared memory", offset);
-}
+std::string place(std::size_t offset) { return text("byte %zu of shared memory", offset); }
 
 void unwritten(Pc pc, std::size_t offset, const char* what) {
   find("uninitialised", pc, text("%s %s, which nobody has written", what, place(offset).c_str()));
@@ -97,7 +95,8 @@ std::size_t shared_at(const void* at, std::size_t bytes, std::size_t align, Pc p
                       const char* what) {
   const std::size_t offset = shared_offset(at);
   if (offset == kNowhere) {
-    find_and_stop("out-of-bounds", pc, std::string(what) + " takes an address outside of shared memory");
+    find_and_stop("out-of-bounds", pc,
+                  std::string(what) + " takes an address outside of shared memory");
   }
   if (offset + bytes > m.grid.shared_bytes) {
     find_and_stop("out-of-bounds", pc,
@@ -105,8 +104,9 @@ std::size_t shared_at(const void* at, std::size_t bytes, std::size_t align, Pc p
                        offset + bytes - 1, m.grid.shared_bytes));
   }
   if (offset % align != 0) {
-    find("misaligned", pc,
-         text("%s takes %s, which is not aligned to %zu bytes", what, place(offset).c_str(), align));
+    find(
+        "misaligned", pc,
+        text("%s takes %s, which is not aligned to %zu bytes", what, place(offset).c_str(), align));
   }
   return offset;
 }
@@ -116,7 +116,8 @@ char* shared_pointer(int cta, std::size_t offset) {
 }
 
 void thread_reads(Thread& thread, std::size_t offset, std::size_t bytes, Pc pc) {
-  const Tag own{static_cast<Agent>(thread.index), thread.knows.seen[static_cast<std::size_t>(thread.index)]};
+  const Tag own{static_cast<Agent>(thread.index),
+                thread.knows.seen[static_cast<std::size_t>(thread.index)]};
   each_cell(thread.cta, offset, bytes, [&](Cta& cta, Cell& cell, std::size_t at) {
     if (cell.by == Cell::By::nobody) return unwritten(pc, at, "reads");
     if (cell.writer.agent != own.agent && !thread.knows.seen.covers(cell.writer)) {
@@ -129,7 +130,8 @@ void thread_reads(Thread& thread, std::size_t offset, std::size_t bytes, Pc pc) 
 }
 
 void thread_writes(Thread& thread, std::size_t offset, std::size_t bytes, Pc pc) {
-  const Tag own{static_cast<Agent>(thread.index), thread.knows.seen[static_cast<std::size_t>(thread.index)]};
+  const Tag own{static_cast<Agent>(thread.index),
+                thread.knows.seen[static_cast<std::size_t>(thread.index)]};
   each_cell(thread.cta, offset, bytes, [&](Cta& cta, Cell& cell, std::size_t at) {
     const bool ours = cell.by == Cell::By::nobody || cell.writer.agent == own.agent;
     if (!ours && !thread.knows.seen.covers(cell.writer)) {
@@ -227,7 +229,8 @@ void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, cons
       near = it.name + text(" (%lld bytes from its begin, of %zu)",
                             static_cast<long long>(at - it.begin), it.end - it.begin);
     }
-    find_and_stop("out-of-bounds", pc, text("%s %zu bytes outside of %s", what, bytes, near.c_str()));
+    find_and_stop("out-of-bounds", pc,
+                  text("%s %zu bytes outside of %s", what, bytes, near.c_str()));
   }
   const std::size_t offset = at - buffer->begin;
   if (how != Access::write) {
@@ -266,7 +269,8 @@ void check_rewritten() {
     if (std::memcmp(it.was, reinterpret_cast<const void*>(it.at), rest) == 0) continue;
     find("race", it.pc,
          text("%s byte %zu of %s, where another CTA writes another number", it.what.c_str(),
-              it.at - buffer->begin, buffer->name.c_str()), &thread_of(it.thread));
+              it.at - buffer->begin, buffer->name.c_str()),
+         &thread_of(it.thread));
   }
   m.rewritten.clear();
 }
@@ -294,7 +298,8 @@ void set_initialised(const void* pointer, std::size_t bytes, bool initialised) {
   const auto at = reinterpret_cast<std::uintptr_t>(pointer);
   if (Buffer* buffer = buffer_of(at)) {
     const auto from = buffer->initialised.begin() + static_cast<std::ptrdiff_t>(at - buffer->begin);
-    std::fill(from, from + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes, buffer->end - at)),
+    std::fill(from,
+              from + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes, buffer->end - at)),
               initialised);
   }
 }
@@ -344,18 +349,18 @@ void access(const void* at, std::size_t bytes, bool writes, std::size_t align, P
 // The compiler's calls (-fsanitize=thread).
 extern "C" {
 #define TWILL_PC reinterpret_cast<twill::run::Pc>(__builtin_return_address(0))
-#define TWILL_HOOKS(bytes)                                                                      \
-  void __tsan_read##bytes(void* at) { twill::run::access(at, bytes, false, bytes, TWILL_PC); }  \
-  void __tsan_write##bytes(void* at) { twill::run::access(at, bytes, true, bytes, TWILL_PC); }  \
-  void __tsan_unaligned_read##bytes(void* at) {                                                 \
-    twill::run::access(at, bytes, false, 1, TWILL_PC);                                          \
-  }                                                                                             \
-  void __tsan_unaligned_write##bytes(void* at) {                                                \
-    twill::run::access(at, bytes, true, 1, TWILL_PC);                                           \
-  }                                                                                             \
-  void __tsan_read_write##bytes(void* at) {                                                     \
-    twill::run::access(at, bytes, false, bytes, TWILL_PC);                                      \
-    twill::run::access(at, bytes, true, bytes, TWILL_PC);                                       \
+#define TWILL_HOOKS(bytes)                                                                     \
+  void __tsan_read##bytes(void* at) { twill::run::access(at, bytes, false, bytes, TWILL_PC); } \
+  void __tsan_write##bytes(void* at) { twill::run::access(at, bytes, true, bytes, TWILL_PC); } \
+  void __tsan_unaligned_read##bytes(void* at) {                                                \
+    twill::run::access(at, bytes, false, 1, TWILL_PC);                                         \
+  }                                                                                            \
+  void __tsan_unaligned_write##bytes(void* at) {                                               \
+    twill::run::access(at, bytes, true, 1, TWILL_PC);                                          \
+  }                                                                                            \
+  void __tsan_read_write##bytes(void* at) {                                                    \
+    twill::run::access(at, bytes, false, bytes, TWILL_PC);                                     \
+    twill::run::access(at, bytes, true, bytes, TWILL_PC);                                      \
   }
 TWILL_HOOKS(1)
 TWILL_HOOKS(2)

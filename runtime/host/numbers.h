@@ -30,7 +30,7 @@ inline float from_half(std::uint16_t half) {
 
 inline std::uint16_t to_half(float x) {
   const std::uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000U, rest = bits & 0x7fffffffU;
-  if (rest > 0x7f800000U) return 0x7fff;                                // NaN
+  if (rest > 0x7f800000U) return 0x7fff;                                       // NaN
   if (rest >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // rounds to infinity
   if (rest < 0x38800000U) {  // subnormal: in units of 2^-24, to nearest even
     const float units = std::nearbyint(from_bits(rest) * 0x1p24F);
@@ -40,7 +40,9 @@ inline std::uint16_t to_half(float x) {
   return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
 }
 
-inline float from_bfloat16(std::uint16_t x) { return from_bits(static_cast<std::uint32_t>(x) << 16); }
+inline float from_bfloat16(std::uint16_t x) {
+  return from_bits(static_cast<std::uint32_t>(x) << 16);
+}
 
 inline std::uint16_t to_bfloat16(float x) {
   const std::uint32_t bits = bits_of(x);
@@ -48,8 +50,8 @@ inline std::uint16_t to_bfloat16(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// 8-bit numbers with `Digits` bits behind the point; of 3 there is no infinity. To them: numbers too
-/// large become the largest.
+/// 8-bit numbers with `Digits` bits behind the point; of 3 there is no infinity. To them: numbers
+/// too large become the largest.
 template <int Digits>
 float from_eight(std::uint8_t x) {
   constexpr int kBias = Digits == 3 ? 7 : 15;
@@ -57,10 +59,12 @@ float from_eight(std::uint8_t x) {
   const float sign = (x & 0x80) != 0 ? -1.0F : 1.0F;
   if (Digits == 3 && (x & 0x7f) == 0x7f) return std::numeric_limits<float>::quiet_NaN();
   if (Digits == 2 && exponent == 31) {
-    return digits == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    return digits == 0 ? sign * std::numeric_limits<float>::infinity()
+                       : std::numeric_limits<float>::quiet_NaN();
   }
   const float value = exponent == 0 ? std::ldexp(static_cast<float>(digits), 1 - kBias - Digits)
-                                    : std::ldexp(static_cast<float>(digits + (1 << Digits)), exponent - kBias - Digits);
+                                    : std::ldexp(static_cast<float>(digits + (1 << Digits)),
+                                                 exponent - kBias - Digits);
   return sign * value;
 }
 

@@ -32,8 +32,9 @@ struct Operand {
   std::size_t at(std::size_t i, std::size_t k) const {
     if (swizzle == 0) return start + i / 8 * stride + i % 8 * 16 + k / 8 * leading + k % 8 * 2;
     const std::size_t wide = swizzle / 2;
-    const std::size_t plain = mn ? i / wide * leading + k / 8 * stride + k % 8 * swizzle + i % wide * 2
-                                 : i / 8 * stride + i % 8 * swizzle + 2 * k;
+    const std::size_t plain =
+        mn ? i / wide * leading + k / 8 * stride + k % 8 * swizzle + i % wide * 2
+           : i / 8 * stride + i % 8 * swizzle + 2 * k;
     const std::size_t at = start + plain;
     return at ^ (at >> 3 & (swizzle - 16));
   }
@@ -41,11 +42,15 @@ struct Operand {
 
 void check_operand(const Operand& operand, std::size_t extent, Pc pc) {
   if (operand.swizzle == 0 && operand.mn) {
-    find_and_stop("product", pc, "an operand without a swizzle whose rows are not along k: not known to the executor");
+    find_and_stop(
+        "product", pc,
+        "an operand without a swizzle whose rows are not along k: not known to the executor");
   }
   const std::size_t end = operand.at(extent - 1, kDepth - 1);
   if (std::max(end, operand.start) + 2 > m.grid.shared_bytes) {
-    find_and_stop("out-of-bounds", pc, text("wgmma reads byte %zu of shared memory, of which the CTA has %zu", end, m.grid.shared_bytes));
+    find_and_stop("out-of-bounds", pc,
+                  text("wgmma reads byte %zu of shared memory, of which the CTA has %zu", end,
+                       m.grid.shared_bytes));
   }
 }
 
@@ -84,7 +89,8 @@ void multiply(const WarpgroupProduct& it, int cta) {
       for (std::size_t k = 0; k < kDepth; ++k) {
         const std::size_t thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
         const std::uint32_t pair = it.a[thread][row % 16 / 8 + k / 8 * 2];
-        a[row * kDepth + k] = number(static_cast<std::uint16_t>(pair >> (16 * (k % 2))), it.what.bfloat16);
+        a[row * kDepth + k] =
+            number(static_cast<std::uint16_t>(pair >> (16 * (k % 2))), it.what.bfloat16);
       }
     }
   }
@@ -121,7 +127,8 @@ std::uint64_t describe_operand(const void* at, std::uint32_t leading, std::uint3
 void wgmma_fence() {
   Thread& thread = now();
   thread.fenced_products = true;
-  for (int i = thread.touched_from; i < thread.touched_to; ++i) thread.touched[static_cast<std::size_t>(i)] = 0;
+  for (int i = thread.touched_from; i < thread.touched_to; ++i)
+    thread.touched[static_cast<std::size_t>(i)] = 0;
   thread.touched_from = static_cast<int>(thread.touched.size());
   thread.touched_to = 0;
 }
@@ -139,9 +146,11 @@ bool was_touched(const Thread& thread, const void* at, std::size_t bytes) {
 void check_alike(const WarpgroupProduct& first, const Product& product, Pc pc) {
   const Product& other = first.what;
   const bool registers = product.a_registers != nullptr;
-  if (product.columns != other.columns || product.b != other.b || product.accumulate != other.accumulate ||
-      registers != (other.a_registers != nullptr) || (!registers && product.a != other.a)) {
-    find_and_stop("diverged", pc, "the threads of a warpgroup issue different wgmmas, or with different operands");
+  if (product.columns != other.columns || product.b != other.b ||
+      product.accumulate != other.accumulate || registers != (other.a_registers != nullptr) ||
+      (!registers && product.a != other.a)) {
+    find_and_stop("diverged", pc,
+                  "the threads of a warpgroup issue different wgmmas, or with different operands");
   }
 }
 
@@ -159,9 +168,11 @@ void wgmma(float* d, const Product& product) {
     wgmma_fence();
   }
   for (const Flying& it : thread.flying) {
-    const bool reads = product.a_registers != nullptr && it.written &&
-                       reinterpret_cast<const char*>(product.a_registers) < it.to &&
-                       reinterpret_cast<const char*>(product.a_registers + 4) > it.from;
+    const bool reads =
+        product.a_registers != nullptr && it.written &&
+        reinterpret_cast<const char*>(
+            product.a_registers)<it.to&& reinterpret_cast<const char*>(product.a_registers + 4)>
+            it.from;
     if (reads) find("registers", pc, "wgmma reads registers that a product under way writes");
   }
   if (group.agent == kNobody) group.agent = new_agent();
@@ -179,11 +190,12 @@ void wgmma(float* d, const Product& product) {
   it.known.meet(thread.knows);
   const auto in_group = static_cast<std::size_t>(thread.index % kWarpgroup);
   it.d[in_group] = d;
-  if (product.a_registers != nullptr) std::copy(product.a_registers, product.a_registers + 4, it.a[in_group].begin());
+  if (product.a_registers != nullptr)
+    std::copy(product.a_registers, product.a_registers + 4, it.a[in_group].begin());
   const char* begin = reinterpret_cast<const char*>(d);
-  const bool known = std::any_of(thread.flying.begin(), thread.flying.end(), [&](const Flying& flying) {
-    return flying.from == begin && flying.batch == it.batch;
-  });
+  const bool known = std::any_of(
+      thread.flying.begin(), thread.flying.end(),
+      [&](const Flying& flying) { return flying.from == begin && flying.batch == it.batch; });
   if (!known) thread.flying.push_back({begin, begin + d_bytes, it.batch, true});
   if (product.a_registers != nullptr) {
     const char* a = reinterpret_cast<const char*>(product.a_registers);

@@ -9,10 +9,10 @@
 /// Runs a printed kernel on the CPU and says what no GPU would tell: the calling side of the
 /// executor, a second implementation of runtime/ in this folder.
 ///
-/// The text of kernel.cu is compiled as it stands, its launch function included. A program that runs
-/// it copies kernel.cu into a folder without a `runtime/` (a quoted include looks beside the text
-/// first), includes run.h and kernel.cu, and is built in three steps, HOST being this folder and
-/// DIR the folder that `twill emit cuda` wrote:
+/// The text of kernel.cu is compiled as it stands, its launch function included. A program that
+/// runs it copies kernel.cu into a folder without a `runtime/` (a quoted include looks beside the
+/// text first), includes run.h and kernel.cu, and is built in three steps, HOST being this folder
+/// and DIR the folder that `twill emit cuda` wrote:
 ///
 ///   c++ -std=c++20 -O2 -ffp-contract=off -c HOST/executor.cpp -o executor.o       (once)
 ///   c++ -std=c++20 -O1 -g -w -ffp-contract=off -fsanitize=thread -I HOST/include -I HOST -I DIR
@@ -46,17 +46,17 @@ struct Options {
 /// Before the first launch. Forgets buffers and findings.
 void configure(const Options& options);
 
-/// An array in global memory that the kernel may use: `bytes` from `pointer` on, which is aligned to
-/// 256 bytes as cudaMalloc's are. Bytes that are not `initialised` must not be read before they are
-/// written. An access outside of all arrays ends the launch.
+/// An array in global memory that the kernel may use: `bytes` from `pointer` on, which is aligned
+/// to 256 bytes as cudaMalloc's are. Bytes that are not `initialised` must not be read before they
+/// are written. An access outside of all arrays ends the launch.
 void add_buffer(const void* pointer, std::size_t bytes, const std::string& name,
                 bool initialised = true);
 
 /// Of a part of a buffer: whether it may be read.
 void set_initialised(const void* pointer, std::size_t bytes, bool initialised);
 
-/// Memory for `bytes`, aligned to 256, between pages that fault; filled with 0xff (NaN). Lives until
-/// the program ends.
+/// Memory for `bytes`, aligned to 256, between pages that fault; filled with 0xff (NaN). Lives
+/// until the program ends.
 void* allocate(std::size_t bytes);
 
 /// Something the kernel does wrong.

@@ -103,9 +103,15 @@ void report_deadlock() {
 void go_on() {
   if (m.options.completion == Completion::random && random_below(8) == 0) {
     switch (random_below(3)) {
-      case 0: complete_pending(true); break;
-      case 1: complete_products(true); break;
-      default: complete_bulk(true); break;
+      case 0:
+        complete_pending(true);
+        break;
+      case 1:
+        complete_products(true);
+        break;
+      default:
+        complete_bulk(true);
+        break;
     }
   }
   int next = choose();
@@ -219,7 +225,8 @@ void begin_cluster(std::size_t first) {
   m.ctas.resize(static_cast<std::size_t>(ctas));
   if (ctas > 1) {
     if (shared_file() < 0) shared_file() = memfd_create("shared", 0);
-    if (ftruncate(shared_file(), static_cast<off_t>(ctas) * static_cast<off_t>(kSharedPages)) != 0) std::abort();
+    if (ftruncate(shared_file(), static_cast<off_t>(ctas) * static_cast<off_t>(kSharedPages)) != 0)
+      std::abort();
   } else {
     unmap_shared();
   }
@@ -227,13 +234,15 @@ void begin_cluster(std::size_t first) {
     Cta& cta = m.ctas[static_cast<std::size_t>(c)];
     const std::size_t number = first + static_cast<std::size_t>(c);
     const Extent& grid = m.grid.ctas;
-    cta.block = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+    cta.block = {static_cast<unsigned>(number % grid.x),
+                 static_cast<unsigned>(number / grid.x % grid.y),
                  static_cast<unsigned>(number / grid.x / grid.y)};
     if (ctas == 1) {
       cta.shared = smem;
     } else if (cta.shared == nullptr || cta.shared == smem) {
-      cta.shared = static_cast<char*>(mmap(nullptr, kSharedPages, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                           shared_file(), static_cast<off_t>(c) * static_cast<off_t>(kSharedPages)));
+      cta.shared = static_cast<char*>(
+          mmap(nullptr, kSharedPages, PROT_READ | PROT_WRITE, MAP_SHARED, shared_file(),
+               static_cast<off_t>(c) * static_cast<off_t>(kSharedPages)));
     }
     std::memset(cta.shared, 0xff, kSharedPages);  // NaN, for who reads what nobody wrote
     cta.cells.assign(kSharedPages / kCell, Cell());
@@ -283,7 +292,8 @@ void launch(const Grid& grid, void (*body)(void*), void* context) {
     return;
   }
   const std::size_t all = std::size_t{grid.ctas.x} * grid.ctas.y * grid.ctas.z;
-  for (std::size_t first = 0; first < all && !m.stopped; first += static_cast<std::size_t>(grid.cluster)) {
+  for (std::size_t first = 0; first < all && !m.stopped;
+       first += static_cast<std::size_t>(grid.cluster)) {
     begin_cluster(first);
     m.now = -1;
     go_on();

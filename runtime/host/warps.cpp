@@ -19,8 +19,9 @@ bool meet(const char* what, Pc pc) {
     meeting.at = pc;
   }
   if (std::strcmp(meeting.what, what) != 0) {
-    find_and_stop("diverged", pc, text("a lane is at %s, others of its warp at %s (%s)", what,
-                                       meeting.what, line_of(meeting.at).c_str()));
+    find_and_stop("diverged", pc,
+                  text("a lane is at %s, others of its warp at %s (%s)", what, meeting.what,
+                       line_of(meeting.at).c_str()));
   }
   meeting.came |= 1U << thread.lane;
   if (meeting.came != 0xffffffffU) {
@@ -84,7 +85,9 @@ void set_registers(int registers, bool raise) {
   Warpgroup& group = m.warpgroups[static_cast<std::size_t>(warpgroup)];
   Cta& cta = cta_of(now());
   if (group.asked > 0 && group.asking != registers) {
-    find_and_stop("registers", pc, text("a warp asks for %d registers, others of its warpgroup for %d", registers, group.asking));
+    find_and_stop("registers", pc,
+                  text("a warp asks for %d registers, others of its warpgroup for %d", registers,
+                       group.asking));
   }
   group.asking = registers;
   group.raising.push_back(index);
@@ -92,7 +95,9 @@ void set_registers(int registers, bool raise) {
     return block({"the other threads of its warpgroup, at setmaxnreg"}, pc);
   }
   if (raise ? registers < group.registers : registers > group.registers) {
-    find("registers", pc, text("setmaxnreg.%s to %d registers from %d", raise ? "inc" : "dec", registers, group.registers));
+    find("registers", pc,
+         text("setmaxnreg.%s to %d registers from %d", raise ? "inc" : "dec", registers,
+              group.registers));
   }
   const std::int64_t more = std::int64_t{kWarpgroup} * (registers - group.registers);
   while (more > cta.free_registers) {
@@ -109,8 +114,8 @@ void set_registers(int registers, bool raise) {
   take_turns();
 }
 
-/// PTX ISA, "stmatrix": lane l gives the address of row l % 8 of matrix l / 8; a lane has two values
-/// of row lane / 4, or, transposed, of column lane / 4.
+/// PTX ISA, "stmatrix": lane l gives the address of row l % 8 of matrix l / 8; a lane has two
+/// values of row lane / 4, or, transposed, of column lane / 4.
 void store_matrices(void* row, const std::uint32_t (&values)[4], bool transposed) {
   const Pc pc = TWILL_HERE;
   const auto lane = static_cast<std::size_t>(now().lane);

@@ -67,7 +67,9 @@ KINDS |= {
 
 def is_harmless(text, kind, line):
     """Whether the PTX ISA allows what the mutant does: of products that add to the accumulators of the product before, and to registers that
-    nobody has touched since, only the first needs a wgmma.fence."""
+    nobody has touched since, only the first needs a wgmma.fence; and only TMA and other CTAs need to be told of fresh mbarriers."""
+    if kind == "without barrier_init_fence":
+        return "twill::tma_load" not in text
     if kind != "without wgmma_fence":
         return False
     lines = text.splitlines()

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-
 #include <cuda.h>
+#include <type_traits>
 
 #include "device.h"
 #include "numbers.h"
@@ -89,7 +88,8 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs = 0;
 };
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel, const cudaLaunchConfig_t* config) {
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel,
+                                           const cudaLaunchConfig_t* config) {
   const int ctas = static_cast<int>(config->attrs->val.clusterDim.x);
   *clusters = twill::run::multiprocessors() / ctas > 0 ? twill::run::multiprocessors() / ctas : 1;
   return cudaSuccess;
@@ -109,7 +109,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   grid.cluster = config->numAttrs > 0 ? static_cast<int>(config->attrs->val.clusterDim.x) : 1;
   grid.shared_bytes = config->dynamicSmemBytes;
   auto body = [&] { kernel(arguments...); };
-  twill::run::launch(grid, [](void* it) { (*static_cast<decltype(body)*>(it))(); }, &body);
+  twill::run::launch(
+      grid, [](void* it) { (*static_cast<decltype(body)*>(it))(); }, &body);
   return cudaSuccess;
 }
 
@@ -150,7 +151,8 @@ __forceinline__ T __shfl_xor_sync(unsigned, T value, int lanes) {
 template <class T>
 __forceinline__ T __shfl_sync(unsigned, T value, int lane) {
   static_assert(sizeof(T) == 4, "32-bit values");
-  return __builtin_bit_cast(T, twill::run::shuffle(__builtin_bit_cast(uint32_t, value), 0, lane & 31));
+  return __builtin_bit_cast(T,
+                            twill::run::shuffle(__builtin_bit_cast(uint32_t, value), 0, lane & 31));
 }
 
 template <class A, class B>

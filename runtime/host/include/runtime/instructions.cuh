@@ -31,10 +31,12 @@ __forceinline__ float minimum(float a, float b) {
 __forceinline__ void stmatrix_x4(void* row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
   run::store_matrices(row, {r0, r1, r2, r3}, false);
 }
-__forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+__forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32_t r1, uint32_t r2,
+                                       uint32_t r3) {
   run::store_matrices(row, {r0, r1, r2, r3}, true);
 }
-__forceinline__ void ldmatrix_x4(uint32_t& r0, uint32_t& r1, uint32_t& r2, uint32_t& r3, const void* row) {
+__forceinline__ void ldmatrix_x4(uint32_t& r0, uint32_t& r1, uint32_t& r2, uint32_t& r3,
+                                 const void* row) {
   uint32_t values[4];
   run::load_matrices(values, row);
   r0 = values[0];

@@ -17,7 +17,8 @@ __forceinline__ void tma_load_multicast(void* smem, const CUtensorMap* map, uint
   run::tma_load(smem, map, full, ctas, box, sizeof...(coordinates));
 }
 template <class... Coordinates>
-__forceinline__ void tma_store(const CUtensorMap* map, const void* smem, Coordinates... coordinates) {
+__forceinline__ void tma_store(const CUtensorMap* map, const void* smem,
+                               Coordinates... coordinates) {
   const int32_t box[] = {static_cast<int32_t>(coordinates)...};
   run::tma_store(map, smem, false, box, sizeof...(coordinates));
 }

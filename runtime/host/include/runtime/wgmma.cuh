@@ -38,7 +38,8 @@ template <int N, class T, Major A, Major B, int Offset = 0, int Size>
 __forceinline__ void wgmma_ss(float (&d)[Size], uint64_t a, uint64_t b, bool accumulate) {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "N is 8, 16, ..., 256");
   static_assert(Offset >= 0 && Offset + N / 2 <= Size, "D lies in the array");
-  run::wgmma(d + Offset, {N, is_bfloat16<T>, A == Major::mn, B == Major::mn, nullptr, a, b, accumulate});
+  run::wgmma(d + Offset,
+             {N, is_bfloat16<T>, A == Major::mn, B == Major::mn, nullptr, a, b, accumulate});
 }
 template <int N, class T, Major B, int Offset = 0, int Size, int ASize>
 __forceinline__ void wgmma_rs(float (&d)[Size], const uint32_t (&a)[ASize], int first, uint64_t b,

@@ -135,7 +135,8 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
   switch (step.kind) {
     case StepKind::acquire:
     case StepKind::wait:
-      // Where the others of the role have nothing to wait for, the phase may be over before they look.
+      // Where the others of the role have nothing to wait for, the phase may be over before they
+      // look.
       text.line(fmt::format("{}twill::barrier_wait({}, {});",
                             step.by == plan::By::one_warp && !alone() ? "if (leader) " : "", at,
                             parity(step, full)));

@@ -31,8 +31,8 @@ bool is_staged_in_words(ir::Type tile, const Shape& shape) {
 
 }  // namespace
 
-/// The op of another role that stages `value`, of `distance` iterations ago, for the op of the step:
-/// the plan's dependences say who hands what to whom, and only what the op keeps is staged.
+/// The op of another role that stages `value`, of `distance` iterations ago, for the op of the
+/// step: the plan's dependences say who hands what to whom, and only what the op keeps is staged.
 std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::ValueId value,
                                            int distance) const {
   if (!step.op) return std::nullopt;
@@ -59,8 +59,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   const bool words = shape && is_staged_in_words(type, *shape);
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
-    wrong_ =
-        view_.refuse(value, "is handed to another role in a form that is not printed").value();
+    wrong_ = view_.refuse(value, "is handed to another role in a form that is not printed").value();
     return std::nullopt;
   }
   const std::string name = "from_" + identifier(plan_[*its.staged].name);
