@@ -8,14 +8,12 @@
 
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
-#include "twill/support/data_path.h"
 
 namespace {
 
 void bound_loop(benchmark::State& state, const char* name) {
-  const auto path = twill::support::data_path(std::string("loops/") + name);
-  if (!path) return state.SkipWithError("the bundled loop is missing");
-  std::ifstream file(*path, std::ios::binary);
+  std::ifstream file(std::string(TWILL_SOURCE_DIR "/loops/") + name, std::ios::binary);
+  if (!file) return state.SkipWithError("the bundled loop is missing");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto loop = twill::schedule::parse_loop(text, name);
   if (!loop) return state.SkipWithError(loop.error().message.c_str());

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "twill/frontend/ttgir/read.h"
-#include "twill/support/data_path.h"
 
 namespace {
 
@@ -30,9 +29,8 @@ std::string repeated(const std::string& module, std::size_t size) {
 }
 
 void read_one_megabyte(benchmark::State& state) {
-  const auto path = twill::support::data_path("kernels/fa_fwd/sm_90/d128.pre.ttgir");
-  if (!path) return state.SkipWithError("the bundled kernel is missing");
-  std::ifstream file(*path, std::ios::binary);
+  std::ifstream file(TWILL_SOURCE_DIR "/kernels/fa_fwd/sm_90/d128.pre.ttgir", std::ios::binary);
+  if (!file) return state.SkipWithError("the bundled kernel is missing");
   const std::string text =
       repeated({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, kMegabyte);
   for (auto _ : state) {

@@ -19,12 +19,40 @@ inline const char* failure(cudaError_t error) {
   return cudaGetErrorString(error);
 }
 
-/// Whether the current device can run code for sm_90a.
+namespace detail {
+
+/// A function of the driver that came with CUDA 12.0 or before, or nullptr. `Pointer`: to such.
+template <class Pointer>
+Pointer driver_function(const char* name) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found);
+  if (failure(error) != nullptr || found != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<Pointer>(entry);
+}
+
+/// Gives a host thread that has made no CUDA call yet the device's primary context: the driver's
+/// functions want one, and only the runtime's make it current on their own. A context that the
+/// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; other than cudaFree(0) it may be
+/// called while a stream is captured.
+inline const char* make_context_current(int device) {
+  CUcontext context = nullptr;
+  const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
+  if (current != nullptr && current(&context) == CUDA_SUCCESS && context != nullptr) return nullptr;
+  return failure(cudaSetDevice(device));
+}
+
+}  // namespace detail
+
+/// Whether the current device can run code for sm_90a. From now on the calling thread has a
+/// context.
 inline const char* check_device() {
   int device = 0;
   int major = 0;
   int minor = 0;
   if (const char* wrong = failure(cudaGetDevice(&device))) return wrong;
+  if (const char* wrong = detail::make_context_current(device)) return wrong;
   const cudaError_t error =
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (const char* wrong = failure(error)) return wrong;
@@ -112,12 +140,9 @@ inline const char* encode_tensor_map(
           detail::check_tensor_map(type, rank, base, sizes, strides_bytes, box, swizzle_bytes)) {
     return wrong;
   }
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
-                                                             12000, cudaEnableDefault, &found);
-  if (const char* wrong = failure(error)) return wrong;
-  if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
+  const auto encode =
+      detail::driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  if (encode == nullptr) {
     return "tensor map: this driver has no cuTensorMapEncodeTiled (CUDA 12.0 or later is needed)";
   }
 
@@ -134,21 +159,51 @@ inline const char* encode_tensor_map(
                                      : swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                      : swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                            : CU_TENSOR_MAP_SWIZZLE_NONE;
-  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   const CUresult result =
       encode(map, type, static_cast<cuuint32_t>(rank), base, global, strides, extent, ones,
              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, outside);
   return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
 }
 
-/// The same, but a tensor without elements has no map: `map` stays as it is, and nothing may be
-/// copied through it. A kernel that has nothing to do with such a tensor can still be launched.
+/// What a kernel does through a map.
+enum class MapUse { loads, writes };
+
+namespace detail {
+
+/// What stands for tensors without elements, 16 bytes each, in the memory of every device: zeros
+/// and NaNs (of every type of map_type) that are only read, and a place that is only written.
+enum : int { kEmptyZeros, kEmptyNans, kEmptySink };
+static __device__ __align__(16) std::uint32_t empty_tensors[3][4] = {
+    {0, 0, 0, 0}, {~0u, ~0u, ~0u, ~0u}, {0, 0, 0, 0}};
+
+/// A map needs at least one element in each dimension, and the device's limits of addresses and
+/// strides are nothing that a tensor without elements has to keep. So the map is one of a tensor
+/// with a single element: all other coordinates are outside of it. The one that is not reads as
+/// what is outside would, and what is written there nobody reads.
+inline const char* encode_empty(CUtensorMap* map, CUtensorMapDataType type, int rank,
+                                const std::uint32_t* box, int swizzle_bytes, MapUse use,
+                                CUtensorMapFloatOOBfill outside) {
+  void* base = nullptr;
+  if (const char* wrong = failure(cudaGetSymbolAddress(&base, empty_tensors))) return wrong;
+  const bool nans = outside == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+  const int which = use == MapUse::writes ? kEmptySink : nans ? kEmptyNans : kEmptyZeros;
+  const std::uint64_t sizes[5] = {1, 1, 1, 1, 1};
+  const std::uint64_t strides[4] = {16, 16, 16, 16};
+  return encode_tensor_map(map, type, rank, static_cast<char*>(base) + 16 * which, sizes, strides,
+                           box, swizzle_bytes, outside);
+}
+
+}  // namespace detail
+
+/// The same for a tensor that may have no elements, whose address and strides then do not matter:
+/// all of it reads as what is outside of a tensor, and nothing is written. Such a map may be used
+/// for loads or for stores and reductions, not for both.
 inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank, void* base,
                             const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
-                            const std::uint32_t* box, int swizzle_bytes,
+                            const std::uint32_t* box, int swizzle_bytes, MapUse use,
                             CUtensorMapFloatOOBfill outside = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
   for (int i = 0; i < rank; ++i) {
-    if (sizes[i] == 0) return nullptr;
+    if (sizes[i] == 0) return detail::encode_empty(map, type, rank, box, swizzle_bytes, use, outside);
   }
   return encode_tensor_map(map, type, rank, base, sizes, strides_bytes, box, swizzle_bytes,
                            outside);

@@ -40,8 +40,9 @@ BF16_ONLY = {"gemm_bias_nn", "gemm_bias_tt", "fa_bwd_dq"}  # what their sources 
 
 
 def emit(program, name, strategy, folder, bf16=False, extra=()):
-    """The finished process of `twill emit cuda`."""
+    """The finished process of `twill emit cuda`, which leaves the compiler out unless `extra` has --compile."""
     source = ROOT / "kernels" / f"{SOURCES[name]}.pre.ttgir"
+    extra = extra if "--compile" in extra else ["--no-compile", *extra]
     command = [str(program), "emit", "cuda", "--strategy", strategy, "--machine", "h200", "-o", str(folder), *extra]
     if not bf16:
         return subprocess.run([*command, str(source)], capture_output=True, text=True)

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,7 +40,7 @@ class Launches(unittest.TestCase):
         if (kernel, options) not in self.built:
             folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
             source = HERE / kernel if kernel.endswith(".ttgir") else ROOT / "kernels" / f"{kernel}.pre.ttgir"
-            subprocess.run([TWILL, "emit", "cuda", str(source), "--machine", "h200", *options, "-o", str(folder)], check=True, capture_output=True)
+            subprocess.run([TWILL, "emit", "cuda", "--no-compile", str(source), "--machine", "h200", *options, "-o", str(folder)], check=True, capture_output=True)
             text = (folder / "kernel.cu").read_text()
             (folder / "launch.cpp").write_text('#include "launch_run.h"\n' + of_host(text))
             includes = [f"-I{HERE}", f"-I{ROOT / 'tests' / 'runtime' / 'host_cuda'}", f"-I{folder}"]
@@ -89,6 +90,32 @@ class Launches(unittest.TestCase):
             bad[place] = value
             self.assertIn(why, self.launch(kernel, (2, 1, 1), bad)[0])
 
+    def test_tensors_without_elements(self):
+        # A has no rows, then no columns, and C has no columns, and yet there are tiles: A reads as zeros, of C nothing is written. Such
+        # tensors have no address, and strides that say nothing.
+        kernel = "gemm/sm_90/tma_128x256x64"
+        zero, written = "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, empty: zero", "type 6, sizes 1 1, strides 16, box 64 64, swizzle 3, empty: written"
+        for rows, columns in ((0, 64), (256, 0), (0, 0)):
+            arguments = self.product(256, 256, 64)
+            arguments[:5] = [PLACE(None), INT(rows), INT(columns), LONG(7), LONG(1)]
+            said, asked = self.launch(kernel, (2, 1, 1), arguments)
+            self.assertIsNone(said)
+            self.assertEqual(asked, [zero, "type 6, sizes 64 256, strides 128, box 64 256, swizzle 3",
+                                     "type 6, sizes 256 256, strides 512, box 64 64, swizzle 3", "grid 2 1 1, cluster 1"])
+        arguments = self.product(256, 256, 64)
+        arguments[10:15] = [PLACE(None), INT(256), INT(0), LONG(0), LONG(1)]
+        self.assertEqual(self.launch(kernel, (2, 1, 1), arguments)[1][2], written)
+
+    def test_thread_that_made_no_cuda_call(self):
+        # The driver's stand-in encodes no map where the thread has no context.
+        said = []
+        self.launch("gemm/sm_90/tma_128x256x64", (2, 1, 1), self.product(256, 256, 64))
+        thread = threading.Thread(target=lambda: said.append(self.launch("gemm/sm_90/tma_128x256x64", (2, 1, 1), self.product(256, 256, 64))))
+        thread.start()
+        thread.join()
+        self.assertIsNone(said[0][0])
+        self.assertEqual(len(said[0][1]), 4)
+
     def test_made_descriptors(self):
         # 1000 rows of C, 120 of which are skipped, 500 of A, 205 of B, which become 208; rows of A are 80 long, of C 216, K is 72.
         def call(base=0x30000, n=205, k=72, a_row=80, c_row=216, skip=120, split=2):
@@ -101,7 +128,11 @@ class Launches(unittest.TestCase):
                                  "type 6, sizes 205 880, strides 432, box 64 64, swizzle 3",
                                  "type 6, sizes 72 500, strides 160, box 64 128, swizzle 3, NaN outside",
                                  "grid 16 1 1, cluster 1"])
-        self.assertIsNone(call(k=0)[0])  # A and B are empty, nothing is read of them
+        self.assertEqual(call(k=0), (None, [  # A and B are empty
+            "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, empty: zero",
+            "type 6, sizes 205 880, strides 432, box 64 64, swizzle 3",
+            "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, NaN outside, empty: NaN",
+            "grid 16 1 1, cluster 1"]))
         self.assertIn("the tensor's address is not a multiple of 16 bytes", call(base=0x30008)[0])
         # 122 rows of 212 elements further on: the stride is refused. 1 row of 220 is a wrong address, too.
         self.assertIn("a stride of the tensor is not a multiple of 16 bytes", call(c_row=212, skip=122)[0])

@@ -6,6 +6,8 @@
 #include <cuda_runtime.h>
 #include <string>
 
+#include "runtime/host.cuh"
+
 using std::max;
 using std::min;
 
@@ -17,7 +19,8 @@ inline unsigned cluster_rank() { return 0; }  // asked by kernels only
 
 /// What the launch function asked of the driver (tests/runtime/host_cuda), as lines: each map with
 /// its type, sizes, strides in bytes, box and swizzle, innermost first, and whether it fills with
-/// NaN; each launch with its grid, and the CTAs of a cluster. Forgets it.
+/// NaN, where it stands for a tensor without elements what its element reads as (zero, NaN) or that
+/// it is written; each launch with its grid, and the CTAs of a cluster. Forgets it.
 extern "C" inline const char* __attribute__((used)) asked() {
   static std::string text;
   text.clear();
@@ -26,10 +29,17 @@ extern "C" inline const char* __attribute__((used)) asked() {
     for (const auto number : numbers) all += " " + std::to_string(number);
     return all;
   };
+  const auto empty = [](const void* base) {
+    const auto& places = twill::detail::empty_tensors;
+    return base == places[0]   ? ", empty: zero"
+           : base == places[1] ? ", empty: NaN"
+           : base == places[2] ? ", empty: written"
+                               : "";
+  };
   for (const host_cuda::Encoded& map : host_cuda::encoded) {
-    text += "type " + std::to_string(map.type) + ", sizes" + list(map.sizes) + ", strides" +
+    text += std::string("type ") + std::to_string(map.type) + ", sizes" + list(map.sizes) + ", strides" +
             list(map.strides) + ", box" + list(map.box) + ", swizzle " +
-            std::to_string(map.swizzle) + (map.nan_outside ? ", NaN outside" : "") + "\n";
+            std::to_string(map.swizzle) + (map.nan_outside ? ", NaN outside" : "") + empty(map.base) + "\n";
   }
   for (const host_cuda::Launched& launch : host_cuda::launched) {
     text += "grid " + std::to_string(launch.grid.x) + " " + std::to_string(launch.grid.y) + " " +

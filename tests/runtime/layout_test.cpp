@@ -1,6 +1,8 @@
 #include <bitset>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -124,6 +126,7 @@ using Box = std::vector<std::uint32_t>;
 
 const char* encode(CUtensorMapDataType type, const Sizes& sizes, const Sizes& strides,
                    const Box& box, int swizzle, std::uintptr_t base = 0x10000) {
+  EXPECT_EQ(check_device(), nullptr);  // a context, which the driver wants
   CUtensorMap map;
   return encode_tensor_map(&map, type, static_cast<int>(sizes.size()),
                            reinterpret_cast<void*>(base), sizes.data(), strides.data(), box.data(),
@@ -179,6 +182,71 @@ TEST(TensorMap, RefusesWhatTheCopyEngineCannotDo) {
   EXPECT_EQ(said(encode(half, {64, 0}, {128}, {64, 8}, 128)),
             "tensor map: a dimension of the tensor has size 0");
   EXPECT_TRUE(host_cuda::encoded.empty());
+}
+
+/// The map that `describe` makes of a tensor without elements.
+host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
+                             CUtensorMapFloatOOBfill outside) {
+  host_cuda::encoded.clear();
+  EXPECT_EQ(check_device(), nullptr);
+  CUtensorMap map;
+  const Sizes strides(4, 6);  // no multiple of 16, as nobody promises for empty tensors
+  EXPECT_EQ(describe(&map, map_type<__half>(), static_cast<int>(sizes.size()), nullptr,
+                     sizes.data(), strides.data(), box.data(), 128, use, outside),
+            nullptr);
+  EXPECT_EQ(host_cuda::encoded.size(), 1U);
+  return host_cuda::encoded.at(0);
+}
+
+// Protects: a tensor without elements, whichever of its dimensions is empty, has a map that the
+// driver takes, with the box the kernel counts bytes by; its one element reads as what is outside
+// does, and what is written goes where nobody reads.
+TEST(TensorMap, OfATensorWithoutElementsReadsAsOutsideAndWritesNothing) {
+  constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  constexpr auto kNans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+  const void* sink = nullptr;
+  for (const Sizes& sizes : {Sizes{0}, Sizes{0, 8}, Sizes{64, 0}, Sizes{0, 0}, Sizes{64, 8, 0},
+                             Sizes{64, 0, 3}, Sizes{0, 8, 3}, Sizes{64, 8, 0, 3, 2}}) {
+    const Box box(sizes.size(), 8);
+    const auto loads = empty_map(sizes, box, MapUse::loads, kZeros);
+    EXPECT_EQ(loads.sizes, Sizes(sizes.size(), 1));
+    EXPECT_EQ(loads.strides, Sizes(sizes.size() - 1, 16));
+    EXPECT_EQ(loads.box, box);
+    EXPECT_FALSE(loads.nan_outside);
+    const auto nans = empty_map(sizes, box, MapUse::loads, kNans);
+    EXPECT_TRUE(nans.nan_outside);
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_EQ(static_cast<const std::uint16_t*>(loads.base)[i], 0);
+      const std::uint16_t nan = static_cast<const std::uint16_t*>(nans.base)[i];
+      EXPECT_GT(nan & 0x7fff, 0x7f80);  // of bf16 and of f16
+    }
+    sink = empty_map(sizes, box, MapUse::writes, kZeros).base;
+    for (const void* read : {loads.base, nans.base}) {
+      EXPECT_GE(std::abs(static_cast<const char*>(read) - static_cast<const char*>(sink)), 16);
+    }
+    for (const host_cuda::Encoded& map : {loads, nans}) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(map.base) % 16, 0U);
+    }
+  }
+}
+
+// Protects: launches from a thread that has made no CUDA call, and threads that have a context of
+// their own, which stays theirs.
+TEST(Launch, GivesAThreadAContextAndLeavesTheOneItHas) {
+  const Sizes sizes{64, 8}, strides{128};
+  const Box box{64, 8};
+  std::thread([&] {
+    ASSERT_EQ(host_cuda::context, nullptr);
+    EXPECT_EQ(check_device(), nullptr);
+    CUtensorMap map;
+    EXPECT_EQ(encode_tensor_map(&map, map_type<__half>(), 2, const_cast<void*>(at(0x10000)), sizes.data(),
+                                strides.data(), box.data(), 128),
+              nullptr);
+    const auto own = reinterpret_cast<CUcontext>(&map);
+    host_cuda::context = own;
+    EXPECT_EQ(check_device(), nullptr);
+    EXPECT_EQ(host_cuda::context, own);
+  }).join();
 }
 
 // Protects: the largest that is allowed is not refused.

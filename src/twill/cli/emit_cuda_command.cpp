@@ -1,26 +1,29 @@
-#include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/interruption.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/judge_kernel.h"
 
 namespace twill::cli {
 namespace {
+
+enum class Compile { if_there_is_nvcc, always, never };
 
 struct Choices {
   std::string input;
   driver::Request request;
   std::string output;
-  bool compile = false;
+  Compile compile = Compile::if_there_is_nvcc;
   emit::Stamps stamps = emit::Stamps::none;
 };
 
@@ -29,54 +32,98 @@ constexpr const char* kFooter = R"(Examples:
   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC \
     -o gemm.so gemm/kernel.cu)";
 
-int report(const std::string& folder, const driver::GateVerdict& verdict) {
-  std::string text;
-  for (const std::string& fact : verdict.facts) text += fact + "\n";
-  if (verdict.refusals.empty()) text += "accepted\n";
-  const auto printed = print(text);
-  if (!printed) return refuse(printed.error());
-  for (const std::string& refusal : verdict.refusals) {
-    std::fprintf(stderr, "%s/kernel.cu: error: must not be used: %s\n", folder.c_str(),
-                 refusal.c_str());
-  }
-  return verdict.refusals.empty() ? kAnswer : kUnverified;
-}
+/// A kernel as it was printed last, and what came of it.
+struct Judged {
+  driver::EmittedCuda emitted;
+  gate::Verdict verdict;
+};
 
-Result<driver::EmittedCuda> emit_once(const Choices& choices) {
-  auto emitted = driver::emit_cuda(choices.request, choices.stamps);
+Result<driver::EmittedCuda> emit_once(const driver::Request& request, emit::Stamps stamps) {
+  auto emitted = driver::emit_cuda(request, stamps);
   end_progress_line();
+  if (emitted && emitted->planned.plan) warn(emitted->planned.outcome.warnings);
   return emitted;
 }
 
-int write(const Choices& choices, const driver::EmittedCuda& emitted) {
-  if (!emitted.planned.plan) return show_missing_plan(emitted.planned);
-  warn(emitted.planned.outcome.warnings);
-  const auto written = choices.output.empty()
-                           ? print(emitted.files.at("kernel.cu"))
-                           : write_folder(choices.output, emitted.files, {"kernel.cu"});
-  return written ? kAnswer : refuse(written.error());
+/// Compiles and judges, with a word to whoever waits. If the user interrupts, it ends here: nothing
+/// is written yet.
+Result<gate::Verdict> judge_once(const driver::EmittedCuda& emitted,
+                                 const gate::Toolchain& toolchain) {
+  const auto judge = [&] {
+    const Interruption interruption;
+    return driver::judge_kernel(emitted, toolchain,
+                                [show = waiting_line("compiling with nvcc, to judge it")] {
+                                  show();
+                                  return Interruption::caught() == 0;
+                                });
+  };
+  auto verdict = judge();
+  end_progress_line();
+  if (const int signal = Interruption::caught()) end_by(signal);
+  return verdict;
 }
 
 /// Compiles, and as long as ptxas does not follow the plan and something is left to try, emits and
 /// compiles again. Stamps keep the code from overlapping, so an instrumented kernel is only judged.
-int close_loop(Choices choices, const driver::EmittedCuda& first) {
-  auto verdict = driver::compile_emitted(first, choices.output);
-  while (verdict && choices.stamps == emit::Stamps::none) {
-    const auto remedy = driver::remedy_for(choices.request, *verdict);
+Result<Judged> close_loop(const Choices& choices, const gate::Toolchain& toolchain,
+                          driver::EmittedCuda first) {
+  driver::Request request = choices.request;
+  TWILL_TRY(gate::Verdict verdict, judge_once(first, toolchain));
+  Judged judged{std::move(first), std::move(verdict)};
+  while (choices.stamps == emit::Stamps::none) {
+    const auto remedy = driver::remedy_for(request, judged.verdict);
     if (!remedy) break;
     std::fprintf(stderr, "twill: ptxas does not follow the plan: %s; trying %s\n",
-                 verdict->refusals.front().c_str(), remedy->words.c_str());
-    choices.request = remedy->request;
-    const auto next = emit_once(choices);
+                 judged.verdict.refusals.front().c_str(), remedy->words.c_str());
+    request = remedy->request;
+    auto next = emit_once(request, choices.stamps);
     if (!next || !next->planned.plan) {
       std::fprintf(stderr, "twill: so there is no kernel: %s\n",
                    next ? "there is no such schedule" : next.error().message.c_str());
       break;
     }
-    if (const int code = write(choices, *next); code != kAnswer) return code;
-    verdict = driver::compile_emitted(*next, choices.output);
+    TWILL_TRY(judged.verdict, judge_once(*next, toolchain));
+    judged.emitted = *std::move(next);
   }
-  return verdict ? report(choices.output, *verdict) : refuse(verdict.error());
+  return judged;
+}
+
+/// Why the kernel is not compiled; empty if it is.
+std::string why_unchecked(const Choices& choices, const gate::Toolchain& toolchain) {
+  if (choices.compile == Compile::always) return "";
+  if (choices.compile == Compile::never) return "--no-compile was given";
+  if (choices.stamps != emit::Stamps::none) return "it is instrumented, and --compile not given";
+  return toolchain.nvcc ? "" : "there is no nvcc on PATH or in CUDA's folders";
+}
+
+/// Writes what is to be kept, and says what came of it: to standard output beside a folder, else to
+/// standard error.
+int finish(const Choices& choices, const Judged& judged) {
+  const gate::Verdict& verdict = judged.verdict;
+  const bool refused = verdict.standing() == gate::Standing::refused;
+  std::string text;
+  for (const std::string& fact : verdict.facts) text += fact + "\n";
+  if (!refused) text += words_of(verdict) + "\n";
+  Result<void> written;
+  const std::string& folder = choices.output;
+  const auto files = driver::kept_files(judged.emitted, verdict);
+  if (!folder.empty()) {
+    written = write_folder(folder, files, {"kernel.cu", "kernel.refused.cu"});
+    if (written) written = print(text);
+  } else {
+    if (!refused) written = print(files.at("kernel.cu"));
+    std::fputs(text.c_str(), stderr);
+  }
+  if (!written) return refuse(written.error());
+  for (const std::string& refusal : verdict.refusals) {
+    const std::string source = folder.empty() ? "the kernel" : folder + "/kernel.refused.cu";
+    std::fprintf(stderr, "%s: error: must not be used: %s\n", source.c_str(), refusal.c_str());
+  }
+  if (refused && folder.empty()) {
+    std::fputs("hint: -o FOLDER keeps it as kernel.refused.cu, --no-compile prints it unchecked\n",
+               stderr);
+  }
+  return refused ? kUnverified : kAnswer;
 }
 
 int run(Choices choices) {
@@ -85,10 +132,23 @@ int run(Choices choices) {
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto emitted = emit_once(choices);
+  const gate::Toolchain toolchain = choices.compile == Compile::never
+                                        ? gate::Toolchain{}
+                                        : gate::find_toolchain(gate::places_of_environment());
+  if (choices.compile == Compile::always && !toolchain.nvcc) {
+    return refuse({{},
+                   "there is no nvcc to compile the kernel with",
+                   "",
+                   "put nvcc on PATH, or set CUDA_HOME to a CUDA installation"});
+  }
+  auto emitted = emit_once(choices.request, choices.stamps);
   if (!emitted) return refuse(emitted.error());
-  const int code = write(choices, *emitted);
-  return code == kAnswer && choices.compile ? close_loop(choices, *emitted) : code;
+  if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
+  gate::Verdict unchecked;
+  unchecked.unchecked = why_unchecked(choices, toolchain);
+  if (!unchecked.unchecked.empty()) return finish(choices, {*std::move(emitted), unchecked});
+  const auto judged = close_loop(choices, toolchain, *std::move(emitted));
+  return judged ? finish(choices, *judged) : refuse(judged.error());
 }
 
 }  // namespace
@@ -109,12 +169,16 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* output =
       command->add_option("-o,--output", choices->output,
-                          "Folder for kernel.cu and runtime/ [kernel.cu to standard output]");
+                          "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
+  CLI::Option* compile = command->add_flag_callback(
+      "--compile", [choices] { choices->compile = Compile::always; },
+      "Compile it with nvcc, which must be there; emit anew where ptxas does not follow the plan, "
+      "else refuse it [where there is an nvcc]");
   command
-      ->add_flag(
-          "--compile", choices->compile,
-          "Compile it with nvcc; emit anew where ptxas does not follow the plan, else refuse it")
-      ->needs(output);
+      ->add_flag_callback(
+          "--no-compile", [choices] { choices->compile = Compile::never; },
+          "Print it as it is: spills and machine code are not checked")
+      ->excludes(compile);
   const std::map<std::string, emit::Stamps> stamps = {{"sections", emit::Stamps::sections},
                                                       {"steps", emit::Stamps::steps}};
   command

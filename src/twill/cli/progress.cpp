@@ -54,6 +54,11 @@ std::function<void(std::size_t, std::size_t)> batch_progress_line() {
   };
 }
 
+std::function<void()> waiting_line(const std::string& words) {
+  if (::isatty(STDERR_FILENO) == 0) return [] {};
+  return [line = StatusLine(), words]() mutable { line.show(words); };
+}
+
 void end_progress_line() {
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
 }

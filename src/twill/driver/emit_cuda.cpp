@@ -1,37 +1,66 @@
 #include "twill/driver/emit_cuda.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
-#include "twill/gate/compile.h"
-#include "twill/gate/matching.h"
-#include "twill/support/data_path.h"
+#include "twill/emit/description.h"
+#include "twill/support/sha256.h"
+#include "twill/support/shipped.h"
 
 namespace twill::driver {
 namespace {
 
-constexpr const char* kHeaders[] = {"barrier",      "copy", "fragment", "host",
-                                    "instructions", "ring", "role",     "stamps",
-                                    "tile",         "tma",  "types",    "wgmma"};
-
-/// What a kernel includes, so that the folder compiles by itself.
-Result<void> add_runtime(const std::string& source, std::map<std::string, std::string>& files) {
-  TWILL_TRY(const std::filesystem::path folder, support::data_path("runtime"));
-  const bool copies = source.find("runtime/copy.cuh") != std::string::npos;
-  for (const char* header : kHeaders) {
-    const std::string name = std::string(header) + ".cuh";
-    if (name == "copy.cuh" && !copies) continue;
-    TWILL_TRY(Input read, read_input((folder / name).string()));
-    files["runtime/" + name] = std::move(read.text);
+/// The runtime headers that a text includes, each once, and those that they include.
+Result<void> add_runtime(const std::string& text, std::map<std::string, std::string>& files) {
+  constexpr std::string_view kInclude = "#include \"runtime/";
+  for (std::size_t at = 0; (at = text.find(kInclude, at)) != std::string::npos;) {
+    const std::size_t begin = text.find('"', at) + 1;
+    at = text.find('"', begin);
+    const std::string name = text.substr(begin, at - begin);
+    if (files.contains(name)) continue;
+    TWILL_TRY(const std::string header, support::shipped_text(name));
+    files[name] = header;
+    TWILL_TRY_VOID(add_runtime(header, files));
   }
   return {};
+}
+
+/// The options of `twill emit cuda` that say what `request` does.
+std::vector<std::string> options_of(const Request& request, emit::Stamps stamps) {
+  std::vector<std::string> words;
+  const auto add = [&](bool wanted, const std::string& name, const auto& value) {
+    if (wanted) words.insert(words.end(), {"--" + name, fmt::format("{}", value)});
+  };
+  const auto flag = [&](bool wanted, const char* name) {
+    if (wanted) words.emplace_back(name);
+  };
+  add(!request.machine.empty(), "machine", request.machine);
+  add(!request.loop.empty(), "loop", request.loop);
+  add(request.subtile.has_value(), "subtile", request.subtile.value_or(0));
+  add(!request.pool.empty(), "pool", request.pool);
+  flag(request.strict, "--strict");
+  flag(request.hand_offs, "--hand-offs");
+  const strategy::Choice& by = request.strategy;
+  add(by.strategy != strategy::Strategy::twill, "strategy", strategy::name_of(by.strategy));
+  add(by.depth.has_value(), "depth", by.depth.value_or(0));
+  flag(by.ping_pong, "--ping-pong");
+  add(request.alternatives.take > 0, "alternative", request.alternatives.take);
+  add(request.alternatives.take > 0, "within", request.alternatives.within);
+  add(request.given.has_value(), "schedule", request.given.value_or(Input{}).name);
+  add(request.spare_registers > 0, "spare-registers", request.spare_registers);
+  flag(request.pins, "--pins");
+  add(request.tiles == TileWalk::one, "tiles", "one");
+  add(request.tiles == TileWalk::persistent, "tiles", "persistent");
+  add(request.cluster > 1, "cluster", request.cluster);
+  add(stamps != emit::Stamps::none, "instrument",
+      stamps == emit::Stamps::steps ? "steps" : "sections");
+  return words;
 }
 
 Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, PlannedLoop planned) {
@@ -53,6 +82,13 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   }
   TWILL_TRY_VOID(add_runtime(source, emitted.files));
   emitted.files["kernel.cu"] = std::move(source);
+  TWILL_TRY(emit::Description description, emit::cuda_description(parts));
+  description.sha256 = sha256(request.input.text);
+  description.loop = kernel.choice.number;
+  description.machine = kernel.machine->name;
+  description.options = options_of(request, stamps);
+  emitted.files["kernel.json"] = emit::description_json(description);
+  emitted.files["kernel.ttgir"] = request.input.text;
   return emitted;
 }
 
@@ -107,83 +143,6 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
     return next;
   }
   return first;
-}
-
-namespace {
-
-constexpr int kMoreRegisters = 8;
-constexpr int kMostSpareRegisters = 16;
-
-void judge_overlaps(const EmittedCuda& emitted, const gate::FunctionCode& function,
-                    GateVerdict& verdict) {
-  std::vector<gate::LoopCode> planned;
-  for (const emit::ExpectedLoop& loop : emitted.loops) planned.push_back(loop.code);
-  const std::vector<std::vector<std::string>> reasons = gate::shortfalls(planned, function);
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    for (const std::string& reason : reasons[i]) {
-      verdict.refusals.push_back(fmt::format("{}: role {} does not overlap as planned: {}",
-                                             function.name, emitted.loops[i].role, reason));
-      verdict.overlaps_lost = true;
-    }
-  }
-}
-
-void judge_code(const gate::FunctionCode& function, GateVerdict& verdict) {
-  for (const gate::RoleCode& role : function.roles) {
-    verdict.facts.push_back(
-        fmt::format("{}: a role of {} registers uses R0 to R{}, {} wgmma in {} batches, {} waits",
-                    function.name, role.registers, role.highest_register, role.products,
-                    role.batches, role.waits));
-  }
-  for (std::string& refusal : gate::refusals(function)) {
-    verdict.refusals.push_back(std::move(refusal));
-  }
-}
-
-}  // namespace
-
-Result<GateVerdict> compile_emitted(const EmittedCuda& emitted, const std::string& folder) {
-  const gate::Toolchain toolchain = gate::find_toolchain(gate::places_of_environment());
-  const std::filesystem::path source = std::filesystem::path(folder) / "kernel.cu";
-  TWILL_TRY(const gate::Compiled compiled,
-            gate::compile_cuda(toolchain, source, {{std::filesystem::path(folder)}, {}}));
-  GateVerdict verdict;
-  verdict.refusals = compiled.refusals;
-  verdict.compiled = !compiled.report.functions.empty();
-  for (const gate::FunctionReport& function : compiled.report.functions) {
-    if (!function.is_kernel) continue;
-    verdict.facts.push_back(fmt::format("{}: {} registers at entry, {} + {} bytes spilled",
-                                        function.name, function.registers, function.spill_stores,
-                                        function.spill_loads));
-  }
-  if (!compiled.accepted()) return verdict;
-  if (!toolchain.nvdisasm) {
-    verdict.facts.emplace_back("no nvdisasm: the machine code was not looked at");
-    return verdict;
-  }
-  TWILL_TRY(const std::vector<gate::FunctionCode> code,
-            gate::disassemble(toolchain, compiled.cubin));
-  for (const gate::FunctionCode& function : code) {
-    judge_code(function, verdict);
-    judge_overlaps(emitted, function, verdict);
-  }
-  return verdict;
-}
-
-std::optional<Remedy> remedy_for(const Request& request, const GateVerdict& verdict) {
-  if (!verdict.compiled || verdict.refusals.empty()) return std::nullopt;
-  Remedy remedy{request, ""};
-  if (verdict.overlaps_lost && !request.pins) {
-    remedy.request.pins = true;
-    remedy.words = "with pins (--pins)";
-    return remedy;
-  }
-  if (request.names_schedule()) return std::nullopt;  // solved again it would be another
-  if (request.spare_registers + kMoreRegisters > kMostSpareRegisters) return std::nullopt;
-  remedy.request.spare_registers += kMoreRegisters;
-  remedy.words = fmt::format("with {} registers of each thread kept free (--spare-registers {})",
-                             remedy.request.spare_registers, remedy.request.spare_registers);
-  return remedy;
 }
 
 }  // namespace twill::driver

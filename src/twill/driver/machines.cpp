@@ -1,30 +1,27 @@
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "twill/driver/driver.h"
-#include "twill/support/data_path.h"
+#include "twill/support/shipped.h"
 #include "twill/support/spelling.h"
 
 namespace twill::driver {
 namespace {
-
-namespace fs = std::filesystem;
 
 Result<machine::Machine> load_file(const std::string& path) {
   TWILL_TRY(const Input input, read_input(path));
   return machine::load_machine(input.text, input.name);
 }
 
+std::string file_of(const std::string& name) { return "machines/" + name + ".json"; }
+
 Result<std::vector<std::string>> shipped_names() {
-  TWILL_TRY(const fs::path folder, support::data_path("machines"));
-  std::error_code error;
+  TWILL_TRY(const std::vector<std::string> files, support::shipped_names("machines"));
   std::vector<std::string> names;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
+  for (const std::string& file : files) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    if (file == file_of(name)) names.push_back(name);
   }
-  if (error) return fail({folder.string()}, "cannot be read: " + error.message());
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -39,8 +36,8 @@ Result<machine::Machine> find_machine(const std::string& name) {
     return fail({}, "there is no machine named " + in_quotes(name),
                 guess.empty() ? "`twill machines` lists them; a file's name ends in .json" : guess);
   }
-  TWILL_TRY(const fs::path file, support::data_path("machines/" + name + ".json"));
-  return load_file(file.string());
+  TWILL_TRY(const std::string text, support::shipped_text(file_of(name)));
+  return machine::load_machine(text, file_of(name));
 }
 
 Result<std::vector<machine::Machine>> shipped_machines() {

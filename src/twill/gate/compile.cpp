@@ -1,11 +1,12 @@
 #include "twill/gate/compile.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "twill/gate/process.h"
+#include "twill/gate/front_end.h"
 #include "twill/gate/sass.h"
 
 namespace twill::gate {
@@ -30,26 +31,22 @@ std::vector<std::string> command_of(const fs::path& nvcc, const fs::path& source
   return command;
 }
 
-/// The lines that say what is wrong with the source, at most a few.
-std::vector<std::string> errors_in(std::string_view log) {
-  constexpr std::size_t kMostErrors = 5;
-  std::vector<std::string> errors;
-  while (!log.empty() && errors.size() < kMostErrors) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
-    if (line.find("error") != std::string_view::npos) errors.emplace_back(line);
-    log.remove_prefix(std::min(end + 1, log.size()));
-  }
-  return errors;
+/// The first line that is not empty: all that is said by a compiler that does not even begin.
+std::string first_line(std::string_view log) {
+  log.remove_prefix(std::min(log.find_first_not_of("\r\n "), log.size()));
+  return std::string(log.substr(0, log.find('\n')));
 }
 
 std::vector<std::string> refusals_of(const Finished& finished, const PtxasReport& report) {
   std::vector<std::string> reasons = refusals(report);
+  const std::vector<std::string> complaints = refusals(read_complaints(finished.output));
+  reasons.insert(reasons.end(), complaints.begin(), complaints.end());
   if (finished.status == 0) {
     if (report.functions.empty()) reasons.emplace_back("ptxas reports no function");
     return reasons;
   }
-  if (reasons.empty()) reasons = errors_in(finished.output);
+  if (reasons.empty()) reasons.push_back(first_line(finished.output));
+  if (reasons.back().empty()) reasons.pop_back();
   reasons.insert(reasons.begin(), fmt::format("nvcc fails with status {}", finished.status));
   return reasons;
 }
@@ -57,7 +54,7 @@ std::vector<std::string> refusals_of(const Finished& finished, const PtxasReport
 }  // namespace
 
 Result<Compiled> compile_cuda(const Toolchain& toolchain, const fs::path& source,
-                              const CompileOptions& options) {
+                              const CompileOptions& options, const GoOn& go_on) {
   if (!toolchain.nvcc) {
     return fail({source.string()}, "there is no nvcc to compile this with",
                 "put nvcc on PATH, or set CUDA_HOME to a CUDA installation");
@@ -68,9 +65,16 @@ Result<Compiled> compile_cuda(const Toolchain& toolchain, const fs::path& source
   compiled.cubin =
       options.cubin.empty() ? fs::path(source).replace_extension(".cubin") : options.cubin;
   compiled.command = command_of(*toolchain.nvcc, source, compiled.cubin, options);
-  TWILL_TRY(Finished finished, run(compiled.command));
+  std::vector<std::string> variables;
+  if (!options.temporary.empty()) variables.push_back("TMPDIR=" + options.temporary.string());
+  TWILL_TRY(Finished finished, run(compiled.command, kLongestRun, go_on, variables));
   compiled.report = read_ptxas(finished.output);
   compiled.refusals = refusals_of(finished, compiled.report);
+  const bool left = fs::is_regular_file(compiled.cubin, ignored) &&
+                    fs::file_size(compiled.cubin, ignored) > 0;
+  if (finished.status == 0 && !left) {
+    compiled.refusals.push_back("nvcc leaves no machine code");
+  }
   compiled.log = std::move(finished.output);
   return compiled;
 }
@@ -78,7 +82,8 @@ Result<Compiled> compile_cuda(const Toolchain& toolchain, const fs::path& source
 Result<std::vector<FunctionCode>> disassemble(const Toolchain& toolchain, const fs::path& cubin) {
   if (!toolchain.nvdisasm) {
     return fail({cubin.string()}, "there is no nvdisasm to read this with",
-                "put nvdisasm on PATH, or set CUDA_HOME to a CUDA installation that has it");
+                "put nvdisasm on PATH, or set CUDA_HOME to a CUDA installation that has it; Triton's "
+                "wheel has one, too");
   }
   TWILL_TRY(const Finished finished, run({toolchain.nvdisasm->string(), "-c", cubin.string()}));
   if (finished.status != 0) {

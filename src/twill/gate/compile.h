@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "twill/gate/code.h"
+#include "twill/gate/process.h"
 #include "twill/gate/ptxas.h"
 #include "twill/gate/toolchain.h"
 #include "twill/support/diagnostic.h"
@@ -16,6 +17,8 @@ struct CompileOptions {
   std::vector<std::filesystem::path> includes;
   /// Where the machine code goes; empty: beside the source, with the suffix .cubin.
   std::filesystem::path cubin;
+  /// Where the compiler puts what it needs in between; empty: where it likes.
+  std::filesystem::path temporary;
 };
 
 /// What nvcc made of a source, and whether it may be used.
@@ -30,11 +33,12 @@ struct Compiled {
 };
 
 /// Compiles a CUDA source for sm_90a to a cubin, without linking or running anything, and judges
-/// what ptxas reports (gate/ptxas.h). A source that does not compile is refused with the compiler's
-/// own errors. Fails where there is no nvcc or the source does not exist.
-/// Cost: nvcc's, about a second for a kernel.
+/// what the front end warns about (gate/front_end.h) and what ptxas reports (gate/ptxas.h). A source
+/// that does not compile is refused with the compiler's own errors. Fails where there is no nvcc or
+/// the source does not exist, and if `go_on` stops it.
+/// Cost: nvcc's, two seconds and more for a kernel.
 Result<Compiled> compile_cuda(const Toolchain& toolchain, const std::filesystem::path& source,
-                              const CompileOptions& options = {});
+                              const CompileOptions& options = {}, const GoOn& go_on = {});
 
 /// The machine code in a cubin, function by function (gate/code.h). Fails where there is no
 /// nvdisasm, or where it does not print what we can read.

@@ -7,12 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 #include "twill/support/check.h"
 
@@ -45,78 +43,149 @@ class Pipe {
   bool open_ = false;
 };
 
-/// Both output streams go into `pipe`, the input comes from nowhere.
-class Redirections {
- public:
-  explicit Redirections(const Pipe& pipe) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, pipe.writer(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, pipe.writer(), STDERR_FILENO);
-  }
-  ~Redirections() { posix_spawn_file_actions_destroy(&actions_); }
-  Redirections(const Redirections&) = delete;
-  Redirections& operator=(const Redirections&) = delete;
-
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
+/// What the processes between this one and the program need, ready before there are any: after a
+/// fork only calls that are safe in signal handlers may be made.
+struct Start {
+  char* const* arguments;
+  char* const* environment;
+  int output;   ///< where both streams of the program go
+  int failure;  ///< where errno goes if the program cannot be started
+  pid_t parent;
 };
 
-using Clock = std::chrono::steady_clock;
+extern "C" void kill_own_group(int) { ::kill(0, SIGKILL); }
 
-/// All that comes until the writers are gone; nothing if they are not when time is up.
-std::optional<std::string> read_all(int file, Clock::time_point until) {
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd waiting{file, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) return std::nullopt;
-    const ssize_t got = ::read(file, block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
+void on_signal(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  ::sigaction(number, &action, nullptr);
 }
 
-int wait_for(pid_t child) {
+[[noreturn]] void become_program(const Start& start) {
+  on_signal(SIGTERM, SIG_DFL);
+  on_signal(SIGPIPE, SIG_DFL);  // which the command line ignores
+  const int input = ::open("/dev/null", O_RDONLY);
+  if (input >= 0 && ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(start.output, STDOUT_FILENO) >= 0 &&
+      ::dup2(start.output, STDERR_FILENO) >= 0) {
+    ::execve(start.arguments[0], start.arguments, start.environment);
+  }
+  const int error = errno;
+  while (::write(start.failure, &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  ::_exit(127);
+}
+
+int status_of(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// The program's guard: leads its process group, ends as the program does, and takes the group
+/// along when this process dies, which the kernel then tells it.
+[[noreturn]] void become_guard(const Start& start) {
+  ::setpgid(0, 0);
+  on_signal(SIGTERM, kill_own_group);
+  sigset_t all;
+  sigemptyset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != start.parent) ::_exit(127);  // it died before it could be said
+  const pid_t program = ::fork();
+  if (program == 0) become_program(start);
+  if (program < 0) {
+    const int error = errno;
+    while (::write(start.failure, &error, sizeof error) < 0 && errno == EINTR) {
+    }
+    ::_exit(127);
+  }
+  ::close(start.output);  // they end with the program
+  ::close(start.failure);
+  ::_exit(status_of(program));
+}
+
+/// errno of a start that failed, or 0.
+int failure_of_start(int file) {
+  int error = 0;
+  ssize_t got = 0;
+  while ((got = ::read(file, &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  return got == static_cast<ssize_t>(sizeof error) ? error : 0;
+}
+
+using Clock = std::chrono::steady_clock;
+
+enum class Stopped { no, by_time, by_request };
+
+/// All that comes until the writers are gone, or until the reading is stopped.
+Stopped read_all(int file, Clock::time_point until, const GoOn& go_on, std::string& text) {
+  constexpr std::chrono::milliseconds kTick{100};
+  std::array<char, 4096> block;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return Stopped::by_time;
+    pollfd waiting{file, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::min(left, kTick).count()));
+    if (go_on && !go_on()) return Stopped::by_request;
+    if (ready <= 0) continue;
+    const ssize_t got = ::read(file, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return Stopped::no;
+    text.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+/// As exec takes them: to text that is not constant, with a null at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
-Result<Finished> run(const std::vector<std::string>& command, std::chrono::seconds limit) {
+Result<Finished> run(const std::vector<std::string>& command, std::chrono::seconds limit,
+                     const GoOn& go_on, const std::vector<std::string>& variables) {
   TWILL_CHECK(!command.empty(), "a command names a program");
-  Pipe pipe;
-  if (!pipe.is_open()) return fail({command[0]}, "no pipe to read from this program");
-  std::vector<std::string> words = command;  // posix_spawn takes pointers to non-constant text
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  Pipe output, failure;
+  if (!output.is_open() || !failure.is_open()) {
+    return fail({command[0]}, "no pipe to read from this program");
+  }
+  std::vector<std::string> words = command;
+  std::vector<std::string> settings = variables;
+  const std::vector<char*> arguments = pointers_to(words);
+  std::vector<char*> environment = pointers_to(settings);
+  environment.pop_back();  // its end comes later
+  for (char** it = ::environ; *it != nullptr; ++it) environment.push_back(*it);
+  environment.push_back(nullptr);
 
-  const Redirections redirections(pipe);
-  pid_t child = 0;
-  const int error =
-      ::posix_spawn(&child, arguments[0], redirections.get(), nullptr, arguments.data(), environ);
+  const Start start{arguments.data(), environment.data(), output.writer(), failure.writer(),
+                    ::getpid()};
+  const pid_t guard = ::fork();
+  if (guard == 0) become_guard(start);
+  int error = guard < 0 ? errno : 0;
+  if (guard > 0) {
+    ::setpgid(guard, guard);  // both do it, so that it is done when either goes on
+    output.close_writer();
+    failure.close_writer();
+    error = failure_of_start(failure.reader());
+    if (error != 0) status_of(guard);
+  }
   if (error != 0) {
     return fail({command[0]}, std::string("cannot start this program: ") + std::strerror(error));
   }
-  pipe.close_writer();
-  auto output = read_all(pipe.reader(), Clock::now() + limit);
-  if (!output) {
-    ::kill(child, SIGKILL);
-    wait_for(child);
+  Finished finished;
+  const Stopped stopped = read_all(output.reader(), Clock::now() + limit, go_on, finished.output);
+  if (stopped != Stopped::no) ::kill(-guard, SIGKILL);
+  finished.status = status_of(guard);
+  if (stopped == Stopped::by_request) return fail({command[0]}, "this program was stopped");
+  if (stopped == Stopped::by_time) {
     return fail({command[0]}, "this program was stopped: it did not end within " +
                                   std::to_string(limit.count()) + " seconds");
   }
-  return Finished{wait_for(child), *std::move(output)};
+  return finished;
 }
 
 }  // namespace twill::gate

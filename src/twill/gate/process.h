@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,19 @@ struct Finished {
 /// Far more than a compiler takes for a kernel: one that takes longer hangs.
 inline constexpr std::chrono::seconds kLongestRun{600};
 
+/// Asked ten times a second while a program runs, in the thread that waits for it; false: stop it.
+using GoOn = std::function<bool()>;
+
 /// Runs `command` (the program's path, then its arguments) without a shell, in this process's
-/// environment and with nothing on its standard input, and waits for it.
-/// Fails if the program cannot be started, and if its output does not end within `limit`; then it
-/// is killed. Precondition: `command` is not empty.
+/// environment (before it: `variables`, each "NAME=VALUE") and with nothing on its standard input,
+/// and waits for it.
+///
+/// The program and all that it starts are a process group of their own, which is killed if its
+/// output does not end within `limit`, if `go_on` says so, and if this process (strictly: the
+/// thread that called) dies in whatever way. Fails if the program cannot be started, or was
+/// stopped. Precondition: `command` is not empty.
 Result<Finished> run(const std::vector<std::string>& command,
-                     std::chrono::seconds limit = kLongestRun);
+                     std::chrono::seconds limit = kLongestRun, const GoOn& go_on = {},
+                     const std::vector<std::string>& variables = {});
 
 }  // namespace twill::gate

@@ -12,7 +12,8 @@ struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16] = {};
 };
 
-enum CUresult { CUDA_SUCCESS = 0 };
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_CONTEXT = 201 };
+using CUcontext = struct CUctx_st*;
 enum CUtensorMapDataType {
   CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
   CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7,
@@ -46,7 +47,15 @@ struct Encoded {
 /// All maps so far.
 inline std::vector<Encoded> encoded;
 
+/// What the calling thread has: none before it has made a call that makes one.
+inline thread_local CUcontext context = nullptr;
+
 }  // namespace host_cuda
+
+inline CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = host_cuda::context;
+  return CUDA_SUCCESS;
+}
 
 inline CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType type, cuuint32_t rank,
                                        void* base, const cuuint64_t* sizes,
@@ -54,6 +63,7 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType type, c
                                        const cuuint32_t* steps, CUtensorMapInterleave,
                                        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
                                        CUtensorMapFloatOOBfill outside) {
+  if (host_cuda::context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   host_cuda::encoded.push_back({type,
                                 base,
                                 {sizes, sizes + rank},

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda.h>
+#include <string_view>
 #include <vector>
 
 /// As much of CUDA as the headers under runtime/ need to compile on the host, without a toolkit:
@@ -17,6 +18,7 @@ using std::uint64_t;
 #define __global__
 #define __forceinline__ inline
 #define __grid_constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -39,6 +41,21 @@ enum cudaDeviceAttr {
 };
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
+  return cudaSuccess;
+}
+/// Calls that may not be made while a stream is captured (cudaMalloc, cudaFree, synchronizations)
+/// are missing on purpose: a launch that makes one does not compile here.
+
+/// The device's primary context, which all threads share.
+inline cudaError_t cudaSetDevice(int) {
+  static int primary = 0;
+  host_cuda::context = reinterpret_cast<CUcontext>(&primary);
+  return cudaSuccess;
+}
+/// Memory of the device is memory of the host here.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
+  *address = &symbol;
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
@@ -101,11 +118,15 @@ enum cudaDriverEntryPointQueryResult {
 };
 inline constexpr unsigned long long cudaEnableDefault = 0;
 
-inline cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** entry, unsigned,
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** entry, unsigned,
                                                     unsigned long long,
                                                     cudaDriverEntryPointQueryResult* found) {
-  *entry = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
-  *found = cudaDriverEntryPointSuccess;
+  const std::string_view wanted = name;
+  *entry = wanted == "cuTensorMapEncodeTiled" ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled)
+           : wanted == "cuCtxGetCurrent"      ? reinterpret_cast<void*>(&cuCtxGetCurrent)
+                                              : nullptr;
+  *found =
+      *entry == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
 

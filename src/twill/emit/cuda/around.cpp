@@ -119,7 +119,8 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   std::int64_t row = 0;
   for (const int part : parts) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
-    TWILL_TRY(const std::string map, maps_.name(view_, access.address, shape.rows));
+    TWILL_TRY(const std::string map,
+              maps_.name(view_, access.address, shape.rows, MapUse::writes));
     const std::int64_t first = view_.rows_of(part, shape.rows).first;
     for (std::int64_t column = 0; column < block.back(); column += kPanel) {
       std::string coordinates;

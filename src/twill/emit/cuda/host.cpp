@@ -183,9 +183,9 @@ Result<void> print_map(Text& text, const View& view, MadeTensors& made, const Ma
   text.line(fmt::format("const std::uint32_t box[] = {{{}}};", fmt::join(box, ", ")));
   text.line(fmt::format(
       "if (const char* wrong = twill::describe(&args.{}, twill::map_type<{}>(), {}, "
-      "{}, sizes, strides, box, {}{})) return wrong;",
+      "{}, sizes, strides, box, {}, twill::MapUse::{}{})) return wrong;",
       Maps::name_of(view, map), cpp_type(descriptor->element->element), rank, tensor.base, swizzle,
-      tensor.nan_outside ? ", CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA" : ""));
+      map.use == MapUse::writes ? "writes" : "loads", tensor.nan_outside ? ", CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA" : ""));
   text.close();
   return {};
 }

@@ -21,11 +21,12 @@ std::optional<std::size_t> Maps::argument_of(const View& view, const Map& map) {
 }
 
 std::string Maps::name_of(const View& view, const Map& map) {
+  const char* use = map.use == MapUse::writes ? "_out" : "";
   if (const auto argument = argument_of(view, map)) {
-    return fmt::format("map{}_{}", *argument, map.rows);
+    return fmt::format("map{}_{}{}", *argument, map.rows, use);
   }
   const std::string& name = view.program().value(map.descriptor).name;
-  return fmt::format("{}_{}", identifier("made_" + name), map.rows);
+  return fmt::format("{}_{}{}", identifier("made_" + name), map.rows, use);
 }
 
 std::string Maps::words_of(const View& view, const Map& map) {
@@ -33,8 +34,9 @@ std::string Maps::words_of(const View& view, const Map& map) {
   return view.words(*view.program().value(map.descriptor).op);
 }
 
-Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::int64_t rows) {
-  const Map map{descriptor, rows};
+Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::int64_t rows,
+                               MapUse use) {
+  const Map map{descriptor, rows, use};
   const ir::Op* op = ir::defining_op(view.program(), descriptor);
   const bool made = op != nullptr && op->kind == ir::OpKind::tt_make_tensor_descriptor;
   if (!made && !argument_of(view, map)) {

@@ -10,18 +10,23 @@
 
 namespace twill::emit::cuda {
 
+/// What a map is for (runtime/host.cuh has the same names).
+enum class MapUse { loads, writes };
+
 /// The tensor maps a kernel needs: one for each descriptor, an argument or one that the kernel
-/// makes, and each height of the boxes it is read or written in.
+/// makes, each height of the boxes it is read or written in, and each of the two uses.
 class Maps {
  public:
   /// The name of the map, which is an argument of the kernel from now on. `rows`: of a box.
   /// Fails if `descriptor` is neither an argument of the function nor made by it, or its blocks are
   /// not printed.
-  Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows);
+  Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows,
+                           MapUse use);
 
   struct Map {
     ir::ValueId descriptor;
     std::int64_t rows = 0;
+    MapUse use = MapUse::loads;
     friend auto operator<=>(const Map&, const Map&) = default;
   };
   /// By the descriptors' places in the text: first those that are arguments.

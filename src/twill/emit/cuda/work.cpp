@@ -341,7 +341,7 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
     return view_.refuse(load, "loads blocks whose rows the CTAs of a cluster cannot share");
   }
   asks_rank_ = asks_rank_ || multicast;
-  TWILL_TRY(const std::string map, maps_.name(view_, access.address, share));
+  TWILL_TRY(const std::string map, maps_.name(view_, access.address, share, MapUse::loads));
   std::string outer;
   for (std::size_t i = access.coordinates.size(); i-- > 0;) {
     TWILL_TRY(const std::string coordinate, scalars_(access.coordinates[i], at));

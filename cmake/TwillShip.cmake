@@ -1,0 +1,24 @@
+# Run as a script: writes OUTPUT, a C++ source with the text of FILES (names below ROOT, with | between them), so that
+# a library finds what it ships without any file beside it. twill/support/shipped_files.h declares what it defines.
+
+string(REPLACE "|" ";" names "${FILES}")
+set(entries "")
+foreach(name IN LISTS names)
+  file(READ "${ROOT}/${name}" text)
+  if(text MATCHES "\\)TWILL\"")
+    message(FATAL_ERROR "${name} cannot be shipped: it contains )TWILL\"")
+  endif()
+  string(APPEND entries "    {\"${name}\", R\"TWILL(${text})TWILL\"},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"twill/support/shipped_files.h\"
+
+namespace twill::support {
+
+std::span<const ShippedFile> shipped_files() {
+  static constexpr ShippedFile kFiles[] = {
+${entries}  };
+  return kFiles;
+}
+
+}  // namespace twill::support
+")

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::gate {
+
+/// What nvcc's front end objects to at a line of the source.
+struct Complaint {
+  std::string file;
+  int line = 0;
+  bool is_error = false;
+  int number = 0;  ///< of the warning, as 550; of an error that has none 0
+  std::string text;
+};
+
+/// Reads what nvcc prints, and skips what is none of the front end's. Form: nvcc 12 and 13.
+std::vector<Complaint> read_complaints(std::string_view text);
+
+/// Why a printed kernel must not be used; empty if it may. Every warning refuses: a value that is
+/// computed and never used (550), declared and never referenced (177) or used before it has one
+/// (549) belongs to something that the printed text forgot. Warnings about code that constants make
+/// unreachable (111, 128, 186) do not: which it is, the kernel's own text decides.
+/// Errors come first, and at most a few of each.
+std::vector<std::string> refusals(const std::vector<Complaint>& complaints);
+
+}  // namespace twill::gate

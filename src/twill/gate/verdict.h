@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::gate {
+
+/// Whether a printed kernel may be used, as far as anybody looked.
+enum class Standing { accepted, refused, unchecked };
+
+std::string_view name_of(Standing standing);
+
+/// What was found out about a printed kernel.
+struct Verdict {
+  std::vector<std::string> facts;     ///< registers, spills, what the machine code does, a line each
+  std::vector<std::string> refusals;  ///< why it must not be used
+  bool compiled = false;              ///< nvcc took it: what is refused is what ptxas made of it
+  bool overlaps_lost = false;         ///< a refusal says that the code does not overlap as planned
+  std::string unchecked = {};         ///< why nobody compiled it; empty if somebody did
+  std::string code_unread = {};       ///< why the machine code was not looked at; empty if it was
+  std::string cubin = {};             ///< the machine code, if it is accepted
+  std::string nvcc = {};              ///< path and release of the programs that were asked
+  std::string nvcc_release = {};
+  std::string nvdisasm = {};
+
+  Standing standing() const;
+};
+
+/// The verdict in a line: "accepted", "accepted, machine code not checked: there is no nvdisasm",
+/// "refused", "spills and machine code not checked: there is no nvcc".
+std::string words_of(const Verdict& verdict);
+
+/// The text of status.json, which lies beside a kernel's source (docs/reference/cuda.md has its
+/// members). `name` and `text`: of the file with the source.
+std::string status_json(const Verdict& verdict, const std::string& name, std::string_view text);
+
+}  // namespace twill::gate
