@@ -120,11 +120,9 @@ void land(const Pending& it) {
     if (!copy.inside) std::memset(to, 0, static_cast<std::size_t>(copy.bytes));
   }
   Mbarrier& barrier = barrier_at_offset(thread.cta, it.barrier, it.pc, "a copy");
-  // It tracks all copies that the thread began before, also those that another barrier was told of.
-  for (const Told& told : it.told) {
-    const Mbarrier& other = barrier_at_offset(thread.cta, told.barrier, it.pc, "a copy");
-    if (other.phase < told.phase) continue;
-    barrier.coming.seen.set(other.agent, std::max(barrier.coming.seen[other.agent], told.phase));
+  if (thread.copy_agent != kNobody) {
+    Clock& coming = barrier.coming.seen;
+    coming.set(thread.copy_agent, std::max(coming[thread.copy_agent], it.told));
   }
   arrive(barrier, nullptr, it.pc);
 }
@@ -180,9 +178,9 @@ void copy_async(void* to, const void* from, int bytes, bool inside) {
            text("cp.async of %d bytes from an address that is not aligned", bytes));
     global_access(address, size, Access::read, pc, "cp.async reads");
   }
-  // Until a barrier is told, nobody can know.
-  engine_writes(thread.cta, offset, size, thread.knows,
-                {static_cast<Agent>(thread.index), std::numeric_limits<Epoch>::max()},
+  // Nobody knows before a barrier tells, this thread neither.
+  if (thread.copy_agent == kNobody) thread.copy_agent = new_agent();
+  engine_writes(thread.cta, offset, size, thread.knows, {thread.copy_agent, thread.told + 1},
                 Cell::By::threads, pc, "cp.async");
   thread.copies.push_back({offset, static_cast<const char*>(from), bytes, inside, pc});
   if (m.options.switch_at_memory) take_turns();
@@ -191,24 +189,15 @@ void copy_async(void* to, const void* from, int bytes, bool inside) {
 void copies_arrive(std::uint64_t* bar) {
   const Pc pc = TWILL_HERE;
   Thread& thread = now();
-  const Mbarrier& barrier = barrier_at(thread.cta, bar, pc, "copies");
+  barrier_at(thread.cta, bar, pc, "copies");
   Pending it;
   it.kind = Pending::Kind::thread_copies;
   it.barrier = shared_at(bar, 8, 8, pc, "copies");
   it.thread = thread.index;
+  it.told = ++thread.told;
   it.pc = pc;
   it.copies = std::move(thread.copies);
-  it.told = thread.told;
   thread.copies.clear();
-  std::erase_if(thread.told, [&](const Told& told) { return told.barrier == it.barrier; });
-  thread.told.push_back({it.barrier, barrier.phase + 1});
-  Cta& cta = cta_of(thread);
-  for (const ThreadCopy& copy : it.copies) {
-    const auto bytes = static_cast<std::size_t>(copy.bytes);
-    for (std::size_t i = copy.to / kCell; i < (copy.to + bytes) / kCell; ++i) {
-      cta.cells[i].writer = {barrier.agent, barrier.phase + 1};
-    }
-  }
   m.pending.push_back(std::move(it));
   take_turns();
 }
@@ -223,17 +212,17 @@ bool complete_pending(bool anything) {
       wanted = (ctas >> c & 1) != 0 &&
                !barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy").waiting.empty();
     }
-    if (!wanted) continue;
-    // Copies of one thread are done in turn, so the first of them is.
-    std::size_t first = i;
-    for (std::size_t j = i; j-- > 0 && it.kind == Pending::Kind::thread_copies;) {
-      const Pending& other = m.pending[j];
-      if (other.kind == it.kind && other.thread == it.thread) first = j;
-    }
-    ready.push_back(first);
+    if (wanted) ready.push_back(i);
   }
   if (ready.empty()) return false;
-  const std::size_t chosen = ready[random_below(ready.size())];
+  std::size_t chosen = ready[random_below(ready.size())];
+  if (m.pending[chosen].kind == Pending::Kind::thread_copies) {
+    // An arrival is for all copies that its thread began before.
+    const auto first = std::find_if(m.pending.begin(), m.pending.end(), [&](const Pending& it) {
+      return it.kind == Pending::Kind::thread_copies && it.thread == m.pending[chosen].thread;
+    });
+    chosen = static_cast<std::size_t>(first - m.pending.begin());
+  }
   const Pending it = std::move(m.pending[chosen]);
   m.pending.erase(m.pending.begin() + static_cast<std::ptrdiff_t>(chosen));
   if (it.kind == Pending::Kind::load) {
@@ -373,7 +362,7 @@ bool complete_bulk(bool anything) {
   return true;
 }
 
-void copies_end(Thread& thread, Pc) {
+void copies_end(Thread& thread) {
   if (!thread.copies.empty()) {
     find("copy", thread.copies.front().pc, "copies (cp.async) of which no barrier is told");
   }

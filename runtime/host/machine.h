@@ -125,12 +125,6 @@ struct Wait {
   int named = -1;            ///< the named barrier
 };
 
-/// The phase of an mbarrier that ends when copies (cp.async) have landed.
-struct Told {
-  std::size_t barrier = 0;  ///< offset in shared memory
-  Epoch phase = 0;
-};
-
 struct Thread {
   int index = 0;                    ///< in the cluster
   int cta = 0, lane = 0, warp = 0;  ///< warp: in the cluster
@@ -144,12 +138,14 @@ struct Thread {
   // Products.
   int products = 0, batches = 0;  ///< issued; closed
   bool fenced_products = false;
+  Pc product_at = 0;  ///< the last one
   std::vector<Flying> flying;
   std::array<std::uint64_t, kStack / 16 / 64> touched{};  ///< pieces of 16 bytes, since wgmma_fence
   int touched_from = kStack / 16 / 64, touched_to = 0;    ///< words of it that are not 0
   // Copies.
   std::vector<ThreadCopy> copies;  ///< not told to a barrier yet
-  std::vector<Told> told;          ///< of copies that were, by mbarrier
+  Agent copy_agent = kNobody;      ///< of cp.async
+  int told = 0;                    ///< how often it told a barrier of its copies
   std::vector<BulkCopy> bulk;      ///< not in a group yet
   int groups = 0, groups_read = 0, groups_done = 0;
   int wants_read = 0, wants_done = 0;  ///< number of the group it waits for
@@ -180,8 +176,8 @@ struct Pending {
   std::size_t to = 0, barrier = 0;  ///< offsets in shared memory
   unsigned ctas = 0;
   std::vector<ThreadCopy> copies;
-  std::vector<Told> told;  ///< copies by a thread: where those that it began before were told
   int thread = 0;
+  int told = 0;       ///< of a thread's copies: number of the telling
   int phase[2] = {};  ///< by CTA: of its mbarrier, at the issue
   Pc pc = 0;
 };
@@ -300,12 +296,12 @@ std::string words_of(const Thread& thread);
 bool complete_pending(bool anything);
 bool complete_bulk(bool anything);
 void finish_copies();
-void copies_end(Thread& thread, Pc pc);
+void copies_end(Thread& thread);
 
 // products.cpp
 bool complete_products(bool anything);
 /// A thread touches its own stack.
 void touch_registers(Thread& thread, const void* at, std::size_t bytes, bool writes, Pc pc);
-void products_end(Thread& thread, Pc pc);
+void products_end(Thread& thread);
 
 }  // namespace twill::run

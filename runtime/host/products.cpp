@@ -176,6 +176,7 @@ void wgmma(float* d, const Product& product) {
     if (reads) find("registers", pc, "wgmma reads registers that a product under way writes");
   }
   if (group.agent == kNobody) group.agent = new_agent();
+  thread.product_at = pc;
   const auto slot = static_cast<std::size_t>(thread.products++ - group.first);
   if (slot == group.products.size()) {
     auto fresh = std::make_unique<WarpgroupProduct>();
@@ -285,11 +286,16 @@ void touch_registers(Thread& thread, const void* at, std::size_t bytes, bool wri
   thread.touched_to = std::max(thread.touched_to, word + 1);
 }
 
-void products_end(Thread& thread, Pc) {
-  const Warpgroup& group = group_of(thread);
+void products_end(Thread& thread) {
+  static float nowhere[128];
+  Warpgroup& group = group_of(thread);
   if (group.agent == kNobody || thread.products == 0) return;
-  if (thread.knows.seen[group.agent] < thread.batches) {
-    find("registers", 0, "the thread exits before it waits for its products");
+  if (thread.knows.seen[group.agent] < thread.batches || !thread.flying.empty()) {
+    find("registers", thread.product_at, "the thread exits before it waits for this product");
+  }
+  // Its stack is no longer its own.
+  for (const auto& it : group.products) {
+    it->d[static_cast<std::size_t>(thread.index % kWarpgroup)] = nowhere;
   }
 }
 

@@ -140,8 +140,8 @@ void go_on() {
 void begin_thread() {
   m.body(m.context);
   Thread& thread = now();
-  products_end(thread, 0);
-  copies_end(thread, 0);
+  products_end(thread);
+  copies_end(thread);
   thread.done = true;
   m.warps[static_cast<std::size_t>(thread.warp)].runnable &= ~(1U << thread.lane);
   m.warps[static_cast<std::size_t>(thread.warp)].alive &= ~(1U << thread.lane);
@@ -186,6 +186,10 @@ void leave_launch() {
 
 namespace {
 
+/// Of a stack: bytes at its end that are filled before a thread begins, more than printed roles
+/// use.
+constexpr std::size_t kFilled = 24 * 1024;
+
 struct Stacks {
   char* all = nullptr;
   std::size_t count = 0;
@@ -212,7 +216,7 @@ void begin_cluster(std::size_t first) {
   m.mapped = -1;
   m.favourite = 0;
   m.agents = count;
-  m.most_agents = count + static_cast<std::size_t>(ctas) * 320;
+  m.most_agents = 2 * count + static_cast<std::size_t>(ctas) * 320;
   m.barriers.clear();
   m.barriers.reserve(static_cast<std::size_t>(ctas) * 256);
   m.pending.clear();
@@ -262,6 +266,8 @@ void begin_cluster(std::size_t first) {
     thread.warp = thread.index / kWarp;
     thread.lane = thread.index % kWarp;
     thread.stack = stacks.at(i);
+    // NaN, also for registers that are read before they are written.
+    std::memset(thread.stack + kStack - kFilled, 0xff, kFilled);
     thread.saved = fresh_stack(thread.stack + kStack, begin_thread);
     thread.knows = Knowledge(m.most_agents);
     thread.knows.seen.set(i, 1);

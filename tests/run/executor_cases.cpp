@@ -414,6 +414,22 @@ static __global__ void copies(Arguments args) {
   args.numbers[1024 + threadIdx.x] = *reinterpret_cast<float*>(smem + 16 * (threadIdx.x ^ 64));
 }
 
+static __global__ void copies_told_later(Arguments args) {  // the second barrier tells of the first copies, too
+  SHARED;
+  uint64_t* bars = reinterpret_cast<uint64_t*>(smem + 60000);
+  if (threadIdx.x < 2) twill::barrier_init(bars + threadIdx.x, 64);
+  __syncthreads();
+  if (threadIdx.x < 64) {
+    for (int i = 0; i < 2; ++i) {
+      twill::copy_async<16>(smem + 1024 * i + 16 * threadIdx.x, args.numbers + 256 * i + 4 * threadIdx.x);
+      twill::copies_arrive(bars + i);
+    }
+  } else {
+    twill::barrier_wait(bars + 1, 0);
+    args.numbers[1024 + threadIdx.x] = *reinterpret_cast<float*>(smem + 16 * (threadIdx.x - 64));
+  }
+}
+
 static __global__ void copies_too_early(Arguments args) {
   SHARED;
   uint64_t* bar = reinterpret_cast<uint64_t*>(smem + 60000);
@@ -519,9 +535,18 @@ static __global__ void result_without_commit(Arguments args) {
   float d[32];
   twill::barrier_wait(bars, 0);
   twill::wgmma_fence();
-  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);
+  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);  // finds: registers
   twill::wgmma_wait<0>();
   args.numbers[threadIdx.x] = d[3];  // finds: registers
+}
+
+static __global__ void result_never_waited_for(Arguments args) {
+  TILES(8192);
+  float d[32];
+  twill::barrier_wait(bars, 0);
+  twill::wgmma_fence();
+  twill::wgmma_ss<64, __half, twill::Major::k, twill::Major::k>(d, tile, tile, false);  // finds: registers
+  twill::wgmma_commit();
 }
 
 static __global__ void operand_overwritten(Arguments args) {
@@ -717,7 +742,7 @@ static const Case kCases[] = {
     PLAIN(too_many_bytes, 128), PLAIN(load_over_readers, 128), PLAIN(store_without_fence, 128),
     PLAIN(store_without_barrier, 128), PLAIN(staging_again, 128), PLAIN(staging_after_reading, 128),
     PLAIN(no_commit, 128), PLAIN(exit_early, 128), PLAIN(unencoded, 128), PLAIN(unaligned_box, 128),
-    PLAIN(product_before_load, 128), PLAIN(result_too_early, 128), PLAIN(result_without_commit, 128),
+    PLAIN(product_before_load, 128), PLAIN(result_too_early, 128), PLAIN(result_never_waited_for, 128), PLAIN(result_without_commit, 128),
     PLAIN(operand_overwritten, 128), PLAIN(no_fence, 128), PLAIN(beyond_shared, 128), PLAIN(beyond_global, 128),
     PLAIN(unwritten_global, 128), PLAIN(too_many_registers, 384), PLAIN(traded_registers, 384), PLAIN(raised_to_less, 384), PLAIN(diverged, 128),
     {"both_write", [] { launch(both_write, a_tile(), 128, 2); }},
@@ -764,6 +789,14 @@ static const Case kCases[] = {
        for (int i = 0; i < 512; ++i) args.numbers[i] = static_cast<float>(i);
        launch(copies, args, 128);
        for (int i = 0; i < 128; ++i) EXPECT(args.numbers[1024 + i] == ((i ^ 64) < 100 ? 4.0F * static_cast<float>(i ^ 64) : 0));
+     }},
+    {"copies_told_later",
+     [] {
+       Arguments args = a_tile();
+       twill::run::set_initialised(args.numbers, 2048, true);
+       for (int i = 0; i < 512; ++i) args.numbers[i] = static_cast<float>(i);
+       launch(copies_told_later, args, 128);
+       for (int i = 64; i < 128; ++i) EXPECT(args.numbers[1024 + i] == static_cast<float>(4 * (i - 64)));
      }},
     {"copies_too_early",
      [] {

@@ -55,7 +55,7 @@ KINDS |= {
     "parity of an empty barrier": (replace(r"(barrier_wait\(.*_empty.*\.phase) \^ 1u\);", r"\1);"), False),
     "slot of a copy": (replace(r"(tma_load\w*\(smem \+ \d+ \+ )r(\d)_(\w+)\.slot", r"\1(r\2_\3.slot + 1) % \2"), False),
     "slot of an operand": (replace(r"(operand\(smem \+ \d+ \+ )r(\d)_(\w+)\.slot", r"\1(r\2_\3.slot + 1) % \2"), False),
-    "slot of a staged value": (replace(r"(read_staged\(smem \+ \d+ \+ )r(\d)_(\w+)\.slot", r"\1(r\2_\3.slot + 1) % \2"), False),
+    "slot of a staged value": (replace(r"(read_staged\(smem \+ \d+ \+ )r(\d)_(\w+)\.slot", r"\1(r\2_\3.slot + 1) % \2"), True),
     "bytes of a barrier": (replace(r"(barrier_expect\(.*, )(\d+)\)", r"\1 \2 / 2)"), False),
     "arrivals of a barrier": (replace(r"(barrier_init\(.*\], )(\d+)\)", r"\1 \2 + 1)"), False),
     "operand further on": (replace(r"(twill::advance\(b, )", r"\g<1>32 + "), True),
