@@ -75,7 +75,12 @@ class Search {
   }
 
  private:
-  struct Sizes;
+  /// Of the integers that drive nothing: the number of `pattern` 0 for all of them; else each has
+  /// that, a tile's worth less, or next to nothing, as the pattern has it.
+  struct Sizes {
+    std::int64_t number = 0;
+    std::uint64_t pattern = 0;
+  };
 
   /// The first call with these sizes in which the order of the CTAs does not matter.
   Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
@@ -89,13 +94,6 @@ class Search {
     }
     return std::nullopt;
   }
-
-  /// Of the integers that drive nothing: the number of `pattern` 0 for all of them; else each has
-  /// that, a tile's worth less, or next to nothing, as the pattern has it.
-  struct Sizes {
-    std::int64_t number = 0;
-    std::uint64_t pattern = 0;
-  };
 
   /// Where tiles of 64 to 256 rows end in between, and where they do not.
   std::vector<Sizes> all_sizes() const {
