@@ -65,14 +65,22 @@ KINDS |= {
 }
 
 
-def is_harmless(text, kind, line):
+# What something else implies, by a word of the line or the next: a slot for keys is free when one for values is, of which there are fewer,
+# and which is waited for after it; and the tile of queries is read by products alone, of which each thread knows that they are done.
+IMPLIED = {("attention", "without barrier_wait", "load0_empty")}
+IMPLIED |= {(label, "without __syncwarp", "ttg_local_alloc") for label in ("attention", "staged")}
+
+
+def is_harmless(label, text, kind, line):
     """Whether the PTX ISA allows what the mutant does: of products that add to the accumulators of the product before, and to registers that
     nobody has touched since, only the first needs a wgmma.fence; and only TMA and other CTAs need to be told of fresh mbarriers."""
+    lines = text.splitlines()
+    if any(label == of and kind == what and where in lines[line - 1] + lines[line] for of, what, where in IMPLIED):
+        return True
     if kind == "without barrier_init_fence":
         return "twill::tma_load" not in text
     if kind != "without wgmma_fence":
         return False
-    lines = text.splitlines()
     loop = max((i for i in range(line) if "for (int n = " in lines[i]), default=None)
     role = max(i for i in range(line) if "void role_" in lines[i])
     if loop is None or loop < role:
@@ -143,7 +151,7 @@ def main():
             subprocess.run([options.program, "emit", "cuda", kernel, "--machine", "h200", "--no-compile", *more, "-o", str(printed)], cwd=ROOT,
                            check=True, capture_output=True)
             text = (printed / "kernel.cu").read_text()
-            wanted = [it for it in mutants(text) if re.search(options.only, f"{label} {it[0]}") and not is_harmless(text, *it[:2])]
+            wanted = [it for it in mutants(text) if re.search(options.only, f"{label} {it[0]}") and not is_harmless(label, text, *it[:2])]
             wanted = chosen(wanted, options.sample, options.seed)
             folders = [printed]
             for number, (kind, line, changed) in enumerate(wanted):
