@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "runtime/instructions.cuh"
 #include "runtime/types.cuh"
 
 /// Tiles of 64 rows x N columns in the registers of a warpgroup, as wgmma leaves them (PTX ISA,
@@ -10,14 +8,6 @@
 /// i = 4j + 2h + e stands in row 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a
 /// thread has two rows, h = 0 and 1, and a row lies in the four lanes of a quad.
 namespace twill {
-
-/// threadIdx.x, read anew: what depends on it is computed where it is used. Otherwise the compiler
-/// computes it once, ahead of all loops, and keeps it in registers that the loops need.
-__device__ __forceinline__ int thread_here() {
-  int thread;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  return thread;
-}
 
 /// The row (0 to 63) of value `i` of `thread` (0 to 127).
 __host__ __device__ __forceinline__ constexpr int row_of(int thread, int i) {
@@ -27,26 +17,6 @@ __host__ __device__ __forceinline__ constexpr int row_of(int thread, int i) {
 /// Its column (0 to N - 1).
 __host__ __device__ __forceinline__ constexpr int column_of(int thread, int i) {
   return i / 4 * 8 + thread % 4 * 2 + i % 2;
-}
-
-/// Two values, rounded to nearest even, as the two halves of a register; `low` is the one of the
-/// lower column. Packed values i, i + 1 of an accumulator are register i / 2 of a wgmma's A
-/// operand.
-template <class T>
-__device__ __forceinline__ uint32_t pack(float low, float high);
-
-template <>
-__device__ __forceinline__ uint32_t pack<__half>(float low, float high) {
-  uint32_t result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
-}
-
-template <>
-__device__ __forceinline__ uint32_t pack<__nv_bfloat16>(float low, float high) {
-  uint32_t result;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
 }
 
 /// The largest of the quad's four values, in each of its lanes. A whole warp.
@@ -59,41 +29,6 @@ __device__ __forceinline__ float quad_max(float value) {
 __device__ __forceinline__ float quad_sum(float value) {
   value += __shfl_xor_sync(0xffffffffU, value, 2);
   return value + __shfl_xor_sync(0xffffffffU, value, 1);
-}
-
-/// 2^x by the approximate unit; subnormal arguments and results are zero (PTX ISA, "ex2").
-__device__ __forceinline__ float exp2_approx(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-
-/// log2(x), likewise (PTX ISA, "lg2").
-__device__ __forceinline__ float log2_approx(float x) {
-  float result;
-  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-
-/// A whole warp stores four 8 x 8 matrices of 16-bit values: lane l gives the address of row l % 8
-/// of matrix l / 8 (16 bytes, aligned to 16); `ri` holds this lane's two values of matrix i, those
-/// of row lane / 4 and columns 2 * (lane % 4) and the next (PTX ISA, "stmatrix").
-__device__ __forceinline__ void stmatrix_x4(void* row, uint32_t r0, uint32_t r1, uint32_t r2,
-                                            uint32_t r3) {
-  asm volatile(
-      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
-      "r"(r0), "r"(r1), "r"(r2), "r"(r3)
-      : "memory");
-}
-
-/// The same with each matrix transposed: the lane's two values are those of rows 2 * (lane % 4) and
-/// the next, in column lane / 4.
-__device__ __forceinline__ void stmatrix_x4_trans(void* row, uint32_t r0, uint32_t r1, uint32_t r2,
-                                                  uint32_t r3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   shared_address(row)),
-               "r"(r0), "r"(r1), "r"(r2), "r"(r3)
-               : "memory");
 }
 
 /// Bytes from the panels to where the row begins that `thread` gives stmatrix of the 16 x 16 block

@@ -14,18 +14,6 @@ namespace twill {
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 __device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fffffff); }
 
-/// The larger and the smaller one; NaN if one is (fmaxf and fminf return the other one).
-__device__ __forceinline__ float maximum(float a, float b) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-__device__ __forceinline__ float minimum(float a, float b) {
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-
 /// Iterations of a loop from `lower` below `upper` by `step` > 0.
 __device__ __forceinline__ int trip_count(int lower, int upper, int step) {
   return upper > lower ? (upper - lower - 1) / step + 1 : 0;
@@ -66,8 +54,9 @@ __device__ __forceinline__ uint32_t pack_bits(__nv_bfloat16 low, __nv_bfloat16 h
   return __bfloat16_as_ushort(low) | static_cast<uint32_t>(__bfloat16_as_ushort(high)) << 16;
 }
 
-/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma leaves
-/// them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4 shuffles.
+/// Each lane of a quad has its two columns of four neighbouring groups of 8 of a row, as wgmma
+/// leaves them, as packed pairs; then lane l has the 8 columns of group l. A whole warp; 4
+/// shuffles.
 __device__ __forceinline__ void exchange_columns(uint32_t (&pairs)[4]) {
   const int lane = thread_here() % 4;
   const bool odd = lane % 2 != 0, high = lane / 2 != 0;
@@ -108,18 +97,14 @@ __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const 
 #pragma unroll
   for (int block = 0; block < N / 16; ++block) {
     const int i = Offset + 4 * block;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(fragment[i]), "=r"(fragment[i + 1]), "=r"(fragment[i + 2]),
-                   "=r"(fragment[i + 3])
-                 : "r"(shared_address(detail::block_row(const_cast<void*>(panels), first_row,
-                                                        panel_bytes, 16 * block)))
-                 : "memory");
+    ldmatrix_x4(fragment[i], fragment[i + 1], fragment[i + 2], fragment[i + 3],
+                detail::block_row(const_cast<void*>(panels), first_row, panel_bytes, 16 * block));
   }
 }
 
 /// A thread's registers into a staging buffer and back, for a role that holds the same fragment:
-/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an array
-/// of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
+/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an
+/// array of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
 template <class T, int Size>
 __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
   static_assert(sizeof(T) == 4, "32-bit values");

@@ -370,7 +370,7 @@ TEST(Ops, TakesArguments) {
   EXPECT_EQ(at(run(text, launch).memory, kOut, 0), 3);
   EXPECT_EQ(at(run(text).memory, kOut, 0), 0.125);
   launch.arguments["q"] = 3;
-  EXPECT_NE(to_string(run(text, launch).result.error()).find("no number as argument %q"),
+  EXPECT_NE(to_string(run(text, launch).result.error()).find("has no argument %q"),
             std::string::npos);
 }
 

@@ -26,6 +26,7 @@ constexpr const char* kFooter = R"(Examples:
   twill loop kernel.ttgir --machine h200                the problem as .loop text, to edit
   twill emit smtlib loops/fig1.loop --ii 2 | z3 -in     ask another solver
   twill verify s.json                                   check a schedule, whoever made it
+  twill emit cuda kernel.ttgir -o k && twill run k      the printed kernel, run without a GPU
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
 within the work limit or the memory, 6 a schedule or plan that breaks a rule, a certificate that is
@@ -82,6 +83,7 @@ int run_checked(int argc, char** argv) {
   add_plan_command(app, session);
   add_simulate_command(app, session);
   add_compare_command(app, session);
+  add_run_command(app, session);
   add_machines_command(app, session);
   refuse_empty_values(app);
   try {

@@ -42,6 +42,7 @@ void add_machines_command(CLI::App& app, Session& session);
 void add_plan_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
 void add_compare_command(CLI::App& app, Session& session);
+void add_run_command(CLI::App& app, Session& session);
 
 /// The exit code that an outcome stands for.
 int exit_code_of(const report::Outcome& outcome);

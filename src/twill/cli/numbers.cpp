@@ -1,6 +1,5 @@
 #include "twill/cli/numbers.h"
 
-#include <charconv>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -8,23 +7,12 @@
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/driver/arguments.h"
 
 namespace twill::cli {
 namespace {
 
 constexpr std::int64_t kLargestSize = 8192;
-
-/// "name=value" into the launch; false if it is not of that form.
-bool take(const std::string& text, execute::Launch& launch) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) return false;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data() + equals + 1, end, value);
-  if (error != std::errc() || last != end) return false;
-  launch.arguments[text.substr(text[0] == '%' ? 1 : 0, equals - (text[0] == '%' ? 1 : 0))] = value;
-  return true;
-}
 
 }  // namespace
 
@@ -35,16 +23,26 @@ void add_number_options(CLI::App& command, NumberOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, kLargestSize));
   command.add_option("--arg", options.arguments,
-                     "NAME=VALUE, with --numbers: another value for this argument; repeatable");
+                     "NAME=VALUE, with --numbers: another value for this argument, or for each "
+                     "element of an array: a number, a range, or a file; repeatable");
+}
+
+int take_arguments(const std::vector<std::string>& arguments, execute::Launch& launch) {
+  for (const std::string& text : arguments) {
+    if (text.find('=') == std::string::npos) {
+      std::fprintf(stderr, "twill: --arg: not of the form NAME=VALUE: %s\n", text.c_str());
+      return kUsage;
+    }
+    const auto added = driver::add_argument(text, launch);
+    if (!added) return refuse(added.error());
+  }
+  return kAnswer;
 }
 
 int run_numbers(const driver::Request& request, NumberOptions options,
                 std::optional<std::uint64_t> jitter, bool json) {
-  for (const std::string& text : options.arguments) {
-    if (take(text, options.wanted.launch)) continue;
-    std::fprintf(stderr, "twill: --arg: not of the form NAME=VALUE: %s\n", text.c_str());
-    return kUsage;
-  }
+  const auto taken = take_arguments(options.arguments, options.wanted.launch);
+  if (taken != kAnswer) return taken;
   options.wanted.jitter = jitter;
   const auto loop = driver::compare_numbers(request, options.wanted);
   end_progress_line();

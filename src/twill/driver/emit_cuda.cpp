@@ -9,6 +9,8 @@
 
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
+#include "twill/emit/description.h"
+#include "twill/support/sha256.h"
 #include "twill/support/shipped.h"
 
 namespace twill::driver {
@@ -27,6 +29,38 @@ Result<void> add_runtime(const std::string& text, std::map<std::string, std::str
     TWILL_TRY_VOID(add_runtime(header, files));
   }
   return {};
+}
+
+/// The options of `twill emit cuda` that say what `request` does.
+std::vector<std::string> options_of(const Request& request, emit::Stamps stamps) {
+  std::vector<std::string> words;
+  const auto add = [&](bool wanted, const std::string& name, const auto& value) {
+    if (wanted) words.insert(words.end(), {"--" + name, fmt::format("{}", value)});
+  };
+  const auto flag = [&](bool wanted, const char* name) {
+    if (wanted) words.emplace_back(name);
+  };
+  add(!request.machine.empty(), "machine", request.machine);
+  add(!request.loop.empty(), "loop", request.loop);
+  add(request.subtile.has_value(), "subtile", request.subtile.value_or(0));
+  add(!request.pool.empty(), "pool", request.pool);
+  flag(request.strict, "--strict");
+  flag(request.hand_offs, "--hand-offs");
+  const strategy::Choice& by = request.strategy;
+  add(by.strategy != strategy::Strategy::twill, "strategy", strategy::name_of(by.strategy));
+  add(by.depth.has_value(), "depth", by.depth.value_or(0));
+  flag(by.ping_pong, "--ping-pong");
+  add(request.alternatives.take > 0, "alternative", request.alternatives.take);
+  add(request.alternatives.take > 0, "within", request.alternatives.within);
+  add(request.given.has_value(), "schedule", request.given.value_or(Input{}).name);
+  add(request.spare_registers > 0, "spare-registers", request.spare_registers);
+  flag(request.pins, "--pins");
+  add(request.tiles == TileWalk::one, "tiles", "one");
+  add(request.tiles == TileWalk::persistent, "tiles", "persistent");
+  add(request.cluster > 1, "cluster", request.cluster);
+  add(stamps != emit::Stamps::none, "instrument",
+      stamps == emit::Stamps::steps ? "steps" : "sections");
+  return words;
 }
 
 Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, PlannedLoop planned) {
@@ -48,6 +82,13 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   }
   TWILL_TRY_VOID(add_runtime(source, emitted.files));
   emitted.files["kernel.cu"] = std::move(source);
+  TWILL_TRY(emit::Description description, emit::cuda_description(parts));
+  description.sha256 = sha256(request.input.text);
+  description.loop = kernel.choice.number;
+  description.machine = kernel.machine->name;
+  description.options = options_of(request, stamps);
+  emitted.files["kernel.json"] = emit::description_json(description);
+  emitted.files["kernel.ttgir"] = request.input.text;
   return emitted;
 }
 

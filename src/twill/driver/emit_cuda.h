@@ -12,8 +12,9 @@ namespace twill::driver {
 /// A kernel, printed.
 struct EmittedCuda {
   PlannedLoop planned;                       ///< look at its plan first, as with plan_loop
-  std::map<std::string, std::string> files;  ///< "kernel.cu", "runtime/...", "stamps.json" if
-                                             ///< there are any: empty without a plan
+  /// "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if there are any:
+  /// empty without a plan.
+  std::map<std::string, std::string> files;
   std::vector<emit::ExpectedLoop> loops;     ///< what the machine code should show
 };
 

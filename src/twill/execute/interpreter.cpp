@@ -1,6 +1,7 @@
 #include "twill/execute/interpreter.h"
 
 #include <algorithm>
+#include <set>
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
@@ -51,52 +52,138 @@ TilePtr scalar(ir::Type type, double value) {
       Tile{{}, Integers{wrapped(static_cast<std::int64_t>(value), type->bits)}});
 }
 
-std::optional<Value> argument(const std::string& name, ir::Type type, const Launch& launch,
-                              Memory& memory) {
-  const bool array = type->kind == ir::TypeKind::pointer || type->kind == ir::TypeKind::tensordesc;
-  if (array) {
-    const auto number = memory.add_array(name, scalar_of(type->element));
-    if (!number) return std::nullopt;
+/// Makes the arguments of one function.
+class Arguments {
+ public:
+  Arguments(const ir::Program& program, ir::OpId function, const Launch& launch, Memory& memory)
+      : program_(program), function_(function), launch_(launch), memory_(memory) {}
+
+  Result<Value> of(std::size_t number) {
+    const ir::ValueId value = ir::function_arguments(program_, function_)[number];
+    const ir::Type type = ir::type_of(program_, value);
+    const std::string& name = program_.value(value).name;
+    const auto unknown = [&] {
+      return cannot(program_, function_, "has the argument %" + name + " of type " + type->text);
+    };
     if (type->kind == ir::TypeKind::pointer) {
-      return std::make_shared<const Tile>(Tile{{}, Integers{packed({*number, 0})}});
+      const ir::Type element = scalar_of(type->element);
+      TWILL_TRY(Values values, values_of(name, element));
+      const auto array = memory_.add_array(name, element, std::move(values));
+      if (!array) return unknown();
+      return std::make_shared<const Tile>(Tile{{}, Integers{packed({*array, 0})}});
     }
-    Descriptor descriptor{{*number, 0}, {}, {}, false};
-    const std::size_t rank = type->element->shape.size();
-    if (rank > 2 && rank * kFarApart > 60) return std::nullopt;
-    for (std::size_t d = 0; d < rank; ++d) {
-      descriptor.strides.push_back(std::int64_t{1}
-                                   << (kFarApart * (rank - 1 - d) / (rank > 2 ? 2 : 1)));
+    if (type->kind == ir::TypeKind::tensordesc) {
+      const ir::Type element = scalar_of(type->element);
+      TWILL_TRY(Values values, values_of(name, element));
+      const auto described = descriptor(number, values);
+      const auto array = memory_.add_array(name, element, std::move(values));
+      if (!array || !described) return unknown();
+      Descriptor made = *described;
+      made.base = {*array, 0};
+      return made;
     }
-    return descriptor;
+    if (!ir::is_scalar(type)) return unknown();
+    const bool floating = type->kind == ir::TypeKind::floating;
+    if (floating && !format_of(type)) return unknown();
+    if (launch_.arrays.contains(name)) {
+      return cannot(program_, function_, "has the argument %" + name + ", which is one number");
+    }
+    return scalar(type, number_of(name, floating));
   }
-  if (!ir::is_scalar(type)) return std::nullopt;
-  const bool floating = type->kind == ir::TypeKind::floating;
-  if (floating && !format_of(type)) return std::nullopt;
-  const auto given = launch.arguments.find(name);
-  const double standard = floating ? launch.scale : static_cast<double>(launch.size);
-  return scalar(type, given != launch.arguments.end() ? given->second : standard);
-}
+
+ private:
+  double number_of(const std::string& name, bool floating) const {
+    const auto given = launch_.arguments.find(name);
+    const double standard = floating ? launch_.scale : static_cast<double>(launch_.size);
+    return given != launch_.arguments.end() ? given->second : standard;
+  }
+
+  Result<Values> values_of(const std::string& name, ir::Type element) const {
+    if (const auto all = launch_.arguments.find(name); all != launch_.arguments.end()) {
+      Values values;
+      values.kind = Values::Kind::constant;
+      values.first = all->second;
+      return values;
+    }
+    const auto given = launch_.arrays.find(name);
+    return given == launch_.arrays.end() ? Values() : of_type(given->second, element);
+  }
+
+  /// Nothing: of more dimensions than one without end can have.
+  std::optional<Descriptor> descriptor(std::size_t number, const Values& values) const {
+    const ir::ValueId value = ir::function_arguments(program_, function_)[number];
+    const std::size_t rank = ir::type_of(program_, value)->element->shape.size();
+    const DescriptorArguments around = descriptor_arguments(program_, function_, number);
+    const auto given = [&](ir::ValueId argument) {
+      return launch_.arguments.contains(program_.value(argument).name);
+    };
+    const auto integer = [&](ir::ValueId argument) {
+      return static_cast<std::int64_t>(number_of(program_.value(argument).name, false));
+    };
+    Descriptor made{{}, {}, {}, false};
+    if (std::any_of(around.sizes.begin(), around.sizes.end(), given)) {
+      for (const ir::ValueId size : around.sizes) made.shape.push_back(integer(size));
+    } else if (values.shape.size() == rank) {
+      made.shape = values.shape;
+    } else {
+      if (rank > 2 && rank * kFarApart > 60) return std::nullopt;
+      for (std::size_t d = 0; d < rank; ++d) {
+        made.strides.push_back(std::int64_t{1}
+                               << (kFarApart * (rank - 1 - d) / (rank > 2 ? 2 : 1)));
+      }
+      return made;
+    }
+    made.strides.assign(rank, 1);
+    for (std::size_t d = rank; d-- > 0;) {
+      if (d + 1 < rank) made.strides[d] = made.strides[d + 1] * made.shape[d + 1];
+      if (d < around.strides.size() && given(around.strides[d])) {
+        made.strides[d] = integer(around.strides[d]);
+      }
+    }
+    return made;
+  }
+
+  const ir::Program& program_;
+  ir::OpId function_;
+  const Launch& launch_;
+  Memory& memory_;
+};
 
 }  // namespace
 
+DescriptorArguments descriptor_arguments(const ir::Program& program, ir::OpId function,
+                                         std::size_t argument) {
+  const auto arguments = ir::function_arguments(program, function);
+  const ir::Type type = ir::type_of(program, arguments[argument]);
+  if (type->kind != ir::TypeKind::tensordesc) return {};
+  const std::size_t rank = type->element->shape.size();
+  DescriptorArguments found;
+  for (std::size_t i = argument + 1; i <= argument + 2 * rank; ++i) {
+    const bool size = i <= argument + rank;
+    if (i >= arguments.size() ||
+        ir::type_of(program, arguments[i])->name != (size ? "i32" : "i64")) {
+      return {};
+    }
+    (size ? found.sizes : found.strides).push_back(arguments[i]);
+  }
+  return found;
+}
+
 Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
                                                   const Launch& launch, Memory& memory) {
-  std::map<ir::ValueId, Value> arguments;
-  std::map<std::string, double> left = launch.arguments;
-  for (const ir::ValueId value : ir::function_arguments(program, function)) {
-    const ir::Type type = ir::type_of(program, value);
-    const std::string& name = program.value(value).name;
-    auto known = argument(name, type, launch, memory);
-    if (!known) {
-      return cannot(program, function, "has the argument %" + name + " of type " + type->text);
-    }
-    arguments.emplace(value, *std::move(known));
-    if (ir::is_scalar(type)) left.erase(name);
+  std::map<ir::ValueId, Value> made;
+  std::set<std::string> left;
+  for (const auto& [name, value] : launch.arguments) left.insert(name);
+  for (const auto& [name, values] : launch.arrays) left.insert(name);
+  Arguments all(program, function, launch, memory);
+  const auto arguments = ir::function_arguments(program, function);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    TWILL_TRY(Value value, all.of(i));
+    made.emplace(arguments[i], std::move(value));
+    left.erase(program.value(arguments[i]).name);
   }
-  if (!left.empty()) {
-    return cannot(program, function, "has no number as argument %" + left.begin()->first);
-  }
-  return arguments;
+  if (!left.empty()) return cannot(program, function, "has no argument %" + *left.begin());
+  return made;
 }
 
 const Value& Interpreter::value(ir::ValueId value) const {

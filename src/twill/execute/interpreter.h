@@ -21,7 +21,9 @@ namespace twill::execute {
 struct Launch {
   std::int64_t size = 640;                  ///< every integer argument that has no value below
   double scale = 0.125;                     ///< every floating one
-  std::map<std::string, double> arguments;  ///< by name, as the text has it without %
+  std::map<std::string, double> arguments;  ///< by name, as the text has it without %; of an array:
+                                            ///< each of its elements
+  std::map<std::string, Values> arrays;     ///< by name: what is there before the kernel
   std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
 };
 
@@ -40,9 +42,21 @@ Tile read(const View& view);
 /// Precondition: as many elements, and both numbers or both integers.
 void write(const View& view, const Tile& tile);
 
+/// The sizes and strides that Triton passes behind a descriptor of rank R: R arguments of type i32,
+/// then R of type i64, outermost first. Empty if they are not there, or argument number `argument`
+/// is no descriptor.
+struct DescriptorArguments {
+  std::vector<ir::ValueId> sizes;
+  std::vector<ir::ValueId> strides;
+};
+DescriptorArguments descriptor_arguments(const ir::Program& program, ir::OpId function,
+                                         std::size_t argument);
+
 /// The arguments of a function: for each pointer and each descriptor an array of `memory`, named
-/// after it. A descriptor of an argument describes a tensor without end. Fails on a type that is
-/// not known, and on a name in `launch.arguments` that the function has not.
+/// after it. A descriptor describes a tensor without end, unless `launch` has one of its sizes, or
+/// a file of its rank: then of these sizes (`launch.size` where one is missing), and of the strides
+/// that `launch` has (of a row-major tensor where one is missing). Fails on a type that is
+/// not known, on a name that the function has not, and on values that do not fit their argument.
 Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
                                                   const Launch& launch, Memory& memory);
 

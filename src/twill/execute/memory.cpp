@@ -138,11 +138,11 @@ Pointer unpacked(std::int64_t bits) {
   return {(bits >> kIndexBits) - 1, (bits & ((std::int64_t{1} << kIndexBits) - 1)) - kMiddle};
 }
 
-std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element) {
+std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element, Values values) {
   const bool floating = element->kind == ir::TypeKind::floating && format_of(element);
   const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 32;
   if (!floating && !integer) return std::nullopt;
-  arrays_.push_back({std::move(name), element, {}});
+  arrays_.push_back({std::move(name), element, std::move(values), {}});
   return std::ssize(arrays_) - 1;
 }
 
@@ -152,15 +152,44 @@ ir::Type Memory::element(std::int64_t array) const {
 }
 
 double Memory::initial(Pointer at) const {
-  const ir::Type element = arrays_[static_cast<std::size_t>(at.array)].element;
+  using Kind = Values::Kind;
+  const Array& array = arrays_[static_cast<std::size_t>(at.array)];
+  const ir::Type element = array.element;
+  const Values& values = array.values;
   const std::uint64_t bits = mixed(mixed(seed_ + static_cast<std::uint64_t>(at.array)) +
                                    static_cast<std::uint64_t>(at.index));
-  if (element->kind != ir::TypeKind::floating) {
-    return element->bits == 1 ? static_cast<double>(bits % 2) : static_cast<double>(bits % 64);
-  }
   constexpr unsigned kKept = 24;
-  const double even = static_cast<double>(bits >> (64U - kKept)) / (1U << kKept);
-  return rounded(element, 2 * even - 1);
+  const double share = static_cast<double>(bits >> (64U - kKept)) / (1U << kKept);
+  switch (values.kind) {
+    case Kind::by_position:
+      if (element->kind == ir::TypeKind::floating) return rounded(element, 2 * share - 1);
+      return static_cast<double>(bits % (element->bits == 1 ? 2 : 64));
+    case Kind::constant:
+      return rounded(element, values.first);
+    case Kind::counted:
+      return rounded(element, values.first + values.second * static_cast<double>(at.index));
+    case Kind::integers: {
+      const auto count = static_cast<std::uint64_t>(values.second - values.first);
+      return rounded(element, values.first + static_cast<double>(bits % count));
+    }
+    case Kind::uniform:
+      return rounded(element, values.first + (values.second - values.first) * share);
+    case Kind::elements:
+      if (at.index >= 0 && at.index < std::ssize(*values.elements)) {
+        return rounded(element, (*values.elements)[static_cast<std::size_t>(at.index)]);
+      }
+      return 0;
+  }
+  return 0;
+}
+
+Result<void> Memory::check_files() const {
+  if (!beyond_) return {};
+  const Array& array = arrays_[static_cast<std::size_t>(beyond_->array)];
+  return fail({array.values.file}, "has the " + std::to_string(array.values.elements->size()) +
+                                       " elements of %" + array.name +
+                                       ", of which the kernel reads number " +
+                                       std::to_string(beyond_->index));
 }
 
 double Memory::read(Pointer at) const {
@@ -168,7 +197,11 @@ double Memory::read(Pointer at) const {
   const std::int64_t page = at.index >= 0 ? at.index / kPage : -((kPage - 1 - at.index) / kPage);
   const auto found = array.pages.find(page);
   const auto offset = static_cast<std::size_t>(at.index - page * kPage);
-  if (found == array.pages.end() || !found->second.set[offset]) return initial(at);
+  if (found == array.pages.end() || !found->second.set[offset]) {
+    const bool in_file = array.values.kind == Values::Kind::elements;
+    if (in_file && (at.index < 0 || at.index >= std::ssize(*array.values.elements))) beyond_ = at;
+    return initial(at);
+  }
   return found->second.values[offset];
 }
 
@@ -242,9 +275,26 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
       continue;
     }
     TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
+    if (memory.accesses() != nullptr) memory.accesses()->read(at);
     set_element(tile, i, memory.read(at));
   }
+  TWILL_TRY_VOID(memory.check_files());
   return tile;
+}
+
+/// Writes, or combines with what is there; returns what was there, if that matters.
+double put(Memory& memory, Pointer at, Combine combine, double value) {
+  const bool overwrites = combine == take_new;
+  const double old = overwrites ? 0 : memory.read(at);
+  memory.write(at, combine(old, value));
+  if (Accesses* accesses = memory.accesses()) {
+    overwrites ? accesses->write(at, value) : accesses->combine(at);
+  }
+  return old;
+}
+
+void begin_op(const Memory& memory) {
+  if (memory.accesses() != nullptr) memory.accesses()->begin_op();
 }
 
 Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, const Tile& values,
@@ -258,13 +308,13 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
     return cannot(program, id, "has operands that do not fit");
   }
   Tile before = values;
+  begin_op(memory);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (mask.tile && mask.at(i) == 0) continue;
     TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
-    const double old = memory.read(at);
-    set_element(before, i, old);
-    memory.write(at, combine(old, element_of(values, i)));
+    set_element(before, i, put(memory, at, combine, element_of(values, i)));
   }
+  TWILL_TRY_VOID(memory.check_files());
   return before;
 }
 
@@ -307,8 +357,14 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
   if (descriptor->nan_outside && tile.is_floating()) {
     std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
   }
-  for_each_place(*descriptor, coordinates, block,
-                 [&](std::size_t i, Pointer at) { set_element(tile, i, memory.read(at)); });
+  Accesses* accesses = memory.accesses();
+  if (accesses != nullptr)
+    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
+  for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
+    if (accesses != nullptr) accesses->read(at);
+    set_element(tile, i, memory.read(at));
+  });
+  TWILL_TRY_VOID(memory.check_files());
   return tile;
 }
 
@@ -332,9 +388,14 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   if (!fits(*descriptor, coordinates, block) || size_of(block) != size_of(source.shape)) {
     return cannot(program, id, "has coordinates that do not fit");
   }
+  begin_op(memory);
+  if (Accesses* accesses = memory.accesses()) {
+    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
+  }
   for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
-    memory.write(at, combine(memory.read(at), element_of(source, i)));
+    put(memory, at, combine, element_of(source, i));
   });
+  TWILL_TRY_VOID(memory.check_files());
   return Tile{};
 }
 

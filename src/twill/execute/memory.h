@@ -8,29 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "twill/execute/accesses.h"
+#include "twill/execute/pointer.h"
 #include "twill/execute/tile.h"
+#include "twill/execute/values.h"
 #include "twill/ir/program.h"
 
 /// Global memory as a kernel sees it: for each argument that is a pointer or a descriptor an array
 /// of its own, without end in both directions.
 namespace twill::execute {
 
-/// An element of an array: what a pointer of the Program points to. Tiles hold it packed.
-struct Pointer {
-  std::int64_t array = 0;
-  std::int64_t index = 0;
-};
-std::int64_t packed(Pointer pointer);
-Pointer unpacked(std::int64_t bits);
-
 class Memory {
  public:
-  /// Element `index` of array `array` is, until it is written, a number in [-1, 1) that only these
-  /// two and the seed decide, rounded to the type; of integers one in [0, 64).
+  /// Until it is written, element `index` of array `array` is what the array's values say; where
+  /// they are evenly spread, only these two and the seed decide. All are rounded to the type.
   explicit Memory(std::uint64_t seed) : seed_(seed) {}
 
-  /// Returns its number. Null if the elements are of no known type.
-  std::optional<std::int64_t> add_array(std::string name, ir::Type element);
+  /// Returns its number. Null if the elements are of no known type. Precondition: the values are of
+  /// that type (`of_type`).
+  std::optional<std::int64_t> add_array(std::string name, ir::Type element, Values values = {});
   std::size_t array_count() const { return arrays_.size(); }
   const std::string& name(std::size_t array) const { return arrays_[array].name; }
   /// The type of its elements; null if there is no such array.
@@ -39,6 +35,16 @@ class Memory {
   /// Precondition: the array exists.
   double read(Pointer at) const;
   void write(Pointer at, double value);
+  /// What is there until something is written.
+  double initial(Pointer at) const;
+
+  /// Fails if something was read that a file with the array's values does not have.
+  Result<void> check_files() const;
+
+  /// Tells `accesses` of what ops read and write from now on. It must outlive this, or be taken
+  /// back (null).
+  void report_to(Accesses* accesses) { accesses_ = accesses; }
+  Accesses* accesses() const { return accesses_; }
 
   /// What was written: by index.
   using Written = std::map<std::int64_t, double>;
@@ -53,12 +59,14 @@ class Memory {
   struct Array {
     std::string name;
     ir::Type element = nullptr;
+    Values values;
     std::map<std::int64_t, Page> pages;
   };
-  double initial(Pointer at) const;
 
   std::uint64_t seed_;
   std::vector<Array> arrays_;
+  Accesses* accesses_ = nullptr;
+  mutable std::optional<Pointer> beyond_;  ///< read, and not in a file
 };
 
 /// A tensor in global memory that is addressed by coordinates: what TMA descriptors describe.

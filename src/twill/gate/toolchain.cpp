@@ -101,6 +101,11 @@ std::optional<fs::path> nvdisasm_of_triton(const std::vector<fs::path>& path) {
 
 Places places_of_environment() { return {variable("PATH"), variable("CUDA_HOME")}; }
 
+std::optional<fs::path> find_program(const Places& places, const std::string& name) {
+  return name.find('/') != std::string::npos ? find({fs::path()}, name.c_str())
+                                             : find(folders_of(places.path), name.c_str());
+}
+
 Toolchain find_toolchain(const Places& places) {
   const std::vector<fs::path> path = folders_of(places.path);
   std::vector<fs::path> folders = path;

@@ -17,6 +17,10 @@ struct Places {
 /// The variables PATH and CUDA_HOME of this process.
 Places places_of_environment();
 
+/// The first program of that name that can be executed in the folders of `path`; a name with a
+/// slash is a path itself.
+std::optional<std::filesystem::path> find_program(const Places& places, const std::string& name);
+
 /// The programs of a CUDA installation that were found. Nothing of Twill needs them.
 struct Toolchain {
   std::optional<std::filesystem::path> nvcc;

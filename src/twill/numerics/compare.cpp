@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <bit>
-#include <cmath>
+#include <utility>
 
 #include "twill/execute/evaluate.h"
 #include "twill/numerics/numerics.h"
@@ -61,28 +59,8 @@ class Running {
   execute::Memory memory_;
 };
 
-bool same(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
 Tensor compared(const execute::Memory& text, const execute::Memory& plan, std::size_t array) {
-  Tensor tensor;
-  tensor.name = text.name(array);
-  auto expected = text.written(array), found = plan.written(array);
-  for (const auto& [index, value] : found) expected.try_emplace(index, std::nan(""));
-  for (const auto& [index, value] : expected) {
-    const auto other = found.find(index);
-    ++tensor.written;
-    const bool missing = other == found.end() || std::isnan(value) || std::isnan(other->second);
-    if (missing) {
-      ++tensor.missing;
-      ++tensor.differing;
-    } else if (!same(value, other->second)) {
-      ++tensor.differing;
-      tensor.largest = std::max(tensor.largest, std::abs(value - other->second));
-    }
-  }
-  return tensor;
+  return {text.name(array), execute::difference(text.written(array), plan.written(array))};
 }
 
 }  // namespace
@@ -95,7 +73,7 @@ Result<Comparison> compare(const Kernel& kernel, const Setting& setting) {
   TWILL_TRY_VOID(plan.run(&meaning));
   for (std::size_t array = 0; array < text.memory().array_count(); ++array) {
     Tensor tensor = compared(text.memory(), plan.memory(), array);
-    if (tensor.written > 0) out.tensors.push_back(std::move(tensor));
+    if (tensor.difference.written > 0) out.tensors.push_back(std::move(tensor));
   }
   if (out.tensors.empty() && out.hazards.empty() && !out.fault) {
     return fail(ir::text_location(kernel.program, kernel.loop),

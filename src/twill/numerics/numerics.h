@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/execute/compare.h"
 #include "twill/execute/interpreter.h"
 #include "twill/extract/extract.h"
 #include "twill/ir/program.h"
@@ -36,11 +37,8 @@ struct Setting {
 
 /// An array in global memory, after the kernel in the order of the text and in that of the plan.
 struct Tensor {
-  std::string name;          ///< of the argument
-  std::int64_t written = 0;  ///< elements that either of them wrote
-  std::int64_t differing = 0;
-  std::int64_t missing = 0;  ///< of these: not numbers, or written by one of them only
-  double largest = 0;        ///< absolute difference of two numbers
+  std::string name;  ///< of the argument
+  execute::Difference difference;
 };
 
 struct Comparison {
@@ -53,7 +51,7 @@ struct Comparison {
 };
 inline constexpr std::size_t kMostHazards = 10;
 
-/// Whether every element is the same to the last bit, and nothing went wrong on the way.
+/// Whether every element is the same (`execute::same_element`), and nothing went wrong on the way.
 bool agrees(const Comparison& comparison);
 
 /// Fails, at the op's line, if the kernel has an op that is not known, or if the loop's ops cannot

@@ -17,7 +17,7 @@ std::string counted(std::int64_t count, const std::string& noun) {
 }  // namespace
 
 bool agrees(const Comparison& comparison) {
-  const auto equal = [](const Tensor& tensor) { return tensor.differing == 0; };
+  const auto equal = [](const Tensor& tensor) { return tensor.difference.differing == 0; };
   return !comparison.fault && comparison.hazards.empty() && !comparison.tensors.empty() &&
          std::all_of(comparison.tensors.begin(), comparison.tensors.end(), equal);
 }
@@ -25,12 +25,11 @@ bool agrees(const Comparison& comparison) {
 std::string to_text(const Comparison& comparison) {
   std::string text = fmt::format("{} of the loop, {} in all\n", counted(comparison.runs, "run"),
                                  counted(comparison.trips, "trip"));
-  for (const Tensor& tensor : comparison.tensors) {
-    text += fmt::format("  %{}: {} elements written, ", tensor.name, tensor.written);
-    text += tensor.differing == 0
-                ? std::string("all the same\n")
-                : fmt::format("{} differ, by up to {:g}; {} of them are no numbers\n",
-                              tensor.differing, tensor.largest, tensor.missing);
+  for (const auto& [name, it] : comparison.tensors) {
+    text += fmt::format("  %{}: {} elements written, ", name, it.written);
+    text += it.differing == 0 ? std::string("all the same\n")
+                              : fmt::format("{} differ, by up to {:g}; {} of them are no numbers\n",
+                                            it.differing, it.largest, it.missing);
   }
   for (const std::string& hazard : comparison.hazards) text += "  " + hazard + "\n";
   if (comparison.fault) text += "  " + comparison.fault->message + "\n";
@@ -42,12 +41,12 @@ std::string to_text(const Comparison& comparison) {
 
 std::string comparison_json(const Comparison& comparison) {
   Json tensors = Json::array();
-  for (const Tensor& tensor : comparison.tensors) {
-    tensors.push_back({{"name", tensor.name},
-                       {"written", tensor.written},
-                       {"differing", tensor.differing},
-                       {"missing", tensor.missing},
-                       {"largest", tensor.largest}});
+  for (const auto& [name, it] : comparison.tensors) {
+    tensors.push_back({{"name", name},
+                       {"written", it.written},
+                       {"differing", it.differing},
+                       {"missing", it.missing},
+                       {"largest", it.largest}});
   }
   const Json json = {{"format", "twill-numbers"},
                      {"version", kComparisonJsonVersion},

@@ -4,6 +4,7 @@
 
 #include "twill/emit/cuda/host.h"
 #include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/resources.h"
 #include "twill/emit/cuda/role.h"
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
@@ -13,16 +14,6 @@ namespace cuda {
 namespace {
 
 constexpr int kWarpsOfWarpgroup = 4;
-constexpr Amount kBarrierBytes = 8;
-
-Amount barriers_offset(const plan::Plan& plan) {
-  Amount end = 0;
-  for (const plan::Buffer& buffer : plan.buffers) {
-    if (buffer.residence != plan::Residence::shared) continue;
-    end = std::max(end, buffer.offset + buffer.size * buffer.depth);
-  }
-  return (end + kBarrierBytes - 1) / kBarrierBytes * kBarrierBytes;
-}
 
 void print_barriers(Text& text, const plan::Plan& plan) {
   text.line("/// The mbarriers of all channels, one per slot.");
@@ -148,10 +139,9 @@ void print_head(Text& text, const View& view) {
 
 void print_kernel(Text& text, const View& view, const Maps& maps) {
   const plan::Plan& plan = view.plan();
-  const int threads = 32 * kWarpsOfWarpgroup * static_cast<int>(plan.warpgroups.size());
-  const Amount offset = barriers_offset(plan);
-  text.line(fmt::format("constexpr int kThreads = {};", threads));
-  text.line(fmt::format("constexpr int kBarriersAt = {};  // bytes of shared memory", offset));
+  text.line(fmt::format("constexpr int kThreads = {};", threads_of(plan)));
+  text.line(fmt::format("constexpr int kBarriersAt = {};  // bytes of shared memory",
+                        shared_memory_of(plan).barriers_at));
   text.line("constexpr int kSharedBytes = kBarriersAt + sizeof(Barriers);");
   text.blank();
   text.line("}  // namespace");

@@ -32,9 +32,6 @@ bool is_read_elsewhere(const View& view, OpId op, ir::ValueId value) {
   return false;
 }
 
-namespace {
-
-/// The results of an op that have to be kept: what others read, and what needs a loop of its own.
 std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
   std::vector<ir::ValueId> kept;
   for (const extract::Source& source : view.origin(op).sources) {
@@ -48,8 +45,6 @@ std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
   }
   return kept;
 }
-
-}  // namespace
 
 Result<Registers> Registers::of(const View& view, plan::RoleId role) {
   Registers registers;

@@ -86,8 +86,12 @@ class RolePrinter {
               const std::vector<ir::ValueId>& computing);
   std::optional<Found> find(const plan::Step& step, int part, const Point& point, Text& prelude,
                             const std::vector<ir::ValueId>& computing, ir::ValueId value);
+  const Variable* held(const plan::Step& step, int part, ir::ValueId value, int distance) const;
+  std::optional<OpId> staged_by(const plan::Step& step, int part, ir::ValueId value,
+                                int distance) const;
+  /// `carried`: wanted is what the iteration before left of `value`; null: this iteration's.
   std::optional<Found> import_staged(const plan::Step& step, int part, Text& prelude,
-                                     ir::ValueId value);
+                                     ir::ValueId value, const ir::Carried* carried);
   std::optional<Found> import_reduction(const plan::Step& step, int part, const Point& point,
                                         Text& prelude, ir::ValueId value);
   std::optional<Found> import_shared(const plan::Step& step, int part, Text& prelude,

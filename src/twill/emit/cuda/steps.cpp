@@ -135,7 +135,11 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
   switch (step.kind) {
     case StepKind::acquire:
     case StepKind::wait:
-      text.line(fmt::format("twill::barrier_wait({}, {});", at, parity(step, full)));
+      // Where the others of the role have nothing to wait for, the phase may be over before they
+      // look.
+      text.line(fmt::format("{}twill::barrier_wait({}, {});",
+                            step.by == plan::By::one_warp && !alone() ? "if (leader) " : "", at,
+                            parity(step, full)));
       return {};
     case StepKind::peek:
       return {};  // a test whose answer nobody uses

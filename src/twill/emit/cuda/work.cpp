@@ -31,41 +31,67 @@ bool is_staged_in_words(ir::Type tile, const Shape& shape) {
 
 }  // namespace
 
-/// A value that another role staged for us: copied into an array of its own, once per step.
-std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
-                                                ir::ValueId value) {
+/// The op of another role that stages `value`, of `distance` iterations ago, for the op of the
+/// step: the plan's dependences say who hands what to whom, and only what the op keeps is staged.
+std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::ValueId value,
+                                           int distance) const {
   if (!step.op) return std::nullopt;
-  for (std::size_t v = 0; v < plan_.values.size(); ++v) {
-    const plan::Value& its = plan_.values[v];
-    const extract::OpOrigin& origin = view_.origin(OpId(v));
-    if (!its.staged || (origin.part >= 0 && origin.part != part)) continue;
-    const auto from = view_.program().value(value).op;
-    if (!std::any_of(origin.sources.begin(), origin.sources.end(),
-                     [&](const extract::Source& source) { return source.op == from; })) {
-      continue;
-    }
-    const auto shape = view_.shape_of(value, part);
-    const ir::Type type = ir::type_of(view_.program(), value);
-    const bool words = shape && is_staged_in_words(type, *shape);
-    if (!words || (its.format != plan::StagingFormat::fragment &&
-                   its.format != plan::StagingFormat::row_vector)) {
-      wrong_ =
-          view_.refuse(value, "is handed to another role in a form that is not printed").value();
-      return std::nullopt;
-    }
-    Variable variable{"from_" + identifier(plan_[*its.staged].name),         *shape, cpp_type(type),
-                      is_packed(type) && shape->kind == Shape::Kind::matrix, 1,      OpId(v)};
-    const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
-    if (fresh) {
-      prelude.line(fmt::format("{} {}[{}];", variable.packed ? "uint32_t" : variable.type,
-                               variable.name, array_length(variable)));
-      prelude.line(fmt::format("twill::read_staged({}, {});",
-                               address(*its.staged, slot_of(*its.staged, step.instance)),
-                               variable.name));
-    }
-    return Found{&known->second, variable.name};
+  for (const problem::Dependence& d : plan_.problem.dependences()) {
+    if (d.to != *step.op || !d.carries_value || d.distance != distance) continue;
+    const int its = view_.origin(d.from).part;
+    if (!plan_.values[d.from.index()].staged || (its >= 0 && its != part)) continue;
+    const std::vector<ir::ValueId> kept = kept_results(view_, d.from);
+    if (std::find(kept.begin(), kept.end(), value) != kept.end()) return d.from;
   }
   return std::nullopt;
+}
+
+/// A value that another role staged for us: copied into an array of its own, once per step. What
+/// iterations before the first left is what the loop begins with.
+std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
+                                                ir::ValueId value, const ir::Carried* carried) {
+  const int distance = carried == nullptr ? 0 : 1;
+  const std::optional<OpId> from = staged_by(step, part, value, distance);
+  if (!from) return std::nullopt;
+  const plan::Value& its = plan_.values[from->index()];
+  const auto shape = view_.shape_of(value, part);
+  const ir::Type type = ir::type_of(view_.program(), value);
+  const bool words = shape && is_staged_in_words(type, *shape);
+  if (!words || (its.format != plan::StagingFormat::fragment &&
+                 its.format != plan::StagingFormat::row_vector)) {
+    wrong_ = view_.refuse(value, "is handed to another role in a form that is not printed").value();
+    return std::nullopt;
+  }
+  const std::string name = "from_" + identifier(plan_[*its.staged].name);
+  const Variable variable{distance == 0 ? name : name + "_before",
+                          *shape,
+                          cpp_type(type),
+                          is_packed(type) && shape->kind == Shape::Kind::matrix,
+                          1,
+                          from};
+  const auto [known, fresh] = imported_.try_emplace(variable.name, variable);
+  const Found found{&known->second, variable.name};
+  if (!fresh) return found;
+  plan::Instance instance = step.instance;
+  instance.offset -= distance;
+  // The least that the iteration can be.
+  const int begins = instance.from == plan::Instance::From::first ? 0 : role_.sections.spread;
+  const bool always = begins + instance.offset >= 0;
+  const bool never = instance.from == plan::Instance::From::first && !always;
+  prelude.line(fmt::format("{} {}[{}];", variable.packed ? "uint32_t" : variable.type,
+                           variable.name, array_length(variable)));
+  if (!always && !never) prelude.open(fmt::format("if ({} >= 0)", iteration(instance)));
+  if (!never) {
+    prelude.line(fmt::format("twill::read_staged({}, {});",
+                             address(*its.staged, slot_of(*its.staged, instance)), variable.name));
+  }
+  if (always) return found;
+  if (!never) prelude.otherwise("else");
+  Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
+  const auto printed = tiles.assign(prelude, {{&known->second, carried->init}});
+  if (!printed) wrong_ = printed.error();
+  if (!never) prelude.close();
+  return found;
 }
 
 /// A tile that TMA brought, read into registers.
@@ -129,14 +155,31 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
   return Found{&known->second, variable.name};
 }
 
+/// The registers that hold `value` for the step. What the step's own op makes of its iteration lies
+/// in that op's registers or nowhere, also if another op of the role makes the same for itself.
+const Variable* RolePrinter::held(const Step& step, int part, ir::ValueId value,
+                                  int distance) const {
+  const auto from = view_.program().value(value).op;
+  if (step.kind == plan::StepKind::compute && step.op && distance == 0 && from) {
+    const auto& sources = view_.origin(*step.op).sources;
+    const bool own = std::any_of(sources.begin(), sources.end(),
+                                 [&](const extract::Source& it) { return it.op == *from; });
+    for (const Registers::Made& made : registers_.made_by(*step.op)) {
+      if (made.value == value) return made.variable;
+    }
+    if (own) return nullptr;
+  }
+  return registers_.find(value, part);
+}
+
 std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& point,
                                        Text& prelude, const std::vector<ir::ValueId>& computing,
                                        ir::ValueId value) {
   ir::ValueId base = value;
-  int distance = 0;
-  if (const ir::Carried* carried = view_.carried_argument(value)) {
+  const ir::Carried* carried = view_.carried_argument(value);
+  const int distance = carried == nullptr ? 0 : 1;
+  if (carried != nullptr) {
     base = view_.behind_views(carried->yielded);
-    distance = 1;
   } else if (const ir::Carried* result = view_.carried_result(value)) {
     base = view_.behind_views(result->yielded);
   } else if (std::find(computing.begin(), computing.end(), value) != computing.end()) {
@@ -147,7 +190,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     }
     return std::nullopt;
   }
-  const Variable* variable = registers_.find(base, part);
+  const Variable* variable = held(step, part, base, distance);
   if (variable == nullptr) {
     const auto loaded = loaded_.find({base, part});
     if (loaded != loaded_.end()) return Found{&loaded->second, loaded->second.name};
@@ -156,7 +199,9 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
       const auto fresh = view_.check_fresh(*view_.program().value(base).op);
       if (!fresh) wrong_ = fresh.error();
     }
-    if (const auto staged = import_staged(step, part, prelude, base)) return staged;
+    if (const auto staged = import_staged(step, part, prelude, base, carried)) {
+      return staged;
+    };
     const auto reduced = import_reduction(step, part, point, prelude, base);
     if (reduced) return reduced;
     return import_shared(step, part, prelude, base);
@@ -182,8 +227,15 @@ Tiles RolePrinter::tiles(const Step& step, int part, const Point& point, Text& p
 }
 
 Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
+  const extract::OpOrigin& origin = view_.origin(*step.op);
+  const auto home = plan_.values[step.op->index()].home;
+  if (origin.forwards && home && plan_[*home].residence == plan::Residence::shared) {
+    return view_.refuse(origin.sources.front().op,
+                        "goes from registers to shared memory as an op of the problem (" +
+                            plan_.problem[*step.op].name + "), which is not printed");
+  }
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
-  const int part = view_.origin(*step.op).part;
+  const int part = origin.part;
   text.open("");
   text.line("// " + comment(step));
   imported_.clear();

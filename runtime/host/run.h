@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+/// Runs a printed kernel on the CPU and says what no GPU would tell: the calling side of the
+/// executor, a second implementation of runtime/ in this folder.
+///
+/// The text of kernel.cu is compiled as it stands, its launch function included. A program that
+/// runs it copies kernel.cu into a folder without a `runtime/` (a quoted include looks beside the
+/// text first), includes run.h and kernel.cu, and is built in three steps, HOST being this folder
+/// and DIR the folder that `twill emit cuda` wrote:
+///
+///   c++ -std=c++20 -O2 -ffp-contract=off -c HOST/executor.cpp -o executor.o       (once)
+///   c++ -std=c++20 -O1 -g -w -ffp-contract=off -fsanitize=thread -I HOST/include -I HOST -I DIR
+///       -c main.cpp
+///   c++ main.o executor.o -o program                                 (without -fsanitize=thread)
+///
+/// `#line 1 "DIR/kernel.cu"` before the text makes findings name that file. -fsanitize=thread gives
+/// every load and store of the kernel to the executor, which has the functions it calls; the
+/// sanitizer's own library is not linked. g++ 12 or clang 14, Linux, x86-64 or AArch64; `addr2line`
+/// (binutils) turns addresses into lines, without it findings have none.
+///
+/// Order of calls: configure, add_buffer for every array, the launch function (as often as wanted;
+/// it returns when the grid is done), then finish. One thread of the host.
+namespace twill::run {
+
+/// When asynchronous work (TMA, cp.async, wgmma, bulk stores) is done.
+enum class Completion {
+  late,    ///< as late as the memory model allows: when a thread waits for it and nothing else runs
+  random,  ///< at any time between its issue and that, by seed
+};
+
+struct Options {
+  std::uint64_t seed = 1;  ///< of the order in which threads run; equal seeds, equal runs
+  Completion completion = Completion::late;
+  int sm_count = 2;               ///< CTAs that a persistent kernel is told the device holds
+  bool switch_at_memory = false;  ///< threads also take turns at loads and stores, not only where
+                                  ///< they synchronize
+  int most_findings = 20;         ///< further ones are counted, not kept
+};
+
+/// Before the first launch. Forgets buffers and findings.
+void configure(const Options& options);
+
+/// An array in global memory that the kernel may use: `bytes` from `pointer` on, which is aligned
+/// to 256 bytes as cudaMalloc's are. Bytes that are not `initialised` must not be read before they
+/// are written. An access outside of all arrays ends the launch.
+void add_buffer(const void* pointer, std::size_t bytes, const std::string& name,
+                bool initialised = true);
+
+/// Of a part of a buffer: whether it may be read.
+void set_initialised(const void* pointer, std::size_t bytes, bool initialised);
+
+/// Memory for `bytes`, aligned to 256, between pages that fault; filled with 0xff (NaN). Lives
+/// until the program ends.
+void* allocate(std::size_t bytes);
+
+/// Something the kernel does wrong.
+struct Finding {
+  std::string kind;     ///< "race", "uninitialised", "deadlock", ...: see `kinds` in executor.cpp
+  std::string message;  ///< one sentence
+  std::string file;     ///< of the kernel's text; empty if unknown
+  int line = 0;         ///< from 1; 0 if unknown
+  std::string thread;   ///< "CTA 0, warp 4 (role_WG0), lane 0"
+  int times = 1;        ///< how often that kind was found at that line
+};
+
+/// What was found since `configure`, in the order in which it was first found.
+std::vector<Finding> findings();
+
+/// Prints what was found, one finding a line: `file:line: kind: message [thread] (N times)`.
+/// Returns the exit code for the program: 0 if nothing was found, else 1.
+int finish(std::FILE* out);
+
+}  // namespace twill::run

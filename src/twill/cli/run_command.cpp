@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/numbers.h"
+#include "twill/cli/output.h"
+#include "twill/driver/run_kernel.h"
+
+namespace twill::cli {
+namespace {
+
+struct Choices {
+  std::vector<std::string> folders;
+  driver::RunKernelRequest request;
+  std::vector<std::string> arguments;  ///< "NAME=VALUE"
+  std::vector<std::int64_t> grid;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostTrips = 64;
+constexpr std::int64_t kLargestSize = 8192;
+
+constexpr const char* kFooter = R"(Examples:
+  twill emit cuda kernels/fa_fwd/sm_90/d128.pre.ttgir -o fa && twill run fa
+  twill run fa --trips 0,1,7 --seeds 20 --completion random
+  twill run gemm --arg arg0=weights.npy --arg table=0..64)";
+
+/// Runs the folder; the exit code that it stands for.
+Result<int> run_one(Choices& choices, driver::RunSession& session, const std::string& folder) {
+  choices.request.folder = folder;
+  TWILL_TRY(const run::Report report, driver::run_kernel(choices.request, session));
+  TWILL_TRY_VOID(print(choices.json ? run::report_json(report) : run::to_text(report, folder)));
+  return run::agrees(report) ? kAnswer : kUnverified;
+}
+
+int run(Choices choices) {
+  const int taken = take_arguments(choices.arguments, choices.request.given.launch);
+  if (taken != kAnswer) return taken;
+  if (!choices.grid.empty()) {
+    choices.request.given.grid = {choices.grid[0], choices.grid[1], choices.grid[2]};
+  }
+  auto session = driver::RunSession::start();
+  if (!session) return refuse(session.error());
+  int worst = kAnswer;
+  for (const std::string& folder : choices.folders) {
+    const auto code = run_one(choices, *session, folder);
+    if (!code) refuse(code.error());
+    worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
+  }
+  return worst;
+}
+
+void add_options(CLI::App& command, Choices& choices) {
+  driver::RunKernelRequest& request = choices.request;
+  command.add_option("FOLDER", choices.folders, "Folder of `twill emit cuda`; several in turn")
+      ->required();
+  command
+      .add_option("--trips", request.trips,
+                  "Iterations of the main loop, with commas between: a run for each")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, kMostTrips));
+  command.add_option("--seed", request.seed, "Of sizes, values, and the order of threads")
+      ->capture_default_str();
+  command.add_option("--seeds", request.seeds, "So many, from --seed on")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  const std::map<std::string, std::vector<bool>> ways = {
+      {"late", {false}}, {"random", {true}}, {"both", {false, true}}};
+  command
+      .add_option_function<std::string>(
+          "--completion",
+          [&request, ways](const std::string& name) { request.random = ways.at(name); },
+          "When asynchronous work is done: as late as the memory model allows, at random, or a run "
+          "of both [both]")
+      ->check(CLI::IsMember(ways));
+  command.add_flag("--interleave", request.switch_at_memory,
+                   "Threads take turns at loads and stores, too, not only where they synchronize");
+  command.add_option("--sms", request.processors, "CTAs of a persistent kernel")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 132));
+  command
+      .add_option("--size", request.given.size,
+                  "What every integer argument is that drives no loop [by seed]")
+      ->check(CLI::Range(std::int64_t{1}, kLargestSize));
+  command.add_option("--arg", choices.arguments,
+                     "NAME=VALUE: another value for this argument, or for each element of an "
+                     "array: a number, a range, or a file; repeatable");
+  command.add_option("--grid", choices.grid, "Program ids along x, y and z, as X,Y,Z [by seed]")
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{64}));
+  command
+      .add_option_function<int>(
+          "--timeout", [&request](int seconds) { request.limit = std::chrono::seconds(seconds); },
+          "Seconds after which a call is stopped [120]")
+      ->check(CLI::Range(1, 86'400));
+  command.add_option("--keep", request.keep, "Keep the program, and its last call, in this folder");
+  command.add_flag("--json", choices.json, "Print JSON instead of text");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<Choices>();
+  CLI::App* command = app.add_subcommand(
+      "run", "Run emitted kernels on this computer's CPU, and compare with their text");
+  add_options(*command, *choices);
+  command->footer(kFooter);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,192 @@
+#include "twill/driver/run_kernel.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "twill/driver/kernel.h"
+#include "twill/frontend/ttgir/read.h"
+#include "twill/run/build.h"
+#include "twill/support/sha256.h"
+#include "twill/support/shipped.h"
+#include "twill/support/stopwatch.h"
+
+namespace twill::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `twill emit cuda` left in a folder.
+struct Emitted {
+  emit::Description description;
+  Input input;
+  std::string source;
+};
+
+Result<Input> read_part(const fs::path& folder, const char* name) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(folder / name, ignored)) {
+    return fail({folder.string()},
+                std::string("is no folder of an emitted kernel: it has no ") + name,
+                "`twill emit cuda KERNEL -o FOLDER` makes one");
+  }
+  return read_input((folder / name).string());
+}
+
+Result<Emitted> read_emitted(const std::string& path) {
+  const fs::path folder = path;
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) return fail({path}, "no such folder");
+  if (!fs::is_directory(folder, ignored)) {
+    return fail({path}, "is a file, not a folder of `twill emit cuda`");
+  }
+  Emitted emitted;
+  TWILL_TRY(const Input json, read_part(folder, "kernel.json"));
+  TWILL_TRY(emitted.description, emit::read_description(json.text, json.name));
+  TWILL_TRY(emitted.input, read_part(folder, "kernel.ttgir"));
+  if (sha256(emitted.input.text) != emitted.description.sha256) {
+    return fail({emitted.input.name}, "is not the text that kernel.json speaks of",
+                "emit the kernel again");
+  }
+  if (fs::exists(folder / "kernel.refused.cu", ignored)) {
+    return fail({path}, "has no kernel that may be used: it was refused, and status.json says why");
+  }
+  TWILL_TRY(Input source, read_part(folder, "kernel.cu"));
+  emitted.source = std::move(source.text);
+  return emitted;
+}
+
+/// The parameters must be the function's arguments, or what is called is not what is executed.
+Result<void> check_parameters(const run::Kernel& kernel, const std::string& folder) {
+  const auto wrong = [&] {
+    return fail({(fs::path(folder) / "kernel.json").string()},
+                "has other parameters than the function in kernel.ttgir", "emit the kernel again");
+  };
+  using Kind = emit::Parameter::Kind;
+  const auto arguments = ir::function_arguments(kernel.text, kernel.function);
+  const auto& parameters = kernel.description.parameters;
+  if (parameters.size() < arguments.size()) return wrong();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool stamp =
+        parameters[i].kind == Kind::stamps || parameters[i].kind == Kind::stamp_limit;
+    if (stamp != (i >= arguments.size())) return wrong();
+    if (stamp) continue;
+    const ir::Type type = ir::type_of(kernel.text, arguments[i]);
+    const Kind kind = type->kind == ir::TypeKind::pointer      ? Kind::pointer
+                      : type->kind == ir::TypeKind::tensordesc ? Kind::descriptor
+                                                               : Kind::scalar;
+    if (kind != parameters[i].kind || kernel.text.value(arguments[i]).name != parameters[i].name) {
+      return wrong();
+    }
+  }
+  return {};
+}
+
+/// The function of `text` that is, in the order of the text, the one around the main loop.
+Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned) {
+  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::tt_func);
+  const auto there = ir::functions(planned.program), here = ir::functions(text);
+  for (std::size_t i = 0; around && i < there.size() && i < here.size(); ++i) {
+    if (there[i] == *around) return here[i];
+  }
+  return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
+}
+
+/// Runs a chosen call on one machine.
+Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, const run::Case& call,
+                         const run::Machine& machine, const RunKernelRequest& request,
+                         const run::Tolerance& tolerance) {
+  run::Trial trial;
+  trial.trips = call.chosen.trips;
+  trial.machine = machine;
+  trial.launch = call.chosen.launch;
+  Stopwatch watch;
+  TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit));
+  trial.seconds = watch.lap();
+  if (trial.called.fault.empty() && trial.called.refusal.empty()) {
+    trial.outputs = run::compare(call, trial.called, tolerance);
+  }
+  return trial;
+}
+
+Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
+                     const RunKernelRequest& request, run::Report& report) {
+  for (int s = 0; s < request.seeds; ++s) {
+    const std::uint64_t seed = request.seed + static_cast<std::uint64_t>(s);
+    std::set<std::optional<std::int64_t>> done;
+    for (const std::int64_t trips : request.trips) {
+      TWILL_TRY(auto chosen, run::choose(kernel, request.given, trips, seed));
+      if (!chosen) {
+        if (s == 0) report.left_out.push_back(trips);
+        continue;
+      }
+      if (!done.insert(chosen->trips).second) continue;
+      TWILL_TRY(const run::Case call, run::case_of(kernel, *std::move(chosen)));
+      for (const bool random : request.random) {
+        TWILL_TRY(run::Trial trial,
+                  tried(program, kernel, call,
+                        {seed, random, request.processors, request.switch_at_memory}, request,
+                        report.tolerance));
+        trial.wanted = trips;
+        report.trials.push_back(std::move(trial));
+      }
+    }
+  }
+  if (!report.trials.empty()) return {};
+  return fail(
+      {kernel.description.input},
+      "no arguments were found for which the kernel does the same in every order of its CTAs",
+      "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
+}
+
+}  // namespace
+
+Result<RunSession> RunSession::start() {
+  TWILL_TRY(std::vector<std::string> compiler, run::host_compiler());
+  TWILL_TRY(run::Scratch scratch, run::Scratch::make());
+  TWILL_TRY(const std::vector<std::string> names, support::shipped_names("runtime"));
+  for (const std::string& name : names) {
+    TWILL_TRY(const std::string text, support::shipped_text(name));
+    const fs::path file = scratch.path() / name;
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    TWILL_TRY_VOID(run::write_bytes(file, text));
+  }
+  fs::path runtime = scratch.path() / "runtime";
+  return RunSession(std::move(scratch), std::move(runtime), std::move(compiler));
+}
+
+Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session) {
+  TWILL_TRY(const Emitted emitted, read_emitted(request.folder));
+  Request same;
+  same.input = emitted.input;
+  same.loop = std::to_string(emitted.description.loop);
+  same.machine = emitted.description.machine;
+  TWILL_TRY(const Kernel planned, read_kernel(same));
+  TWILL_TRY(const ir::Program text, frontend::read_ttgir(emitted.input.text, emitted.input.name));
+  TWILL_TRY(const ir::OpId function, function_of(text, planned));
+  const run::Kernel kernel{text, function, planned.program, planned.choice.loop,
+                           emitted.description};
+  TWILL_TRY_VOID(check_parameters(kernel, request.folder));
+
+  TWILL_TRY_VOID(run::check_arguments(kernel, request.given.launch));
+
+  run::Report report;
+  report.description = emitted.description;
+  report.tolerance = run::tolerance_of(kernel);
+  fs::path folder = request.keep.empty() ? session.scratch() / "program" : fs::path(request.keep);
+  std::error_code error;
+  if (!fs::create_directories(folder, error) && error) {
+    return fail({request.keep}, "cannot be made: " + error.message());
+  }
+  TWILL_TRY(const run::Built built,
+            session.builder().build(emitted.description, emitted.source,
+                                    (fs::path(request.folder) / "kernel.cu").string(), folder));
+  report.complaints = built.complaints;
+  if (built.program.empty()) return report;
+  TWILL_TRY_VOID(run_all(built.program, kernel, request, report));
+  return report;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/run/build.h"
+#include "twill/run/report.h"
+
+namespace twill::driver {
+
+/// How an emitted kernel is to be run on the host.
+struct RunKernelRequest {
+  std::string folder;  ///< of `twill emit cuda`
+  run::Given given;
+  std::vector<std::int64_t> trips = {0, 1, 2, 3, 4};
+  std::uint64_t seed = 1;
+  int seeds = 1;                             ///< so many, from `seed` on
+  std::vector<bool> random = {false, true};  ///< how asynchronous work completes, in turn
+  int processors = 2;
+  bool switch_at_memory = false;
+  std::chrono::seconds limit{120};  ///< of a call
+  std::string keep;                 ///< a folder for the program; empty: it is removed
+};
+
+/// What several runs share: a compiler for the host, and the executor, which it compiles once.
+class RunSession {
+ public:
+  /// Fails without a compiler, or where no folder for programs can be made.
+  static Result<RunSession> start();
+  run::Builder& builder() { return builder_; }
+  const std::filesystem::path& scratch() const { return scratch_.path(); }
+
+ private:
+  RunSession(run::Scratch scratch, std::filesystem::path runtime, std::vector<std::string> compiler)
+      : scratch_(std::move(scratch)),
+        builder_(std::move(runtime), scratch_.path(), std::move(compiler)) {}
+  run::Scratch scratch_;
+  run::Builder builder_;
+};
+
+/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/,
+/// calls it with arguments that make its main loop as long as wanted, and compares what it leaves
+/// in memory with what the kernel's text does. Fails for what is no folder of an emitted kernel or
+/// was changed since, for a text that cannot be executed, and if there are no arguments for any of
+/// `trips`. A kernel.cu that does not compile, or computes otherwise, is no failure: look at the
+/// report.
+Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session);
+
+}  // namespace twill::driver

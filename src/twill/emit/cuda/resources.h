@@ -1,0 +1,17 @@
+#pragma once
+
+#include "twill/plan/plan.h"
+
+/// Internal to the CUDA printer: what a CTA takes.
+namespace twill::emit::cuda {
+
+/// Dynamic shared memory of a CTA, in bytes: the plan's buffers, and the mbarriers behind them.
+struct SharedMemory {
+  Amount barriers_at = 0;
+  Amount barrier_bytes = 0;
+};
+SharedMemory shared_memory_of(const plan::Plan& plan);
+
+int threads_of(const plan::Plan& plan);
+
+}  // namespace twill::emit::cuda

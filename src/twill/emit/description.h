@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/emit/cuda.h"
+
+/// What programs have to know of an emitted kernel to call it: `kernel.json` beside kernel.cu.
+/// docs/reference/cuda.md, "kernel.json", has its format.
+namespace twill::emit {
+
+/// A parameter of the launch function, behind the grid and the stream.
+struct Parameter {
+  enum class Kind {
+    pointer,      ///< to elements of `type`
+    descriptor,   ///< the address of a tensor's first element, of `type`
+    scalar,       ///< of `type`
+    stamps,       ///< instrumented kernels: where stamps go
+    stamp_limit,  ///< instrumented kernels: how many of each role
+  };
+  std::string name;  ///< of the TTGIR's argument, without %
+  Kind kind = Kind::scalar;
+  std::string type;                 ///< "f16", "bf16", "f32", "i32", ...: as the TTGIR has it
+  std::int64_t multiple_of = 1;     ///< of the address in bytes, or of the number: else the launch
+                                    ///< function refuses it
+  std::vector<std::int64_t> block;  ///< descriptor: of the tensor, outermost first
+  std::vector<int> sizes;           ///< descriptor: which parameters have the tensor's sizes (i32)
+  std::vector<int> strides;         ///< and which its strides in elements (i64), outermost first
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+struct Description {
+  std::string name;     ///< of the kernel in kernel.cu
+  std::string launch;   ///< of the function there that launches it
+  std::string input;    ///< the name of the text it was printed from, as it was given
+  std::string sha256;   ///< of that text, which is kernel.ttgir
+  int loop = 0;         ///< which of its loops is the main loop: its number in source order
+  std::string machine;  ///< a name
+  std::vector<std::string> options;  ///< those of `twill emit cuda` that make this kernel again
+  std::vector<Parameter> parameters;
+  int threads = 0;                ///< of a CTA
+  std::int64_t shared_bytes = 0;  ///< dynamic, of a CTA
+  int cluster = 1;                ///< CTAs of a cluster
+  std::string tiles;              ///< "one-per-cta", ...: by plan::name_of
+  std::string order;              ///< "row-major", ...: of persistent kernels, else empty
+  int group = 1;                  ///< of the order "grouped"
+  friend bool operator==(const Description&, const Description&) = default;
+};
+
+/// All that follows from the kernel itself; the rest (`sha256`, `loop`, `machine`, `options`) is
+/// left to the caller. Fails as `cuda_kernel` does.
+Result<Description> cuda_description(const KernelParts& parts);
+
+/// "version" of the JSON.
+inline constexpr int kDescriptionVersion = 1;
+std::string description_json(const Description& description);
+
+/// Reads that. `file` names it in messages. Fails for what is no such JSON, or of another version.
+Result<Description> read_description(std::string_view text, const std::string& file);
+
+}  // namespace twill::emit

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/execute/pointer.h"
+
+namespace twill::execute {
+
+/// What CTAs that are run one after the other read and write: which elements, and whether it would
+/// be the same if they ran in another order.
+class Accesses {
+ public:
+  /// Of one array: [begin, end) of the indices that were read or written; empty if none was.
+  struct Extent {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+  /// Of an array behind a descriptor: how far its coordinates go, by dimension.
+  using Reach = std::vector<std::int64_t>;
+
+  /// What follows is done by CTA number `program`.
+  void begin_program(std::int64_t program) { program_ = program; }
+  /// What follows, up to the next op, is written in no order.
+  void begin_op() { ++op_; }
+
+  void read(Pointer at);
+  void write(Pointer at, double value);
+  /// Adds to what is there, or takes the smaller or larger: in any order the same but for rounding.
+  void combine(Pointer at);
+  /// A block of `shape` at `coordinates` is read or written by descriptor of a tensor of the sizes
+  /// `tensor`; empty: it is without end.
+  void reach(std::int64_t array, std::span<const std::int64_t> coordinates,
+             std::span<const std::int64_t> shape, std::span<const std::int64_t> tensor);
+
+  Extent extent(std::int64_t array) const;
+  /// Empty: no descriptor of it was used.
+  Reach reach(std::int64_t array) const;
+  /// Whether a CTA reads, or combines with, what lay there at the beginning.
+  bool needs_initial(Pointer at) const;
+  /// Elements read and written, counted each time.
+  std::int64_t count() const { return count_; }
+  /// Whether a descriptor of a tensor without elements was used.
+  bool uses_empty() const { return uses_empty_; }
+  /// The first element that two CTAs write, or that otherwise depends on their order, or on the
+  /// order in which one op writes.
+  std::optional<Pointer> conflict() const { return conflict_; }
+
+ private:
+  static constexpr std::int64_t kNobody = -1;
+  static constexpr std::int64_t kSeveral = -2;
+  /// Who touched an element.
+  struct Marks {
+    std::int64_t writer = kNobody;    ///< the last CTA that wrote it
+    std::int64_t op = 0;              ///< that wrote it
+    std::int64_t reader = kNobody;    ///< the CTA that read it, or kSeveral
+    std::int64_t combiner = kNobody;  ///< the CTA that combined with it, or kSeveral
+    double value = 0;                 ///< written
+    bool initial = false;             ///< what lay there at the beginning was needed
+  };
+  static constexpr std::int64_t kPage = 256;
+  using Page = std::vector<Marks>;
+  struct Array {
+    std::map<std::int64_t, Page> pages;
+    std::int64_t last_number = 0;
+    Page* last = nullptr;  ///< of `pages`
+    Reach reach;
+  };
+  Marks& marks(Pointer at);
+  static const Marks* find(const std::map<std::int64_t, Array>& arrays, Pointer at);
+  void disagree(Pointer at) {
+    if (!conflict_) conflict_ = at;
+  }
+
+  std::map<std::int64_t, Array> arrays_;
+  std::int64_t program_ = 0;
+  std::int64_t op_ = 0;
+  std::int64_t count_ = 0;
+  bool uses_empty_ = false;
+  std::optional<Pointer> conflict_;
+};
+
+}  // namespace twill::execute

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/execute/tile.h"
+#include "twill/ir/type.h"
+#include "twill/support/diagnostic.h"
+
+/// What arrays in global memory hold before a kernel runs, and how numbers lie there as bytes.
+namespace twill::execute {
+
+/// The bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 has a byte.
+std::size_t bytes_of(ir::Type element);
+
+/// `value`, rounded to the type, as the low bytes of a number; and the other way round.
+std::uint64_t bits_of(ir::Type element, double value);
+double value_of(ir::Type element, std::uint64_t bits);
+
+/// What the elements of an array are until they are written.
+struct Values {
+  enum class Kind {
+    by_position,  ///< evenly spread: numbers in [-1, 1), integers in [0, 64)
+    constant,     ///< `first`
+    counted,      ///< `first` + `second` * index
+    integers,     ///< evenly spread whole numbers in [`first`, `second`)
+    uniform,      ///< evenly spread numbers in [`first`, `second`)
+    elements,     ///< those of a file; there are no others
+  };
+  Kind kind = Kind::by_position;
+  double first = 0;
+  double second = 1;
+  std::string file;                                     ///< elements: its name, for messages
+  std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
+  Shape shape;                                          ///< elements: the file's; empty: not known
+  std::shared_ptr<const std::string>
+      bytes;                      ///< elements whose type is not known: as they lie there
+  std::size_t element_bytes = 0;  ///< of these; 0: the file does not say
+  bool floating = false;          ///< elements whose type is known: numbers
+};
+
+/// Reads "arange", "arange(FIRST,STEP)", "FIRST..END", "uniform(FIRST,END)", or a number, which is
+/// that constant. Fails for anything else.
+Result<Values> read_values(std::string_view text);
+
+/// The array in an .npy file (little-endian, row-major, of numbers or of 1, 2 or 4 opaque bytes, as
+/// which bf16 and fp8 are saved). Fails, naming the file, for what is none.
+Result<Values> values_of_npy(std::string bytes, const std::string& file);
+
+/// A file that holds nothing but little-endian elements of the array's own type.
+Values values_of_bytes(std::string bytes, const std::string& file);
+
+/// The same with `elements` of the array's type in place of `bytes`. Fails if the file's elements
+/// are of another kind: integers for numbers, or another size where it says no more.
+Result<Values> of_type(Values values, ir::Type element);
+
+}  // namespace twill::execute

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/emit/description.h"
+
+namespace twill::run {
+
+/// A compiler for the host: $CXX, or else the first of c++, g++ and clang++ on PATH. Fails if there
+/// is none, and if $CXX names a program that is not there.
+Result<std::vector<std::string>> host_compiler();
+
+/// A program that was built, or the compiler's first complaints.
+struct Built {
+  std::filesystem::path program;        ///< empty: it does not compile
+  std::vector<std::string> complaints;  ///< lines
+};
+
+/// Builds programs that call emitted kernels by the executor in runtime/host.
+class Builder {
+ public:
+  /// `runtime`: the folder with host/. `scratch` exists, and gets what is the same for all kernels.
+  Builder(std::filesystem::path runtime, std::filesystem::path scratch,
+          std::vector<std::string> compiler)
+      : runtime_(std::move(runtime)),
+        scratch_(std::move(scratch)),
+        compiler_(std::move(compiler)) {}
+
+  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of kernel.cu,
+  /// which messages call `name`, and compiles them. Fails if the compiler cannot be run, a file
+  /// cannot be written, or the executor does not compile. Cost: some seconds.
+  Result<Built> build(const emit::Description& description, const std::string& source,
+                      const std::string& name, const std::filesystem::path& folder);
+
+ private:
+  Result<std::filesystem::path> executor();
+
+  std::filesystem::path runtime_;
+  std::filesystem::path scratch_;
+  std::vector<std::string> compiler_;
+  std::filesystem::path executor_;  ///< compiled; empty: not yet
+};
+
+/// A folder that is removed, with what is in it, when this goes.
+class Scratch {
+ public:
+  static Result<Scratch> make();
+  ~Scratch();
+  Scratch(Scratch&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  Scratch& operator=(Scratch&&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  /// It stays.
+  void keep() { path_.clear(); }
+
+ private:
+  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+/// Writes a file, or says why not.
+Result<void> write_bytes(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace twill::run

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "twill/execute/accesses.h"
+#include "twill/execute/interpreter.h"
+#include "twill/run/kernel.h"
+
+namespace twill::run {
+
+/// What the kernel's text does: every CTA of the grid, one after the other. Arrays are numbered in
+/// the order of the parameters that are pointers or descriptors.
+struct Reference {
+  explicit Reference(std::uint64_t seed) : memory(seed) { memory.report_to(&accesses); }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+
+  execute::Memory memory;
+  execute::Accesses accesses;
+};
+
+/// It ends early, with the conflict, if the order of the CTAs matters.
+/// Fails, at the op's line, for what cannot be executed, and if the arguments do not fit.
+/// Cost: the kernel's arithmetic on one core, and some 50 ns for each element that is moved.
+Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::Launch& launch,
+                                         std::uint64_t seed);
+
+/// Fails if the function has no such argument, or one of another type.
+Result<void> check_arguments(const Kernel& kernel, const execute::Launch& launch);
+
+/// The most iterations that any CTA makes of the main loop in one run of it: the first run of each
+/// CTA counts. Nothing: no CTA comes to it. Fails as `refer` does.
+/// Cost: what stands before the loop.
+Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execute::Launch& launch,
+                                               std::uint64_t seed);
+
+}  // namespace twill::run

@@ -1,0 +1,245 @@
+#include "twill/run/sizes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "twill/run/drivers.h"
+
+namespace twill::run {
+namespace {
+
+using Grid = std::array<std::int64_t, 3>;
+using Kind = emit::Parameter::Kind;
+
+constexpr int kMostTries = 150;  ///< runs of the text in search of arguments
+constexpr std::uint64_t kPatterns = 12;
+constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run
+                                             ///< than they can show
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Grids of the axes that the kernel asks for, those with the most in them first.
+std::vector<Grid> grids_of(unsigned axes) {
+  const std::vector<Grid> wanted = {{2, 2, 2}, {2, 2, 1}, {4, 1, 1}, {3, 1, 1}, {2, 1, 2},
+                                    {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 1}};
+  std::vector<Grid> grids;
+  for (const Grid& grid : wanted) {
+    bool fits = true;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      fits = fits && (grid[axis] == 1 || (axes >> axis & 1U) != 0);
+    if (fits) grids.push_back(grid);
+  }
+  if (axes == 1)
+    std::rotate(grids.begin(), std::find(grids.begin(), grids.end(), Grid{4, 1, 1}), grids.end());
+  return grids;
+}
+
+/// Values of the integers that drive a loop, ascending.
+std::vector<std::int64_t> values_of_drivers() {
+  std::vector<std::int64_t> values;
+  for (std::int64_t value = 0; value <= 640; value += 16) values.push_back(value);
+  for (std::int64_t value = 768; value <= 4096; value += 128) values.push_back(value);
+  return values;
+}
+
+class Search {
+ public:
+  Search(const Kernel& kernel, const Given& given, std::int64_t trips, std::uint64_t seed)
+      : kernel_(kernel),
+        given_(given),
+        wanted_(trips),
+        seed_(seed),
+        varied_(seed * 5 + static_cast<std::uint64_t>(trips)) {
+    for (const std::string& name : drivers_of(kernel)) {
+      if (!given.launch.arguments.contains(name)) drivers_.push_back(name);
+    }
+  }
+
+  Result<std::optional<Chosen>> run() {
+    const std::vector<Grid> grids =
+        given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
+    for (const Sizes& sizes : all_sizes()) {
+      TWILL_TRY(auto chosen, with_sizes(sizes, grids));
+      if (!chosen) continue;
+      const execute::Accesses& accesses = chosen->reference->accesses;
+      if (!accesses.uses_empty() && accesses.count() <= kPlenty) return chosen;
+      if (!last_resort_) last_resort_ = std::move(chosen);
+    }
+    return std::move(last_resort_);
+  }
+
+ private:
+  /// Of the integers that drive nothing: the number of `pattern` 0 for all of them; else each has
+  /// that, a tile's worth less, or next to nothing, as the pattern has it.
+  struct Sizes {
+    std::int64_t number = 0;
+    std::uint64_t pattern = 0;
+  };
+
+  /// The first call with these sizes in which the order of the CTAs does not matter.
+  Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
+    for (const Grid& grid : grids) {
+      TWILL_TRY(const auto values, values_for(grid, sizes));
+      for (const std::int64_t value : values) {
+        if (++tries_ > kMostTries) return std::nullopt;
+        TWILL_TRY(auto chosen, attempt(launch_with(grid, sizes, value)));
+        if (chosen) return chosen;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Where tiles of 64 to 256 rows end in between, and where they do not.
+  std::vector<Sizes> all_sizes() const {
+    if (given_.size) return {{*given_.size, 0}};
+    std::vector<std::int64_t> numbers = {208, 528, 144, 400, 256};
+    std::rotate(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(varied_ % 4),
+                numbers.end());
+    std::vector<Sizes> sizes;
+    for (const std::int64_t number : numbers) sizes.push_back({number, 0});
+    for (std::uint64_t pattern = 1; pattern <= kPatterns; ++pattern) {
+      sizes.push_back({numbers[pattern % numbers.size()], varied_ * kPatterns + pattern});
+    }
+    return sizes;
+  }
+
+  /// What `sizes` has for parameter number `number`.
+  static std::int64_t number_for(const Sizes& sizes, std::size_t number) {
+    if (sizes.pattern == 0) return sizes.number;
+    std::mt19937_64 draw(sizes.pattern * 1000 + number);
+    const std::int64_t choices[] = {sizes.number, sizes.number, sizes.number - 64, 16};
+    return choices[draw() % std::size(choices)];
+  }
+
+  execute::Launch launch_with(const Grid& grid, const Sizes& sizes, std::int64_t driver) const {
+    execute::Launch launch = given_.launch;
+    launch.programs = grid;
+    launch.size = sizes.number;
+    const auto& parameters = kernel_.description.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const emit::Parameter& it = parameters[i];
+      if (it.kind != Kind::scalar || !it.type.starts_with('i') || describes(i)) continue;
+      launch.arguments.try_emplace(
+          it.name, static_cast<double>(rounded_up(number_for(sizes, i), it.multiple_of)));
+    }
+    for (const std::string& name : drivers_) {
+      if (given_.launch.arguments.contains(name)) continue;
+      launch.arguments[name] = static_cast<double>(driver);
+    }
+    return launch;
+  }
+
+  /// Whether a parameter is a size or a stride of a descriptor's tensor, and drives nothing.
+  bool describes(std::size_t number) const {
+    for (const emit::Parameter& it : kernel_.description.parameters) {
+      for (const auto& places : {it.sizes, it.strides}) {
+        if (std::find(places.begin(), places.end(), static_cast<int>(number)) != places.end()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Those with the iterations wanted, the best first: by seed what fills the last iteration
+  /// least, or most. Without drivers, one value: it does not matter.
+  Result<std::vector<std::int64_t>> values_for(const Grid& grid, const Sizes& sizes) {
+    std::map<std::int64_t, std::vector<std::int64_t>> by_trips;
+    for (const std::int64_t value : values_of_drivers()) {
+      TWILL_TRY(const auto trips, most_trips(kernel_, launch_with(grid, sizes, value), seed_));
+      const std::int64_t made = trips.value_or(0);
+      by_trips[made].push_back(value);
+      if (drivers_.empty() || made > wanted_) break;
+    }
+    const auto found = by_trips.lower_bound(wanted_);
+    if (found == by_trips.end()) {
+      return drivers_.empty() ? by_trips.begin()->second : std::vector<std::int64_t>();
+    }
+    const std::vector<std::int64_t>& all = found->second;
+    std::vector<std::int64_t> best = {all.front(), all.back()};
+    if (varied_ % 2 == 0) std::swap(best[0], best[1]);
+    std::vector<std::int64_t> once;
+    for (const std::int64_t value : best) {
+      if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
+    }
+    return once;
+  }
+
+  /// Runs the text with tensors without end, gives them the ends that its tiles suggest, and runs
+  /// it again. Nothing: the order of the CTAs matters.
+  Result<std::optional<Chosen>> attempt(execute::Launch launch) const {
+    const auto& parameters = kernel_.description.parameters;
+    const bool described = std::any_of(parameters.begin(), parameters.end(),
+                                       [](const auto& it) { return it.kind == Kind::descriptor; });
+    if (described) {
+      TWILL_TRY(const auto endless, refer(kernel_, launch, seed_));
+      if (endless->accesses.conflict()) return std::nullopt;
+      describe(launch, endless->accesses);
+    }
+    Chosen chosen;
+    TWILL_TRY(chosen.reference, refer(kernel_, launch, seed_));
+    if (chosen.reference->accesses.conflict()) return std::nullopt;
+    TWILL_TRY(chosen.trips, most_trips(kernel_, launch, seed_));
+    chosen.launch = std::move(launch);
+    return chosen;
+  }
+
+  /// Sizes and strides of each descriptor's tensor, which ends with the last tile or within it.
+  void describe(execute::Launch& launch, const execute::Accesses& accesses) const {
+    constexpr std::int64_t kAlignment = 16;  // bytes, of strides
+    std::int64_t array = 0;
+    for (const emit::Parameter& it : kernel_.description.parameters) {
+      if (it.kind != Kind::pointer && it.kind != Kind::descriptor) continue;
+      const std::int64_t number = array++;
+      if (it.kind != Kind::descriptor) continue;
+      const execute::Accesses::Reach reach = accesses.reach(number);
+      const auto file = launch.arrays.find(it.name);
+      const bool from_file =
+          file != launch.arrays.end() && file->second.shape.size() == it.block.size();
+      const bool ragged = (varied_ + static_cast<std::uint64_t>(number)) % 2 == 1;
+      const std::size_t rank = it.block.size();
+      std::int64_t stride = 1;
+      for (std::size_t d = rank; d-- > 0;) {
+        const std::int64_t end =
+            d < reach.size() ? std::max<std::int64_t>(reach[d], 1) : it.block[d];
+        const std::int64_t cut = ragged && end > 32 ? (d + 1 == rank ? 8 : 24) : 0;
+        const std::int64_t size = from_file ? file->second.shape[d] : end - cut;
+        const auto name = [&](const std::vector<int>& places) {
+          return kernel_.description.parameters[static_cast<std::size_t>(places[d])].name;
+        };
+        const auto made =
+            launch.arguments.try_emplace(name(it.sizes), static_cast<double>(size)).first;
+        launch.arguments.try_emplace(name(it.strides), static_cast<double>(stride));
+        const auto along = static_cast<std::int64_t>(made->second);
+        const std::int64_t bits = it.type.ends_with("32") ? 32 : it.type.ends_with("16") ? 16 : 8;
+        const std::int64_t padding = from_file || varied_ % 3 != 0 ? 0 : kAlignment * 8 / bits;
+        stride = d + 1 == rank && !from_file ? rounded_up(along, kAlignment * 8 / bits) + padding
+                                             : stride * along;
+      }
+    }
+  }
+
+  const Kernel& kernel_;
+  const Given& given_;
+  std::int64_t wanted_;
+  std::uint64_t seed_;
+  std::uint64_t varied_;
+  std::vector<std::string> drivers_;
+  int tries_ = 0;
+  std::optional<Chosen> last_resort_;
+};
+
+}  // namespace
+
+Result<std::optional<Chosen>> choose(const Kernel& kernel, const Given& given, std::int64_t trips,
+                                     std::uint64_t seed) {
+  return Search(kernel, given, trips, seed).run();
+}
+
+}  // namespace twill::run
