@@ -76,7 +76,8 @@ struct Claims {
   std::string hash;                ///< schedule::problem_hash
   std::vector<std::string> rules;  ///< in force, each keeping the stretch lemma
   schedule::Verdict verdict = schedule::Verdict::undecided;
-  std::vector<std::pair<std::string, std::int64_t>> values;  ///< of the schedule, by level
+  std::vector<std::pair<std::string, std::int64_t>> values;  ///< of the schedule, by level; without
+                                   ///< one, and undecided: no schedule is lexicographically less
   std::vector<Exchange> exchanges;  ///< that make combinations of ways alike
   std::vector<Case> cases;
   friend bool operator==(const Claims&, const Claims&) = default;
@@ -117,8 +118,11 @@ struct Checked {
   schedule::Verdict verdict = schedule::Verdict::undecided;
   std::vector<std::int64_t> values;  ///< of the schedule, by level
   Cycles interval_bound = 1;         ///< no schedule has a smaller interval
+  std::vector<std::int64_t> nothing_below;  ///< without a schedule: none is lexicographically less
   int compute_groups = 0;            ///< that the schedule uses
+  int most_groups = 0;               ///< compute groups of the pool
   int wanted_groups = 0;             ///< that the Problem asks for
+  std::string hash;                  ///< of the Problem
   std::string loop;                  ///< what all pools of one loop have in common (pools.h)
 };
 

@@ -9,6 +9,7 @@
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/candidate.h"
+#include "twill/solve/confirm.h"
 
 namespace twill::prove {
 namespace {
@@ -59,9 +60,9 @@ class Writer {
       const bool first = certificate_.claims.values.empty();
       certificate_.claims.values.emplace_back(first ? "interval" : level.name, level.value);
     }
-    std::optional<Reason> reason;
-    if (answer_.verdict == Verdict::infeasible) reason = never(problem_);
-    if (reason) {
+    if (std::optional<Reason> reason = answer_.schedule ? std::nullopt : never(problem_)) {
+      certificate_.claims.verdict = Verdict::infeasible;
+      certificate_.claims.values.clear();
       Case& it = certificate_.claims.cases.emplace_back();
       it.any = true;
       it.never = std::move(reason);
@@ -120,8 +121,9 @@ class Writer {
       bound.reason = proven(candidate.problem, *proof, "interval");
     }
     out.bounds.push_back(bound);
-    const bool claimed = answer_.schedule && bound.value <= answer_.objectives.front().value &&
-                         (answer_.verdict == Verdict::optimal || single_);
+    const bool claimed = !answer_.objectives.empty() &&
+                         bound.value <= answer_.objectives.front().value &&
+                         (answer_.verdict != Verdict::feasible || single_);
     if (claimed) add_objectives(candidate, out);
     return out;
   }
@@ -133,7 +135,7 @@ class Writer {
   /// Bounds of the other levels, for as long as they are those of the schedule.
   void add_objectives(const solve::Candidate& candidate, Case& out) {
     const Cycles interval = answer_.objectives.front().value;
-    for (std::size_t i = 0; i < problem_.objectives().size(); ++i) {
+    for (std::size_t i = 0; i + 1 < answer_.objectives.size(); ++i) {
       const Objective objective = problem_.objectives()[i];
       AtLeast bound = objective_bound(candidate.problem, objective, interval);
       const auto proof = recorder_.limit(candidate.ways, interval, limit_kind(objective));
@@ -169,16 +171,66 @@ class Writer {
   int number_ = 0;      ///< of the case
 };
 
+/// What of an answer has to be refuted anew, as `solve::confirm` takes it.
+std::vector<schedule::ObjectiveValue> levels_of(const Answer& answer) {
+  if (!answer.objectives.empty()) return answer.objectives;
+  const Cycles bound = answer.lower_bound.value;
+  return {{"initiation_interval", bound, bound, true}};
+}
+
+/// What is left of an answer whose refutations were not all found again.
+void weaken(Answer& answer) {
+  answer.verdict = answer.schedule ? Verdict::feasible : Verdict::undecided;
+  if (!answer.schedule) answer.objectives.clear();
+}
+
 }  // namespace
 
-tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Options& options) {
+tl::expected<Written, std::string> certify(const Problem& problem, const Answer& answer,
+                                           const solve::Options& options) {
   Recorder recorder(problem.ops().size());
   solve::Options recorded = options;
   recorded.proof = &recorder;
-  Answer answer = solve::solve(problem, recorded);
-  auto certificate = Writer(problem, answer, recorder).write(options.most_combinations);
+  recorded.start = answer.schedule;
+  const solve::Decision decision = answer.verdict == Verdict::infeasible
+                                       ? solve::confirm_infeasible(problem, recorded)
+                                       : solve::confirm(problem, levels_of(answer), recorded);
+  if (decision.decided == solve::Decided::feasible) {
+    return tl::unexpected(std::string("there is a schedule that the answer claims impossible"));
+  }
+  Written out{empty_certificate(problem), decision.decided == solve::Decided::infeasible};
+  Answer claimed = answer;
+  if (!out.complete) weaken(claimed);
+  auto certificate = Writer(problem, claimed, recorder).write(options.most_combinations);
   if (!certificate) return tl::unexpected(std::move(certificate).error());
-  return Proven{std::move(answer), *std::move(certificate)};
+  out.certificate = *std::move(certificate);
+  return out;
+}
+
+tl::expected<Written, std::string> certify_nothing_better(const Problem& problem,
+                                                          std::span<const std::int64_t> values,
+                                                          const solve::Options& options) {
+  Answer nothing;  // that is better
+  nothing.lower_bound.value = values.front();
+  const std::vector<std::string> levels = certify::levels_of(problem);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    nothing.objectives.push_back({levels[i], values[i], values[i], true});
+  }
+  return certify(problem, nothing, options);
+}
+
+tl::expected<Written, std::string> certify_interval(const Problem& problem, Cycles bound,
+                                                    const solve::Options& options) {
+  Answer nothing;
+  nothing.lower_bound.value = bound;
+  return certify(problem, nothing, options);
+}
+
+tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Options& options) {
+  Answer answer = solve::solve(problem, options);
+  auto written = certify(problem, answer, options);
+  if (!written) return tl::unexpected(std::move(written).error());
+  return Proven{std::move(answer), std::move(written->certificate)};
 }
 
 Certificate bound_certificate(const Problem& problem) {
