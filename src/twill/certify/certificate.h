@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "twill/certify/proof.h"
+#include "twill/certify/provenance.h"
 #include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 
@@ -129,7 +130,13 @@ struct Checked {
 /// Checks a certificate: reads its files, makes all constraints from the Problem, checks every
 /// claim, and runs the schedule. Fails if a file is missing or cannot be read; a file that says
 /// something wrong is a rejection. Cost: about that of the search that it is about.
-Result<Checked> check_files(const Files& files);
+/// `anew`: what the input and machine at hand are posed as with the options of the certificate,
+/// which then has to be the same; null if nobody has them, which the lines say.
+Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
+
+/// What the Problems of a certificate are said to be posed from; nothing of a `.loop` text, which is
+/// a Problem already. Fails if that cannot be read.
+Result<Provenance> provenance_of(const Files& files);
 
 /// Checks the claims one by one. Precondition: the files were read.
 Checked check_certificate(const Certificate& certificate);

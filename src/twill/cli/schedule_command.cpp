@@ -89,6 +89,7 @@ int run(Choices choices) {
     end_progress_line();
     if (!certified) return refuse(certified.error());
     add_ignored(choices.given, choices.request.input, certified->outcome);
+    warn(certified->warnings);
     return show(choices, certified->outcome, certified->certificate);
   }
   auto outcome = driver::schedule_loop(choices.request);

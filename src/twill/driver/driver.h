@@ -109,16 +109,25 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same, with the files of a certificate: of each pool that was solved or ruled out, and what
-/// follows from them together. Only for the strategy `twill`: others claim nothing.
+/// The same outcome, with the files of a certificate of what it says is proven: of the answer, and
+/// of a kernel of the lower end of the bracket over all pools. The proofs are searched for
+/// afterwards, with the request's work limit for each, or the default one if that is more. Only for
+/// the strategy `twill`: others claim nothing.
 struct Certified {
   report::Outcome outcome;
   certify::Files certificate;
+  std::vector<Diagnostic> warnings;  ///< on what the certificate does not prove
 };
 Result<Certified> certify_loop(const Request& request);
 
 /// The files of the certificate in a folder. Fails if it is none, or one cannot be read.
 Result<certify::Files> read_certificate(const std::string& path);
+
+/// certify::check_files, and whether the certificate is about this input on this machine (as in
+/// Request): both are read, and every Problem is posed again with the options that the certificate
+/// names. Nothing is solved. Fails for an input that cannot be read or posed.
+Result<certify::Checked> check_certificate(const certify::Files& files, const Input& input,
+                                           const std::string& machine);
 
 /// Checks the schedule or the order that stands in a `.loop` file or in a schedule JSON. Of an
 /// order, the earliest schedule at its least II is checked.

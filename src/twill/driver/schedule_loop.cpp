@@ -178,15 +178,6 @@ Result<report::Outcome> schedule_loop(const Request& request) {
   return std::move(done.outcome);
 }
 
-Result<Certified> certify_loop(const Request& request) {
-  if (request.strategy.strategy != strategy::Strategy::twill) {
-    return fail({request.input.name}, "a certificate proves an optimum, and strategy '" +
-                                          std::string(name_of(request.strategy.strategy)) +
-                                          "' claims none");
-  }
-  return schedule_by(request, Notary(true));
-}
-
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {
   TWILL_TRY(PosedLoop posed, pose_as_it_is(request, rate));
   if (!request.normalize) return posed;

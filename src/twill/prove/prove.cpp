@@ -53,7 +53,7 @@ class Writer {
         recorder_(recorder),
         certificate_(empty_certificate(problem)) {}
 
-  tl::expected<Certificate, std::string> write(std::size_t most_combinations) {
+  tl::expected<Written, std::string> write(std::size_t most_combinations) {
     certificate_.schedule = answer_.schedule;
     certificate_.claims.verdict = answer_.verdict;
     for (const schedule::ObjectiveValue& level : answer_.objectives) {
@@ -70,10 +70,11 @@ class Writer {
       write_cases(most_combinations);
     }
     if (!wrong_.empty()) return tl::unexpected(wrong_);
-    const certify::Checked checked = certify::check_certificate(certificate_);
-    if (!checked.rejection) return std::move(certificate_);
+    Written out{std::move(certificate_), {}, true};
+    out.checked = certify::check_certificate(out.certificate);
+    if (!out.checked.rejection) return out;
     return tl::unexpected(
-        fmt::format("{}: {}", checked.rejection->file, checked.rejection->reason));
+        fmt::format("{}: {}", out.checked.rejection->file, out.checked.rejection->reason));
   }
 
  private:
@@ -198,13 +199,12 @@ tl::expected<Written, std::string> certify(const Problem& problem, const Answer&
   if (decision.decided == solve::Decided::feasible) {
     return tl::unexpected(std::string("there is a schedule that the answer claims impossible"));
   }
-  Written out{empty_certificate(problem), decision.decided == solve::Decided::infeasible};
+  const bool complete = decision.decided == solve::Decided::infeasible;
   Answer claimed = answer;
-  if (!out.complete) weaken(claimed);
-  auto certificate = Writer(problem, claimed, recorder).write(options.most_combinations);
-  if (!certificate) return tl::unexpected(std::move(certificate).error());
-  out.certificate = *std::move(certificate);
-  return out;
+  if (!complete) weaken(claimed);
+  auto written = Writer(problem, claimed, recorder).write(options.most_combinations);
+  if (written) written->complete = complete;
+  return written;
 }
 
 tl::expected<Written, std::string> certify_nothing_better(const Problem& problem,

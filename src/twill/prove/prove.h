@@ -16,6 +16,7 @@ namespace twill::prove {
 
 struct Written {
   certify::Certificate certificate;
+  certify::Checked checked;  ///< what the checker says of it, which accepts it
   bool complete = true;  ///< it claims all that was asked for; else a limit ended its searches, and
                          ///< it claims what was proven until then
 };
