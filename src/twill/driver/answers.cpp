@@ -54,6 +54,11 @@ schedule::Answer Answers::solve(const problem::Problem& problem, const solve::Op
   return answer.get();
 }
 
+schedule::Answer solve_with(Answers* answers, const problem::Problem& problem,
+                            const solve::Options& limits) {
+  return answers != nullptr ? answers->solve(problem, limits) : solve::solve(problem, limits);
+}
+
 std::size_t Answers::solved() const {
   const std::lock_guard lock(mutex_);
   return answers_.size();

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/notary.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -191,11 +191,10 @@ class Pools {
 
 }  // namespace
 
-Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request,
-                                        Notary& notary) {
+Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request) {
   if (request.strategy.strategy == Strategy::twill) {
     ArrangedProblem out(std::move(problem));
-    out.answer = notary.solve(out.problem, request.limits);
+    out.answer = solve_with(request.answers, out.problem, request.limits);
     return out;
   }
   auto arranged = strategy::arrange(problem, request.strategy, {}, request.limits);

@@ -11,8 +11,6 @@
 /// Internal to the driver: schedules by other strategies than `twill`.
 namespace twill::driver {
 
-class Notary;
-
 /// How one Problem is arranged.
 struct ArrangedProblem {
   explicit ArrangedProblem(problem::Problem what) : problem(std::move(what)) {}
@@ -26,8 +24,7 @@ struct ArrangedProblem {
 };
 
 /// By the strategy of the request; `twill` solves. Fails if the strategy cannot be had.
-Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request,
-                                        Notary& notary);
+Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request);
 
 /// Arranges the loop for each pool and keeps the one whose order is expected to be fastest.
 struct ArrangedKernel {

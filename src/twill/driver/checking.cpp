@@ -52,10 +52,6 @@ Result<std::vector<std::string>> violations_of_found(const Input& input,
       "make its longest latencies shorter, or have `twill schedule --normalize 1000` do it");
 }
 
-bool is_too_large(const problem::Problem& problem, const schedule::Schedule& schedule) {
-  return size_of(found_by_checker(problem, schedule)) != nullptr;
-}
-
 namespace {
 
 /// Takes the schedule down to what its groups leave, and makes the differences speak of that.

@@ -11,9 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "twill/certify/pools.h"
+#include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/notary.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
@@ -84,14 +83,6 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
   return out;
 }
 
-std::vector<certify::PoolClaim> claims_of(const PosedKernel& posed, std::string_view folder) {
-  std::vector<certify::PoolClaim> claims;
-  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
-    claims.push_back({posed.pools[i].pool, fmt::format("{}-{}", folder, i + 1)});
-  }
-  return claims;
-}
-
 Cycles or_most(std::optional<Cycles> value) {
   return value.value_or(std::numeric_limits<Cycles>::max());
 }
@@ -130,15 +121,12 @@ constexpr std::uint64_t kHurry = 6;
 /// Both ends of one kernel.
 class Ends {
  public:
-  Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting,
-       bool certifies)
+  Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting)
       : request_(request),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
         waiting_(waiting),
-        limits_(request.limits),
-        fast_notary_(certifies, request.answers),
-        slow_notary_(certifies, request.answers) {
+        limits_(request.limits) {
     limits_.hurry_after /= kHurry;
   }
 
@@ -160,7 +148,7 @@ class Ends {
     solve::Options limits = limits_;
     limits.work_limit /= 2;
     limits.hurry_after /= 2;
-    fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
+    fast_ = solve_pools(fastest_.pools, limits, request_.answers);
     const PosedPool& pool = fastest_.pools[fast_.index];
     candidates_.push_back(
         candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_, waiting_));
@@ -175,7 +163,7 @@ class Ends {
       limits.work_limit /= slowest_.pools.size() - i;
       if (!slow_.empty()) limits = for_one_more(limits);
       limits.start = slowed_down(pool);
-      Answer answer = slow_notary_.solve(pool.problem, limits, i);
+      Answer answer = solve_with(request_.answers, pool.problem, limits);
       spent += answer.work;
       slow_.push_back({i, candidates_.size(), std::move(answer)});
       candidates_.push_back(
@@ -232,14 +220,12 @@ class Ends {
   }
 
   BestEnd keep_fastest() {
-    certify::PoolClaims claims{fast_.answer.verdict, "", claims_of(fastest_, "pool"), {}, {}};
-    if (fast_.answer.schedule) claims.chosen = fastest_.pools[fast_.index].pool;
+    std::vector<std::string> pools;
+    for (const PosedPool& it : fastest_.pools) pools.push_back(it.pool);
     BestEnd out(std::move(fastest_.pools[fast_.index]));
     out.rate = Rate::fastest;
     out.answer = fast_.answer;
-    for (const certify::PoolClaim& claim : claims.pools) out.pools.push_back(claim.pool);
-    fast_notary_.add_files(claims.pools, out.certificate);
-    add_claims(claims, out);
+    out.pools = std::move(pools);
     out.warnings = std::move(fastest_.warnings);
     return out;
   }
@@ -249,23 +235,8 @@ class Ends {
     out.rate = Rate::slowest;
     out.answer = std::move(slow.answer);
     out.pools = {out.pool.pool};
-    certify::PoolClaims claims{out.answer.verdict,
-                               out.pool.pool,
-                               {{out.pool.pool, "pool-1"}},
-                               fast_.answer.lower_bound.value,
-                               claims_of(fastest_, "fastest")};
-    for (const auto& [name, text] : slow_notary_.files(slow.pool)) {
-      out.certificate.emplace("pool-1/" + name, text);
-    }
-    fast_notary_.add_files(claims.at_fastest, out.certificate);
-    add_claims(claims, out);
     out.warnings = std::move(slowest_.warnings);
     return out;
-  }
-
-  void add_claims(const certify::PoolClaims& claims, BestEnd& out) const {
-    if (!fast_notary_.certifies()) return;
-    out.certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
   }
 
   const Request& request_;
@@ -273,8 +244,6 @@ class Ends {
   PosedKernel slowest_;
   Cycles waiting_;  ///< of a hand-off
   solve::Options limits_;
-  Notary fast_notary_;
-  Notary slow_notary_;
   BestPool fast_;
   std::vector<Slow> slow_;
   std::vector<Candidate> candidates_;
@@ -332,11 +301,10 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
   return out;
 }
 
-Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
+Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),
-              certifies)
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine))
       .solve();
 }
 

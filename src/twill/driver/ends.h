@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "twill/certify/certificate.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/pools.h"
 #include "twill/schedule/order.h"
@@ -24,7 +23,6 @@ struct BestEnd {
   schedule::Answer answer;  ///< its claims hold over `pools`
   std::vector<std::string> pools;
   std::optional<report::Bracket> bracket;  ///< if there is a schedule
-  certify::Files certificate;              ///< of `answer`
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
 };
@@ -56,7 +54,7 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 /// end. The least expected interval wins; of candidates that differ by no more than the co-run
 /// model's error, the one with the least interval at the slowest rates; the busiest group's share
 /// of the hand-offs is added to both; of equal ones the first. All solves together stay within
-/// `limits.work_limit`. `certifies`: with a certificate.
-Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies);
+/// `limits.work_limit`.
+Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request);
 
 }  // namespace twill::driver

@@ -9,7 +9,6 @@
 #include "twill/driver/given.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/notary.h"
 #include "twill/plan/json.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
@@ -58,12 +57,12 @@ Result<void> check_hand_offs(const Request& request, bool has_some) {
 }
 
 /// What stands in the input, with normalized costs.
-Result<Certified> schedule_normalized(const Request& request, Notary notary) {
+Result<report::Outcome> schedule_normalized(const Request& request) {
   Stopwatch watch;
   TWILL_TRY(PosedLoop posed, pose_loop(request, machine::Rate::slowest));
   const double read = watch.lap();
   TWILL_TRY_VOID(check_hand_offs(request, !posed.problem.hand_offs().empty()));
-  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(posed.problem), request, notary));
+  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(posed.problem), request));
   const double solve = watch.lap();
   report::Outcome outcome = outcome_of(request, std::move(arranged));
   outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
@@ -71,36 +70,35 @@ Result<Certified> schedule_normalized(const Request& request, Notary notary) {
   outcome.warnings = std::move(posed.warnings);
   TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
-  return Certified{std::move(outcome), notary.files()};
+  return outcome;
 }
 
-Result<Certified> schedule_hand_written(const Request& request, Notary notary) {
+Result<report::Outcome> schedule_hand_written(const Request& request) {
   Stopwatch watch;
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
   const double read = watch.lap();
   TWILL_TRY_VOID(check_hand_offs(request, !loop.problem.hand_offs().empty()));
-  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(loop.problem), request, notary));
+  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(loop.problem), request));
   const double solve = watch.lap();
   report::Outcome outcome = outcome_of(request, std::move(arranged));
   TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
-  return Certified{std::move(outcome), notary.files()};
+  return outcome;
 }
 
-Result<ArrangedKernel> best_arrangement(const Kernel& kernel, const Request& request,
-                                        bool certifies) {
+Result<ArrangedKernel> best_arrangement(const Kernel& kernel, const Request& request) {
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return arrange_kernel(kernel, request);
   }
-  TWILL_TRY(BestEnd end, solve_ends(kernel, request, certifies));
+  TWILL_TRY(BestEnd end, solve_ends(kernel, request));
   return ArrangedKernel{std::move(end), {}, std::nullopt, {}};
 }
 
-Result<Certified> schedule_kernel(const Request& request, Notary notary) {
+Result<report::Outcome> schedule_kernel(const Request& request) {
   Stopwatch watch;
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   const double read = watch.lap();
-  TWILL_TRY(ArrangedKernel arranged, best_arrangement(kernel, request, notary.certifies()));
+  TWILL_TRY(ArrangedKernel arranged, best_arrangement(kernel, request));
   BestEnd& end = arranged.end;
   const double solve = watch.lap();
   PosedPool& chosen = end.pool;
@@ -124,7 +122,7 @@ Result<Certified> schedule_kernel(const Request& request, Notary notary) {
   outcome.warnings = std::move(end.warnings);
   TWILL_TRY_VOID(check(request.input, outcome));
   outcome.timings = {read, solve, watch.lap()};
-  return Certified{std::move(outcome), std::move(end.certificate)};
+  return outcome;
 }
 
 Result<PosedLoop> pose_as_it_is(const Request& request, machine::Rate rate) {
@@ -148,34 +146,29 @@ Result<void> check_strategy(const Request& request) {
   return tl::unexpected(std::move(why));
 }
 
-Result<Certified> schedule_once(const Request& request, Notary notary) {
+Result<report::Outcome> schedule_once(const Request& request) {
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return no_loop(request.input);
   TWILL_TRY_VOID(check_strategy(request));
   if (request.given) {
     TWILL_TRY(report::Outcome outcome, given_schedule(request));
-    return Certified{std::move(outcome), {}};
+    return outcome;
   }
   TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
-  if (request.normalize) return schedule_normalized(request, std::move(notary));
-  if (form == Form::loop) return schedule_hand_written(request, std::move(notary));
-  return schedule_kernel(request, std::move(notary));
-}
-
-Result<Certified> schedule_by(const Request& request, Notary notary) {
-  TWILL_TRY(Certified done, schedule_once(request, std::move(notary)));
-  Stopwatch watch;
-  TWILL_TRY_VOID(add_alternatives(request, done.outcome));
-  leave_what_exists(done.outcome);
-  done.outcome.timings.solve += watch.lap();
-  return done;
+  if (request.normalize) return schedule_normalized(request);
+  if (form == Form::loop) return schedule_hand_written(request);
+  return schedule_kernel(request);
 }
 
 }  // namespace
 
 Result<report::Outcome> schedule_loop(const Request& request) {
-  TWILL_TRY(Certified done, schedule_by(request, Notary(false, request.answers)));
-  return std::move(done.outcome);
+  TWILL_TRY(report::Outcome outcome, schedule_once(request));
+  Stopwatch watch;
+  TWILL_TRY_VOID(add_alternatives(request, outcome));
+  leave_what_exists(outcome);
+  outcome.timings.solve += watch.lap();
+  return outcome;
 }
 
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {

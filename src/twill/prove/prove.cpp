@@ -233,12 +233,4 @@ tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Opt
   return Proven{std::move(answer), std::move(written->certificate)};
 }
 
-Certificate bound_certificate(const Problem& problem) {
-  Certificate out = empty_certificate(problem);
-  Case& it = out.claims.cases.emplace_back();
-  it.any = true;
-  it.bounds.push_back(interval_bound(problem));
-  return out;
-}
-
 }  // namespace twill::prove

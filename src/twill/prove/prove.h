@@ -50,7 +50,4 @@ struct Proven {
 tl::expected<Proven, std::string> prove(const problem::Problem& problem,
                                         const solve::Options& options);
 
-/// A certificate that claims nothing but the bound on the interval that needs no search.
-certify::Certificate bound_certificate(const problem::Problem& problem);
-
 }  // namespace twill::prove
