@@ -99,7 +99,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
       continue;
     }
     if (word == "rate") {
-      out.rate = in.word();
+      TWILL_TRY(out.rate, rate_in(in));
     } else if (word == "verdict") {
       constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
                                                     Verdict::infeasible, Verdict::undecided};

@@ -26,10 +26,7 @@ std::string in_words(const PosedProblem& it) {
 
 Result<PosedProblem> posed_in(WordReader& in, const Provenance& before) {
   PosedProblem it;
-  it.rate = in.word();
-  if (it.rate != "fastest" && it.rate != "slowest") {
-    return in.fail(fmt::format("{} is neither `fastest` nor `slowest`", quoted(it.rate)));
-  }
+  TWILL_TRY(it.rate, rate_in(in));
   TWILL_TRY(it.hash, hash_in(in));
   it.pool = rest_of(in);
   if (it.pool.empty()) return in.fail("the name of a pool is missing");
@@ -38,6 +35,12 @@ Result<PosedProblem> posed_in(WordReader& in, const Provenance& before) {
 }
 
 }  // namespace
+
+Result<std::string> rate_in(WordReader& in) {
+  std::string rate(in.word());
+  if (rate == "fastest" || rate == "slowest") return rate;
+  return in.fail(fmt::format("{} is neither `fastest` nor `slowest`", quoted(rate)));
+}
 
 const std::string* Provenance::hash_of(const std::string& rate, const std::string& pool) const {
   const auto found = std::find_if(posed.begin(), posed.end(), [&](const PosedProblem& it) {

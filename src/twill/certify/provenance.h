@@ -43,6 +43,9 @@ struct Provenance {
 /// at hand; with the name of the rule. Empty if they are.
 std::string objection_to_provenance(const Provenance& claimed, const Provenance& anew);
 
+/// The next word of the line, which has to be the name of a rate.
+Result<std::string> rate_in(WordReader& in);
+
 /// The lines of the text form.
 std::string print_provenance(const Provenance& provenance);
 /// Reads one of these lines, whose first word is `word`, into `out`; false if it is none of them.

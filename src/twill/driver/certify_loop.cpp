@@ -150,11 +150,12 @@ class Certificates {
     std::vector<std::int64_t> values;
     for (const schedule::ObjectiveValue& it : best.objectives) values.push_back(it.value);
     if (here > there) values.resize(1);
-    return accepted(prove::certify_nothing_better(problem, values, limits_));
+    auto beaten = prove::certify_nothing_better(problem, values, limits_);
+    return beaten ? *std::move(beaten) : solved(problem);
   }
 
-  /// The best of a pool that may have more of the groups that are wanted: what it has to be is no
-  /// question of its objectives alone.
+  /// The best of a pool, where it has other numbers of the groups that are wanted: how it ranks is
+  /// then no question of its objectives alone.
   prove::Written solved(const problem::Problem& problem) const {
     solve::Options within = limits_;
     within.most_interval = outcome_.answer.schedule->initiation_interval;

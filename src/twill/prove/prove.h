@@ -32,7 +32,7 @@ tl::expected<Written, std::string> certify(const problem::Problem& problem,
                                            const solve::Options& options);
 
 /// The same of the claim that no schedule is lexicographically less than `values`: an interval, and
-/// then as many objectives as there are values.
+/// then as many objectives as there are values. Fails as well if there is such a schedule.
 tl::expected<Written, std::string> certify_nothing_better(const problem::Problem& problem,
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
