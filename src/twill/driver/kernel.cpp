@@ -102,6 +102,10 @@ Result<Reading> read_once(const Request& request) {
   return reading;
 }
 
+const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome) {
+  return reading.kernel && !outcome.machine.empty() ? &*reading.kernel : nullptr;
+}
+
 Kernel with_pool(const Kernel& kernel, const std::string& pool) {
   Kernel out = kernel;
   out.pools = {pool};

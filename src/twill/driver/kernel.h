@@ -49,6 +49,8 @@ struct Reading {
   std::optional<Kernel> kernel;              ///< of TTGIR
   std::optional<schedule::LoopText> loop;    ///< of a `.loop` text
 };
+/// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.
+const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome);
 /// Fails for what cannot be read, and for JSON.
 Result<Reading> read_once(const Request& request);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/report/story.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill::driver {
@@ -40,11 +41,14 @@ std::vector<std::string> text_lines(const problem::Problem& problem) {
   return out;
 }
 
-report::Limiter limiter_of(const problem::Problem& problem, const std::vector<std::string>& lines) {
+/// `proven`: no schedule has a smaller II.
+report::Limiter limiter_of(const problem::Problem& problem, Cycles proven,
+                           const std::vector<std::string>& lines) {
   const schedule::Bound bound = schedule::min_ii(problem);
   report::Limiter out;
   out.cycles = bound.value;
   out.what = report::limit_of(bound);
+  out.alone = bound.value >= proven;
   for (const problem::OpId op : bound.ops) out.ops.push_back(problem[op].name);
   const bool any = std::any_of(lines.begin(), lines.end(), [](const auto& it) { return !it.empty(); });
   out.lines = lines_of(bound, any ? lines : text_lines(problem));
@@ -55,12 +59,15 @@ report::Limiter limiter_of(const problem::Problem& problem, const std::vector<st
 
 std::optional<report::Limiter> limiter_of(const Request& request, const Reading& reading,
                                           const report::Outcome& outcome) {
-  if (!reading.kernel || request.normalize) return limiter_of(outcome.problem, outcome.lines);
+  const Cycles proven = report::proven_bound(outcome);
+  if (!reading.kernel || request.normalize) {
+    return limiter_of(outcome.problem, proven, outcome.lines);
+  }
   const Kernel kernel = with_pool(*reading.kernel, outcome.pool);
   const auto posed = pose_kernel(kernel, request, machine::Rate::fastest);
   if (!posed) return std::nullopt;
   const PosedPool& pool = posed->pools.front();
-  return limiter_of(pool.problem, source_lines(kernel.program, pool.origins));
+  return limiter_of(pool.problem, proven, source_lines(kernel.program, pool.origins));
 }
 
 }  // namespace twill::driver

@@ -17,6 +17,8 @@
 #include "twill/driver/propose.h"
 #include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/corun.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
@@ -24,6 +26,17 @@ namespace {
 
 /// Structures that are tried in place of one that cannot be carried out.
 constexpr int kMostEquallyFast = 4;
+
+/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
+constexpr std::uint64_t kSubstitute = 5'000'000;
+
+/// The request, for such a schedule.
+Request in_a_hurry(const Request& request) {
+  Request out = request;
+  out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
+  out.limits.hurry_after = std::min(out.limits.hurry_after, kSubstitute);
+  return out;
+}
 
 /// Which schedule is planned, if it is not the optimum.
 std::vector<std::string> notes_on(const report::Outcome& outcome) {
@@ -110,6 +123,7 @@ class Walk {
       : request_(request),
         reading_(std::move(reading)),
         choice_(choice),
+        hurried_(in_a_hurry(request)),
         notary_(choice.certifies, request.answers) {}
 
   Result<PlannedLoop> run() {
@@ -149,7 +163,7 @@ class Walk {
 
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
-    if (found()) return {};
+    if (found() && (alone() || !better_was_refused())) return {};
     if (!alone()) {
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
@@ -164,11 +178,30 @@ class Walk {
     add_with_fewer_copies();
     TWILL_TRY_VOID(try_steps());
     for (const double share : {0.875, 0.75, 0.5}) {
-      if (best_ || alone() || !reading_->kernel) return {};
+      if (best_ || alone() || kernel_of(*reading_, *first_) == nullptr) return {};
       TWILL_TRY_VOID(add_smaller(share));
       TWILL_TRY_VOID(try_steps());
     }
     return {};
+  }
+
+  static std::optional<double> simulated(const Step& step) {
+    return step.proposal.trial ? step.proposal.trial->interval : std::nullopt;
+  }
+
+  /// What the best so far is simulated to take.
+  double least() const {
+    return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
+  }
+
+  /// Whether a schedule was refused of which more was expected than of the best: then another end
+  /// or another pool may be better, too.
+  bool better_was_refused() const {
+    return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+      const auto& bracket = step.proposal.outcome.bracket;
+      return !step.refused.empty() && bracket && bracket->expected &&
+             schedule::kCoRunError * static_cast<double>(*bracket->expected) < least();
+    });
   }
 
   /// Drafts and simulates those steps that are new, and takes the fastest that can be proven (and
@@ -180,19 +213,27 @@ class Walk {
       TWILL_TRY(step.proposal.trial,
                 try_outcome(request_, *reading_, step.proposal.outcome, step.shrink));
     }
-    const auto simulated = [](const Step& step) {
-      return step.proposal.trial && step.proposal.trial->interval
-                 ? *step.proposal.trial->interval
-                 : std::numeric_limits<double>::infinity();
+    const auto rank = [](const Step& step) {
+      return simulated(step).value_or(std::numeric_limits<double>::infinity());
     };
     // The first ones stand in their order, where those that the model cannot tell apart are equal.
     if (tried_ > 0) {
       std::stable_sort(
           steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
-          [&](const Step& a, const Step& b) { return simulated(a) < simulated(b); });
+          [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
     }
-    while (tried_ < steps_.size() && !found()) {
+    while (tried_ < steps_.size()) {
+      const Step& next = steps_[tried_];
+      const bool faster = schedule::kCoRunError * rank(next) < least();
+      if (found() && (tried_ < proposed_ || !faster)) break;
       TWILL_TRY_VOID(try_step(tried_++));
+    }
+    // What was refused is to be seen, also where nobody needs its proof.
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto& trial = steps_[i].proposal.trial;
+      if (steps_[i].refused.empty() && trial && trial->refusal) {
+        steps_[i].refused = "plan: " + trial->refusal->message;
+      }
     }
     tried_ = steps_.size();
     return {};
@@ -202,7 +243,11 @@ class Walk {
     Step& step = steps_[at];
     if (!step.proposal.trial) return {};
     std::vector<std::string> notes = notes_;
-    if (at > 0) notes.push_back(note_on(*first_, step, why_not_first_));
+    const bool faster = best_ && simulated(step).value_or(0) < least();
+    if (at > 0) {
+      notes.push_back(note_on(*first_, step,
+                              faster ? "is simulated to take more cycles" : why_not_first_));
+    }
     TWILL_TRY(Attempt made, prove_trial(request_, *reading_, *step.proposal.trial, notes));
     if (made.refusal) {
       step.refused = "plan: " + made.refusal->message;
@@ -215,16 +260,19 @@ class Walk {
       return {};
     }
     auto unprintable = why_not_printed(step, *made.plan);
-    if (unprintable) step.refused = "print: " + unprintable->message;
+    if (unprintable) {
+      step.refused = "print: " + in_one_line(*unprintable);
+      // What is refused of two schedules in the same words is so of all.
+      if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
+    }
+    const bool better = !best_ || simulated(step).value_or(0) < least();
     if (unprintable && !best_) {
       why_not_first_ = "cannot be printed: " + unprintable->message;
       may_walk_on_ = may_walk_on(made.plan->plan());
-      print_refusal_ = std::move(unprintable);
-      keep(at, std::move(made));
-    } else if (!step.refused.starts_with("print")) {
-      printable_ = true;
-      keep(at, std::move(made));
+      print_refusal_ = unprintable;
     }
+    if (unprintable ? better && !printable_ : better || !printable_) keep(at, std::move(made));
+    printable_ = printable_ || !unprintable;
     return {};
   }
 
@@ -235,12 +283,12 @@ class Walk {
 
   /// Whether another candidate may be printed where this plan is not.
   bool may_walk_on(const plan::Plan& plan) const {
-    return reading_->kernel && !alone() && request_.pool.empty() && may_be_hand_overs(plan);
+    return plan.kernel && !alone() && request_.pool.empty() && may_be_hand_overs(plan);
   }
 
   /// Why the kernel of the plan cannot be printed; nothing if it can be, or if it is no kernel.
   std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
-    if (!reading_->kernel) return std::nullopt;
+    if (kernel_of(*reading_, step.proposal.outcome) == nullptr) return std::nullopt;
     report::Outcome outcome = step.proposal.outcome;
     leave_what_exists(outcome);
     const Kernel& kernel = *reading_->kernel;
@@ -250,18 +298,29 @@ class Walk {
     return std::move(source).error();
   }
 
+  /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
+  bool cannot_win(const std::string& pool) const {
+    if (!found()) return false;
+    const auto posed = pose_kernel(with_pool(*reading_->kernel, pool), request_,
+                                   machine::Rate::fastest);
+    if (!posed) return true;
+    const Cycles bound = schedule::min_ii(posed->pools.front().problem).value;
+    return schedule::kCoRunError * static_cast<double>(bound) >= least();
+  }
+
   /// Both ends of the pools that were ruled out, and the other end of the others.
   Result<void> add_pools() {
-    if (!reading_->kernel || request_.normalize) return {};
+    if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
       const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
       const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
       if (both || (one && (!has_ends || request_.rate))) continue;
+      if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
       Notary notary(false, request_.answers);
-      auto more = propose(request_, of_pool, notary, true);
+      auto more = propose(hurried_, of_pool, notary, true);
       if (!more) continue;
       for (Proposal& it : *more) {
         if (!usable(it.outcome)) continue;
@@ -275,7 +334,7 @@ class Walk {
   /// Other structures of the same pool and costs that are as fast.
   Result<void> add_equally_fast() {
     TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(request_, *reading_, *first_, kMostEquallyFast));
+              equally_fast(hurried_, *reading_, *first_, kMostEquallyFast));
     for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}, {}}});
     return {};
   }
@@ -299,7 +358,7 @@ class Walk {
     for (const std::string& pool : kernel.pools) {
       smaller.kernel = with_pool(kernel, pool);
       Notary notary(false, request_.answers);
-      auto found = propose(request_, smaller, notary, false);
+      auto found = propose(hurried_, smaller, notary, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();
       with_memories_of(*first_, it.outcome);
@@ -315,7 +374,7 @@ class Walk {
     if (!may_be_other) return {};
     for (const strategy::Strategy other : strategy::all_strategies()) {
       if (printable_ || other == strategy::Strategy::twill) continue;
-      Request by_other = request_;
+      Request by_other = hurried_;
       by_other.strategy.strategy = other;
       Notary notary(false, request_.answers);
       auto found = propose(by_other, *reading_, notary, true);
@@ -380,7 +439,7 @@ class Walk {
     out.in_order = steady.order;
     out.with_signals = steady.signals;
     out.simulated = steady.loads;
-    if (!reading_->kernel) return out;
+    if (kernel_of(*reading_, *first_) == nullptr) return out;
     out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
     return out;
   }
@@ -415,6 +474,7 @@ class Walk {
   const Request& request_;
   std::shared_ptr<const Reading> reading_;
   AnswerChoice choice_;
+  Request hurried_;  ///< for what takes the place of the first
   Notary notary_;
   Stopwatch watch_;
   PlannedLoop::Seconds seconds_;
@@ -432,6 +492,7 @@ class Walk {
   Attempt made_;
   bool printable_ = false;
   bool may_walk_on_ = false;
+  std::set<std::string> print_refusals_;
   std::optional<Diagnostic> print_refusal_;  ///< of the first that was planned
 };
 

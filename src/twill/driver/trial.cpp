@@ -136,12 +136,13 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
   const bool may_take_turns = trial.setting.tokens;
   bool tokens = may_take_turns;
   bool staging = true;
-  if (reading.kernel && plan::stages(trial.setting)) {
+  const bool is_kernel = kernel_of(reading, outcome) != nullptr;
+  if (is_kernel && plan::stages(trial.setting)) {
     TWILL_TRY(const auto note, note_without_staging(tokens, drafts));
     if (note) trial.notes.push_back(*note);
     staging = !note.has_value();
   }
-  if (reading.kernel && may_take_turns) {
+  if (is_kernel && may_take_turns) {
     TWILL_TRY(tokens, needs_turns(outcome, staging, drafts));
   }
   TWILL_TRY(const Drafts::Draft* chosen, drafts.with(tokens, staging));
@@ -149,7 +150,7 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     TWILL_TRY(chosen, drafts.with(true, staging));
   }
   trial.setting = chosen->setting;
-  trial.without_turns = reading.kernel && may_take_turns && !trial.setting.tokens;
+  trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;
   trial.interval = chosen->interval;
   trial.full = drafts.full();
   if (chosen->plan) {
@@ -241,8 +242,8 @@ Result<std::optional<Trial>> try_plan(const Request& request, const Reading& rea
   setting.pins = request.pins;
   setting.regions = outcome.regions;
   setting.ring_depth = outcome.ring_depth;
-  if (reading.kernel) {
-    TWILL_TRY_VOID(add_kernel(request, *reading.kernel, outcome, trial));
+  if (const Kernel* kernel = kernel_of(reading, outcome)) {
+    TWILL_TRY_VOID(add_kernel(request, *kernel, outcome, trial));
   } else if (request.tiles != TileWalk::where_possible) {
     return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
                 "leave out --tiles");
@@ -265,7 +266,7 @@ Result<Attempt> prove_trial(const Request& request, const Reading& reading, Tria
       TWILL_TRY(made, prove_draft(request, trial, *std::move(turns), all));
     }
   }
-  if (made.plan && reading.kernel) {
+  if (made.plan && made.plan->plan().kernel && reading.kernel) {
     TWILL_TRY_VOID(check_walk(request, *reading.kernel, made.plan->plan()));
   }
   return made;

@@ -167,7 +167,7 @@ std::string limits_text(const Limits& limits) {
                  "nothing of this machine has been measured: its numbers come from public "
                  "documents");
   }
-  out += entry("least bound", binding(end).witness);
+  out += entry("limited by", binding(end).witness);
   if (limits.ends.size() > 1) out += entry("bracket", bracket_line(limits));
   if (limits.measured) out += entry("measured", measured_line(limits));
   if (limits.given) out += given_lines(limits);

@@ -103,8 +103,9 @@ struct Built {
                                              ///< nothing: nobody looked, or it is no kernel
 };
 
-/// The one resource, circuit or op that limits a loop, as every command names it.
+/// The resource, circuit or op that limits a loop most, as every command names it.
 struct Limiter {
+  bool alone = true;        ///< else more is proven, by search: several rules limit it together
   Cycles cycles = 0;        ///< no schedule of this loop and pool is faster because of it
   std::string what;         ///< "unit TC", "circuit"
   std::vector<std::string> ops;  ///< that sum up, or the circuit in order

@@ -67,6 +67,12 @@ std::string between(const Outcome& outcome) {
   const auto bound = static_cast<double>(proven_bound(outcome));
   const double gap = *built.simulated - bound;
   constexpr double kSome = 0.05;
+  if (gap < -kSome) {
+    return fmt::format(
+        "{:.1f} cycles less than proven: a run keeps the order of the plan, and not all rules of "
+        "schedules",
+        -gap);
+  }
   if (gap < kSome) return "nothing: no schedule is faster";
   std::string text = fmt::format("{:.1f} cycles ({:.1f} %)", gap, 100 * gap / bound);
   std::string parts;
@@ -74,7 +80,7 @@ std::string between(const Outcome& outcome) {
     if (!from || !to || *to - *from < kSome) return;
     parts += fmt::format("{}{} {:.1f}", parts.empty() ? ": " : ", ", what, *to - *from);
   };
-  const char* order = outcome.bracket ? "order of the plan, on shared pipes," : "order of the plan";
+  const char* order = outcome.bracket ? "order on shared pipes" : "order of the plan";
   add(order, std::max(0.0, bound), built.in_order);
   add("signals of barriers", built.in_order, built.with_signals);
   add("latency of loads", built.with_signals, built.simulated);
@@ -84,6 +90,7 @@ std::string between(const Outcome& outcome) {
 std::string limiter_line(const Outcome& outcome) {
   const Limiter& it = *outcome.limiter;
   std::string text = fmt::format("{}, {} cycles", it.what, it.cycles);
+  if (!it.alone) text = "several rules together (`twill explain` names them); alone " + text;
   if (const auto cycles = simulated(outcome)) text += fmt::format(" of {:.1f}", *cycles);
   if (!it.ops.empty()) text += ": " + few_of(it.ops);
   return text + where_limited(it);
@@ -111,8 +118,11 @@ std::string schedule_line_of(const Outcome& outcome) {
                                                      : "pool " + outcome.pool,
                               scope);
   }
+  if (answer.lower_bound.value >= ii) {
+    return text + scope + "; no smaller II exists so, proven; not all objectives are proven";
+  }
   return text + fmt::format(", feasible{}; nothing below {} exists so", scope,
-                            std::min(answer.lower_bound.value, ii));
+                            answer.lower_bound.value);
 }
 
 std::string plan_line(const Built& built) {
@@ -164,7 +174,8 @@ std::string story(const Outcome& outcome) {
   std::string text = wrap(headline(outcome), kWidth, "", "  ");
   std::string line = fmt::format("{} cycles, proven", proven_bound(outcome));
   if (outcome.limiter) {
-    line += fmt::format("; limited by {}{}", outcome.limiter->what, where_limited(*outcome.limiter));
+    line += outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";
+    line += outcome.limiter->what + where_limited(*outcome.limiter);
   }
   return text + entry("at least", line);
 }
