@@ -28,13 +28,12 @@ namespace {
 constexpr int kMostEquallyFast = 4;
 
 /// Work for a schedule in the place of one that cannot be built, which nobody asked for.
-constexpr std::uint64_t kSubstitute = 5'000'000;
+constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// The request, for such a schedule.
-Request in_a_hurry(const Request& request) {
+Request limited(const Request& request) {
   Request out = request;
   out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
-  out.limits.hurry_after = std::min(out.limits.hurry_after, kSubstitute);
   return out;
 }
 
@@ -123,7 +122,7 @@ class Walk {
       : request_(request),
         reading_(std::move(reading)),
         choice_(choice),
-        hurried_(in_a_hurry(request)),
+        limited_(limited(request)),
         notary_(choice.certifies, request.answers) {}
 
   Result<PlannedLoop> run() {
@@ -183,6 +182,30 @@ class Walk {
       TWILL_TRY_VOID(try_steps());
     }
     return {};
+  }
+
+  /// Of the first proposals, one that cannot be carried out, and of which more was expected than of
+  /// the first.
+  const Step* expected_to_be_better() const {
+    const auto expected = [](const Step& step) {
+      const auto& bracket = step.proposal.outcome.bracket;
+      return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
+    };
+    const Step* best = nullptr;
+    for (const Step& step : steps_) {
+      const bool refused = step.proposal.trial && step.proposal.trial->refusal;
+      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best)) continue;
+      best = &step;
+    }
+    return best;
+  }
+
+  static std::string note_on_refused(const Step& step) {
+    const report::Outcome& it = step.proposal.outcome;
+    return fmt::format("the schedule of pool {} with every op at its {}, II {}, cannot be carried "
+                       "out: {}",
+                       it.pool, it.rate, it.answer.schedule->initiation_interval,
+                       step.proposal.trial->refusal->message);
   }
 
   static std::optional<double> simulated(const Step& step) {
@@ -247,6 +270,8 @@ class Walk {
     if (at > 0) {
       notes.push_back(note_on(*first_, step,
                               faster ? "is simulated to take more cycles" : why_not_first_));
+    } else if (const Step* better = expected_to_be_better()) {
+      notes.push_back(note_on_refused(*better));
     }
     TWILL_TRY(Attempt made, prove_trial(request_, *reading_, *step.proposal.trial, notes));
     if (made.refusal) {
@@ -320,7 +345,7 @@ class Walk {
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
       Notary notary(false, request_.answers);
-      auto more = propose(hurried_, of_pool, notary, true);
+      auto more = propose(limited_, of_pool, notary, true);
       if (!more) continue;
       for (Proposal& it : *more) {
         if (!usable(it.outcome)) continue;
@@ -334,7 +359,7 @@ class Walk {
   /// Other structures of the same pool and costs that are as fast.
   Result<void> add_equally_fast() {
     TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(hurried_, *reading_, *first_, kMostEquallyFast));
+              equally_fast(limited_, *reading_, *first_, kMostEquallyFast));
     for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}, {}}});
     return {};
   }
@@ -358,7 +383,7 @@ class Walk {
     for (const std::string& pool : kernel.pools) {
       smaller.kernel = with_pool(kernel, pool);
       Notary notary(false, request_.answers);
-      auto found = propose(hurried_, smaller, notary, false);
+      auto found = propose(limited_, smaller, notary, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();
       with_memories_of(*first_, it.outcome);
@@ -374,7 +399,7 @@ class Walk {
     if (!may_be_other) return {};
     for (const strategy::Strategy other : strategy::all_strategies()) {
       if (printable_ || other == strategy::Strategy::twill) continue;
-      Request by_other = hurried_;
+      Request by_other = limited_;
       by_other.strategy.strategy = other;
       Notary notary(false, request_.answers);
       auto found = propose(by_other, *reading_, notary, true);
@@ -474,7 +499,7 @@ class Walk {
   const Request& request_;
   std::shared_ptr<const Reading> reading_;
   AnswerChoice choice_;
-  Request hurried_;  ///< for what takes the place of the first
+  Request limited_;  ///< for what takes the place of the first
   Notary notary_;
   Stopwatch watch_;
   PlannedLoop::Seconds seconds_;

@@ -18,11 +18,14 @@ std::string entry(std::string_view key, std::string_view text) {
   return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
 }
 
-/// At most so many characters, so that an entry keeps to two lines.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t kMost = 160;
-  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+/// At most so many characters, so that an entry keeps to one line or two.
+constexpr std::size_t kOneLine = 86;
+constexpr std::size_t kTwoLines = 160;
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
+
+constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
 
 std::optional<double> simulated(const Outcome& outcome) {
   return outcome.built ? outcome.built->simulated : std::nullopt;
@@ -80,10 +83,9 @@ std::string between(const Outcome& outcome) {
     if (!from || !to || *to - *from < kSome) return;
     parts += fmt::format("{}{} {:.1f}", parts.empty() ? ": " : ", ", what, *to - *from);
   };
-  const char* order = outcome.bracket ? "order on shared pipes" : "order of the plan";
-  add(order, std::max(0.0, bound), built.in_order);
-  add("signals of barriers", built.in_order, built.with_signals);
-  add("latency of loads", built.with_signals, built.simulated);
+  add(outcome.bracket ? "order on shared pipes" : "order", std::max(0.0, bound), built.in_order);
+  add("signals", built.in_order, built.with_signals);
+  add("load latency", built.with_signals, built.simulated);
   return text + parts;
 }
 
@@ -93,7 +95,7 @@ std::string limiter_line(const Outcome& outcome) {
   if (!it.alone) text = "several rules together (`twill explain` names them); alone " + text;
   if (const auto cycles = simulated(outcome)) text += fmt::format(" of {:.1f}", *cycles);
   if (!it.ops.empty()) text += ": " + few_of(it.ops);
-  return text + where_limited(it);
+  return shortened(text + where_limited(it), kTwoLines);
 }
 
 /// "optimal" only with what it is proven for in the same sentence.
@@ -126,11 +128,11 @@ std::string schedule_line_of(const Outcome& outcome) {
 }
 
 std::string plan_line(const Built& built) {
-  if (!built.planned) return "none: " + shortened(built.refusal);
+  if (!built.planned) return shortened("none: " + built.refusal, kTwoLines);
   std::string text = "proven safe for every trip count";
   if (!built.not_printable) return text;
   if (built.not_printable->empty()) return text + "; kernel printable: `twill emit cuda`";
-  return text + "; kernel not printable: " + shortened(*built.not_printable);
+  return shortened(text + "; kernel not printable: " + *built.not_printable, kTwoLines);
 }
 
 /// "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)"; empty if none was refused.
@@ -146,7 +148,8 @@ std::string refused_line(const Outcome& outcome) {
   std::string which = first->pool.empty() ? "" : fmt::format("{} {}, ", first->pool, first->rate);
   if (first->interval) which += fmt::format("II {}", *first->interval);
   return shortened(fmt::format("{} of {} candidates; {}: {}", count, outcome.candidates.size(),
-                               which, first->refused));
+                               which, first->refused),
+                   kOneLine);
 }
 
 }  // namespace
@@ -158,6 +161,7 @@ Cycles proven_bound(const Outcome& outcome) {
 std::string headline(const Outcome& outcome) {
   std::string text = outcome.problem.name();
   if (!outcome.machine.empty()) text += " on " + outcome.machine;
+  if (!outcome.machine_measured) text += " (nothing measured)";
   if (!outcome.pool.empty()) text += ", pool " + outcome.pool;
   if (outcome.strategy != "twill") text += ", strategy " + outcome.strategy;
   if (const auto cycles = simulated(outcome)) {
@@ -185,19 +189,20 @@ std::string first_screen(const Outcome& outcome) {
   std::string input = outcome.input;
   if (!outcome.loop.empty()) input += ", " + outcome.loop;
   if (!outcome.loop_source.empty()) input += " (" + outcome.loop_source + ")";
-  out += entry("input", shortened(input));
-  if (!outcome.machine_measured) {
-    out += entry("model only", "nothing of this machine has been measured");
-  }
+  out += entry("input", shortened(input, kOneLine));
   out += entry("at least",
                fmt::format("{} cycles, proven {}", proven_bound(outcome), proven_scope(outcome)));
   if (simulated(outcome)) out += entry("between", between(outcome));
   if (outcome.limiter) out += entry("limited by", limiter_line(outcome));
   if (outcome.built) out += entry("plan", plan_line(*outcome.built));
+  const std::string rest =
+      entry("schedule", schedule_line_of(outcome)) +
+      entry("details", "--verbose; what would make it faster: `twill explain`");
   const std::string refused = refused_line(outcome);
-  if (!refused.empty()) out += entry("refused", refused);
-  out += entry("schedule", schedule_line_of(outcome));
-  return out + entry("details", "--verbose; what would make it faster: `twill explain`");
+  const auto lines = std::count(out.begin(), out.end(), '\n') +
+                     std::count(rest.begin(), rest.end(), '\n');
+  if (!refused.empty() && lines < kMostLines) out += entry("refused", refused);
+  return out + rest;
 }
 
 }  // namespace twill::report
