@@ -431,6 +431,9 @@ class Walk {
                     seconds_,           {},                    std::move(certificate_),
                     reading_};
     out.outcome.built = built(steps_[at].proposal.trial, out.plan);
+    for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
+      if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
+    }
     if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
