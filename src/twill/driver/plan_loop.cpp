@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -217,12 +218,13 @@ class Walk {
     return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
   }
 
-  /// Whether a schedule was refused of which more was expected than of the best: then another end
-  /// or another pool may be better, too.
+  /// Whether a schedule has no plan of which more was expected than of the best: then another end or
+  /// another pool may be better, too.
   bool better_was_refused() const {
     return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
       const auto& bracket = step.proposal.outcome.bracket;
-      return !step.refused.empty() && bracket && bracket->expected &&
+      const bool unplanned = step.refused.starts_with("plan: ");
+      return unplanned && bracket && bracket->expected &&
              schedule::kCoRunError * static_cast<double>(*bracket->expected) < least();
     });
   }
@@ -296,7 +298,9 @@ class Walk {
       may_walk_on_ = may_walk_on(made.plan->plan());
       print_refusal_ = unprintable;
     }
-    if (unprintable ? better && !printable_ : better || !printable_) keep(at, std::move(made));
+    const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
+    const bool as_good = better && (same_strategy || !best_);
+    if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
     printable_ = printable_ || !unprintable;
     return {};
   }
@@ -472,9 +476,13 @@ class Walk {
     return out;
   }
 
+  /// "71:7: tt.descriptor_reduce is ...", without what the line around it says.
   static std::string in_one_line(const Diagnostic& why) {
-    if (why.location.line <= 0) return why.message;
-    return fmt::format("{}:{}: {}", why.location.line, why.location.column, why.message);
+    constexpr std::string_view kKnown = "cannot be printed as CUDA: ";
+    const std::size_t from = why.message.starts_with(kKnown) ? kKnown.size() : 0;
+    const std::string message = why.message.substr(from);
+    if (why.location.line <= 0) return message;
+    return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
   }
 
   /// What became of each candidate, if there are several: of the first proposals, and of what was
