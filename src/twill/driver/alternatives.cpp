@@ -137,8 +137,7 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
   return {};
 }
 
-Result<std::vector<report::Outcome>> equally_fast(const Request& request,
-                                                  const Reading& reading,
+Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count) {
   std::vector<report::Outcome> out;
   const bool whole = schedule::problem_hash(outcome.problem) == outcome.problem_hash;

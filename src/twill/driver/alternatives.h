@@ -17,8 +17,7 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
 /// The outcome with other structures in the place of its schedule's: the next best ones, at most
 /// `count`, of no larger II. None of a strategy that has no alternatives, nor of what groups left
 /// of a loop with hand-offs: that is for no other groups.
-Result<std::vector<report::Outcome>> equally_fast(const Request& request,
-                                                  const Reading& reading,
+Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count);
 
 }  // namespace twill::driver

@@ -132,9 +132,9 @@ class Ranking {
 
   auto operator()(const Candidate& it) const {
     const bool unwanted = wanted_ && it.rate != report::name_of(*wanted_);
-    const bool close = it.slowest && (it.simulated ? *it.simulated <= simulated_
-                                                   : static_cast<double>(or_most(it.expected)) <=
-                                                         expected_);
+    const bool close =
+        it.slowest && (it.simulated ? *it.simulated <= simulated_
+                                    : static_cast<double>(or_most(it.expected)) <= expected_);
     const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
     return std::tuple(!it.interval, unwanted, !it.simulated, !close, slowest,
                       or_infinite(it.simulated), or_most(it.expected));

@@ -72,13 +72,9 @@ Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<c
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, at);
   const PosedPool& chosen = posed.pools[at];
   Explained out{{}, explain::explain(chosen.problem, ii, variants, limits), posed.warnings};
-  out.heading = {request.input.name,
-                 loop_in_words(kernel),
-                 kernel.machine->name,
-                 chosen.pool,
-                 report::name_of(rate),
-                 kernel.machine->measured,
-                 report::story(answer.outcome)};
+  out.heading = {
+      request.input.name,    loop_in_words(kernel),    kernel.machine->name,         chosen.pool,
+      report::name_of(rate), kernel.machine->measured, report::story(answer.outcome)};
   return out;
 }
 

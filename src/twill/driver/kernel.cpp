@@ -156,8 +156,8 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
     merge(posed.warnings, extraction->warnings);
     std::vector<std::string> notes = kernel.notes;
     notes.insert(notes.end(), extraction->notes.begin(), extraction->notes.end());
-    posed.pools.push_back({pool, extraction->problem, extraction->origins, std::move(notes),
-                           extraction->reserved});
+    posed.pools.push_back(
+        {pool, extraction->problem, extraction->origins, std::move(notes), extraction->reserved});
   }
   if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
   return posed;
@@ -179,8 +179,7 @@ std::vector<std::string> source_lines(const ir::Program& program,
   return lines;
 }
 
-Result<PosedLoop> pose_reading(const Request& request, const Reading& reading,
-                               machine::Rate rate) {
+Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, machine::Rate rate) {
   std::optional<PosedLoop> posed;
   if (reading.kernel) {
     TWILL_TRY(PosedKernel of_kernel, pose_kernel(*reading.kernel, request, rate));

@@ -46,8 +46,8 @@ Kernel with_share_of_memory(const Kernel& kernel, double share);
 /// The input of a request, read once: everything that is asked about it starts here.
 struct Reading {
   Form form = Form::loop;
-  std::optional<Kernel> kernel;              ///< of TTGIR
-  std::optional<schedule::LoopText> loop;    ///< of a `.loop` text
+  std::optional<Kernel> kernel;            ///< of TTGIR
+  std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
 };
 /// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.
 const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome);

@@ -50,7 +50,8 @@ report::Limiter limiter_of(const problem::Problem& problem, Cycles proven,
   out.what = report::limit_of(bound);
   out.alone = bound.value >= proven;
   for (const problem::OpId op : bound.ops) out.ops.push_back(problem[op].name);
-  const bool any = std::any_of(lines.begin(), lines.end(), [](const auto& it) { return !it.empty(); });
+  const bool any =
+      std::any_of(lines.begin(), lines.end(), [](const auto& it) { return !it.empty(); });
   out.lines = lines_of(bound, any ? lines : text_lines(problem));
   return out;
 }

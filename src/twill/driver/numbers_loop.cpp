@@ -16,7 +16,8 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   timing.jitter = wanted.jitter;
   timing.largest_jitter = kLargestDelay;
   timing.jitter_all = true;
-  numerics::Setting setting{wanted.launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
+  numerics::Setting setting{
+      wanted.launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
   return numerics::compare({kernel.program, kernel.choice.loop, plan, planned.outcome.origins},
                            setting);
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/alternatives.h"
+#include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/limiter.h"
@@ -36,84 +37,6 @@ Request limited(const Request& request) {
   Request out = request;
   out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
   return out;
-}
-
-/// Which schedule is planned, if it is not the optimum.
-std::vector<std::string> notes_on(const report::Outcome& outcome) {
-  if (outcome.alternative == 0) return {};
-  return {fmt::format("alternative {} to the best found: {}", outcome.alternative,
-                      report::in_words(outcome.problem, outcome.differences))};
-}
-
-/// A candidate of the walk: a schedule, and how it differs from the first.
-struct Step {
-  Proposal proposal;
-  bool shrink = false;  ///< with fewer copies where memory is short
-  double share = 1;     ///< of the memory, that the schedule was found with
-  std::string refused = {};  ///< the stage, and why
-};
-
-std::string variant_of(const report::Outcome& first, const Step& step) {
-  const report::Outcome& it = step.proposal.outcome;
-  std::string words;
-  if (it.alternative > 0 && first.alternative == 0) {
-    words = fmt::format("number {} of the same II", it.alternative);
-  }
-  if (step.share < 1) words = fmt::format("in {:g} % of the memory", 100 * step.share);
-  if (step.shrink) words += words.empty() ? "with fewer copies" : ", with fewer copies";
-  return words;
-}
-
-std::string note_on(const report::Outcome& first, const Step& step, const std::string& refusal) {
-  const report::Outcome& chosen = step.proposal.outcome;
-  std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
-                     std::to_string(first.answer.schedule->initiation_interval) + ", " + refusal;
-  std::string which;
-  if (chosen.strategy != first.strategy) which += " of strategy " + chosen.strategy;
-  if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
-  if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
-  if (step.share < 1) which += fmt::format(" in {:g} % of the memory", 100 * step.share);
-  if (!which.empty()) note += "; this is the optimum" + which;
-  if (chosen.alternative > 0 && first.alternative == 0) {
-    note += fmt::format("; this is the next best, number {}, of the same II", chosen.alternative);
-  }
-  return note;
-}
-
-/// What the candidate is in the list that the user reads.
-report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
-  const report::Outcome& it = step.proposal.outcome;
-  report::Candidate out;
-  out.rate = it.rate;
-  out.pool = it.pool;
-  out.verdict = it.answer.verdict;
-  out.interval = it.answer.schedule->initiation_interval;
-  if (it.bracket) {
-    out.expected = it.bracket->expected;
-    out.slowest = it.bracket->slowest;
-  }
-  out.note = variant_of(first, step);
-  if (it.strategy != first.strategy) out.note = "strategy " + it.strategy;
-  if (step.proposal.trial) out.simulated = step.proposal.trial->interval;
-  return out;
-}
-
-/// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
-/// is done that is printed for no pool.
-bool may_be_hand_overs(const plan::Plan& plan) {
-  const bool never = std::any_of(
-      plan.mechanisms.begin(), plan.mechanisms.end(),
-      [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
-  return !never && std::any_of(plan.values.begin(), plan.values.end(),
-                               [](const plan::Value& value) { return value.staged.has_value(); });
-}
-
-/// Gives an outcome of a part of the memory all of it again: a plan has it.
-void with_memories_of(const report::Outcome& whole, report::Outcome& outcome) {
-  problem::Parts parts = outcome.problem.parts();
-  const auto memories = whole.problem.memories();
-  parts.memories.assign(memories.begin(), memories.end());
-  outcome.problem = problem::pose(std::move(parts)).value();  // only with more memory
 }
 
 /// The list of candidates of one input, from the first to the one that can be built.
@@ -195,18 +118,11 @@ class Walk {
     const Step* best = nullptr;
     for (const Step& step : steps_) {
       const bool refused = step.proposal.trial && step.proposal.trial->refusal;
-      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best)) continue;
+      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best))
+        continue;
       best = &step;
     }
     return best;
-  }
-
-  static std::string note_on_refused(const Step& step) {
-    const report::Outcome& it = step.proposal.outcome;
-    return fmt::format("the schedule of pool {} with every op at its {}, II {}, cannot be carried "
-                       "out: {}",
-                       it.pool, it.rate, it.answer.schedule->initiation_interval,
-                       step.proposal.trial->refusal->message);
   }
 
   static std::optional<double> simulated(const Step& step) {
@@ -218,8 +134,8 @@ class Walk {
     return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
   }
 
-  /// Whether a schedule has no plan of which more was expected than of the best: then another end or
-  /// another pool may be better, too.
+  /// Whether a schedule has no plan of which more was expected than of the best: then another end
+  /// or another pool may be better, too.
   bool better_was_refused() const {
     return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
       const auto& bracket = step.proposal.outcome.bracket;
@@ -243,9 +159,8 @@ class Walk {
     };
     // The first ones stand in their order, where those that the model cannot tell apart are equal.
     if (tried_ > 0) {
-      std::stable_sort(
-          steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
-          [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
+      std::stable_sort(steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
+                       [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
     }
     while (tried_ < steps_.size()) {
       const Step& next = steps_[tried_];
@@ -270,8 +185,8 @@ class Walk {
     std::vector<std::string> notes = notes_;
     const bool faster = best_ && simulated(step).value_or(0) < least();
     if (at > 0) {
-      notes.push_back(note_on(*first_, step,
-                              faster ? "is simulated to take more cycles" : why_not_first_));
+      notes.push_back(
+          note_on(*first_, step, faster ? "is simulated to take more cycles" : why_not_first_));
     } else if (const Step* better = expected_to_be_better()) {
       notes.push_back(note_on_refused(*better));
     }
@@ -330,8 +245,8 @@ class Walk {
   /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
   bool cannot_win(const std::string& pool) const {
     if (!found()) return false;
-    const auto posed = pose_kernel(with_pool(*reading_->kernel, pool), request_,
-                                   machine::Rate::fastest);
+    const auto posed =
+        pose_kernel(with_pool(*reading_->kernel, pool), request_, machine::Rate::fastest);
     if (!posed) return true;
     const Cycles bound = schedule::min_ii(posed->pools.front().problem).value;
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
@@ -415,8 +330,8 @@ class Walk {
   }
 
   PlannedLoop without_plan(Proposal proposal) {
-    PlannedLoop out{std::move(proposal.outcome), {}, {}, seconds_, {}, std::move(certificate_),
-                    reading_};
+    PlannedLoop out{std::move(proposal.outcome), {},      {}, seconds_, {},
+                    std::move(certificate_),     reading_};
     leave_what_exists(out.outcome);
     return out;
   }
@@ -431,8 +346,12 @@ class Walk {
     }
     leave_what_exists(outcome);
     outcome.limiter = limiter_of(request_, *reading_, outcome);
-    PlannedLoop out{std::move(outcome), std::move(made_.plan), std::move(made_.findings),
-                    seconds_,           {},                    std::move(certificate_),
+    PlannedLoop out{std::move(outcome),
+                    std::move(made_.plan),
+                    std::move(made_.findings),
+                    seconds_,
+                    {},
+                    std::move(certificate_),
                     reading_};
     out.outcome.built = built(steps_[at].proposal.trial, out.plan);
     for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
@@ -448,9 +367,9 @@ class Walk {
   Diagnostic printed_instead(const report::Outcome& chosen) const {
     Diagnostic why = *print_refusal_;
     const bool other = chosen.strategy != first_->strategy;
-    why.message += fmt::format(
-        "; that was for pool {}, this is the kernel for pool {}{}", first_->pool, chosen.pool,
-        other ? " by strategy " + chosen.strategy : std::string());
+    why.message +=
+        fmt::format("; that was for pool {}, this is the kernel for pool {}{}", first_->pool,
+                    chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
     return why;
   }
 
@@ -519,7 +438,7 @@ class Walk {
   std::vector<std::string> notes_;
   std::set<std::pair<std::string, std::string>> solved_;  ///< pool and rate
   std::vector<Step> steps_;
-  std::size_t proposed_ = 0;           ///< so many of these come from the first look
+  std::size_t proposed_ = 0;  ///< so many of these come from the first look
   std::size_t tried_ = 0;
   std::optional<Diagnostic> refusal_;  ///< the first one
   std::string why_not_first_ = "is not the one simulated to be fastest";

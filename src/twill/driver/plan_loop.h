@@ -23,14 +23,14 @@ struct PlannedLoop {
     double schedule = 0;  ///< the schedules that were looked for, with their drafts and runs
     double plan = 0;      ///< what came after: proofs, and drafts of further schedules
   } seconds = {};
-  std::optional<Diagnostic> refusal = {};  ///< there is a schedule, and no plan of it: why
-  certify::Files certificate = {};         ///< if one was asked for
+  std::optional<Diagnostic> refusal = {};       ///< there is a schedule, and no plan of it: why
+  certify::Files certificate = {};              ///< if one was asked for
   std::shared_ptr<const Reading> reading = {};  ///< the input, for what else is done with it
 };
 
 /// What is asked of an answer beyond the request.
 struct AnswerChoice {
-  bool certifies = false;      ///< with a certificate
+  bool certifies = false;        ///< with a certificate
   bool other_strategies = true;  ///< another strategy may take the place of one that is not printed
 };
 

@@ -118,8 +118,8 @@ Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading&
     report::Outcome outcome = outcome_of(request, *reading.kernel, arranged);
     TWILL_TRY_VOID(check(request.input, outcome));
     outcome.timings = {0, solve, watch.lap()};
-    out.push_back({std::move(outcome), std::move(arranged.end.certificate),
-                   std::move(arranged.end.trial)});
+    out.push_back(
+        {std::move(outcome), std::move(arranged.end.certificate), std::move(arranged.end.trial)});
   }
   return out;
 }

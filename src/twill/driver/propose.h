@@ -15,9 +15,9 @@ class Notary;
 /// A schedule that might be built. The Problem of the outcome is the whole, with the hand-offs that
 /// the schedule does without (`leave_what_exists`).
 struct Proposal {
-  report::Outcome outcome;      ///< checked: look at `violations`
-  certify::Files certificate;   ///< of the claims of the outcome, if the notary keeps any
-  std::optional<Trial> trial;   ///< nothing without a schedule, or if nobody asked for one
+  report::Outcome outcome;     ///< checked: look at `violations`
+  certify::Files certificate;  ///< of the claims of the outcome, if the notary keeps any
+  std::optional<Trial> trial;  ///< nothing without a schedule, or if nobody asked for one
 };
 
 /// Whether there is a schedule that may be used.

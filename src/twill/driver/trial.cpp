@@ -46,7 +46,10 @@ class Drafts {
  public:
   Drafts(const Request& request, const Reading& reading, const report::Outcome& outcome,
          const verify::CheckedSchedule& checked, const plan::Setting& setting)
-      : request_(request), reading_(reading), outcome_(outcome), checked_(checked),
+      : request_(request),
+        reading_(reading),
+        outcome_(outcome),
+        checked_(checked),
         setting_(setting) {}
 
   struct Draft {

@@ -16,13 +16,13 @@ namespace twill::driver {
 /// A schedule as a plan would carry it out.
 struct Trial {
   verify::CheckedSchedule checked;
-  plan::Setting setting;               ///< with which it is drafted; points into the Reading
-  std::vector<std::string> notes;      ///< that the plan gets
-  std::optional<plan::Plan> draft;     ///< not proven yet
-  std::optional<Diagnostic> refusal;   ///< why there is no draft
-  bool without_turns = false;          ///< it may have turns, and is not simulated to need them
-  std::optional<FullRate> full;        ///< what the draft is simulated with
-  std::optional<double> interval;      ///< simulated, of an iteration of the draft's steady state
+  plan::Setting setting;              ///< with which it is drafted; points into the Reading
+  std::vector<std::string> notes;     ///< that the plan gets
+  std::optional<plan::Plan> draft;    ///< not proven yet
+  std::optional<Diagnostic> refusal;  ///< why there is no draft
+  bool without_turns = false;         ///< it may have turns, and is not simulated to need them
+  std::optional<FullRate> full;       ///< what the draft is simulated with
+  std::optional<double> interval;     ///< simulated, of an iteration of the draft's steady state
 };
 
 /// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and

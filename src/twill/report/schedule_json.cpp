@@ -68,7 +68,11 @@ Json plan_part(const std::optional<Built>& built) {
 
 Json limiter_part(const std::optional<Limiter>& it) {
   if (!it) return nullptr;
-  return {{"what", it->what}, {"alone", it->alone}, {"cycles", it->cycles}, {"ops", it->ops}, {"lines", it->lines}};
+  return {{"what", it->what},
+          {"alone", it->alone},
+          {"cycles", it->cycles},
+          {"ops", it->ops},
+          {"lines", it->lines}};
 }
 
 Json bracket(const std::optional<Bracket>& bracket) {

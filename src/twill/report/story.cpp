@@ -123,8 +123,8 @@ std::string schedule_line_of(const Outcome& outcome) {
   if (answer.lower_bound.value >= ii) {
     return text + scope + "; no smaller II exists so, proven; not all objectives are proven";
   }
-  return text + fmt::format(", feasible{}; nothing below {} exists so", scope,
-                            answer.lower_bound.value);
+  return text +
+         fmt::format(", feasible{}; nothing below {} exists so", scope, answer.lower_bound.value);
 }
 
 std::string plan_line(const Built& built) {
@@ -168,8 +168,7 @@ std::string headline(const Outcome& outcome) {
     return text + fmt::format(": {:.1f} cycles an iteration, simulated", *cycles);
   }
   const bool planned = outcome.built && outcome.built->planned;
-  return text + fmt::format(": II {} cycles, and {}",
-                            outcome.answer.schedule->initiation_interval,
+  return text + fmt::format(": II {} cycles, and {}", outcome.answer.schedule->initiation_interval,
                             planned ? "a plan without a steady state" : "no plan that keeps it");
 }
 
@@ -178,7 +177,8 @@ std::string story(const Outcome& outcome) {
   std::string text = wrap(headline(outcome), kWidth, "", "  ");
   std::string line = fmt::format("{} cycles, proven", proven_bound(outcome));
   if (outcome.limiter) {
-    line += outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";
+    line +=
+        outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";
     line += outcome.limiter->what + where_limited(*outcome.limiter);
   }
   return text + entry("at least", line);
@@ -199,8 +199,8 @@ std::string first_screen(const Outcome& outcome) {
       entry("schedule", schedule_line_of(outcome)) +
       entry("details", "--verbose; what would make it faster: `twill explain`");
   const std::string refused = refused_line(outcome);
-  const auto lines = std::count(out.begin(), out.end(), '\n') +
-                     std::count(rest.begin(), rest.end(), '\n');
+  const auto lines =
+      std::count(out.begin(), out.end(), '\n') + std::count(rest.begin(), rest.end(), '\n');
   if (!refused.empty() && lines < kMostLines) out += entry("refused", refused);
   return out + rest;
 }

@@ -15,9 +15,9 @@ struct Printing {
 };
 
 /// The first screen (report/story.h), and if `verbose` all that lies behind it, in at most 100
-/// columns of plain ASCII: II and bracket, what bounds it, the load of each resource, groups with their ops and registers,
-/// buffers with their depth, and the steady state as a picture. Without a schedule: the verdict and
-/// its reason.
+/// columns of plain ASCII: II and bracket, what bounds it, the load of each resource, groups with
+/// their ops and registers, buffers with their depth, and the steady state as a picture. Without a
+/// schedule: the verdict and its reason.
 std::string summary(const Outcome& outcome, const Printing& printing);
 
 /// "II 2048 cycles, 2 stages, length 3072"
