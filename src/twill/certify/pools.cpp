@@ -154,7 +154,8 @@ std::string objection_to_problems(const PoolClaims& claims, const std::vector<Ch
   std::string wrong = objection_to_hashes(claims, claims.rate, claims.pools, checked);
   if (wrong.empty()) wrong = objection_to_hashes(claims, "fastest", claims.at_fastest, fastest);
   if (!wrong.empty()) return wrong;
-  const std::vector<PoolClaim>& all = claims.rate == "fastest" ? claims.pools : claims.at_fastest;
+  const bool of_pools = fastest.empty() && claims.rate == "fastest";
+  const std::vector<PoolClaim>& all = of_pools ? claims.pools : claims.at_fastest;
   for (const PosedProblem& it : claims.from.posed) {
     if (it.rate != "fastest") continue;
     const bool there = std::any_of(all.begin(), all.end(),
@@ -200,8 +201,8 @@ std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Che
   if (!claims.fastest) {
     return fastest.empty() ? "" : "fastest: there are certificates, and no interval";
   }
-  const bool of_pools = claims.rate == "fastest";
-  if (of_pools != fastest.empty()) {
+  const bool of_pools = fastest.empty();
+  if (of_pools && claims.rate != "fastest") {
     return "fastest: an interval at the fastest rates and its certificates go together";
   }
   const std::vector<PoolClaim>& pools = of_pools ? claims.pools : claims.at_fastest;
@@ -235,7 +236,7 @@ std::vector<std::string> lines_of(const PoolClaims& claims) {
   std::vector<std::string> lines;
   if (claims.fastest) {
     const std::size_t pools =
-        claims.rate == "fastest" ? claims.pools.size() : claims.at_fastest.size();
+        claims.at_fastest.empty() ? claims.pools.size() : claims.at_fastest.size();
     lines.push_back(
         fmt::format("bracket    at least {} for {} pool{} of {}, with every op at its fastest",
                     *claims.fastest, pools, pools == 1 ? "" : "s", claims.from.machine));

@@ -83,18 +83,18 @@ class Certificates {
     claims_.from = posed_.from;
     claims_.verdict = outcome_.answer.verdict;
     claims_.rate = outcome_.rate.empty() ? "slowest" : outcome_.rate;
-    const bool fastest = claims_.rate == "fastest";
-    const std::vector<PosedPool>& pools = fastest ? posed_.fastest : posed_.slowest;
+    const std::vector<PosedPool>& pools =
+        claims_.rate == "fastest" ? posed_.fastest : posed_.slowest;
     const std::size_t chosen = index_of(outcome_.pool, pools);
+    const bool of_all = claims_.rate == "fastest" && outcome_.pools.size() == pools.size();
     if (outcome_.answer.schedule) claims_.chosen = pools[chosen].pool;
     for (std::size_t i = 0; i < pools.size(); ++i) {
-      if (!fastest && i != chosen) continue;
+      if (!of_all && i != chosen) continue;
       add("pool", pools[i], i == chosen ? of_answer(pools[i].problem) : of_other(pools, i, chosen));
     }
     if (!posed_.fastest.empty()) claims_.fastest = fastest_bound();
-    for (std::size_t i = 0; i < posed_.fastest.size() && !fastest; ++i) {
-      add("fastest", posed_.fastest[i],
-          accepted(prove::certify_interval(posed_.fastest[i].problem, *claims_.fastest, limits_)));
+    for (std::size_t i = 0; i < posed_.fastest.size() && !of_all; ++i) {
+      add("fastest", posed_.fastest[i], of_bound(posed_.fastest[i].problem, *claims_.fastest));
     }
     settle();
     files_.emplace(certify::kPoolsFile, certify::print_pools(claims_));
@@ -115,16 +115,40 @@ class Certificates {
     return *std::move(written);
   }
 
-  /// What the outcome says of the Problem of its own pool.
+  /// No interval below the bound; if there is one, no less than what needs no search.
+  prove::Written of_bound(const problem::Problem& problem, Cycles bound) const {
+    auto written = prove::certify_interval(problem, bound, limits_);
+    if (written) return *std::move(written);
+    return accepted(prove::certify_interval(problem, schedule::min_ii(problem).value, limits_));
+  }
+
+  /// What the outcome says of the Problem of its own pool. Where it is about another Problem (with
+  /// less memory, by another strategy) or another schedule than the best, that this one is right;
+  /// where it is not that for this Problem, a bound alone.
   prove::Written of_answer(const problem::Problem& whole) const {
+    const Cycles least = schedule::min_ii(whole).value;
     Answer answer = outcome_.answer;
-    if (answer.schedule) {
-      answer.schedule = completed(whole, outcome_);
-      const auto proven = [](const schedule::ObjectiveValue& it) { return it.proven; };
-      const bool all = std::all_of(answer.objectives.begin(), answer.objectives.end(), proven);
-      answer.verdict = all ? Verdict::optimal : Verdict::feasible;
+    if (!answer.schedule) return accepted(prove::certify(whole, answer, limits_));
+    answer.schedule = completed(whole, outcome_);
+    const auto proven = [](const schedule::ObjectiveValue& it) { return it.proven; };
+    const bool all = std::all_of(answer.objectives.begin(), answer.objectives.end(), proven);
+    const bool is_posed = schedule::problem_hash(whole) == outcome_.problem_hash;
+    answer.verdict = all ? Verdict::optimal : Verdict::feasible;
+    if (is_posed && outcome_.alternative == 0) {
+      return accepted(prove::certify(whole, answer, limits_));
     }
-    return accepted(prove::certify(whole, answer, limits_));
+    answer.verdict = Verdict::feasible;
+    for (schedule::ObjectiveValue& it : answer.objectives) it.bound = 0;
+    answer.objectives.front().bound = least;
+    auto written = prove::certify(whole, answer, limits_);
+    if (!written) written = prove::certify_interval(whole, least, limits_);
+    written->complete = written->complete && !claims_more();
+    return accepted(std::move(written));
+  }
+
+  /// Whether a reader of the outcome takes it for optimal.
+  bool claims_more() const {
+    return outcome_.alternative == 0 && outcome_.answer.verdict == Verdict::optimal;
   }
 
   /// What the outcome says of the Problem of another pool: that nothing in it is better, if the
@@ -162,7 +186,7 @@ class Certificates {
     return accepted(prove::certify(problem, solve::solve(problem, within), limits_));
   }
 
-  /// No schedule for any pool has a smaller interval at the fastest rates.
+  /// What the outcome says that no schedule for any pool is below at the fastest rates.
   Cycles fastest_bound() const {
     if (outcome_.bracket) return outcome_.bracket->fastest;
     if (claims_.rate == "fastest") return outcome_.answer.lower_bound.value;
@@ -186,21 +210,22 @@ class Certificates {
     checked.loop = certify::loop_of(pool.problem);
   }
 
-  /// Claims no more than follows, where a limit ended the search for a proof.
+  /// Claims no more than follows from what was proven.
   void settle() {
-    if (complete_) {
-      const std::string objection = certify::objection_to(claims_, checked_, fastest_);
-      TWILL_CHECK(objection.empty(), objection.c_str());
-      return;
-    }
     if (claims_.fastest) {
-      for (const certify::Checked& it : claims_.rate == "fastest" ? checked_ : fastest_) {
-        if (it.verdict == Verdict::infeasible) continue;
-        claims_.fastest = std::min(*claims_.fastest, it.interval_bound);
+      for (const certify::Checked& it : fastest_.empty() ? checked_ : fastest_) {
+        if (it.verdict == Verdict::infeasible || it.interval_bound >= *claims_.fastest) continue;
+        claims_.fastest = it.interval_bound;
+        complete_ = false;
       }
     }
-    if (certify::objection_to(claims_, checked_, fastest_).empty()) return;
-    claims_.verdict = claims_.chosen.empty() ? Verdict::undecided : Verdict::feasible;
+    if (!certify::objection_to(claims_, checked_, fastest_).empty()) {
+      complete_ = complete_ && !claims_more();
+      const bool has_schedule = std::any_of(checked_.begin(), checked_.end(),
+                                            [](const auto& it) { return !it.values.empty(); });
+      claims_.verdict = has_schedule ? Verdict::feasible : Verdict::undecided;
+      if (!has_schedule) claims_.chosen.clear();
+    }
     const std::string objection = certify::objection_to(claims_, checked_, fastest_);
     TWILL_CHECK(objection.empty(), objection.c_str());
   }
@@ -225,16 +250,16 @@ Result<Certified> certify_loop(const Request& request) {
   }
   TWILL_TRY(report::Outcome outcome, schedule_loop(request));
   Certified out{std::move(outcome), {}, {}};
-  if (!out.outcome.violations.empty() || out.outcome.strategy != "twill") return out;
+  if (!out.outcome.violations.empty() || request.given) return out;
   TWILL_TRY(const AllPosed posed, pose_all(request));
   Certificates certificates(request, out.outcome, posed);
   const bool is_loop = posed.from.machine.empty() && posed.from.options.empty();
   out.certificate = is_loop ? certificates.of_loop() : certificates.of_pools();
   if (!certificates.complete()) {
     out.warnings.push_back({{request.input.name},
-                            "the certificate proves less than the answer says: a limit ended its "
-                            "search for proofs",
-                            "a larger --work-limit goes on",
+                            "the certificate proves less than the answer says: a limit ended the "
+                            "search for proofs, or the answer is not about the whole problem",
+                            "a larger --work-limit may go on",
                             ""});
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,7 +67,6 @@ struct Request {
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
-  double share_of_memory = 1;                       ///< of SMEM, that the schedule may use
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
@@ -75,6 +75,9 @@ struct Request {
   /// Whether the schedule wanted is one in particular, for which no other will do.
   bool names_schedule() const { return alternatives.take > 0 || given.has_value(); }
 
+  /// Is told each step that is to be taken once for each input: "read", and once for each pool and
+  /// rate, "extract 2x64 slowest". May be empty.
+  std::function<void(const std::string&)> on_step = {};
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };
 
