@@ -305,8 +305,8 @@ std::string hash_in(const Files& files, const std::string& folder) {
   return word;
 }
 
-/// The first lines of `pools`: what both were posed from. At the fastest rates they are posed only if
-/// claims speak of these.
+/// The first lines of `pools`: what both were posed from. At the fastest rates they are posed only
+/// if claims speak of these.
 std::string heading(const Files& files, const std::string& claims) {
   std::string out = "twill-pools 2\ninput " + std::string(64, '0') + "\n";
   const bool fastest = claims.find("at-fastest") != std::string::npos;
@@ -342,7 +342,8 @@ TEST(Pools, TheBestIsChosen) {
     EXPECT_TRUE(result.has_value());
     return result && result->rejection ? result->rejection->reason : "";
   };
-  EXPECT_EQ(rejected("verdict optimal\nchosen two\n"), "better: pool one may hold something better");
+  EXPECT_EQ(rejected("verdict optimal\nchosen two\n"),
+            "better: pool one may hold something better");
   EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "chosen: the chosen pool has no schedule");
   EXPECT_EQ(rejected("verdict infeasible\n"), "infeasible: pool one is not known to be infeasible");
   EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),

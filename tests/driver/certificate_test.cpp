@@ -1,5 +1,5 @@
-// Protects: a certificate is about one input on one machine. Whatever is swapped, dropped, renamed or
-// changed in one is rejected with the rule that it breaks, or claims less and says so; and a
+// Protects: a certificate is about one input on one machine. Whatever is swapped, dropped, renamed
+// or changed in one is rejected with the rule that it breaks, or claims less and says so; and a
 // certificate never changes the answer.
 
 #include <fstream>
@@ -140,7 +140,8 @@ TEST(Certificates, OfThePoolsThatWerePosed) {
 
 // Every Problem is edited, with all hashes put right: only who poses it anew can tell.
 TEST(Certificates, OfProblemsThatWereEdited) {
-  const std::map<std::string, std::string> edits = {{"loop fa_", "loop fb_"}, {" latency ", " latency 1"}};
+  const std::map<std::string, std::string> edits = {{"loop fa_", "loop fb_"},
+                                                    {" latency ", " latency 1"}};
   for (const auto& [what, by] : edits) {
     Files files = good();
     for (const auto& [name, text] : good()) {
@@ -163,7 +164,8 @@ TEST(Certificates, OfProblemsThatWereEdited) {
 
 TEST(Certificates, OfOtherOptionsAreOfOtherProblems) {
   const std::string verdict = lines_of(good(), "verdict").front();
-  for (const std::string option : {"subtile 64", "hand-offs", "spare-registers 64", "normalize 300"}) {
+  for (const std::string option :
+       {"subtile 64", "hand-offs", "spare-registers 64", "normalize 300"}) {
     const std::string found =
         rule(objection(with("pools", verdict, "option " + option + "\n" + verdict)));
     EXPECT_EQ(found, "anew") << option;
@@ -208,7 +210,7 @@ TEST(Certificates, OfALoopAreAboutThatText) {
 // Protects: the answer is the same, byte for byte, with a certificate and without.
 TEST(Certificates, DoNotChangeTheAnswer) {
   for (const std::string& path : {kKernel, kOther, std::string("loops/fwd_h1.loop"),
-                                 std::string("loops/published/fa3_forward_hopper.loop")}) {
+                                  std::string("loops/published/fa3_forward_hopper.loop")}) {
     const Request request = request_for(path);
     auto plain = schedule_loop(request);
     auto certified = certify_loop(request);

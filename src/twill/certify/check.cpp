@@ -268,7 +268,8 @@ class Checker {
     return true;
   }
 
-  /// Whether every schedule of the case is, level by level, at least as large as the claimed values.
+  /// Whether every schedule of the case is, level by level, at least as large as the claimed
+  /// values.
   bool is_no_better(const Case& it) const {
     for (std::size_t level = 0; level < claims_.values.size(); ++level) {
       if (level >= it.bounds.size()) return false;

@@ -160,7 +160,8 @@ std::string objection_to_problems(const PoolClaims& claims, const std::vector<Ch
     if (it.rate != "fastest") continue;
     const bool there = std::any_of(all.begin(), all.end(),
                                    [&](const PoolClaim& claim) { return claim.pool == it.pool; });
-    if (!there) return fmt::format("whole: nothing is said of pool {} at the fastest rates", it.pool);
+    if (!there)
+      return fmt::format("whole: nothing is said of pool {} at the fastest rates", it.pool);
   }
   return {};
 }
@@ -177,7 +178,8 @@ std::string objection_to_verdict(const PoolClaims& claims, const std::vector<Che
   }
   const bool has_schedule =
       claims.verdict == Verdict::optimal || claims.verdict == Verdict::feasible;
-  if (!has_schedule && !claims.chosen.empty()) return "chosen: a pool is chosen, but there is no schedule";
+  if (!has_schedule && !claims.chosen.empty())
+    return "chosen: a pool is chosen, but there is no schedule";
   if (claims.verdict == Verdict::infeasible) {
     for (std::size_t i = 0; i < checked.size(); ++i) {
       if (checked[i].verdict == Verdict::infeasible) continue;
@@ -188,7 +190,8 @@ std::string objection_to_verdict(const PoolClaims& claims, const std::vector<Che
   if (!chosen || checked[*chosen].values.empty()) return "chosen: the chosen pool has no schedule";
   if (claims.verdict == Verdict::feasible) return {};
   const Checked& best = checked[*chosen];
-  if (best.verdict != Verdict::optimal) return "optimal: the chosen pool's schedule is not proven optimal";
+  if (best.verdict != Verdict::optimal)
+    return "optimal: the chosen pool's schedule is not proven optimal";
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
     return fmt::format("better: pool {} may hold something better", claims.pools[i].pool);
@@ -215,8 +218,9 @@ std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Che
   }
   for (const Checked& it : checked) {
     if (it.values.empty() || it.values.front() >= *claims.fastest) continue;
-    return fmt::format("fastest: a schedule of a pool has an interval of {}, less than at its fastest",
-                       it.values.front());
+    return fmt::format(
+        "fastest: a schedule of a pool has an interval of {}, less than at its fastest",
+        it.values.front());
   }
   return objection_to_loops(claims.at_fastest, fastest, checked[0]);
 }

@@ -24,8 +24,8 @@ struct PoolClaims {
   schedule::Verdict verdict = schedule::Verdict::undecided;  ///< over all pools
   std::string chosen;                                        ///< pool; empty without a schedule
   std::vector<PoolClaim> pools;
-  std::optional<Cycles> fastest;      ///< no schedule for any pool has a smaller interval, with every
-                                      ///< op at its fastest
+  std::optional<Cycles> fastest;  ///< no schedule for any pool has a smaller interval, with every
+                                  ///< op at its fastest
   std::vector<PoolClaim> at_fastest;  ///< its certificates, per pool; none if `pools` has them, at
                                       ///< the rate "fastest"
   friend bool operator==(const PoolClaims&, const PoolClaims&) = default;
@@ -40,8 +40,8 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 std::string loop_of(const problem::Problem& problem);
 
 /// Whether the certificates, which were accepted, are about the Problems that were posed, and the
-/// claims follow from them: empty, or why not, with the name of the rule first. `checked` is by pool,
-/// `fastest` by pool of `at_fastest`.
+/// claims follow from them: empty, or why not, with the name of the rule first. `checked` is by
+/// pool, `fastest` by pool of `at_fastest`.
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked,
                          const std::vector<Checked>& fastest);
 

@@ -9,8 +9,8 @@ namespace {
 
 bool is_hash(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
 }
 
 Result<std::string> hash_in(WordReader& in) {
@@ -55,8 +55,9 @@ std::string objection_to_provenance(const Provenance& claimed, const Provenance&
                        claimed.input, anew.input);
   }
   if (claimed.machine != anew.machine || claimed.machine_hash != anew.machine_hash) {
-    return fmt::format("machine: the certificate is about {} with SHA-256 {}, this one is {} with {}",
-                       claimed.machine, claimed.machine_hash, anew.machine, anew.machine_hash);
+    return fmt::format(
+        "machine: the certificate is about {} with SHA-256 {}, this one is {} with {}",
+        claimed.machine, claimed.machine_hash, anew.machine, anew.machine_hash);
   }
   for (const PosedProblem& it : anew.posed) {
     const std::string* hash = claimed.hash_of(it.rate, it.pool);

@@ -19,8 +19,8 @@ struct PosedProblem {
   friend bool operator==(const PosedProblem&, const PosedProblem&) = default;
 };
 
-/// An option of `twill schedule` that changes what is posed: its name without dashes, and its value,
-/// empty for a flag.
+/// An option of `twill schedule` that changes what is posed: its name without dashes, and its
+/// value, empty for a flag.
 struct PosingOption {
   std::string name;
   std::string value;

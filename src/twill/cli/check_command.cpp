@@ -57,8 +57,7 @@ void add_check_command(CLI::App& app, Session& session) {
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
       ->needs(input);
-  command->callback(
-      [choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 
 }  // namespace twill::cli

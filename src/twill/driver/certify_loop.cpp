@@ -161,13 +161,14 @@ class Certificates {
       return accepted(prove::certify(problem, best, limits_));
     }
     if (best.verdict != Verdict::optimal) {
-      return accepted(prove::certify_interval(problem, best.lower_bound.value, limits_));
+      return of_bound(problem, best.lower_bound.value);
     }
     int wanted = 0;
     for (const PosedPool& it : pools) {
       wanted = std::max(wanted, it.problem.minimum_compute_groups());
     }
-    const int used = compute_groups(pools[chosen].problem, completed(pools[chosen].problem, outcome_));
+    const int used =
+        compute_groups(pools[chosen].problem, completed(pools[chosen].problem, outcome_));
     const int here = std::max(wanted - compute_groups(problem), 0);
     const int there = std::max(wanted - used, 0);
     if (here < there) return solved(problem);

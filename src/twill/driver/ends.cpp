@@ -384,8 +384,7 @@ Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Reque
                                                const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),
-              judge)
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine), judge)
       .solve();
 }
 

@@ -16,8 +16,8 @@ struct AllPosed {
   std::vector<PosedPool> slowest;  ///< at least one; of a `.loop` text the pool is "-"
 };
 
-/// Poses the input of the request for every pool of its machine at both rates, with normalized costs
-/// for the first pool alone. Fails for what cannot be read or posed.
+/// Poses the input of the request for every pool of its machine at both rates, with normalized
+/// costs for the first pool alone. Fails for what cannot be read or posed.
 Result<AllPosed> pose_all(const Request& request);
 
 }  // namespace twill::driver

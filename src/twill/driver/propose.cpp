@@ -138,8 +138,7 @@ Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& 
   return try_plan(request, reading, outcome, shrink);
 }
 
-Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading,
-                                      bool tries) {
+Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries) {
   TWILL_TRY_VOID(check_strategy(request));
   if (reading.kernel && !request.given && !request.normalize) {
     TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));

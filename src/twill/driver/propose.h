@@ -23,8 +23,7 @@ bool usable(const report::Outcome& outcome);
 /// first; of a given schedule, a `.loop` text and normalized costs one alone. At least one, perhaps
 /// without a schedule. `tries`: plans are drafted and simulated, and decide what is best. Fails for
 /// bad input, and with the strategy's reason if it can be had for no pool.
-Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading,
-                                      bool tries);
+Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries);
 
 /// Drafts and simulates the plan of the outcome's schedule, for the hand-offs that this one has.
 Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& reading,
