@@ -195,7 +195,7 @@ KERNELS_HEAD = """
 
 Costs of the machine description: {about}.
 
-II is the optimum with every operation at the rates named, of the candidate whose order is expected to be fastest. The
+II is the optimum with every operation at the rates named, of the candidate whose plan is simulated to be fastest. The
 bracket's lower end is proven with every operation at its fastest, over all pools; its upper end is the II that this
 order keeps with every operation at its slowest co-run rate; "expected" is what it takes when its groups share the pipes.
 

@@ -296,6 +296,28 @@ TEST(Witnesses, OfPathsFollowDependences) {
             "length 4: the path is at b, but goes on from a");
 }
 
+/// The hash that the claims in a folder are about.
+std::string hash_in(const Files& files, const std::string& folder) {
+  std::istringstream in(files.at(folder + "claims"));
+  std::string word;
+  while (word != "problem") in >> word;
+  in >> word >> word;
+  return word;
+}
+
+/// The first lines of `pools`: what both were posed from. At the fastest rates they are posed only
+/// if claims speak of these.
+std::string heading(const Files& files, const std::string& claims) {
+  std::string out = "twill-pools 2\ninput " + std::string(64, '0') + "\n";
+  const bool fastest = claims.find("at-fastest") != std::string::npos;
+  for (const std::string number : {"1", "2"}) {
+    const std::string pool = number == "1" ? " one\n" : " two\n";
+    out += "posed slowest " + hash_in(files, "pool-" + number + "/") + pool;
+    if (fastest) out += "posed fastest " + hash_in(files, "fastest-" + number + "/") + pool;
+  }
+  return out;
+}
+
 /// The certificates of two pools, one per folder, and claims about both.
 Files two_pools(const std::string& claims) {
   Files all;
@@ -308,7 +330,7 @@ Files two_pools(const std::string& claims) {
       all.emplace("fastest-" + folder.substr(5) + name, text);
     }
   }
-  all.emplace("pools", "twill-pools 1\n" + claims + "pool pool-1 one\npool pool-2 two\nend\n");
+  all.emplace("pools", heading(all, claims) + claims + "pool pool-1 one\npool pool-2 two\nend\n");
   return all;
 }
 
@@ -320,19 +342,20 @@ TEST(Pools, TheBestIsChosen) {
     EXPECT_TRUE(result.has_value());
     return result && result->rejection ? result->rejection->reason : "";
   };
-  EXPECT_EQ(rejected("verdict optimal\nchosen two\n"), "pool one may hold something better");
-  EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "the chosen pool has no schedule");
-  EXPECT_EQ(rejected("verdict infeasible\n"), "pool one is not known to be infeasible");
+  EXPECT_EQ(rejected("verdict optimal\nchosen two\n"),
+            "better: pool one may hold something better");
+  EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "chosen: the chosen pool has no schedule");
+  EXPECT_EQ(rejected("verdict infeasible\n"), "infeasible: pool one is not known to be infeasible");
   EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),
-            "a pool is chosen, but there is no schedule");
+            "chosen: a pool is chosen, but there is no schedule");
   // The certificates of the pools serve as those at the fastest rates as well.
   const std::string fastest = "at-fastest fastest-1 one\nat-fastest fastest-2 two\n";
   EXPECT_EQ(checked(two_pools("verdict optimal\nchosen one\nfastest 3\n" + fastest)).verdict,
             Verdict::optimal);
   EXPECT_EQ(rejected("verdict optimal\nchosen one\nfastest 4\n" + fastest),
-            "at its fastest, pool one is only known to need 3");
+            "fastest: pool one is only known to need 3");
   EXPECT_EQ(rejected("verdict optimal\nchosen one\nfastest 3\n"),
-            "an interval at the fastest rates and its certificates go together");
+            "fastest: an interval at the fastest rates and its certificates go together");
 }
 
 // A pool of another loop, or a schedule that is faster than the fastest rates allow, is no part of
@@ -343,22 +366,116 @@ TEST(Pools, AreAboutOneLoop) {
     EXPECT_TRUE(result.has_value());
     return result && result->rejection ? result->rejection->reason : "";
   };
+  // Another certificate in a folder, with the hash of its problem in `pools`.
+  const auto put = [](Files& files, const std::string& folder, const std::string& loop) {
+    const std::string before = hash_in(files, folder);
+    for (const auto& [name, text] : files_of(problem_of(loop))) files[folder + name] = text;
+    const std::string rate = folder.starts_with("pool") ? "slowest " : "fastest ";
+    std::string& pools = files["pools"];
+    pools.replace(pools.find(rate + before), rate.size() + before.size(),
+                  rate + hash_in(files, folder));
+  };
   const std::string fastest = "at-fastest fastest-1 one\nat-fastest fastest-2 two\n";
   const std::string other = "loop y\ngroup G\nop a latency 3\na -> a distance 1\n";
   Files files = two_pools("verdict optimal\nchosen one\n");
-  for (const auto& [name, text] : files_of(problem_of(other))) files["pool-2/" + name] = text;
-  EXPECT_EQ(rejection_of(files), "pool-2 is about another loop than the first pool");
+  put(files, "pool-2/", other);
+  EXPECT_EQ(rejection_of(files), "loop: pool-2 is about another loop than the first pool");
   files = two_pools("verdict optimal\nchosen one\nfastest 3\n" + fastest);
-  for (const auto& [name, text] : files_of(problem_of(other))) files["fastest-2/" + name] = text;
-  EXPECT_EQ(rejection_of(files), "fastest-2 is about another loop than the first pool");
-  const std::string slow = "loop x\ngroup G\nop a latency 9\na -> a distance 1\n";
+  put(files, "fastest-2/", other);
+  EXPECT_EQ(rejection_of(files), "loop: fastest-2 is about another loop than the first pool");
   files = two_pools("verdict optimal\nchosen one\nfastest 4\n" + fastest);
-  for (const auto& [name, text] : files_of(problem_of(slow))) {
-    files["fastest-1/" + name] = files["fastest-2/" + name] = text;
+  for (const std::string folder : {"fastest-1/", "fastest-2/"}) {
+    put(files, folder, "loop x\ngroup G\nop a latency 9\na -> a distance 1\n");
   }
   EXPECT_EQ(rejection_of(files),
-            "a schedule of a pool has an interval of 3, less than at its fastest");
-  EXPECT_FALSE(certify::parse_pools("twill-pools 1\npool a one\npool b one\nend\n", "pools"));
+            "fastest: a schedule of a pool has an interval of 3, less than at its fastest");
+}
+
+// Protects: a certificate of one pool cannot stand in for another, and none can be left out.
+TEST(Pools, AreThoseThatWerePosed) {
+  const auto rejection_of = [](const Files& files) {
+    const auto result = certify::check_files(files);
+    EXPECT_TRUE(result.has_value());
+    return result && result->rejection ? result->rejection->reason.substr(0, 30) : "";
+  };
+  const std::string claims =
+      "verdict optimal\nchosen one\nfastest 3\nat-fastest fastest-1 one\n"
+      "at-fastest fastest-2 two\n";
+  const Files good = two_pools(claims);
+  EXPECT_EQ(rejection_of(good), "");
+  const auto edited = [&](const std::string& what, const std::string& with) {
+    Files files = good;
+    std::string& pools = files["pools"];
+    EXPECT_NE(pools.find(what), std::string::npos);
+    return pools.replace(pools.find(what), what.size(), with), files;
+  };
+  EXPECT_EQ(rejection_of(edited("at-fastest fastest-2 two\n", "")),
+            "whole: nothing is said of pool");
+  EXPECT_EQ(rejection_of(edited("pool-1 one\npool pool-2 two", "pool-2 one\npool pool-1 two")),
+            "posed: pool-2 is about the pro");
+  EXPECT_EQ(rejection_of(edited("pool-2 two", "pool-2 three")), "posed: pool three is not posed");
+  EXPECT_EQ(rejection_of(edited("fastest 3\n", "")), "fastest: there are certificate");
+}
+
+// Protects: texts that are no claims, or of another time, are refused with what to do.
+TEST(Pools, AreReadWithCare) {
+  const auto error_of = [](const std::string& text) {
+    const auto read = certify::parse_pools(text, "pools");
+    return read ? "" : read.error().message;
+  };
+  const std::string input = "input " + std::string(64, '0') + "\n";
+  EXPECT_EQ(error_of("twill-pools 1\nend\n"),
+            "it has version 1 of the format, and this Twill reads version 2; `twill schedule "
+            "--certificate` writes that");
+  EXPECT_EQ(error_of("twill-pools 2\n" + input + "pool a one\npool b one\nend\n"),
+            "pool 'one' stands there twice");
+  EXPECT_EQ(error_of("twill-pools 2\nend\n"), "there is no line `input`");
+  EXPECT_EQ(error_of("twill-pools 2\n" + input + input), "there is a line `input` already");
+  EXPECT_EQ(error_of("twill-pools 2\ninput 12\n"), "'12' is no SHA-256 in hexadecimal digits");
+  EXPECT_EQ(error_of("twill-pools 2\nposed slow 12 one\n"),
+            "'slow' is neither `fastest` nor `slowest`");
+  EXPECT_EQ(error_of("twill-pools 2\n" + input + "rate quick\nend\n"),
+            "'quick' is neither `fastest` nor `slowest`");
+}
+
+// Protects: of a pool that is not chosen it is enough that nothing in it is better; what is claimed
+// to be beaten and is not, is rejected.
+TEST(Pools, MayBeBeatenWithoutAnAnswer) {
+  const Problem problem = bundled("fwd_h1");
+  const schedule::Answer best = solve::solve(problem);
+  std::vector<std::int64_t> values;
+  for (const schedule::ObjectiveValue& it : best.objectives) values.push_back(it.value);
+  const auto nothing = certify_nothing_better(problem, values, {});
+  ASSERT_TRUE(nothing) << nothing.error();
+  EXPECT_TRUE(nothing->complete);
+  EXPECT_EQ(nothing->checked.nothing_below, values);
+  EXPECT_TRUE(nothing->checked.values.empty());
+  Files files = certify::print_certificate(nothing->certificate);
+  EXPECT_EQ(checked(files).nothing_below, values);
+  ++values.back();
+  EXPECT_EQ(certify_nothing_better(problem, values, {}).error(),
+            "there is a schedule that the answer claims impossible");
+  std::string& claims = files.at("claims");
+  const std::string value = "value length " + std::to_string(values.back() - 1);
+  ASSERT_NE(claims.find(value), std::string::npos);
+  claims.replace(claims.find(value), value.size(), "value length " + std::to_string(values.back()));
+  const auto forged = certify::check_files(files);
+  ASSERT_TRUE(forged && forged->rejection);
+  EXPECT_EQ(forged->rejection->reason, "case 1: something better is not ruled out");
+}
+
+// Protects: where a limit ends the search for proofs, the certificate claims less, and is accepted.
+TEST(Prove, WhatALimitEndsIsClaimedLess) {
+  const Problem problem = bundled("fwd_h2");
+  const schedule::Answer best = solve::solve(problem);
+  ASSERT_EQ(best.verdict, Verdict::optimal);
+  solve::Options little;
+  little.work_limit = 1;
+  const auto written = certify(problem, best, little);
+  ASSERT_TRUE(written) << written.error();
+  EXPECT_FALSE(written->complete);
+  EXPECT_EQ(written->checked.verdict, Verdict::feasible);
+  EXPECT_EQ(checked(certify::print_certificate(written->certificate)).verdict, Verdict::feasible);
 }
 
 /// A certificate written by hand, with the hash and the rules that it should have.

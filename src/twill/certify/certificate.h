@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "twill/certify/proof.h"
+#include "twill/certify/provenance.h"
 #include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 
@@ -76,7 +77,9 @@ struct Claims {
   std::string hash;                ///< schedule::problem_hash
   std::vector<std::string> rules;  ///< in force, each keeping the stretch lemma
   schedule::Verdict verdict = schedule::Verdict::undecided;
-  std::vector<std::pair<std::string, std::int64_t>> values;  ///< of the schedule, by level
+  std::vector<std::pair<std::string, std::int64_t>>
+      values;                       ///< of the schedule, by level; without
+                                    ///< one, and undecided: no schedule is lexicographically less
   std::vector<Exchange> exchanges;  ///< that make combinations of ways alike
   std::vector<Case> cases;
   friend bool operator==(const Claims&, const Claims&) = default;
@@ -115,17 +118,26 @@ struct Checked {
   std::vector<std::string> lines;
   // Of an accepted certificate of one Problem:
   schedule::Verdict verdict = schedule::Verdict::undecided;
-  std::vector<std::int64_t> values;  ///< of the schedule, by level
-  Cycles interval_bound = 1;         ///< no schedule has a smaller interval
-  int compute_groups = 0;            ///< that the schedule uses
-  int wanted_groups = 0;             ///< that the Problem asks for
-  std::string loop;                  ///< what all pools of one loop have in common (pools.h)
+  std::vector<std::int64_t> values;         ///< of the schedule, by level
+  Cycles interval_bound = 1;                ///< no schedule has a smaller interval
+  std::vector<std::int64_t> nothing_below;  ///< without a schedule: none is lexicographically less
+  int compute_groups = 0;                   ///< that the schedule uses
+  int most_groups = 0;                      ///< compute groups of the pool
+  int wanted_groups = 0;                    ///< that the Problem asks for
+  std::string hash;                         ///< of the Problem
+  std::string loop;                         ///< what all pools of one loop have in common (pools.h)
 };
 
 /// Checks a certificate: reads its files, makes all constraints from the Problem, checks every
 /// claim, and runs the schedule. Fails if a file is missing or cannot be read; a file that says
 /// something wrong is a rejection. Cost: about that of the search that it is about.
-Result<Checked> check_files(const Files& files);
+/// `anew`: what the input and machine at hand are posed as with the options of the certificate,
+/// which then has to be the same; null if nobody has them, which the lines say.
+Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
+
+/// What the Problems of a certificate are said to be posed from; nothing of a `.loop` text, which
+/// is a Problem already. Fails if that cannot be read.
+Result<Provenance> provenance_of(const Files& files);
 
 /// Checks the claims one by one. Precondition: the files were read.
 Checked check_certificate(const Certificate& certificate);

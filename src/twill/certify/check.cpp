@@ -60,9 +60,12 @@ class Checker {
       out.rejection = std::move(rejection_);
       return out;
     }
-    for (const auto& [level, value] : claims_.values) out.values.push_back(value);
+    std::vector<std::int64_t>& values = has_schedule() ? out.values : out.nothing_below;
+    for (const auto& [level, value] : claims_.values) values.push_back(value);
     out.interval_bound = interval_bound();
     out.wanted_groups = problem_.minimum_compute_groups();
+    out.most_groups = most_groups();
+    out.hash = claims_.hash;
     if (certificate_.schedule) out.compute_groups = compute_groups(*certificate_.schedule);
     out.lines = lines();
     return out;
@@ -106,7 +109,7 @@ class Checker {
     const std::string file(kProblemFile);
     if (!has_schedule()) {
       if (certificate_.schedule) return reject("there is a schedule, but the verdict is none");
-      return claims_.values.empty() || reject("there are values, but no schedule");
+      return check_values_to_beat();
     }
     if (!certificate_.schedule) return reject(file, 0, "there is no schedule in it");
     const auto verified = verify::verify(problem_, *certificate_.schedule);
@@ -120,6 +123,19 @@ class Checker {
       const std::int64_t measured = measure(problem_, *certificate_.schedule, level);
       if (measured == value) continue;
       return reject(fmt::format("{} of the schedule is {}, not {}", level, measured, value));
+    }
+    return true;
+  }
+
+  /// Without a schedule, values are those that nothing is better than.
+  bool check_values_to_beat() {
+    if (claims_.values.empty()) return true;
+    if (claims_.verdict != Verdict::undecided) return reject("there are values, but no schedule");
+    if (claims_.values.size() > levels_.size()) return reject("there are more values than levels");
+    for (std::size_t i = 0; i < claims_.values.size(); ++i) {
+      if (claims_.values[i].first == levels_[i]) continue;
+      return reject(
+          fmt::format("level {} is {}, not {}", i + 1, levels_[i], claims_.values[i].first));
     }
     return true;
   }
@@ -162,7 +178,9 @@ class Checker {
     if (index >= levels_.size() || bound.level != levels_[index]) {
       return reject(fmt::format("a bound of {} stands in the wrong place", bound.level));
     }
-    if (index > 0 && !has_schedule()) return reject("without a schedule only the interval counts");
+    if (index > 0 && index >= claims_.values.size()) {
+      return reject("a bound is of a level that has no value");
+    }
     if (bound.reason.kind == Reason::Kind::proof) {
       Subject subject;
       if (index == 0) {
@@ -241,16 +259,19 @@ class Checker {
       if (claims_.verdict == Verdict::infeasible && !it.never) {
         return reject(fmt::format("case {}: nothing shows that there is no schedule", i + 1));
       }
-      if (claims_.verdict == Verdict::optimal && !it.never && !is_no_better(it)) {
+      const bool nothing_better =
+          claims_.verdict == Verdict::optimal || (!has_schedule() && !claims_.values.empty());
+      if (nothing_better && !it.never && !is_no_better(it)) {
         return reject(fmt::format("case {}: something better is not ruled out", i + 1));
       }
     }
     return true;
   }
 
-  /// Whether every schedule of the case is, level by level, at least as large as the claimed one.
+  /// Whether every schedule of the case is, level by level, at least as large as the claimed
+  /// values.
   bool is_no_better(const Case& it) const {
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
+    for (std::size_t level = 0; level < claims_.values.size(); ++level) {
       if (level >= it.bounds.size()) return false;
       const std::int64_t claimed = claims_.values[level].second;
       if (it.bounds[level].value > claimed) return true;
@@ -306,6 +327,13 @@ class Checker {
     return least.value_or(1);
   }
 
+  /// Compute groups of the pool.
+  int most_groups() const {
+    const auto groups = problem_.groups();
+    return static_cast<int>(
+        std::count_if(groups.begin(), groups.end(), [](const auto& it) { return !it.loads; }));
+  }
+
   int compute_groups(const Schedule& schedule) const {
     std::set<std::size_t> groups;
     for (const schedule::Placement& at : schedule.ops) {
@@ -335,7 +363,9 @@ std::vector<std::string> Checker::lines() const {
     const auto& [level, value] = claims_.values[i];
     const bool single = claims_.cases.size() == 1;
     std::string proven = "no less is claimed impossible";
-    if (claims_.verdict == Verdict::optimal) {
+    if (!has_schedule()) {
+      proven = i == 0 ? "nothing is better" : "nothing is better with the values above";
+    } else if (claims_.verdict == Verdict::optimal) {
       proven = i == 0 ? "proven least" : "proven least with the values above";
     } else if (i == 0) {
       proven = fmt::format("proven to be at least {}", interval_bound());

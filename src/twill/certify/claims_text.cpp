@@ -111,11 +111,7 @@ class Reader {
       : in_(text, file), problem_(problem), names_(problem) {}
 
   Result<Claims> read() {
-    if (!in_.next_line() || in_.word() != "twill-certificate") {
-      return in_.fail("this is no twill-certificate");
-    }
-    if (auto version = in_.number(1, 1); !version) return tl::unexpected(version.error());
-    TWILL_TRY_VOID(in_.finish());
+    TWILL_TRY_VOID(read_heading(in_, "twill-certificate", 1));
     while (in_.next_line()) {
       const std::string_view word = in_.word();
       if (word == "end") {

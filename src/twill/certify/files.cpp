@@ -64,28 +64,50 @@ Result<std::vector<Checked>> check_each(const Files& files, const std::vector<Po
   return out;
 }
 
-Result<Checked> check_pools(const Files& files) {
+constexpr std::string_view kNotChecked = ", input not checked";
+
+Result<Checked> check_pools(const Files& files, const Provenance* anew) {
   const std::string file(kPoolsFile);
   TWILL_TRY(const PoolClaims claims, parse_pools(files.at(file), file));
   Checked out;
+  std::string objection = anew == nullptr ? "" : objection_to_provenance(claims.from, *anew);
+  if (!objection.empty()) {
+    out.rejection = Rejection{file, 0, objection};
+    return out;
+  }
   TWILL_TRY(std::vector<Checked> pools, check_each(files, claims.pools, "pool", out.lines));
   if (!pools.empty() && pools.back().rejection) return std::move(pools.back());
   TWILL_TRY(std::vector<Checked> fastest,
             check_each(files, claims.at_fastest, "fastest", out.lines));
   if (!fastest.empty() && fastest.back().rejection) return std::move(fastest.back());
-  std::string objection = objection_to(claims, pools);
-  if (objection.empty()) objection = objection_to_fastest(claims, pools, fastest);
+  objection = objection_to(claims, pools, fastest);
   if (!objection.empty()) {
     out.rejection = Rejection{file, 0, objection};
     return out;
   }
   out.verdict = claims.verdict;
-  out.lines.push_back(fmt::format("together   {}{}", schedule::name_of(claims.verdict),
-                                  claims.chosen.empty() ? "" : ", with pool " + claims.chosen));
-  if (claims.fastest) {
-    out.lines.push_back(
-        fmt::format("bracket    at least {}, with every op at its fastest", *claims.fastest));
+  for (std::string& line : lines_of(claims)) out.lines.push_back(std::move(line));
+  out.lines.back() += anew == nullptr ? kNotChecked : ", posed anew from the input";
+  return out;
+}
+
+/// A certificate of the Problem that a `.loop` text is.
+Result<Checked> check_loop(const Files& files, const Provenance* anew) {
+  TWILL_TRY(const Certificate certificate, read_certificate(files, ""));
+  if (anew != nullptr) {
+    Provenance claimed = *anew;
+    claimed.posed = {{"slowest", "-", certificate.claims.hash}};
+    const std::string objection = objection_to_provenance(claimed, *anew);
+    if (!objection.empty()) {
+      Checked out;
+      out.rejection = Rejection{std::string(kClaimsFile), 0, objection};
+      return out;
+    }
   }
+  Checked out = check_certificate(certificate);
+  if (out.rejection) return out;
+  out.lines.push_back(fmt::format("together   {}{}", schedule::name_of(out.verdict),
+                                  anew == nullptr ? kNotChecked : ", the problem is the input's"));
   return out;
 }
 
@@ -100,10 +122,16 @@ Files print_certificate(const Certificate& it) {
   return files;
 }
 
-Result<Checked> check_files(const Files& files) {
-  if (files.contains(std::string(kPoolsFile))) return check_pools(files);
-  TWILL_TRY(const Certificate certificate, read_certificate(files, ""));
-  return check_certificate(certificate);
+Result<Provenance> provenance_of(const Files& files) {
+  const auto found = files.find(std::string(kPoolsFile));
+  if (found == files.end()) return Provenance{};
+  TWILL_TRY(PoolClaims claims, parse_pools(found->second, found->first));
+  return std::move(claims.from);
+}
+
+Result<Checked> check_files(const Files& files, const Provenance* anew) {
+  return files.contains(std::string(kPoolsFile)) ? check_pools(files, anew)
+                                                 : check_loop(files, anew);
 }
 
 }  // namespace twill::certify

@@ -13,16 +13,6 @@ namespace {
 
 using schedule::Verdict;
 
-/// The rest of a line, as a name.
-std::string rest_of(WordReader& in) {
-  std::string text;
-  while (!in.at_end()) {
-    if (!text.empty()) text += ' ';
-    text += in.word();
-  }
-  return text;
-}
-
 bool is_folder_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -39,6 +29,10 @@ std::vector<std::int64_t> rank_of(const Checked& it, int wanted) {
 /// Whether a pool certainly holds nothing better than the chosen schedule.
 bool is_beaten(const Checked& it, const Checked& best, int wanted) {
   if (it.verdict == Verdict::infeasible || it.interval_bound > best.values.front()) return true;
+  const int here = std::max(wanted - it.most_groups, 0);  // groups that are missing at least
+  const int there = std::max(wanted - best.compute_groups, 0);
+  if (here > there && it.interval_bound == best.values.front()) return true;
+  if (here == there && !it.nothing_below.empty()) return !(it.nothing_below < best.values);
   return it.verdict == Verdict::optimal && !(rank_of(it, wanted) < rank_of(best, wanted));
 }
 
@@ -47,7 +41,7 @@ std::string objection_to_loops(const std::vector<PoolClaim>& claims,
                                const std::vector<Checked>& checked, const Checked& first) {
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (checked[i].loop == first.loop) continue;
-    return fmt::format("{} is about another loop than the first pool", claims[i].folder);
+    return fmt::format("loop: {} is about another loop than the first pool", claims[i].folder);
   }
   return {};
 }
@@ -74,7 +68,8 @@ std::string loop_of(const problem::Problem& problem) {
 }
 
 std::string print_pools(const PoolClaims& claims) {
-  std::string out = fmt::format("twill-pools 1\nverdict {}\n", schedule::name_of(claims.verdict));
+  std::string out = "twill-pools 2\n" + print_provenance(claims.from);
+  out += fmt::format("verdict {}\nrate {}\n", schedule::name_of(claims.verdict), claims.rate);
   if (!claims.chosen.empty()) out += "chosen " + claims.chosen + "\n";
   for (const PoolClaim& it : claims.pools) out += fmt::format("pool {} {}\n", it.folder, it.pool);
   if (claims.fastest) out += fmt::format("fastest {}\n", *claims.fastest);
@@ -86,9 +81,7 @@ std::string print_pools(const PoolClaims& claims) {
 
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
   WordReader in(text, file);
-  if (!in.next_line() || in.word() != "twill-pools") return in.fail("these are no twill-pools");
-  if (auto version = in.number(1, 1); !version) return tl::unexpected(version.error());
-  TWILL_TRY_VOID(in.finish());
+  TWILL_TRY_VOID(read_heading(in, "twill-pools", 2));
   PoolClaims out;
   std::set<std::string> folders;
   std::set<std::string> pools;  // with the word before
@@ -97,9 +90,17 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
     if (word == "end") {
       TWILL_TRY_VOID(in.finish());
       if (in.next_line()) return in.fail("there is something behind `end`");
+      if (out.from.input.empty()) return in.fail("there is no line `input`");
       return out;
     }
-    if (word == "verdict") {
+    TWILL_TRY(const bool read, read_provenance_line(in, word, out.from));
+    if (read) {
+      TWILL_TRY_VOID(in.finish());
+      continue;
+    }
+    if (word == "rate") {
+      TWILL_TRY(out.rate, rate_in(in));
+    } else if (word == "verdict") {
       constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
                                                     Verdict::infeasible, Verdict::undecided};
       const std::string_view name = in.word();
@@ -130,8 +131,42 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
   return in.fail("the claims do not end with `end`");
 }
 
-std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked) {
-  if (claims.pools.empty()) return "there are no pools";
+namespace {
+
+/// Whether each certificate is about the Problem that is posed for its pool at that rate.
+std::string objection_to_hashes(const PoolClaims& claims, const std::string& rate,
+                                const std::vector<PoolClaim>& pools,
+                                const std::vector<Checked>& checked) {
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    const std::string* posed = claims.from.hash_of(rate, pools[i].pool);
+    if (posed == nullptr) {
+      return fmt::format("posed: pool {} is not posed at the {} rates", pools[i].pool, rate);
+    }
+    if (*posed == checked[i].hash) continue;
+    return fmt::format("posed: {} is about the problem {}, and pool {} at the {} rates is {}",
+                       pools[i].folder, checked[i].hash, pools[i].pool, rate, *posed);
+  }
+  return {};
+}
+
+std::string objection_to_problems(const PoolClaims& claims, const std::vector<Checked>& checked,
+                                  const std::vector<Checked>& fastest) {
+  std::string wrong = objection_to_hashes(claims, claims.rate, claims.pools, checked);
+  if (wrong.empty()) wrong = objection_to_hashes(claims, "fastest", claims.at_fastest, fastest);
+  if (!wrong.empty()) return wrong;
+  const bool of_pools = fastest.empty() && claims.rate == "fastest";
+  const std::vector<PoolClaim>& all = of_pools ? claims.pools : claims.at_fastest;
+  for (const PosedProblem& it : claims.from.posed) {
+    if (it.rate != "fastest") continue;
+    const bool there = std::any_of(all.begin(), all.end(),
+                                   [&](const PoolClaim& claim) { return claim.pool == it.pool; });
+    if (!there)
+      return fmt::format("whole: nothing is said of pool {} at the fastest rates", it.pool);
+  }
+  return {};
+}
+
+std::string objection_to_verdict(const PoolClaims& claims, const std::vector<Checked>& checked) {
   if (std::string wrong = objection_to_loops(claims.pools, checked, checked[0]); !wrong.empty()) {
     return wrong;
   }
@@ -143,42 +178,81 @@ std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& c
   }
   const bool has_schedule =
       claims.verdict == Verdict::optimal || claims.verdict == Verdict::feasible;
-  if (!has_schedule && !claims.chosen.empty()) return "a pool is chosen, but there is no schedule";
+  if (!has_schedule && !claims.chosen.empty())
+    return "chosen: a pool is chosen, but there is no schedule";
   if (claims.verdict == Verdict::infeasible) {
     for (std::size_t i = 0; i < checked.size(); ++i) {
       if (checked[i].verdict == Verdict::infeasible) continue;
-      return fmt::format("pool {} is not known to be infeasible", claims.pools[i].pool);
+      return fmt::format("infeasible: pool {} is not known to be infeasible", claims.pools[i].pool);
     }
   }
   if (!has_schedule) return {};
-  if (!chosen || checked[*chosen].values.empty()) return "the chosen pool has no schedule";
+  if (!chosen || checked[*chosen].values.empty()) return "chosen: the chosen pool has no schedule";
   if (claims.verdict == Verdict::feasible) return {};
   const Checked& best = checked[*chosen];
-  if (best.verdict != Verdict::optimal) return "the chosen pool's schedule is not proven optimal";
+  if (best.verdict != Verdict::optimal)
+    return "optimal: the chosen pool's schedule is not proven optimal";
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
-    return fmt::format("pool {} may hold something better", claims.pools[i].pool);
+    return fmt::format("better: pool {} may hold something better", claims.pools[i].pool);
   }
   return {};
 }
 
 std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked,
                                  const std::vector<Checked>& fastest) {
-  if (claims.fastest.has_value() != !fastest.empty()) {
-    return "an interval at the fastest rates and its certificates go together";
+  if (!claims.fastest) {
+    return fastest.empty() ? "" : "fastest: there are certificates, and no interval";
   }
-  for (std::size_t i = 0; i < fastest.size(); ++i) {
-    if (fastest[i].verdict == Verdict::infeasible) continue;
-    if (fastest[i].interval_bound >= *claims.fastest) continue;
-    return fmt::format("at its fastest, pool {} is only known to need {}",
-                       claims.at_fastest[i].pool, fastest[i].interval_bound);
+  const bool of_pools = fastest.empty();
+  if (of_pools && claims.rate != "fastest") {
+    return "fastest: an interval at the fastest rates and its certificates go together";
+  }
+  const std::vector<PoolClaim>& pools = of_pools ? claims.pools : claims.at_fastest;
+  const std::vector<Checked>& each = of_pools ? checked : fastest;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    if (each[i].verdict == Verdict::infeasible) continue;
+    if (each[i].interval_bound >= *claims.fastest) continue;
+    return fmt::format("fastest: pool {} is only known to need {}", pools[i].pool,
+                       each[i].interval_bound);
   }
   for (const Checked& it : checked) {
-    if (!claims.fastest || it.values.empty() || it.values.front() >= *claims.fastest) continue;
-    return fmt::format("a schedule of a pool has an interval of {}, less than at its fastest",
-                       it.values.front());
+    if (it.values.empty() || it.values.front() >= *claims.fastest) continue;
+    return fmt::format(
+        "fastest: a schedule of a pool has an interval of {}, less than at its fastest",
+        it.values.front());
   }
   return objection_to_loops(claims.at_fastest, fastest, checked[0]);
+}
+
+}  // namespace
+
+std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked,
+                         const std::vector<Checked>& fastest) {
+  if (claims.pools.empty()) return "pools: there are none";
+  std::string wrong = objection_to_problems(claims, checked, fastest);
+  if (wrong.empty()) wrong = objection_to_verdict(claims, checked);
+  if (wrong.empty()) wrong = objection_to_fastest(claims, checked, fastest);
+  return wrong;
+}
+
+std::vector<std::string> lines_of(const PoolClaims& claims) {
+  std::vector<std::string> lines;
+  if (claims.fastest) {
+    const std::size_t pools =
+        claims.at_fastest.empty() ? claims.pools.size() : claims.at_fastest.size();
+    lines.push_back(
+        fmt::format("bracket    at least {} for {} pool{} of {}, with every op at its fastest",
+                    *claims.fastest, pools, pools == 1 ? "" : "s", claims.from.machine));
+  }
+  std::string costs = "every op at its " + claims.rate;
+  for (const PosingOption& it : claims.from.options) {
+    if (it.name == "normalize") costs = "normalized to " + it.value;
+  }
+  lines.push_back("costs      " + costs);
+  lines.push_back(fmt::format("together   {}{}", schedule::name_of(claims.verdict),
+                              claims.chosen.empty() ? "" : " for pool " + claims.chosen));
+  return lines;
 }
 
 }  // namespace twill::certify

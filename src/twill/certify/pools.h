@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/certify/certificate.h"
+#include "twill/certify/provenance.h"
 
 /// A loop for which several pools of warp groups were tried: a certificate for each, and what
 /// follows from them together.
@@ -18,12 +19,15 @@ struct PoolClaim {
 };
 
 struct PoolClaims {
+  Provenance from;
+  std::string rate = "slowest";  ///< of every op, in the Problems of `pools`
   schedule::Verdict verdict = schedule::Verdict::undecided;  ///< over all pools
   std::string chosen;                                        ///< pool; empty without a schedule
   std::vector<PoolClaim> pools;
-  std::optional<Cycles> fastest;      ///< no schedule has a smaller interval, with every op at its
-                                      ///< fastest; that is another Problem
-  std::vector<PoolClaim> at_fastest;  ///< its certificates, per pool
+  std::optional<Cycles> fastest;  ///< no schedule for any pool has a smaller interval, with every
+                                  ///< op at its fastest
+  std::vector<PoolClaim> at_fastest;  ///< its certificates, per pool; none if `pools` has them, at
+                                      ///< the rate "fastest"
   friend bool operator==(const PoolClaims&, const PoolClaims&) = default;
 };
 
@@ -35,13 +39,13 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 /// loads of hand-offs.
 std::string loop_of(const problem::Problem& problem);
 
-/// Whether the claims follow from the certificates of the pools, which were accepted: empty, or why
-/// not. `checked` is by pool.
-std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked);
+/// Whether the certificates, which were accepted, are about the Problems that were posed, and the
+/// claims follow from them: empty, or why not, with the name of the rule first. `checked` is by
+/// pool, `fastest` by pool of `at_fastest`.
+std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked,
+                         const std::vector<Checked>& fastest);
 
-/// The same of the interval at the fastest rates; `checked` is by pool, `fastest` by pool of
-/// `at_fastest`.
-std::string objection_to_fastest(const PoolClaims& claims, const std::vector<Checked>& checked,
-                                 const std::vector<Checked>& fastest);
+/// What is claimed, in a few lines for the user; the last is the verdict.
+std::vector<std::string> lines_of(const PoolClaims& claims);
 
 }  // namespace twill::certify

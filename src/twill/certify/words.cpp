@@ -48,6 +48,25 @@ tl::unexpected<Diagnostic> WordReader::fail(std::string message) const {
   return twill::fail({file_, number_, 0}, std::move(message));
 }
 
+std::string rest_of(WordReader& in) {
+  std::string text;
+  while (!in.at_end()) {
+    if (!text.empty()) text += ' ';
+    text += in.word();
+  }
+  return text;
+}
+
+Result<void> read_heading(WordReader& in, std::string_view word, std::int64_t version) {
+  if (!in.next_line() || in.word() != word) return in.fail(fmt::format("this is no {}", word));
+  TWILL_TRY(const std::int64_t found, in.number(1, 1'000'000));
+  if (found == version) return in.finish();
+  return in.fail(fmt::format(
+      "it has version {} of the format, and this Twill reads version {}; `twill schedule "
+      "--certificate` writes that",
+      found, version));
+}
+
 Names::Names(const problem::Problem& problem) {
   const auto fill = [](Table& table, const auto& all) {
     for (std::size_t i = 0; i < all.size(); ++i) table.emplace(all[i].name, i);

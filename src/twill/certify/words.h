@@ -67,6 +67,13 @@ class Names {
   Table pipes_;
 };
 
+/// The words up to the end of the line, with single blanks between them.
+std::string rest_of(WordReader& in);
+
+/// Reads the first line, "WORD VERSION". Fails for another word, and for another version with what
+/// to do about it.
+Result<void> read_heading(WordReader& in, std::string_view word, std::int64_t version);
+
 /// A name or number of the text for a message: shortened, without control characters.
 std::string quoted(std::string_view word);
 

@@ -30,7 +30,8 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
 within the work limit or the memory, 6 a schedule or plan that breaks a rule, a certificate that is
-rejected, numbers that differ, a compiled kernel that is refused.)";
+rejected, numbers that differ, a compiled kernel that is refused, 7 a schedule that no plan carries
+out.)";
 
 /// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
 const CLI::App& innermost(const CLI::App& app) {
@@ -107,7 +108,7 @@ int exit_code_of(const report::Outcome& outcome) {
   switch (outcome.answer.verdict) {
     case schedule::Verdict::optimal:
     case schedule::Verdict::feasible:
-      return kAnswer;
+      return outcome.built && !outcome.built->planned ? kNoPlan : kAnswer;
     case schedule::Verdict::infeasible:
       return kInfeasible;
     case schedule::Verdict::undecided:

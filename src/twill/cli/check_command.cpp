@@ -16,10 +16,22 @@ std::string text_of(const certify::Rejection& it) {
   return fmt::format("{}:{}: {}", it.file, it.line, it.reason);
 }
 
-int run(const std::string& path) {
-  const auto files = driver::read_certificate(path);
-  if (!files) return refuse(files.error());
-  const auto checked = certify::check_files(*files);
+struct Choices {
+  std::string path;
+  std::string input;
+  std::string machine;
+};
+
+Result<certify::Checked> check(const Choices& choices) {
+  TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
+  if (choices.input.empty()) return certify::check_files(files);
+  TWILL_TRY(const driver::Input input, driver::read_input(choices.input));
+  return driver::check_certificate(files, input, choices.machine);
+}
+
+int run(const Choices& choices) {
+  const std::string& path = choices.path;
+  const auto checked = check(choices);
   if (!checked) return refuse(checked.error());
   std::string text = fmt::format("{}: {}\n", path, checked->rejection ? "rejected" : "accepted");
   if (checked->rejection) text += "  " + text_of(*checked->rejection) + "\n";
@@ -32,13 +44,20 @@ int run(const std::string& path) {
 }  // namespace
 
 void add_check_command(CLI::App& app, Session& session) {
-  auto path = std::make_shared<std::string>();
+  auto choices = std::make_shared<Choices>();
   CLI::App* command = app.add_subcommand(
       "check",
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
-  command->add_option("FOLDER", *path, "What `twill schedule --certificate FOLDER` wrote")
+  command->add_option("FOLDER", choices->path, "What `twill schedule --certificate FOLDER` wrote")
       ->required();
-  command->callback([path, &session] { session.command = [path] { return run(*path); }; });
+  CLI::Option* input = command->add_option(
+      "--input", choices->input,
+      "The TTGIR or .loop file that the answer is about: its problems are posed anew and compared");
+  command
+      ->add_option("--machine", choices->machine,
+                   "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
+      ->needs(input);
+  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 
 }  // namespace twill::cli

@@ -23,6 +23,7 @@ enum ExitCode : int {
   kInfeasible = 4,  ///< proven: no schedule at any initiation interval
   kUndecided = 5,   ///< the work limit or the memory ended the search before there was an answer
   kUnverified = 6,  ///< the schedule breaks a rule, or a certificate is not accepted
+  kNoPlan = 7,      ///< there is a schedule, and no plan carries it out
 };
 
 struct Session {
@@ -44,7 +45,7 @@ void add_simulate_command(CLI::App& app, Session& session);
 void add_compare_command(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
 
-/// The exit code that an outcome stands for.
+/// The exit code that an outcome stands for: kNoPlan if it is known to have none.
 int exit_code_of(const report::Outcome& outcome);
 
 /// Says on standard error why a loop has no plan, and returns the exit code for that.

@@ -21,7 +21,7 @@ struct Choices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
-  machine::Rate rate = machine::Rate::slowest;
+  machine::Rate rate = machine::Rate::fastest;
   std::optional<std::int64_t> ii;
   std::int64_t work_limit = static_cast<std::int64_t>(explain::Limits().work_limit);
   bool json = false;
@@ -83,7 +83,7 @@ void add_explain_command(CLI::App& app, Session& session) {
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
-      "Costs: fastest, or slowest under co-run [slowest]");
+      "Costs: fastest, or slowest under co-run [fastest]");
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to answer with what is known")

@@ -16,6 +16,7 @@
 #include "twill/driver/plan_loop.h"
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
+#include "twill/report/story.h"
 
 namespace twill::cli {
 namespace {
@@ -81,7 +82,8 @@ int show(const Choices& choices, const driver::PlannedLoop& planned) {
   }
   if (choices.output == "-") return kAnswer;
   std::string text = choices.json ? plan::plan_json(plan)
-                                  : plan::to_text(plan) + "\n" + proven_line(planned.plan->size());
+                                  : report::story(planned.outcome) + "\n" + plan::to_text(plan) +
+                                        "\n" + proven_line(planned.plan->size());
   if (choices.timing) text += seconds_line(planned.seconds);
   const auto printed = print(text);
   return printed ? kAnswer : refuse(printed.error());
@@ -95,7 +97,7 @@ int run(Choices choices) {
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto planned = driver::plan_loop(choices.request);
+  const auto planned = driver::answer_loop(choices.request);
   end_progress_line();
   if (!planned) return refuse(planned.error());
   return show(choices, *planned);
@@ -111,6 +113,10 @@ int show_missing_plan(const driver::PlannedLoop& planned) {
       std::fprintf(stderr, "  %s\n", line.c_str());
     }
     return kUnverified;
+  }
+  if (planned.refusal) {
+    refuse(*planned.refusal);
+    return kNoPlan;
   }
   if (planned.findings.empty()) {
     std::fprintf(stderr, "twill: error: there is no schedule to plan: %s\n",

@@ -30,6 +30,7 @@ struct Choices {
   std::vector<std::string> given;  ///< options
   std::int64_t trips = 0;
   bool timing = false;
+  bool verbose = false;
   bool json = false;
   std::string output;
   std::string certificate;
@@ -55,7 +56,7 @@ int show(const Choices& choices, const report::Outcome& outcome,
     }
     return code;
   }
-  const report::Printing printing{choices.trips, choices.timing};
+  const report::Printing printing{choices.trips, choices.timing, choices.verbose};
   if (!choices.output.empty()) {
     const auto written = write_file(choices.output, report::schedule_json(outcome, printing));
     if (!written) return refuse(written.error());
@@ -74,7 +75,7 @@ int show(const Choices& choices, const report::Outcome& outcome,
 
 int run_all(const Choices& choices) {
   Batch batch{choices.batch,   choices.output, choices.jobs,
-              choices.request, choices.given,  {choices.trips, false}};
+              choices.request, choices.given,  {choices.trips, false, false}};
   return run_batch(batch);
 }
 
@@ -89,6 +90,7 @@ int run(Choices choices) {
     end_progress_line();
     if (!certified) return refuse(certified.error());
     add_ignored(choices.given, choices.request.input, certified->outcome);
+    warn(certified->warnings);
     return show(choices, certified->outcome, certified->certificate);
   }
   auto outcome = driver::schedule_loop(choices.request);
@@ -140,6 +142,8 @@ void add_schedule_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   CLI::Option* timing =
       command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
+  command->add_flag("-v,--verbose", choices->verbose,
+                    "Also print candidates, loads, groups, buffers and the steady state");
   add_work_limit_option(*command, request,
                         "Units of solver work after which to answer with what is known");
   CLI::Option* json =

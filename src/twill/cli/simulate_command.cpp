@@ -14,6 +14,7 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/simulate_loop.h"
+#include "twill/report/story.h"
 #include "twill/simulate/trace.h"
 
 namespace twill::cli {
@@ -63,6 +64,10 @@ int show_no_plan(const Choices& choices, const driver::SimulatedLoop& loop) {
     return show_findings("twill: error: the schedule breaks a rule", loop.outcome->violations,
                          kUnverified);
   }
+  if (loop.refusal) {
+    refuse(*loop.refusal);
+    return kNoPlan;
+  }
   const int code = exit_code_of(*loop.outcome);
   return show_findings(
       "twill: error: there is no schedule to simulate: " + loop.outcome->answer.argument, {},
@@ -88,8 +93,9 @@ int show(const Choices& choices, const driver::SimulatedLoop& loop) {
     if (!written) return refuse(written.error());
   }
   if (choices.trace == "-") return kAnswer;
+  const std::string story = loop.outcome ? report::story(*loop.outcome) + "\n" : "";
   std::string text = choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
-                                  : simulate::to_text(plan, *loop.run, loop.account);
+                                  : story + simulate::to_text(plan, *loop.run, loop.account);
   if (choices.timing) text += seconds_line(loop);
   const auto printed = print(text);
   return printed ? kAnswer : refuse(printed.error());

@@ -23,17 +23,18 @@ struct OtherEnds {
   Cycles waiting = 0;                       ///< of a hand-off
 };
 
-Result<OtherEnds> other_ends(Request request, const report::Outcome& outcome) {
+Result<OtherEnds> other_ends(const Request& request, const Reading& reading,
+                             const report::Outcome& outcome) {
   OtherEnds ends;
   if (!outcome.bracket) return ends;
-  request.pool = outcome.pool;
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
-  ends.waiting = waiting_of(kernel.machine);
-  TWILL_TRY(PosedLoop fastest, pose_loop(request, machine::Rate::fastest));
+  Reading of_pool = reading;
+  of_pool.kernel = with_pool(*reading.kernel, outcome.pool);
+  ends.waiting = waiting_of(of_pool.kernel->machine);
+  TWILL_TRY(PosedLoop fastest, pose_reading(request, of_pool, machine::Rate::fastest));
   ends.fastest = std::move(fastest.problem);
   ends.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
   if (ends.at_slowest) return ends;
-  auto slowest = pose_loop(request, machine::Rate::slowest);
+  auto slowest = pose_reading(request, of_pool, machine::Rate::slowest);
   if (slowest) ends.slowest = std::move(slowest->problem);
   return ends;
 }
@@ -75,9 +76,10 @@ Cycles farthest(Cycles interval, int percent) {
   return interval + interval / 100 * percent + interval % 100 * percent / 100;
 }
 
-Result<report::Alternatives> find(const Request& request, report::Outcome& outcome, int count) {
+Result<report::Alternatives> find(const Request& request, const Reading& reading,
+                                  report::Outcome& outcome, int count) {
   using End = report::Alternatives::End;
-  TWILL_TRY(const OtherEnds ends, other_ends(request, outcome));
+  TWILL_TRY(const OtherEnds ends, other_ends(request, reading, outcome));
   report::Alternatives out;
   out.within = request.alternatives.within;
   out.most_interval = farthest(outcome.answer.schedule->initiation_interval, out.within);
@@ -106,7 +108,8 @@ void take(report::Alternative alternative, std::size_t number, report::Outcome& 
 
 }  // namespace
 
-Result<void> add_alternatives(const Request& request, report::Outcome& outcome) {
+Result<void> add_alternatives(const Request& request, const Reading& reading,
+                              report::Outcome& outcome) {
   const AlternativeChoice& choice = request.alternatives;
   if (choice.list == 0 && choice.take == 0) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) {
@@ -114,7 +117,8 @@ Result<void> add_alternatives(const Request& request, report::Outcome& outcome) 
                                           outcome.strategy + "' finds none");
   }
   if (!outcome.answer.schedule || !outcome.violations.empty()) return {};
-  TWILL_TRY(report::Alternatives found, find(request, outcome, std::max(choice.list, choice.take)));
+  TWILL_TRY(report::Alternatives found,
+            find(request, reading, outcome, std::max(choice.list, choice.take)));
   if (choice.take == 0) {
     outcome.alternatives = std::move(found);
     return {};
@@ -133,7 +137,7 @@ Result<void> add_alternatives(const Request& request, report::Outcome& outcome) 
   return {};
 }
 
-Result<std::vector<report::Outcome>> equally_fast(const Request& request,
+Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count) {
   std::vector<report::Outcome> out;
   const bool whole = schedule::problem_hash(outcome.problem) == outcome.problem_hash;
@@ -143,7 +147,7 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request,
   Request near = request;
   near.alternatives.within = 0;
   report::Outcome asked = outcome;
-  TWILL_TRY(report::Alternatives found, find(near, asked, count));
+  TWILL_TRY(report::Alternatives found, find(near, reading, asked, count));
   for (std::size_t i = 0; i < found.list.size() && asked.violations.empty(); ++i) {
     take(std::move(found.list[i]), i + 1, out.emplace_back(outcome));
   }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/driver/driver.h"
+#include "twill/driver/kernel.h"
 
 /// Internal to the driver: schedules next to the optimum.
 namespace twill::driver {
@@ -11,12 +11,13 @@ namespace twill::driver {
 /// outcome's schedule. Every one of them is checked: what breaks a rule is added to `violations`.
 /// Nothing happens if none is asked for, or the outcome has no schedule to use. Fails for another
 /// strategy than `twill`, and if there is no such alternative.
-Result<void> add_alternatives(const Request& request, report::Outcome& outcome);
+Result<void> add_alternatives(const Request& request, const Reading& reading,
+                              report::Outcome& outcome);
 
 /// The outcome with other structures in the place of its schedule's: the next best ones, at most
 /// `count`, of no larger II. None of a strategy that has no alternatives, nor of what groups left
 /// of a loop with hand-offs: that is for no other groups.
-Result<std::vector<report::Outcome>> equally_fast(const Request& request,
+Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count);
 
 }  // namespace twill::driver

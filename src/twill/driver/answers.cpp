@@ -25,8 +25,8 @@ std::string key_of(const problem::Problem& problem, const solve::Options& limits
   const std::string text = schedule::print_loop(schedule::loop_text_of(problem));
   const std::string header = "loop " + problem.name();
   return fmt::format("{} {} {} {} {}\n{}\n{}", limits.work_limit, limits.hurry_after,
-                     limits.memory_limit, limits.most_combinations, limits.most_interval.value_or(0),
-                     in_words(limits.start),
+                     limits.memory_limit, limits.most_combinations,
+                     limits.most_interval.value_or(0), in_words(limits.start),
                      text.starts_with(header) ? text.substr(header.size()) : text);
 }
 
@@ -52,6 +52,11 @@ schedule::Answer Answers::solve(const problem::Problem& problem, const solve::Op
     promise.set_exception(std::current_exception());
   }
   return answer.get();
+}
+
+schedule::Answer solve_with(Answers* answers, const problem::Problem& problem,
+                            const solve::Options& limits) {
+  return answers != nullptr ? answers->solve(problem, limits) : solve::solve(problem, limits);
 }
 
 std::size_t Answers::solved() const {

@@ -32,4 +32,8 @@ class Answers {
   std::size_t asked_ = 0;
 };
 
+/// solve::solve, by way of `answers` unless that is null.
+schedule::Answer solve_with(Answers* answers, const problem::Problem& problem,
+                            const solve::Options& limits);
+
 }  // namespace twill::driver

@@ -5,10 +5,11 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/notary.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -65,51 +66,64 @@ struct Tried {
   const PosedPool* pool;
   strategy::Arranged arranged;
   report::Candidate candidate;
+  std::optional<Trial> trial;
 };
 
 /// All pools of one kernel.
 class Pools {
  public:
-  Pools(const Kernel& kernel, const Request& request, PosedKernel fastest, PosedKernel slowest)
+  Pools(const Kernel& kernel, const Request& request, PosedKernel fastest, PosedKernel slowest,
+        const Judge& judge)
       : request_(request),
         program_(kernel.program),
         choice_(choice_for(kernel, request)),
         fastest_(std::move(fastest)),
-        slowest_(std::move(slowest)) {}
+        slowest_(std::move(slowest)),
+        judge_(judge) {}
 
-  Result<ArrangedKernel> run() {
-    for (const PosedPool& pool : posed().pools) add(pool);
-    if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < tried_.size(); ++i) {
-      if (rank(tried_[i]) < rank(tried_[best])) best = i;
+  Result<std::vector<ArrangedKernel>> run() {
+    for (const PosedPool& pool : posed().pools) {
+      TWILL_TRY_VOID(add(pool));
     }
-    return keep(tried_[best]);
+    if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
+    std::stable_sort(tried_.begin(), tried_.end(),
+                     [](const Tried& a, const Tried& b) { return rank(a) < rank(b); });
+    std::vector<ArrangedKernel> out;
+    for (std::size_t i = 0; i < tried_.size(); ++i) {
+      if (i == 0 || tried_[i].candidate.interval) out.push_back(keep(i));
+    }
+    return out;
   }
 
  private:
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
-  static std::pair<Cycles, Cycles> rank(const Tried& tried) {
-    const Cycles interval = tried.candidate.interval.value_or(std::numeric_limits<Cycles>::max());
-    return {tried.candidate.expected.value_or(interval), interval};
+  static std::tuple<bool, double, Cycles, Cycles> rank(const Tried& tried) {
+    const report::Candidate& it = tried.candidate;
+    const Cycles interval = it.interval.value_or(std::numeric_limits<Cycles>::max());
+    return {!it.simulated, it.simulated.value_or(0), it.expected.value_or(interval), interval};
   }
 
-  void add(const PosedPool& pool) {
+  Result<void> add(const PosedPool& pool) {
     solve::Options limits = request_.limits;
     limits.work_limit /= posed().pools.size();
     auto arranged = strategy::arrange(pool.problem, choice_, known_of(program_, pool), limits);
     if (arranged) {
-      report::Candidate candidate = judged(pool, *arranged);
-      tried_.push_back({&pool, *std::move(arranged), std::move(candidate)});
-      return;
+      Tried tried{&pool, *std::move(arranged), {}, {}};
+      tried.candidate = judged(pool, tried.arranged);
+      ArrangedKernel whole = arranged_kernel(tried);
+      TWILL_TRY_VOID(judge_candidate(judge_, whole, tried.candidate));
+      tried.trial = std::move(whole.end.trial);
+      tried_.push_back(std::move(tried));
+      return {};
     }
     report::Candidate refused;
     refused.pool = pool.pool;
     refused.note = arranged.error().message;
     refused_.push_back(std::move(refused));
     if (!refusal_) refusal_ = std::move(arranged).error();
+    return {};
   }
 
   report::Candidate judged(const PosedPool& pool, const strategy::Arranged& arranged) const {
@@ -150,21 +164,26 @@ class Pools {
     return timed->initiation_interval;
   }
 
-  ArrangedKernel keep(Tried& best) {
-    ArrangedKernel out{BestEnd(*best.pool), std::move(best.arranged.circuit),
-                       best.arranged.terms.depth, best.arranged.terms.regions};
+  ArrangedKernel arranged_kernel(const Tried& tried) const {
+    const strategy::Terms& terms = tried.arranged.terms;
+    ArrangedKernel out{BestEnd(*tried.pool), tried.arranged.circuit, terms.depth, terms.regions};
     out.end.rate = at_fastest() ? Rate::fastest : Rate::slowest;
-    out.end.pool.problem = std::move(best.arranged.terms.problem);
-    for (std::string& note : best.arranged.terms.notes) {
-      out.end.pool.notes.push_back(std::move(note));
-    }
-    out.end.answer = std::move(best.arranged.answer);
-    out.end.pools = {best.pool->pool};
-    out.end.bracket = bracket(best.candidate);
+    out.end.pool.problem = terms.problem;
+    out.end.pool.notes.insert(out.end.pool.notes.end(), terms.notes.begin(), terms.notes.end());
+    out.end.answer = tried.arranged.answer;
+    out.end.pools = {tried.pool->pool};
+    out.end.bracket = bracket(tried.candidate);
     out.end.warnings = posed().warnings;
-    best.candidate.chosen = best.candidate.interval.has_value();
-    for (Tried& it : tried_) out.end.candidates.push_back(std::move(it.candidate));
-    for (report::Candidate& it : refused_) out.end.candidates.push_back(std::move(it));
+    return out;
+  }
+
+  ArrangedKernel keep(std::size_t chosen) const {
+    ArrangedKernel out = arranged_kernel(tried_[chosen]);
+    out.end.trial = tried_[chosen].trial;
+    for (const Tried& it : tried_) out.end.candidates.push_back(it.candidate);
+    report::Candidate& candidate = out.end.candidates[chosen];
+    candidate.chosen = candidate.interval.has_value();
+    out.end.candidates.insert(out.end.candidates.end(), refused_.begin(), refused_.end());
     return out;
   }
 
@@ -184,6 +203,7 @@ class Pools {
   strategy::Choice choice_;
   PosedKernel fastest_;
   PosedKernel slowest_;
+  const Judge& judge_;
   std::vector<Tried> tried_;
   std::vector<report::Candidate> refused_;
   std::optional<Diagnostic> refusal_;
@@ -191,11 +211,10 @@ class Pools {
 
 }  // namespace
 
-Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request,
-                                        Notary& notary) {
+Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request) {
   if (request.strategy.strategy == Strategy::twill) {
     ArrangedProblem out(std::move(problem));
-    out.answer = notary.solve(out.problem, request.limits);
+    out.answer = solve_with(request.answers, out.problem, request.limits);
     return out;
   }
   auto arranged = strategy::arrange(problem, request.strategy, {}, request.limits);
@@ -209,10 +228,11 @@ Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request&
   return out;
 }
 
-Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& request) {
+Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const Request& request,
+                                                   const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Pools(kernel, request, std::move(fastest), std::move(slowest)).run();
+  return Pools(kernel, request, std::move(fastest), std::move(slowest), judge).run();
 }
 
 namespace {
@@ -234,8 +254,8 @@ std::vector<problem::GroupId> groups_as_in(const plan::Plan& plan,
 
 }  // namespace
 
-Result<problem::Problem> posed_at_fastest(const Request& request, const plan::Plan& plan) {
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
+Result<problem::Problem> posed_at_fastest(const Request& request, const Kernel& kernel,
+                                          const plan::Plan& plan) {
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, Rate::fastest));
   PosedPool& pool = posed.pools.front();
   if (request.strategy.strategy == Strategy::twill) {

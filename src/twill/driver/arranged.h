@@ -11,8 +11,6 @@
 /// Internal to the driver: schedules by other strategies than `twill`.
 namespace twill::driver {
 
-class Notary;
-
 /// How one Problem is arranged.
 struct ArrangedProblem {
   explicit ArrangedProblem(problem::Problem what) : problem(std::move(what)) {}
@@ -26,20 +24,16 @@ struct ArrangedProblem {
 };
 
 /// By the strategy of the request; `twill` solves. Fails if the strategy cannot be had.
-Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request,
-                                        Notary& notary);
+Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request);
 
-/// Arranges the loop for each pool and keeps the one whose order is expected to be fastest.
-struct ArrangedKernel {
-  BestEnd end;
-  std::vector<std::string> circuit;
-  std::optional<int> ring_depth;
-  schedule::Regions regions;
-};
-Result<ArrangedKernel> arrange_kernel(const Kernel& kernel, const Request& request);
+/// Arranges the loop for each pool. The arrangement comes first whose plan is simulated to be
+/// fastest; of those without a plan, that whose order is expected to be. At least one.
+Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const Request& request,
+                                                   const Judge& judge);
 
-/// The Problem of a kernel for the request's pool with every op at its fastest, as the request's
+/// The Problem of a kernel for its first pool with every op at its fastest, as the request's
 /// strategy poses it. Of hand-offs it has those of the plan, which is one of this kernel.
-Result<problem::Problem> posed_at_fastest(const Request& request, const plan::Plan& plan);
+Result<problem::Problem> posed_at_fastest(const Request& request, const Kernel& kernel,
+                                          const plan::Plan& plan);
 
 }  // namespace twill::driver

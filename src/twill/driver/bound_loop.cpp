@@ -1,3 +1,4 @@
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -5,6 +6,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/limits.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/least_interval.h"
@@ -45,8 +47,7 @@ report::Limits limits_of(const Request& request, report::RatedBounds end) {
   return limits;
 }
 
-Result<report::Limits> bound_hand_written(const Request& request) {
-  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
+Result<report::Limits> bound_hand_written(const Request& request, schedule::LoopText loop) {
   std::optional<report::GivenSchedule> given_one;
   if (loop.schedule) given_one = given(loop.problem, *loop.schedule);
   if (loop.order) {
@@ -80,8 +81,7 @@ report::RatedBounds least_over_pools(std::vector<PosedPool> pools) {
   return *std::move(least);
 }
 
-Result<report::Limits> bound_kernel(const Request& request) {
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
+Result<report::Limits> bound_kernel(const Request& request, const Kernel& kernel) {
   report::Limits limits;
   limits.input = request.input.name;
   limits.loop = loop_in_words(kernel);
@@ -101,15 +101,14 @@ Result<report::Limits> bound_kernel(const Request& request) {
 
 Result<report::Limits> bound_loop(const Request& request) {
   TWILL_TRY(const Form form, form_of(request.input));
-  switch (form) {
-    case Form::loop:
-      return bound_hand_written(request);
-    case Form::schedule_json:
-      return bound_schedule(request);
-    case Form::ttgir:
-      break;
-  }
-  return bound_kernel(request);
+  if (form == Form::schedule_json) return bound_schedule(request);
+  TWILL_TRY(Reading read, read_once(request));
+  const auto reading = std::make_shared<const Reading>(std::move(read));
+  TWILL_TRY(report::Limits limits, reading->kernel ? bound_kernel(request, *reading->kernel)
+                                                   : bound_hand_written(request, *reading->loop));
+  TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
+  if (answer.outcome.answer.schedule) limits.answer = std::move(answer.outcome);
+  return limits;
 }
 
 }  // namespace twill::driver

@@ -52,10 +52,6 @@ Result<std::vector<std::string>> violations_of_found(const Input& input,
       "make its longest latencies shorter, or have `twill schedule --normalize 1000` do it");
 }
 
-bool is_too_large(const problem::Problem& problem, const schedule::Schedule& schedule) {
-  return size_of(found_by_checker(problem, schedule)) != nullptr;
-}
-
 namespace {
 
 /// Takes the schedule down to what its groups leave, and makes the differences speak of that.
@@ -68,10 +64,12 @@ report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& s
     it.other = left.now(it.other).value_or(it.other);
   }
   std::vector<extract::OpOrigin> origins;
+  std::vector<std::string> lines;
   for (const problem::OpId op : left.ops) {
     if (op.index() < outcome.origins.size()) origins.push_back(outcome.origins[op.index()]);
+    if (op.index() < outcome.lines.size()) lines.push_back(outcome.lines[op.index()]);
   }
-  return {std::move(left.problem), std::move(origins)};
+  return {std::move(left.problem), std::move(origins), std::move(lines)};
 }
 
 }  // namespace
@@ -90,6 +88,7 @@ void leave_what_exists(report::Outcome& outcome) {
   }
   report::Remains remains = remains_of(outcome, schedule, outcome.differences);
   outcome.origins = std::move(remains.origins);
+  outcome.lines = std::move(remains.lines);
   outcome.problem = std::move(remains.problem);
 }
 

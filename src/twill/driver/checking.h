@@ -18,9 +18,6 @@ Result<std::vector<std::string>> violations_of_found(const Input& input,
                                                      const problem::Problem& problem,
                                                      const schedule::Schedule& schedule);
 
-/// Whether a schedule is more than the checker simulates.
-bool is_too_large(const problem::Problem& problem, const schedule::Schedule& schedule);
-
 /// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
 /// Problem, schedule, origins and differences speak of ops that exist, and those of each
 /// alternative of ops that exist in it.

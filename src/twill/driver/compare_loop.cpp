@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "twill/driver/simulate_loop.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/report/story.h"
 #include "twill/schedule/analysis.h"
 
 namespace twill::driver {
@@ -52,7 +54,9 @@ void add_plan(Compared& row, const plan::Plan& plan) {
 /// Everything about one strategy.
 class Row {
  public:
-  Row(const Request& request, Strategy strategy, ComparedLoop& out) : request_(request), out_(out) {
+  Row(const Request& request, std::shared_ptr<const Reading> reading, Strategy strategy,
+      ComparedLoop& out)
+      : request_(request), reading_(std::move(reading)), out_(out) {
     request_.strategy.strategy = strategy;
     const bool has_depth = strategy == Strategy::triton || strategy == Strategy::cypress;
     if (!has_depth) request_.strategy.depth.reset();
@@ -61,49 +65,41 @@ class Row {
   }
 
   Compared fill() {
-    auto outcome = schedule_loop(request_);
-    if (!outcome) {
-      row_.note = without_name(outcome.error().message, row_.strategy);
+    auto answer = answer_reading(request_, reading_, {.other_strategies = false});
+    if (!answer) {
+      row_.note = without_name(answer.error().message, row_.strategy);
       return std::move(row_);
     }
+    const report::Outcome& outcome = answer->outcome;
     report::Comparison& heading = out_.comparison;
-    heading.loop = outcome->loop;
-    heading.machine = outcome->machine;
-    heading.machine_measured = outcome->machine_measured;
-    add_schedule(row_, *outcome);
-    for (const std::string& it : outcome->violations) bug(it);
-    if (outcome->answer.schedule && outcome->violations.empty()) run(*std::move(outcome));
+    heading.loop = outcome.loop;
+    heading.machine = outcome.machine;
+    heading.machine_measured = outcome.machine_measured;
+    if (row_.strategy == "twill") heading.story = report::story(outcome);
+    add_schedule(row_, outcome);
+    for (const std::string& it : outcome.violations) bug(it);
+    for (const plan::Finding& it : answer->findings) bug(it.rule + ": " + it.message);
+    if (answer->refusal) row_.note = answer->refusal->message;
+    if (!answer->plan) return std::move(row_);
+    add_plan(row_, answer->plan->plan());
+    row_.simulated = outcome.built->simulated;
+    row_.note = not_the_first(answer->plan->plan().notes);
     return std::move(row_);
   }
 
  private:
   void bug(const std::string& what) { out_.bugs.push_back(row_.strategy + ": " + what); }
 
-  void run(report::Outcome outcome) {
-    const Cycles fastest = outcome.answer.schedule->initiation_interval;
-    auto planned = plan_scheduled(request_, std::move(outcome));
-    if (!planned) {
-      row_.note = planned.error().message;
-      return;
+  /// What the plan says of the schedule that came first, if another is planned.
+  static std::string not_the_first(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) {
+      if (note.starts_with("the fastest schedule, II ")) return note;
     }
-    for (const plan::Finding& it : planned->findings) bug(it.rule + ": " + it.message);
-    if (!planned->plan) return;
-    add_schedule(row_, planned->outcome);
-    if (row_.interval != fastest) {
-      row_.note = "the fastest schedule, II " + std::to_string(fastest) +
-                  ", cannot be carried out; this is another";
-    }
-    add_plan(row_, planned->plan->plan());
-    const auto loop = simulate_planned(request_, *std::move(planned), {});
-    if (!loop) {
-      row_.note = loop.error().message;
-      return;
-    }
-    if (loop->fault) bug("a proven plan cannot be run: " + loop->fault->message);
-    if (loop->run) row_.simulated = loop->run->interval;
+    return "";
   }
 
   Request request_;
+  std::shared_ptr<const Reading> reading_;
   ComparedLoop& out_;
   Compared row_;
 };
@@ -111,11 +107,13 @@ class Row {
 }  // namespace
 
 Result<ComparedLoop> compare_loop(const Request& request, std::span<const Strategy> strategies) {
-  TWILL_TRY_VOID(pose_loop(request, machine::Rate::slowest));
+  TWILL_TRY(Reading read, read_once(request));
+  const auto reading = std::make_shared<const Reading>(std::move(read));
+  TWILL_TRY_VOID(pose_reading(request, *reading, machine::Rate::slowest));
   ComparedLoop out;
   out.comparison.input = request.input.name;
   for (const Strategy strategy : strategies) {
-    out.comparison.rows.push_back(Row(request, strategy, out).fill());
+    out.comparison.rows.push_back(Row(request, reading, strategy, out).fill());
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,11 +63,10 @@ struct Request {
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
   std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
                                ///< or a `.loop` text with a schedule or an order
-  bool strict = false;                  ///< refuse operations that only the default rule prices
+  bool strict = false;         ///< refuse operations that only the default rule prices
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
-  double share_of_memory = 1;                       ///< of SMEM, that the schedule may use
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
@@ -75,6 +75,9 @@ struct Request {
   /// Whether the schedule wanted is one in particular, for which no other will do.
   bool names_schedule() const { return alternatives.take > 0 || given.has_value(); }
 
+  /// Is told each step that is to be taken once for each input: "read", and once for each pool and
+  /// rate, "extract 2x64 slowest". May be empty.
+  std::function<void(const std::string&)> on_step = {};
   Answers* answers = nullptr;  ///< of `schedule_loop`: shared with other requests (answers.h)
 };
 
@@ -103,22 +106,32 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// text and hash are those of the whole.
 ///
 /// With a given schedule nothing is looked for: the outcome has it, as feasible, by strategy
-/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule of.
+/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule
+/// of.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same, with the files of a certificate: of each pool that was solved or ruled out, and what
-/// follows from them together. Only for the strategy `twill`: others claim nothing.
+/// The same outcome, with the files of a certificate of what it says is proven: of the answer, and
+/// of a kernel of the lower end of the bracket over all pools. The proofs are searched for
+/// afterwards, with the request's work limit for each, or the default one if that is more. Only for
+/// the strategy `twill`: others claim nothing.
 struct Certified {
   report::Outcome outcome;
   certify::Files certificate;
+  std::vector<Diagnostic> warnings;  ///< on what the certificate does not prove
 };
 Result<Certified> certify_loop(const Request& request);
 
 /// The files of the certificate in a folder. Fails if it is none, or one cannot be read.
 Result<certify::Files> read_certificate(const std::string& path);
+
+/// certify::check_files, and whether the certificate is about this input on this machine (as in
+/// Request): both are read, and every Problem is posed again with the options that the certificate
+/// names. Nothing is solved. Fails for an input that cannot be read or posed.
+Result<certify::Checked> check_certificate(const certify::Files& files, const Input& input,
+                                           const std::string& machine);
 
 /// Checks the schedule or the order that stands in a `.loop` file or in a schedule JSON. Of an
 /// order, the earliest schedule at its least II is checked.

@@ -10,6 +10,7 @@
 #include "twill/driver/kernel.h"
 #include "twill/emit/cuda.h"
 #include "twill/emit/description.h"
+#include "twill/report/story.h"
 #include "twill/support/sha256.h"
 #include "twill/support/shipped.h"
 
@@ -63,6 +64,17 @@ std::vector<std::string> options_of(const Request& request, emit::Stamps stamps)
   return words;
 }
 
+/// Whole lines as comments of C++.
+std::string as_comment(const std::string& lines) {
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    out += "// " + lines.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, PlannedLoop planned) {
   EmittedCuda emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
@@ -71,7 +83,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
                 "a .loop text says when, and not what: it has no kernel to print",
                 "give the TTGIR of the kernel");
   }
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  const Kernel& kernel = *emitted.planned.reading->kernel;
   const emit::KernelParts parts{
       kernel.program,        kernel.choice.loop, emitted.planned.outcome.origins,
       *emitted.planned.plan, request.input.name, stamps};
@@ -81,7 +93,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
     emitted.files["stamps.json"] = emit::cuda_stamps(*emitted.planned.plan, stamps);
   }
   TWILL_TRY_VOID(add_runtime(source, emitted.files));
-  emitted.files["kernel.cu"] = std::move(source);
+  emitted.files["kernel.cu"] = as_comment(report::story(emitted.planned.outcome)) + source;
   TWILL_TRY(emit::Description description, emit::cuda_description(parts));
   description.sha256 = sha256(request.input.text);
   description.loop = kernel.choice.number;
@@ -92,57 +104,11 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   return emitted;
 }
 
-/// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
-/// is done that is printed for no pool.
-bool may_be_hand_overs(const plan::Plan& plan) {
-  const bool never = std::any_of(
-      plan.mechanisms.begin(), plan.mechanisms.end(),
-      [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
-  return !never && std::any_of(plan.values.begin(), plan.values.end(),
-                               [](const plan::Value& value) { return value.staged.has_value(); });
-}
-
-/// The pools but the outcome's, the one expected to be fastest first, then those never solved.
-std::vector<std::string> others_of(std::vector<std::string> pools, const report::Outcome& outcome) {
-  std::erase(pools, outcome.pool);
-  const auto expected = [&](const std::string& pool) {
-    Cycles least = std::numeric_limits<Cycles>::max();
-    for (const report::Candidate& candidate : outcome.candidates) {
-      if (!candidate.interval || candidate.pool != pool) continue;
-      least = std::min(least, candidate.expected.value_or(*candidate.interval));
-    }
-    return least;
-  };
-  std::stable_sort(pools.begin(), pools.end(),
-                   [&](const auto& a, const auto& b) { return expected(a) < expected(b); });
-  return pools;
-}
-
 }  // namespace
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
-  TWILL_TRY(PlannedLoop planned, plan_loop(request));
-  const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
-                            !request.names_schedule() && request.pool.empty();
-  const report::Outcome outcome = planned.outcome;
-  auto first = printed(request, stamps, std::move(planned));
-  if (first || !may_be_other) return first;
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
-  const std::vector<std::string> others = others_of(kernel.pools, outcome);
-  for (const std::string& other : others) {
-    Request again = request;
-    again.pool = other;
-    auto replanned = plan_loop(again);
-    if (!replanned || !replanned->plan) continue;
-    auto next = printed(again, stamps, *std::move(replanned));
-    if (!next) continue;
-    Diagnostic why = first.error();
-    why.message +=
-        fmt::format("; that was for pool {}, this is the kernel for pool {}", outcome.pool, other);
-    next->planned.outcome.warnings.push_back(std::move(why));
-    return next;
-  }
-  return first;
+  TWILL_TRY(PlannedLoop planned, answer_loop(request));
+  return printed(request, stamps, std::move(planned));
 }
 
 }  // namespace twill::driver

@@ -18,11 +18,10 @@ struct EmittedCuda {
   std::vector<emit::ExpectedLoop> loops;     ///< what the machine code should show
 };
 
-/// Schedules and plans the loop, and prints the kernel with the runtime headers it includes. Where
-/// it cannot be printed and its groups hand values to each other, the other pools are tried, the
-/// one expected to be fastest first, unless the request names a pool or an alternative; a warning
-/// of the outcome says so. Fails for bad input (a `.loop` text has no kernel to print), and for
-/// what the printer cannot express.
+/// Prints the kernel of the request's answer (`answer_loop`) with the runtime headers it includes.
+/// Where a kernel cannot be printed and its groups hand values to each other, the answer is another
+/// pool's or strategy's, and a warning of the outcome says so. Fails for bad input (a `.loop` text
+/// has no kernel to print), and for what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
 
 }  // namespace twill::driver

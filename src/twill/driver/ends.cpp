@@ -11,9 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "twill/certify/pools.h"
+#include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/notary.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
@@ -84,14 +83,6 @@ Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
   return out;
 }
 
-std::vector<certify::PoolClaim> claims_of(const PosedKernel& posed, std::string_view folder) {
-  std::vector<certify::PoolClaim> claims;
-  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
-    claims.push_back({posed.pools[i].pool, fmt::format("{}-{}", folder, i + 1)});
-  }
-  return claims;
-}
-
 Cycles or_most(std::optional<Cycles> value) {
   return value.value_or(std::numeric_limits<Cycles>::max());
 }
@@ -105,22 +96,60 @@ Cycles least_expected(const std::vector<Candidate>& candidates) {
   return least;
 }
 
-/// Whose schedule is kept. Without any, the first candidate's answer. Of those that the co-run
-/// model cannot tell apart, the one with the least interval at the slowest rates, hand-offs
-/// included (measured: docs/hardware.md, GEMM + row sum).
-std::size_t best_of(const std::vector<Candidate>& candidates, std::optional<Rate> wanted) {
-  const double limit = schedule::kCoRunError * static_cast<double>(least_expected(candidates));
-  const auto rank = [&](const Candidate& it) {
-    const bool close = it.slowest && static_cast<double>(or_most(it.expected)) <= limit;
-    const bool unwanted = wanted && it.rate != report::name_of(*wanted);
-    const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
-    return std::tuple(!it.interval, unwanted, !close, slowest, or_most(it.expected));
-  };
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    if (rank(candidates[i]) < rank(candidates[best])) best = i;
+double or_infinite(std::optional<double> value) {
+  return value.value_or(std::numeric_limits<double>::infinity());
+}
+
+/// The least simulated interval, of schedules that keep all rules at the slowest rates as well if
+/// there is one.
+double least_simulated(const std::vector<Candidate>& candidates) {
+  double least = or_infinite(std::nullopt);
+  for (const Candidate& it : candidates) {
+    if (it.slowest) least = std::min(least, or_infinite(it.simulated));
   }
-  return best;
+  return least;
+}
+
+/// By which a candidate is better than another: the least is best. Without a schedule that keeps
+/// the rules at the slowest rates, the first is. Of those that the model cannot tell apart, the one
+/// with the least interval at the slowest rates, hand-offs included (measured: docs/hardware.md,
+/// GEMM + row sum).
+class Ranking {
+ public:
+  Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
+      : wanted_(wanted),
+        simulated_(schedule::kCoRunError * least_simulated(candidates)),
+        expected_(schedule::kCoRunError * static_cast<double>(least_expected(candidates))) {}
+
+  auto operator()(const Candidate& it) const {
+    const bool unwanted = wanted_ && it.rate != report::name_of(*wanted_);
+    const bool close =
+        it.slowest && (it.simulated ? *it.simulated <= simulated_
+                                    : static_cast<double>(or_most(it.expected)) <= expected_);
+    const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
+    return std::tuple(!it.interval, unwanted, !it.simulated, !close, slowest,
+                      or_infinite(it.simulated), or_most(it.expected));
+  }
+
+ private:
+  std::optional<Rate> wanted_;
+  double simulated_;  ///< up to which none can be told from the fastest
+  double expected_;
+};
+
+/// The candidates with a schedule, best first; the first one if there is none.
+std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
+                                    std::optional<Rate> wanted) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].interval) order.push_back(i);
+  }
+  if (order.empty()) return {0};
+  const Ranking rank(candidates, wanted);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank(candidates[a]) < rank(candidates[b]);
+  });
+  return order;
 }
 
 /// A kernel is some ten problems, so it hurries after this part of the work that one might take,
@@ -131,22 +160,25 @@ constexpr std::uint64_t kHurry = 6;
 class Ends {
  public:
   Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting,
-       bool certifies)
+       const Judge& judge)
       : request_(request),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
         waiting_(waiting),
-        limits_(request.limits),
-        fast_notary_(certifies, request.answers),
-        slow_notary_(certifies, request.answers) {
+        judge_(judge),
+        limits_(request.limits) {
     limits_.hurry_after /= kHurry;
   }
 
-  BestEnd solve() {
-    solve_fastest();
+  Result<std::vector<ArrangedKernel>> solve() {
+    TWILL_TRY_VOID(solve_fastest());
     const bool infeasible = fast_.answer.verdict == schedule::Verdict::infeasible;
-    if (request_.rate != Rate::fastest && !infeasible) solve_slowest();
-    return keep();
+    if (request_.rate != Rate::fastest && !infeasible) {
+      TWILL_TRY_VOID(solve_slowest());
+    }
+    std::vector<ArrangedKernel> out;
+    for (const std::size_t i : best_first(candidates_, request_.rate)) out.push_back(keep(i));
+    return out;
   }
 
  private:
@@ -156,17 +188,28 @@ class Ends {
     Answer answer;
   };
 
-  void solve_fastest() {
+  /// Puts down a candidate and has it judged.
+  Result<void> add(Rate rate, const PosedPool& pool, const Answer& answer) {
+    Candidate out = candidate(rate, pool, answer, fastest_, slowest_, waiting_);
+    ArrangedKernel arranged{BestEnd(pool)};
+    arranged.end.rate = rate;
+    arranged.end.answer = answer;
+    if (out.interval) arranged.end.bracket = bracket_of(fast_.answer.lower_bound, out);
+    TWILL_TRY_VOID(judge_candidate(judge_, arranged, out));
+    candidates_.push_back(std::move(out));
+    trials_.push_back(std::move(arranged.end.trial));
+    return {};
+  }
+
+  Result<void> solve_fastest() {
     solve::Options limits = limits_;
     limits.work_limit /= 2;
     limits.hurry_after /= 2;
-    fast_ = solve_pools(fastest_.pools, limits, fast_notary_);
-    const PosedPool& pool = fastest_.pools[fast_.index];
-    candidates_.push_back(
-        candidate(Rate::fastest, pool, fast_.answer, fastest_, slowest_, waiting_));
+    fast_ = solve_pools(fastest_.pools, limits, request_.answers);
+    return add(Rate::fastest, fastest_.pools[fast_.index], fast_.answer);
   }
 
-  void solve_slowest() {
+  Result<void> solve_slowest() {
     std::uint64_t spent = fast_.work;
     for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
       if (cannot_win(slowest_.pools[i].pool)) continue;
@@ -175,12 +218,12 @@ class Ends {
       limits.work_limit /= slowest_.pools.size() - i;
       if (!slow_.empty()) limits = for_one_more(limits);
       limits.start = slowed_down(pool);
-      Answer answer = slow_notary_.solve(pool.problem, limits, i);
+      Answer answer = solve_with(request_.answers, pool.problem, limits);
       spent += answer.work;
       slow_.push_back({i, candidates_.size(), std::move(answer)});
-      candidates_.push_back(
-          candidate(Rate::slowest, pool, slow_.back().answer, fastest_, slowest_, waiting_));
+      TWILL_TRY_VOID(add(Rate::slowest, pool, slow_.back().answer));
     }
+    return {};
   }
 
   /// The order found at the fastest rates, if it is of this pool and can be kept at the slowest.
@@ -195,14 +238,22 @@ class Ends {
     return schedule::completed(slow.problem, here.left(), *kept);
   }
 
-  /// Not faster than what another candidate is expected to be, even with every op at its fastest.
+  /// What a candidate has to beat: less than what another is simulated to take, by more than the
+  /// model errs, or less than what its order is expected to.
+  double to_beat() const {
+    const double simulated = least_simulated(candidates_) / schedule::kCoRunError;
+    const auto expected = static_cast<double>(least_expected(candidates_));
+    return std::isfinite(simulated) ? std::max(simulated, expected) : expected;
+  }
+
+  /// Not faster than another candidate, even with every op at its fastest.
   bool cannot_win(const std::string& name) {
     if (request_.rate) return false;
     const PosedPool* fast = pool_named(fastest_, name);
     if (fast == nullptr) return false;
     const schedule::Bound& bound =
         fast_.bounds[static_cast<std::size_t>(fast - fastest_.pools.data())];
-    if (bound.value < least_expected(candidates_)) return false;
+    if (static_cast<double>(bound.value) < to_beat()) return false;
     Candidate out;
     out.rate = report::name_of(Rate::slowest);
     out.pool = name;
@@ -212,72 +263,58 @@ class Ends {
     return true;
   }
 
-  BestEnd keep() {
-    const std::size_t best = best_of(candidates_, request_.rate);
-    const auto slow = std::find_if(slow_.begin(), slow_.end(),
-                                   [&](const Slow& it) { return it.candidate == best; });
-    BestEnd out = slow == slow_.end() ? keep_fastest() : keep_slowest(*slow);
-    Candidate& chosen = candidates_[best];
-    if (chosen.interval) out.bracket = bracket_of(fast_.answer.lower_bound, chosen);
-    chosen.chosen = chosen.interval.has_value();
-    out.candidates = std::move(candidates_);
-    std::move(ruled_out_.begin(), ruled_out_.end(), std::back_inserter(out.candidates));
+  std::vector<Candidate> candidates_with(std::size_t chosen) const {
+    std::vector<Candidate> out = candidates_;
+    out[chosen].chosen = out[chosen].interval.has_value();
+    out.insert(out.end(), ruled_out_.begin(), ruled_out_.end());
     for (const report::PoolTried& pool : slowest_.left_out) {
       Candidate left_out;
       left_out.pool = pool.name;
       left_out.note = pool.result;
-      out.candidates.push_back(std::move(left_out));
+      out.push_back(std::move(left_out));
     }
     return out;
   }
 
-  BestEnd keep_fastest() {
-    certify::PoolClaims claims{fast_.answer.verdict, "", claims_of(fastest_, "pool"), {}, {}};
-    if (fast_.answer.schedule) claims.chosen = fastest_.pools[fast_.index].pool;
-    BestEnd out(std::move(fastest_.pools[fast_.index]));
+  ArrangedKernel keep(std::size_t chosen) {
+    const auto slow = std::find_if(slow_.begin(), slow_.end(),
+                                   [&](const Slow& it) { return it.candidate == chosen; });
+    BestEnd out = slow == slow_.end() ? keep_fastest() : keep_slowest(*slow);
+    const Candidate& candidate = candidates_[chosen];
+    if (candidate.interval) out.bracket = bracket_of(fast_.answer.lower_bound, candidate);
+    out.candidates = candidates_with(chosen);
+    out.trial = trials_[chosen];
+    return ArrangedKernel{std::move(out)};
+  }
+
+  BestEnd keep_fastest() const {
+    BestEnd out(fastest_.pools[fast_.index]);
     out.rate = Rate::fastest;
     out.answer = fast_.answer;
-    for (const certify::PoolClaim& claim : claims.pools) out.pools.push_back(claim.pool);
-    fast_notary_.add_files(claims.pools, out.certificate);
-    add_claims(claims, out);
-    out.warnings = std::move(fastest_.warnings);
+    for (const PosedPool& it : fastest_.pools) out.pools.push_back(it.pool);
+    out.warnings = fastest_.warnings;
     return out;
   }
 
-  BestEnd keep_slowest(Slow& slow) {
-    BestEnd out(std::move(slowest_.pools[slow.pool]));
+  BestEnd keep_slowest(const Slow& slow) const {
+    BestEnd out(slowest_.pools[slow.pool]);
     out.rate = Rate::slowest;
-    out.answer = std::move(slow.answer);
+    out.answer = slow.answer;
     out.pools = {out.pool.pool};
-    certify::PoolClaims claims{out.answer.verdict,
-                               out.pool.pool,
-                               {{out.pool.pool, "pool-1"}},
-                               fast_.answer.lower_bound.value,
-                               claims_of(fastest_, "fastest")};
-    for (const auto& [name, text] : slow_notary_.files(slow.pool)) {
-      out.certificate.emplace("pool-1/" + name, text);
-    }
-    fast_notary_.add_files(claims.at_fastest, out.certificate);
-    add_claims(claims, out);
-    out.warnings = std::move(slowest_.warnings);
+    out.warnings = slowest_.warnings;
     return out;
-  }
-
-  void add_claims(const certify::PoolClaims& claims, BestEnd& out) const {
-    if (!fast_notary_.certifies()) return;
-    out.certificate.emplace(certify::kPoolsFile, certify::print_pools(claims));
   }
 
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
   Cycles waiting_;  ///< of a hand-off
+  const Judge& judge_;
   solve::Options limits_;
-  Notary fast_notary_;
-  Notary slow_notary_;
   BestPool fast_;
   std::vector<Slow> slow_;
   std::vector<Candidate> candidates_;
+  std::vector<std::optional<Trial>> trials_;  ///< of these
   std::vector<Candidate> ruled_out_;
 };
 
@@ -332,11 +369,22 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
   return out;
 }
 
-Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies) {
+Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
+                             report::Candidate& candidate) {
+  if (!candidate.interval) return {};
+  TWILL_TRY(arranged.end.trial, judge(arranged));
+  const std::optional<Trial>& trial = arranged.end.trial;
+  if (!trial) return {};
+  candidate.simulated = trial->interval;
+  if (trial->refusal) candidate.refused = "plan: " + trial->refusal->message;
+  return {};
+}
+
+Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
+                                               const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),
-              certifies)
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine), judge)
       .solve();
 }
 

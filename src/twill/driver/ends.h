@@ -1,19 +1,21 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "twill/certify/certificate.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/pools.h"
+#include "twill/driver/trial.h"
 #include "twill/schedule/order.h"
+#include "twill/schedule/region.h"
 
 /// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
 /// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
 /// say it (docs/decisions/0004-shared-pipes.md). So both ends are solved, and of the optima that
-/// one is kept whose order the co-run model expects to be fastest.
+/// one is kept whose plan is simulated to be fastest with every op at its full rate.
 namespace twill::driver {
 
 struct BestEnd {
@@ -24,10 +26,25 @@ struct BestEnd {
   schedule::Answer answer;  ///< its claims hold over `pools`
   std::vector<std::string> pools;
   std::optional<report::Bracket> bracket;  ///< if there is a schedule
-  certify::Files certificate;              ///< of `answer`
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
+  std::optional<Trial> trial;  ///< nothing without a schedule, and if that breaks a rule
 };
+
+/// A kernel as a strategy arranges it.
+struct ArrangedKernel {
+  BestEnd end;
+  std::vector<std::string> circuit = {};
+  std::optional<int> ring_depth = {};
+  schedule::Regions regions = {};
+};
+
+/// Drafts and simulates the plan of an arrangement.
+using Judge = std::function<Result<std::optional<Trial>>(const ArrangedKernel&)>;
+
+/// Has the arrangement judged, and puts down in the candidate what comes of it.
+Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
+                             report::Candidate& candidate);
 
 /// From what nothing can beat to what the chosen order can keep.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
@@ -53,10 +70,11 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 
 /// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
 /// the slowest rates for each pool that might still be faster; or with `request.rate` only that
-/// end. The least expected interval wins; of candidates that differ by no more than the co-run
-/// model's error, the one with the least interval at the slowest rates; the busiest group's share
-/// of the hand-offs is added to both; of equal ones the first. All solves together stay within
-/// `limits.work_limit`. `certifies`: with a certificate.
-Result<BestEnd> solve_ends(const Kernel& kernel, const Request& request, bool certifies);
+/// end. Best first: those with a plan, and of these the least simulated interval; of candidates
+/// that differ by no more than the model's error, the one with the least interval at the slowest
+/// rates, the busiest group's share of the hand-offs included; of equal ones the first. At least
+/// one. All solves together stay within `limits.work_limit`.
+Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
+                                               const Judge& judge);
 
 }  // namespace twill::driver

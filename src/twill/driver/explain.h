@@ -16,9 +16,9 @@ struct Explained {
 };
 
 /// Explains why the input's loop has no schedule with an II of at most `ii`; of none given, why not
-/// one less than the least possible. A kernel is explained for the pool that `schedule_loop` would
-/// choose, at the given rate; other sub-tiles and pools are tried among the changes. `limits.proof`
-/// is not looked at. Fails only for bad input.
+/// one less than the least possible. A kernel is explained for the pool of its answer
+/// (`answer_loop`), at the given rate; other sub-tiles and pools are tried among the changes. The
+/// heading has the answer's story. `limits.proof` is not looked at. Fails only for bad input.
 Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::optional<Cycles> ii,
                                const explain::Limits& limits);
 

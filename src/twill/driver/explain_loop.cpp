@@ -1,3 +1,4 @@
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -5,8 +6,9 @@
 #include "twill/driver/explain.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/pools.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
+#include "twill/report/story.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::driver {
@@ -57,20 +59,22 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
-Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
-                                 std::optional<Cycles> ii, const explain::Limits& limits) {
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
+Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
+                                 machine::Rate rate, std::optional<Cycles> ii,
+                                 const explain::Limits& limits) {
+  const Kernel& kernel = *read->kernel;
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
-  const BestPool best = solve_pools(posed.pools, request.limits);
-  const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
-  const PosedPool& chosen = posed.pools[best.index];
+  TWILL_TRY(const PlannedLoop answer, answer_reading(request, read));
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
+    if (posed.pools[i].pool == answer.outcome.pool) at = i;
+  }
+  const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, at);
+  const PosedPool& chosen = posed.pools[at];
   Explained out{{}, explain::explain(chosen.problem, ii, variants, limits), posed.warnings};
-  out.heading = {request.input.name,
-                 loop_in_words(kernel),
-                 kernel.machine->name,
-                 chosen.pool,
-                 rate == machine::Rate::fastest ? "fastest" : "slowest",
-                 kernel.machine->measured};
+  out.heading = {
+      request.input.name,    loop_in_words(kernel),    kernel.machine->name,         chosen.pool,
+      report::name_of(rate), kernel.machine->measured, report::story(answer.outcome)};
   return out;
 }
 
@@ -79,15 +83,18 @@ Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
 Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::optional<Cycles> ii,
                                const explain::Limits& limits) {
   TWILL_TRY(const Form form, form_of(request.input));
-  if (form == Form::ttgir) return explain_kernel(request, rate, ii, limits);
   if (form == Form::schedule_json) {
     TWILL_TRY(const report::ScheduleFile file,
               report::read_schedule_json(request.input.text, request.input.name));
     return explained(request, file.problem, ii, limits);
   }
-  TWILL_TRY(const schedule::LoopText loop,
-            schedule::parse_loop(request.input.text, request.input.name));
-  return explained(request, loop.problem, ii, limits);
+  TWILL_TRY(Reading read, read_once(request));
+  const auto reading = std::make_shared<const Reading>(std::move(read));
+  if (reading->kernel) return explain_kernel(request, reading, rate, ii, limits);
+  TWILL_TRY(const PlannedLoop answer, answer_reading(request, reading));
+  Explained out = explained(request, reading->loop->problem, ii, limits);
+  out.heading.story = report::story(answer.outcome);
+  return out;
 }
 
 }  // namespace twill::driver

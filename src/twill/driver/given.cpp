@@ -19,15 +19,15 @@ tl::unexpected<Diagnostic> of_another(const Request& request, const report::Outc
       "or find a new one with `twill schedule`");
 }
 
-Result<report::Outcome> given_of_text(const Request& request, report::Outcome given) {
-  TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(request.input.text, request.input.name));
+Result<report::Outcome> given_of_text(const Request& request, const schedule::LoopText& loop,
+                                      report::Outcome given) {
   if (schedule::problem_hash(loop.problem) != given.problem_hash) return of_another(request, given);
   given.input = request.input.name;
   return given;
 }
 
-Result<report::Outcome> given_of_kernel(const Request& request, report::Outcome given) {
-  TWILL_TRY(const Kernel kernel, read_kernel(request));
+Result<report::Outcome> given_of_kernel(const Request& request, const Kernel& kernel,
+                                        report::Outcome given) {
   for (const machine::Rate rate : {machine::Rate::slowest, machine::Rate::fastest}) {
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     for (PosedPool& pool : posed.pools) {
@@ -35,6 +35,7 @@ Result<report::Outcome> given_of_kernel(const Request& request, report::Outcome 
       report::Outcome outcome =
           described(request.input, std::move(pool.problem), std::move(given.answer));
       outcome.loop = loop_in_words(kernel);
+      outcome.loop_source = loop_source(kernel);
       outcome.machine = kernel.machine->name;
       outcome.machine_measured = kernel.machine->measured;
       outcome.pools = {pool.pool};
@@ -42,6 +43,7 @@ Result<report::Outcome> given_of_kernel(const Request& request, report::Outcome 
       outcome.rate = report::name_of(rate);
       outcome.order_circuit = std::move(given.order_circuit);
       outcome.origins = std::move(pool.origins);
+      outcome.lines = source_lines(kernel.program, outcome.origins);
       outcome.notes = std::move(pool.notes);
       outcome.reserved = std::move(pool.reserved);
       outcome.violations = std::move(given.violations);
@@ -54,14 +56,12 @@ Result<report::Outcome> given_of_kernel(const Request& request, report::Outcome 
 
 }  // namespace
 
-Result<report::Outcome> given_schedule(const Request& request) {
-  TWILL_TRY(const Form form, form_of(request.input));
+Result<report::Outcome> given_schedule(const Request& request, const Reading& reading) {
   TWILL_TRY(report::Outcome given, read_given(*request.given));
-  TWILL_TRY(report::Outcome outcome, form == Form::loop
-                                         ? given_of_text(request, std::move(given))
-                                         : given_of_kernel(request, std::move(given)));
+  TWILL_TRY(report::Outcome outcome,
+            reading.kernel ? given_of_kernel(request, *reading.kernel, std::move(given))
+                           : given_of_text(request, *reading.loop, std::move(given)));
   outcome.strategy = "given";
-  leave_what_exists(outcome);
   return outcome;
 }
 

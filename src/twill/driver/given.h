@@ -1,6 +1,6 @@
 #pragma once
 
-#include "twill/driver/driver.h"
+#include "twill/driver/kernel.h"
 
 /// Internal to the driver: schedules that somebody else made.
 namespace twill::driver {
@@ -14,6 +14,6 @@ Result<report::Outcome> read_given(const Input& input);
 /// order of this input's loop: at whichever rate and pool the loop poses the Problem of the given
 /// one. Broken rules are the outcome's violations. Fails if no pool does. Precondition:
 /// `request.given` is there.
-Result<report::Outcome> given_schedule(const Request& request);
+Result<report::Outcome> given_schedule(const Request& request, const Reading& reading);
 
 }  // namespace twill::driver

@@ -1,6 +1,7 @@
 #include "twill/driver/kernel.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/unflatten.h"
+#include "twill/plan/json.h"
 
 namespace twill::driver {
 namespace {
@@ -54,9 +56,71 @@ std::string nest_in_words(int line) {
       line);
 }
 
+/// The extraction, made at most once per kernel.
+const Result<extract::Extraction>& extraction_of(const Kernel& kernel, const Request& request,
+                                                 const std::string& pool, machine::Rate rate) {
+  const auto [at, fresh] = kernel.extracted->try_emplace(
+      {pool, rate, request.subtile, request.strict, request.hand_offs},
+      tl::unexpected(Diagnostic{}));
+  if (!fresh) return at->second;
+  if (request.on_step) request.on_step("extract " + pool + " " + report::name_of(rate));
+  const extract::Options options{request.subtile, pool, rate, request.strict, request.hand_offs};
+  at->second = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
+  return at->second;
+}
+
+/// "silu.py:17"; empty if that is not known.
+std::string source_line(const ir::Program& program, ir::OpId op) {
+  const auto where = ir::source_location(program, op);
+  if (!where || where->line <= 0) return "";
+  const std::filesystem::path file(where->file);
+  return fmt::format("{}:{}", file.filename().string(), where->line);
+}
+
+/// Of JSON where a loop is wanted.
+tl::unexpected<Diagnostic> no_loop(const Input& input) {
+  if (plan::is_plan_json(input.text)) {
+    return fail({input.name}, "it is a plan, not a loop",
+                "`twill plan --check` proves it again, `twill simulate` runs it");
+  }
+  return fail({input.name}, "it is JSON: a schedule perhaps, but not a loop",
+              "`twill verify` checks a schedule");
+}
+
 }  // namespace
 
+Result<Reading> read_once(const Request& request) {
+  Reading reading;
+  TWILL_TRY(reading.form, form_of(request.input));
+  if (reading.form == Form::schedule_json) return no_loop(request.input);
+  if (reading.form == Form::ttgir) {
+    TWILL_TRY(reading.kernel, read_kernel(request));
+    return reading;
+  }
+  if (request.on_step) request.on_step("read");
+  TWILL_TRY(reading.loop, schedule::parse_loop(request.input.text, request.input.name));
+  return reading;
+}
+
+const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome) {
+  return reading.kernel && !outcome.machine.empty() ? &*reading.kernel : nullptr;
+}
+
+Kernel with_pool(const Kernel& kernel, const std::string& pool) {
+  Kernel out = kernel;
+  out.pools = {pool};
+  return out;
+}
+
+Kernel with_share_of_memory(const Kernel& kernel, double share) {
+  Kernel out = kernel;
+  out.machine = machine::with_share_of_memory(kernel.machine, share);
+  out.extracted = std::make_shared<Extractions>();
+  return out;
+}
+
 Result<Kernel> read_kernel(const Request& request) {
+  if (request.on_step) request.on_step("read");
   TWILL_TRY(ir::Program program, frontend::read_ttgir(request.input.text, request.input.name));
   std::vector<std::string> notes;
   if (auto nested = ir::unflatten(program)) {
@@ -64,8 +128,7 @@ Result<Kernel> read_kernel(const Request& request) {
     program = std::move(nested->program);
   }
   TWILL_TRY(machine::Machine named, machine_for(request, program));
-  machine::Machine machine = machine::with_share_of_memory(
-      machine::keeping_free(std::move(named), request.spare_registers), request.share_of_memory);
+  machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   if (extract::copies_by_threads(program, choice.loop)) {
@@ -84,21 +147,52 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
   PosedKernel posed;
   std::optional<Diagnostic> first_failure;
   for (const std::string& pool : kernel.pools) {
-    const extract::Options options{request.subtile, pool, rate, request.strict, request.hand_offs};
-    auto extraction = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
+    const Result<extract::Extraction>& extraction = extraction_of(kernel, request, pool, rate);
     if (!extraction) {
       posed.left_out.push_back({pool, extraction.error().message});
-      if (!first_failure) first_failure = std::move(extraction).error();
+      if (!first_failure) first_failure = extraction.error();
       continue;
     }
     merge(posed.warnings, extraction->warnings);
     std::vector<std::string> notes = kernel.notes;
     notes.insert(notes.end(), extraction->notes.begin(), extraction->notes.end());
-    posed.pools.push_back({pool, std::move(extraction->problem), std::move(extraction->origins),
-                           std::move(notes), std::move(extraction->reserved)});
+    posed.pools.push_back(
+        {pool, extraction->problem, extraction->origins, std::move(notes), extraction->reserved});
   }
   if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
   return posed;
+}
+
+std::string loop_source(const Kernel& kernel) {
+  return source_line(kernel.program, kernel.choice.loop);
+}
+
+std::vector<std::string> source_lines(const ir::Program& program,
+                                      const std::vector<extract::OpOrigin>& origins) {
+  std::vector<std::string> lines;
+  for (const extract::OpOrigin& origin : origins) {
+    std::string& line = lines.emplace_back();
+    for (const extract::Source& source : origin.sources) {
+      if (line.empty()) line = source_line(program, source.op);
+    }
+  }
+  return lines;
+}
+
+Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, machine::Rate rate) {
+  std::optional<PosedLoop> posed;
+  if (reading.kernel) {
+    TWILL_TRY(PosedKernel of_kernel, pose_kernel(*reading.kernel, request, rate));
+    posed = PosedLoop{std::move(of_kernel.pools.front().problem), std::move(of_kernel.warnings)};
+  } else {
+    posed = PosedLoop{reading.loop->problem, {}};
+  }
+  if (!request.normalize) return *std::move(posed);
+  auto normalized = problem::normalize(posed->problem, *request.normalize);
+  if (!normalized) return fail({request.input.name}, normalized.error().message);
+  const std::string what = problem::in_words(*request.normalize, normalized->costs);
+  posed->warnings.push_back({{request.input.name}, what, "", ""});
+  return PosedLoop{std::move(normalized->problem), std::move(posed->warnings)};
 }
 
 std::optional<std::string> products_elsewhere(const Kernel& kernel) {

@@ -1,17 +1,28 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "twill/driver/driver.h"
+#include "twill/driver/input.h"
 #include "twill/driver/pools.h"
 #include "twill/extract/choose_loop.h"
 #include "twill/ir/program.h"
 #include "twill/machine/machine.h"
+#include "twill/schedule/loop_text.h"
 
 /// Internal to the driver: from the text of a Triton kernel to Problems.
 namespace twill::driver {
+
+/// Extractions of one loop for one machine by pool, rate and the options that change them, so that
+/// each is made once. Not for several threads at once.
+using Extractions =
+    std::map<std::tuple<std::string, machine::Rate, std::optional<std::int64_t>, bool, bool>,
+             Result<extract::Extraction>>;
 
 /// A kernel that was read, and what of it is to be scheduled for what.
 struct Kernel {
@@ -20,11 +31,28 @@ struct Kernel {
   machine::Machine machine;
   std::vector<std::string> pools;  ///< in the machine's order, or the one asked for
   std::vector<std::string> notes;  ///< what the Program has otherwise than the text
+  std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< so far
 };
 
 /// Reads the text, gives flattened loops over tiles their nest back, and chooses loop, machine and
 /// pools.
 Result<Kernel> read_kernel(const Request& request);
+
+/// The kernel for one pool only, with what was extracted so far.
+Kernel with_pool(const Kernel& kernel, const std::string& pool);
+/// The kernel on a machine with that share of its shared memory.
+Kernel with_share_of_memory(const Kernel& kernel, double share);
+
+/// The input of a request, read once: everything that is asked about it starts here.
+struct Reading {
+  Form form = Form::loop;
+  std::optional<Kernel> kernel;            ///< of TTGIR
+  std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
+};
+/// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.
+const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome);
+/// Fails for what cannot be read, and for JSON.
+Result<Reading> read_once(const Request& request);
 
 /// "loop 0 of 2, line 34"
 std::string loop_in_words(const Kernel& kernel);
@@ -35,8 +63,19 @@ struct PosedKernel {
   std::vector<Diagnostic> warnings;
 };
 
-/// Extracts one Problem per pool. Fails if that fails for every pool.
+/// Extracts one Problem per pool, unless that was done before. Fails if that fails for every pool.
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate);
+
+/// Where the user's source has the loop, "silu.py:17"; empty where the text has no locations.
+std::string loop_source(const Kernel& kernel);
+
+/// The Problem of the reading's loop for its first pool, as `pose_loop` has it.
+Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, machine::Rate rate);
+
+/// By op of the Problem, where the user's source has what the op stands for, "silu.py:18"; empty
+/// where the text has no locations.
+std::vector<std::string> source_lines(const ir::Program& program,
+                                      const std::vector<extract::OpOrigin>& origins);
 
 /// A sentence on products outside of the loop, of which a plan has no steps: those before it or
 /// behind it, or of another loop. Nothing without any.

@@ -5,8 +5,9 @@
 
 namespace twill::driver {
 
-/// The lower bounds of the input's loop, without search. Of TTGIR both ends, each the least over
-/// the pools; a schedule or order that comes with the loop is checked and compared.
+/// The lower bounds of the input's loop that need no search, and the answer for it (`answer_loop`).
+/// Of TTGIR both ends, each the least over the pools; a schedule or order that comes with the loop
+/// is checked and compared.
 Result<report::Limits> bound_loop(const Request& request);
 
 }  // namespace twill::driver

@@ -2,27 +2,22 @@
 
 #include <utility>
 
-#include "twill/driver/arranged.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/timing.h"
 
 namespace twill::driver {
 
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
                                              const plan::Plan& plan, const NumbersRequest& wanted) {
-  Request same = request;
-  same.pool = planned.outcome.pool;
-  TWILL_TRY(const Kernel kernel, read_kernel(same));
-  TWILL_TRY(const problem::Problem fastest, posed_at_fastest(same, plan));
-  simulate::Timing timing;
-  timing.load_latency = true;
-  timing.shared_pipes = true;
-  timing.mbarrier_signal = kernel.machine->mbarrier_signal.value;
-  timing.named_barrier_signal = kernel.machine->named_barrier_signal.value;
+  const Kernel& kernel = *planned.reading->kernel;
+  TWILL_TRY(const FullRate full, full_rate_of(request, *planned.reading, planned.outcome, plan));
+  simulate::Timing timing = full.timing;
   timing.jitter = wanted.jitter;
   timing.largest_jitter = kLargestDelay;
   timing.jitter_all = true;
-  numerics::Setting setting{wanted.launch, wanted.programs, {0, timing, &fastest, false, nullptr}};
+  numerics::Setting setting{
+      wanted.launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
   return numerics::compare({kernel.program, kernel.choice.loop, plan, planned.outcome.origins},
                            setting);
 }

@@ -1,405 +1,478 @@
 #include "twill/driver/plan_loop.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <limits>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "twill/driver/alternatives.h"
-#include "twill/driver/around.h"
-#include "twill/driver/cluster.h"
-#include "twill/driver/input.h"
+#include "twill/driver/candidates.h"
+#include "twill/driver/checking.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/timing.h"
-#include "twill/ir/operands.h"
-#include "twill/plan/json.h"
-#include "twill/plan/make.h"
+#include "twill/driver/limiter.h"
+#include "twill/driver/propose.h"
+#include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
+#include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/support/stopwatch.h"
-#include "twill/verify/verify.h"
 
 namespace twill::driver {
 namespace {
 
-/// What the kernel's own operations say about how its loads are done.
-std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
-                                                          const ir::Program& program) {
-  std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
-  for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
-    if (!outcome.problem.ops()[v].variable_latency) continue;
-    const auto& sources = outcome.origins[v].sources;
-    const bool by_descriptor =
-        std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
-          const auto access = ir::memory_access(program.op(source.op));
-          return access && access->by_descriptor;
-        });
-    if (by_descriptor) continue;  // what else it loads are its coordinates
-    for (const extract::Source& source : sources) {
-      const ir::OpKind kind = program.op(source.op).kind;
-      if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {
-        mechanisms[v] = plan::Mechanism::cp_async;
-      }
-    }
-  }
-  return mechanisms;
-}
-
-/// A proven plan, or why there is none: a diagnostic if the schedule cannot be carried out,
-/// findings if the plan is wrong.
-struct Attempt {
-  std::optional<plan::ProvenPlan> plan;
-  std::optional<Diagnostic> refusal;
-  std::vector<plan::Finding> findings;
-};
-
-/// A group of several warps with work that one thread starts. Its warps would have to meet before
-/// and after, which plans do not do yet everywhere.
-std::optional<std::string> starts_alone(const verify::CheckedSchedule& checked,
-                                        const plan::Setting& setting) {
-  const auto draft = plan::draft_plan(checked, setting);
-  if (!draft) return std::nullopt;
-  for (const plan::Role& role : draft->roles) {
-    if (role.warps == 1) continue;
-    for (const plan::Step& step : role.sections.steady) {
-      if (step.kind == plan::StepKind::issue && step.by == plan::By::one_warp) return role.name;
-    }
-  }
-  return std::nullopt;
-}
-
-Result<Attempt> attempt(const Request& request, const verify::CheckedSchedule& checked,
-                        plan::Setting setting, const std::vector<std::string>& notes) {
-  Attempt result;
-  // The proof may need a barrier that others seem to imply; then it gets all of them.
-  for (const bool every_wait : {false, true}) {
-    setting.every_wait = every_wait;
-    auto draft = plan::draft_plan(checked, setting);
-    if (!draft) {
-      result.refusal = std::move(draft).error();
-      return result;
-    }
-    draft->notes.insert(draft->notes.end(), notes.begin(), notes.end());
-    auto proven = plan::prove(*std::move(draft));
-    if (proven) {
-      result.plan = *std::move(proven);
-      return result;
-    }
-    result.findings = std::move(proven).error();
-    if (result.findings.front().rule != "size") continue;
-    return fail({request.input.name}, result.findings.front().message,
-                "give it fewer ops, or fewer iterations in flight");
-  }
-  if (const auto role = starts_alone(checked, setting)) {
-    result.refusal = Diagnostic{{},
-                                "group " + *role +
-                                    " has several warps, of which one starts asynchronous work for "
-                                    "all; no safe plan is known for it: " +
-                                    result.findings.front().message,
-                                "",
-                                ""};
-  } else if (setting.shrink) {  // groups may wait for each other's copies
-    result.refusal = Diagnostic{{}, result.findings.front().message, "", ""};
-  }
-  return result;
-}
-
-bool no_slower(double interval, double other) { return interval <= schedule::kCoRunError * other; }
-
-/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
-/// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
-/// come, first served, its loop is simulated to be slower by more than the model errs. Drafts are
-/// simulated, since only one of them needs its proof.
-Result<bool> needs_turns(const Request& request, const report::Outcome& outcome,
-                         const verify::CheckedSchedule& checked, plan::Setting setting) {
-  setting.tokens = false;
-  const auto free = plan::draft_plan(checked, setting);
-  if (!free) return false;
-  TWILL_TRY(const FullRate full, at_full_rate(request, outcome.pool, *free));
-  const auto in_free = interval_of(*free, full);
-  if (!in_free) return false;
-  const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
-  if (expected && no_slower(*in_free, static_cast<double>(*expected))) return false;
-  setting.tokens = true;
-  const auto turns = plan::draft_plan(checked, setting);
-  const auto in_turns = turns ? interval_of(*turns, full) : std::nullopt;
-  return in_turns && !no_slower(*in_free, *in_turns);
-}
-
-/// Staging what is stored after the loop takes memory from the loop's rings, and saves time once
-/// per tile. Where the loop is simulated to be slower for it, by more than the model errs, the
-/// threads store; the note says so.
-Result<std::optional<std::string>> drop_staging(const Request& request,
-                                                const report::Outcome& outcome,
-                                                const verify::CheckedSchedule& checked,
-                                                plan::Setting& setting) {
-  if (!plan::stages(setting)) return std::nullopt;
-  plan::Setting direct = setting;
-  direct.staging = false;
-  const auto with = plan::draft_plan(checked, setting);
-  const auto without = plan::draft_plan(checked, direct);
-  if (!with || !without) return std::nullopt;
-  TWILL_TRY(const FullRate full, at_full_rate(request, outcome.pool, *with));
-  const auto slow = interval_of(*with, full);
-  const auto fast = interval_of(*without, full);
-  if (!slow || !fast || no_slower(*slow, *fast)) return std::nullopt;
-  setting.staging = false;
-  return fmt::format(
-      "the threads store what is stored after the loop themselves: beside its "
-      "staging, an iteration takes {:.0f} cycles, simulated, else {:.0f}",
-      *slow, *fast);
-}
-
-Result<Attempt> with_turns_if_needed(const Request& request, const report::Outcome& outcome,
-                                     const verify::CheckedSchedule& checked, plan::Setting setting,
-                                     const std::vector<std::string>& notes) {
-  TWILL_TRY(const bool needed, needs_turns(request, outcome, checked, setting));
-  const auto attempted = [&](bool tokens) -> Result<Attempt> {
-    std::vector<std::string> all = notes;
-    if (!tokens) {
-      all.emplace_back("no turns at the tensor core: simulated, the loop does not need them");
-    }
-    setting.tokens = tokens;
-    return attempt(request, checked, setting, all);
-  };
-  TWILL_TRY(Attempt first, attempted(needed));
-  return first.plan || needed ? std::move(first) : attempted(true);
-}
-
-/// Whether CTAs that were asked to walk tiles do.
-Result<void> check_walk(const Request& request, const Kernel& kernel, const plan::Plan& plan) {
-  const bool walks = plan.kernel->tiles != plan::Tiles::one_per_cta;
-  if (walks || request.tiles != TileWalk::persistent) return {};
-  return fail(ir::text_location(kernel.program, kernel.choice.loop),
-              fmt::format("CTAs cannot walk the grid: no step of the plan empties or fills {} from "
-                          "tile to tile",
-                          plan::bound_to_one_tile(plan).value_or("its buffers")));
-}
-
-/// `kernel`: whose loop it is; none of a `.loop` text.
-Result<Attempt> plan_outcome(const Request& request, const std::optional<Kernel>& kernel,
-                             const report::Outcome& outcome, bool shrink,
-                             const std::vector<std::string>& notes) {
-  const auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
-  if (!checked) return Attempt{};  // the outcome's violations say it
-  plan::Setting setting;
-  setting.shrink = shrink;
-  // No other strategy relies on them.
-  const bool may_take_turns = outcome.strategy == "twill" || request.given;
-  setting.tokens = may_take_turns;
-  setting.pins = request.pins;
-  setting.regions = outcome.regions;
-  setting.ring_depth = outcome.ring_depth;
-  if (!kernel) {
-    if (request.tiles == TileWalk::where_possible)
-      return attempt(request, *checked, setting, notes);
-    return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
-                "leave out --tiles");
-  }
-  setting.machine = &kernel->machine;
-  setting.pool = outcome.pool;
-  setting.mechanisms = mechanisms_of(outcome, kernel->program);
-  TWILL_TRY_VOID(add_surroundings(setting, *kernel, outcome, request.tiles));
-  std::vector<std::string> all = notes;
-  if (const auto others = products_elsewhere(*kernel)) all.push_back(*others);
-  if (request.cluster > 1) {
-    if (const auto why = choose_cluster(setting, *kernel, outcome)) all.push_back(*why);
-  }
-  TWILL_TRY(const auto dropped, drop_staging(request, outcome, *checked, setting));
-  if (dropped) all.push_back(*dropped);
-  TWILL_TRY(Attempt made, may_take_turns
-                              ? with_turns_if_needed(request, outcome, *checked, setting, all)
-                              : attempt(request, *checked, setting, all));
-  if (made.plan) {
-    TWILL_TRY_VOID(check_walk(request, *kernel, made.plan->plan()));
-  }
-  return made;
-}
-
 /// Structures that are tried in place of one that cannot be carried out.
 constexpr int kMostEquallyFast = 4;
 
-bool usable(const report::Outcome& outcome) {
-  return outcome.answer.schedule.has_value() && outcome.violations.empty();
+/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
+constexpr std::uint64_t kSubstitute = 60'000'000;
+
+/// The request, for such a schedule.
+Request limited(const Request& request) {
+  Request out = request;
+  out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
+  return out;
 }
 
-/// The schedules that may be carried out in place of one that cannot.
-class Substitutes {
+/// The list of candidates of one input, from the first to the one that can be built.
+class Walk {
  public:
-  Substitutes(const Request& request, std::vector<std::string> pools, report::Outcome first)
-      : request_(request), pools_(std::move(pools)) {
-    all_.push_back(std::move(first));
+  Walk(const Request& request, std::shared_ptr<const Reading> reading, const AnswerChoice& choice)
+      : request_(request),
+        reading_(std::move(reading)),
+        choice_(choice),
+        limited_(limited(request)) {}
+
+  Result<PlannedLoop> run() {
+    TWILL_TRY(std::vector<Proposal> proposals, propose(request_, *reading_, true));
+    seconds_.schedule += watch_.lap();
+    TWILL_TRY_VOID(take_alternative(proposals));
+    first_.emplace(proposals.front().outcome);
+    if (!usable(*first_)) return without_plan(std::move(proposals.front()));
+    notes_ = notes_on(*first_);
+    for (Proposal& it : proposals) {
+      solved_.emplace(it.outcome.pool, it.outcome.rate);
+      steps_.push_back({std::move(it)});
+    }
+    proposed_ = steps_.size();
+    TWILL_TRY_VOID(walk());
+    return finish();
   }
 
-  /// The first is the one that they stand for.
-  const std::vector<report::Outcome>& all() const { return all_; }
+ private:
+  // Of an alternative and a given schedule nobody asks for another; another pool has others.
+  bool alone() const { return request_.names_schedule(); }
 
-  /// Those of the other pools, the one expected to be fastest first.
-  void add_pools() {
-    std::vector<report::Outcome> found;
-    for (const std::string& pool : pools_) {
-      if (pool != all_.front().pool) add(pool, request_.rate, found);
+  /// Puts the alternative that was asked for in the place of all proposals.
+  Result<void> take_alternative(std::vector<Proposal>& proposals) {
+    if (request_.alternatives.take == 0) return {};
+    Proposal& it = proposals.front();
+    TWILL_TRY_VOID(add_alternatives(request_, *reading_, it.outcome));
+    if (usable(it.outcome)) {
+      TWILL_TRY(it.trial, try_outcome(request_, *reading_, it.outcome, false));
     }
-    append(std::move(found));
+    proposals.erase(proposals.begin() + 1, proposals.end());
+    return {};
   }
 
-  /// For each pool the optimum at the other end of the costs.
-  void add_other_ends() {
-    const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill &&
-                          !all_.front().candidates.empty() && !request_.rate;
-    if (!has_ends) return;
-    std::vector<report::Outcome> found;
-    for (const report::Outcome& it : std::vector<report::Outcome>(all_)) {
-      const bool slowest = it.rate == report::name_of(machine::Rate::slowest);
-      add(it.pool, slowest ? machine::Rate::fastest : machine::Rate::slowest, found);
+  bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }
+
+  Result<void> walk() {
+    TWILL_TRY_VOID(try_steps());
+    if (found() && (alone() || !better_was_refused())) return {};
+    if (!alone()) {
+      TWILL_TRY_VOID(add_pools());
+      TWILL_TRY_VOID(try_steps());
+      if (found()) return {};
     }
-    append(std::move(found));
+    if (best_) return try_strategies();
+    if (!alone()) {
+      TWILL_TRY_VOID(add_equally_fast());
+      TWILL_TRY_VOID(try_steps());
+      if (best_) return {};
+    }
+    add_with_fewer_copies();
+    TWILL_TRY_VOID(try_steps());
+    for (const double share : {0.875, 0.75, 0.5}) {
+      if (best_ || alone() || kernel_of(*reading_, *first_) == nullptr) return {};
+      TWILL_TRY_VOID(add_smaller(share));
+      TWILL_TRY_VOID(try_steps());
+    }
+    return {};
+  }
+
+  /// Of the first proposals, one that cannot be carried out, and of which more was expected than of
+  /// the first.
+  const Step* expected_to_be_better() const {
+    const auto expected = [](const Step& step) {
+      const auto& bracket = step.proposal.outcome.bracket;
+      return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
+    };
+    const Step* best = nullptr;
+    for (const Step& step : steps_) {
+      const bool refused = step.proposal.trial && step.proposal.trial->refusal;
+      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best))
+        continue;
+      best = &step;
+    }
+    return best;
+  }
+
+  static std::optional<double> simulated(const Step& step) {
+    return step.proposal.trial ? step.proposal.trial->interval : std::nullopt;
+  }
+
+  /// What the best so far is simulated to take.
+  double least() const {
+    return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
+  }
+
+  /// Whether a schedule has no plan of which more was expected than of the best: then another end
+  /// or another pool may be better, too.
+  bool better_was_refused() const {
+    return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+      const auto& bracket = step.proposal.outcome.bracket;
+      const bool unplanned = step.refused.starts_with("plan: ");
+      return unplanned && bracket && bracket->expected &&
+             schedule::kCoRunError * static_cast<double>(*bracket->expected) < least();
+    });
+  }
+
+  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven (and
+  /// printed, if that may make a difference).
+  Result<void> try_steps() {
+    for (std::size_t i = tried_; i < steps_.size(); ++i) {
+      Step& step = steps_[i];
+      if (step.proposal.trial) continue;
+      TWILL_TRY(step.proposal.trial,
+                try_outcome(request_, *reading_, step.proposal.outcome, step.shrink));
+    }
+    const auto rank = [](const Step& step) {
+      return simulated(step).value_or(std::numeric_limits<double>::infinity());
+    };
+    // The first ones stand in their order, where those that the model cannot tell apart are equal.
+    if (tried_ > 0) {
+      std::stable_sort(steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
+                       [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
+    }
+    while (tried_ < steps_.size()) {
+      const Step& next = steps_[tried_];
+      const bool faster = schedule::kCoRunError * rank(next) < least();
+      if (found() && (tried_ < proposed_ || !faster)) break;
+      TWILL_TRY_VOID(try_step(tried_++));
+    }
+    // What was refused is to be seen, also where nobody needs its proof.
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto& trial = steps_[i].proposal.trial;
+      if (steps_[i].refused.empty() && trial && trial->refusal) {
+        steps_[i].refused = "plan: " + trial->refusal->message;
+      }
+    }
+    tried_ = steps_.size();
+    return {};
+  }
+
+  Result<void> try_step(std::size_t at) {
+    Step& step = steps_[at];
+    if (!step.proposal.trial) return {};
+    std::vector<std::string> notes = notes_;
+    const bool faster = best_ && simulated(step).value_or(0) < least();
+    if (at > 0) {
+      notes.push_back(
+          note_on(*first_, step, faster ? "is simulated to take more cycles" : why_not_first_));
+    } else if (const Step* better = expected_to_be_better()) {
+      notes.push_back(note_on_refused(*better));
+    }
+    TWILL_TRY(Attempt made, prove_trial(request_, *reading_, *step.proposal.trial, notes));
+    if (made.refusal) {
+      step.refused = "plan: " + made.refusal->message;
+      if (at == 0) why_not_first_ = "cannot be carried out: " + made.refusal->message;
+      if (!refusal_) refusal_ = std::move(made.refusal);
+      return {};
+    }
+    if (!made.plan) {  // a bug of ours, which is to be seen
+      if (!best_) keep(at, std::move(made));
+      return {};
+    }
+    auto unprintable = why_not_printed(step, *made.plan);
+    if (unprintable) {
+      step.refused = "print: " + in_one_line(*unprintable);
+      // What is refused of two schedules in the same words is so of all.
+      if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
+    }
+    const bool better = !best_ || simulated(step).value_or(0) < least();
+    if (unprintable && !best_) {
+      why_not_first_ = "cannot be printed: " + unprintable->message;
+      may_walk_on_ = may_walk_on(made.plan->plan());
+      print_refusal_ = unprintable;
+    }
+    const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
+    const bool as_good = better && (same_strategy || !best_);
+    if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
+    printable_ = printable_ || !unprintable;
+    return {};
+  }
+
+  void keep(std::size_t at, Attempt made) {
+    best_ = at;
+    made_ = std::move(made);
+  }
+
+  /// Whether another candidate may be printed where this plan is not.
+  bool may_walk_on(const plan::Plan& plan) const {
+    return plan.kernel && !alone() && request_.pool.empty() && may_be_hand_overs(plan);
+  }
+
+  /// Why the kernel of the plan cannot be printed; nothing if it can be, or if it is no kernel.
+  std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
+    if (kernel_of(*reading_, step.proposal.outcome) == nullptr) return std::nullopt;
+    report::Outcome outcome = step.proposal.outcome;
+    leave_what_exists(outcome);
+    const Kernel& kernel = *reading_->kernel;
+    auto source = emit::cuda_kernel({kernel.program, kernel.choice.loop, outcome.origins, plan,
+                                     request_.input.name, emit::Stamps::none});
+    if (source) return std::nullopt;
+    return std::move(source).error();
+  }
+
+  /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
+  bool cannot_win(const std::string& pool) const {
+    if (!found()) return false;
+    const auto posed =
+        pose_kernel(with_pool(*reading_->kernel, pool), request_, machine::Rate::fastest);
+    if (!posed) return true;
+    const Cycles bound = schedule::min_ii(posed->pools.front().problem).value;
+    return schedule::kCoRunError * static_cast<double>(bound) >= least();
+  }
+
+  /// Both ends of the pools that were ruled out, and the other end of the others.
+  Result<void> add_pools() {
+    if (kernel_of(*reading_, *first_) == nullptr) return {};
+    for (const std::string& pool : reading_->kernel->pools) {
+      const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
+      const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
+      const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
+      if (both || (one && (!has_ends || request_.rate))) continue;
+      if (cannot_win(pool)) continue;
+      Reading of_pool = *reading_;
+      of_pool.kernel = with_pool(*reading_->kernel, pool);
+      auto more = propose(limited_, of_pool, true);
+      if (!more) continue;
+      for (Proposal& it : *more) {
+        if (!usable(it.outcome)) continue;
+        if (!solved_.emplace(it.outcome.pool, it.outcome.rate).second) continue;
+        steps_.push_back({std::move(it)});
+      }
+    }
+    return {};
   }
 
   /// Other structures of the same pool and costs that are as fast.
   Result<void> add_equally_fast() {
     TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(request_, all_.front(), kMostEquallyFast));
-    std::move(found.begin(), found.end(), std::back_inserter(all_));
+              equally_fast(limited_, *reading_, *first_, kMostEquallyFast));
+    for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}}});
     return {};
   }
 
-  /// For each pool the optimum with that share of the memory: in fewer copies at once, which a plan
-  /// places where more do not fit. The plan has all of the memory again.
-  void add_smaller(double share) {
-    std::vector<report::Outcome> found;
-    for (const std::string& pool : pools_) add(pool, request_.rate, found, share);
-    for (report::Outcome& it : found) {
-      problem::Parts parts = it.problem.parts();
-      const auto memories = all_.front().problem.memories();
-      parts.memories.assign(memories.begin(), memories.end());
-      it.problem = problem::pose(std::move(parts)).value();  // only with more memory
+  /// Plans of all so far in fewer copies at once, where more do not fit.
+  void add_with_fewer_copies() {
+    const std::size_t count = steps_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      Step fewer = steps_[i];
+      fewer.shrink = true;
+      fewer.refused.clear();
+      fewer.proposal.trial.reset();
+      steps_.push_back(std::move(fewer));
     }
-    append(std::move(found));
   }
 
- private:
-  void add(const std::string& pool, std::optional<machine::Rate> rate,
-           std::vector<report::Outcome>& found, double share = 1) {
-    Request other = request_;
-    other.pool = pool;
-    other.rate = rate;
-    other.share_of_memory = share;
-    auto outcome = schedule_loop(other);
-    if (outcome && usable(*outcome)) found.push_back(*std::move(outcome));
+  /// For each pool the optimum with that share of the memory.
+  Result<void> add_smaller(double share) {
+    Reading smaller = *reading_;
+    const Kernel kernel = with_share_of_memory(*reading_->kernel, share);
+    for (const std::string& pool : kernel.pools) {
+      smaller.kernel = with_pool(kernel, pool);
+      auto found = propose(limited_, smaller, false);
+      if (!found || !usable(found->front().outcome)) continue;
+      Proposal& it = found->front();
+      with_memories_of(*first_, it.outcome);
+      steps_.push_back({std::move(it), false, share});
+    }
+    return {};
   }
 
-  void append(std::vector<report::Outcome> found) {
-    const auto interval = [](const report::Outcome& it) {
-      const Cycles posed = it.answer.schedule->initiation_interval;
-      return it.bracket ? it.bracket->expected.value_or(posed) : posed;
-    };
-    std::stable_sort(found.begin(), found.end(),
-                     [&](const auto& a, const auto& b) { return interval(a) < interval(b); });
-    std::move(found.begin(), found.end(), std::back_inserter(all_));
+  /// What other strategies make of a kernel that cannot be printed as it is.
+  Result<void> try_strategies() {
+    const bool may_be_other = choice_.other_strategies && may_walk_on_ && !printable_ &&
+                              request_.strategy.strategy == strategy::Strategy::twill;
+    if (!may_be_other) return {};
+    for (const strategy::Strategy other : strategy::all_strategies()) {
+      if (printable_ || other == strategy::Strategy::twill) continue;
+      Request by_other = limited_;
+      by_other.strategy.strategy = other;
+      auto found = propose(by_other, *reading_, true);
+      if (!found || !usable(found->front().outcome)) continue;
+      steps_.push_back({std::move(found->front())});
+      TWILL_TRY_VOID(try_steps());
+    }
+    return {};
+  }
+
+  PlannedLoop without_plan(Proposal proposal) {
+    PlannedLoop out{std::move(proposal.outcome), {}, {}, seconds_, {}, reading_};
+    leave_what_exists(out.outcome);
+    return out;
+  }
+
+  Result<PlannedLoop> finish() {
+    const std::size_t at = best_.value_or(0);
+    std::vector<report::Candidate> all = candidates();
+    report::Outcome outcome = std::move(steps_[at].proposal.outcome);
+    outcome.candidates = std::move(all);
+    if (request_.alternatives.take == 0) {
+      TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
+    }
+    leave_what_exists(outcome);
+    outcome.limiter = limiter_of(request_, *reading_, outcome);
+    PlannedLoop out{std::move(outcome),
+                    std::move(made_.plan),
+                    std::move(made_.findings),
+                    seconds_,
+                    {},
+                    reading_};
+    out.outcome.built = built(steps_[at].proposal.trial, out.plan);
+    for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
+      if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
+    }
+    if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
+    if (!best_) out.refusal = refused();
+    out.seconds.plan += watch_.lap();
+    return out;
+  }
+
+  /// That the kernel is not that of the first schedule.
+  Diagnostic printed_instead(const report::Outcome& chosen) const {
+    Diagnostic why = *print_refusal_;
+    const bool other = chosen.strategy != first_->strategy;
+    why.message +=
+        fmt::format("; that was for pool {}, this is the kernel for pool {}{}", first_->pool,
+                    chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
+    return why;
+  }
+
+  Diagnostic refused() const {
+    Diagnostic why = refusal_.value_or(Diagnostic{});
+    why.message = "the schedule cannot be carried out: " + why.message;
+    if (why.location.file.empty()) why.location.file = request_.input.name;
+    return why;
+  }
+
+  report::Built built(const std::optional<Trial>& trial,
+                      const std::optional<plan::ProvenPlan>& plan) const {
+    report::Built out;
+    out.planned = plan.has_value();
+    if (refusal_ && !out.planned) out.refusal = refusal_->message;
+    if (!plan || !trial || !trial->full) return out;
+    const Steady steady = steady_of(plan->plan(), *trial->full);
+    out.in_order = steady.order;
+    out.with_signals = steady.signals;
+    out.simulated = steady.loads;
+    if (kernel_of(*reading_, *first_) == nullptr) return out;
+    out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
+    return out;
+  }
+
+  /// "71:7: tt.descriptor_reduce is ...", without what the line around it says.
+  static std::string in_one_line(const Diagnostic& why) {
+    constexpr std::string_view kKnown = "cannot be printed as CUDA: ";
+    const std::size_t from = why.message.starts_with(kKnown) ? kKnown.size() : 0;
+    const std::string message = why.message.substr(from);
+    if (why.location.line <= 0) return message;
+    return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
+  }
+
+  /// What became of each candidate, if there are several: of the first proposals, and of what was
+  /// tried in their place.
+  std::vector<report::Candidate> candidates() const {
+    std::vector<report::Candidate> out = first_->candidates;
+    if (out.empty() && steps_.size() == 1) return out;
+    const std::size_t chosen = best_.value_or(0);
+    for (report::Candidate& it : out) it.chosen = false;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const report::Outcome& outcome = steps_[i].proposal.outcome;
+      const auto known = std::find_if(out.begin(), out.end(), [&](const report::Candidate& it) {
+        return i < proposed_ && it.interval && it.pool == outcome.pool && it.rate == outcome.rate;
+      });
+      const bool is_new = known == out.end();
+      const std::size_t at = static_cast<std::size_t>(known - out.begin());
+      if (is_new) out.push_back(candidate_of(*first_, steps_[i]));
+      report::Candidate& it = out[at];
+      if (!steps_[i].refused.empty()) it.refused = steps_[i].refused;
+      it.chosen = i == chosen;
+    }
+    return out;
   }
 
   const Request& request_;
-  std::vector<std::string> pools_;
-  std::vector<report::Outcome> all_;
+  std::shared_ptr<const Reading> reading_;
+  AnswerChoice choice_;
+  Request limited_;  ///< for what takes the place of the first
+  Stopwatch watch_;
+  PlannedLoop::Seconds seconds_;
+  std::optional<report::Outcome> first_;  ///< the one that others stand for
+  std::vector<std::string> notes_;
+  std::set<std::pair<std::string, std::string>> solved_;  ///< pool and rate
+  std::vector<Step> steps_;
+  std::size_t proposed_ = 0;  ///< so many of these come from the first look
+  std::size_t tried_ = 0;
+  std::optional<Diagnostic> refusal_;  ///< the first one
+  std::string why_not_first_ = "is not the one simulated to be fastest";
+  // The best so far.
+  std::optional<std::size_t> best_;
+  Attempt made_;
+  bool printable_ = false;
+  bool may_walk_on_ = false;
+  std::set<std::string> print_refusals_;
+  std::optional<Diagnostic> print_refusal_;  ///< of the first that was planned
 };
-
-/// Which schedule is planned, if it is not the optimum.
-std::vector<std::string> notes_on(const report::Outcome& outcome) {
-  if (outcome.alternative == 0) return {};
-  return {fmt::format("alternative {} to the best found: {}", outcome.alternative,
-                      report::in_words(outcome.problem, outcome.differences))};
-}
-
-std::string note_on(const report::Outcome& first, const report::Outcome& chosen,
-                    const Diagnostic& refusal, double share) {
-  std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
-                     std::to_string(first.answer.schedule->initiation_interval) +
-                     ", cannot be carried out: " + refusal.message;
-  std::string which;
-  if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
-  if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
-  if (share < 1) which += fmt::format(" in {:g} % of the memory", 100 * share);
-  if (!which.empty()) note += "; this is the optimum" + which;
-  if (chosen.alternative > 0 && first.alternative == 0) {
-    note += fmt::format("; this is the next best, number {}, of the same II", chosen.alternative);
-  }
-  return note;
-}
 
 }  // namespace
 
-Result<PlannedLoop> plan_loop(const Request& request) {
+Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
+                                   const AnswerChoice& choice) {
+  return Walk(request, std::move(reading), choice).run();
+}
+
+Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice) {
   Stopwatch watch;
-  TWILL_TRY(report::Outcome first, schedule_loop(request));
-  const double seconds = watch.lap();
-  TWILL_TRY(PlannedLoop planned, plan_scheduled(request, std::move(first)));
-  planned.seconds.schedule += seconds;
+  TWILL_TRY(Reading reading, read_once(request));
+  const double read = watch.lap();
+  TWILL_TRY(PlannedLoop answer,
+            answer_reading(request, std::make_shared<const Reading>(std::move(reading)), choice));
+  answer.outcome.timings.read = read;
+  answer.seconds.schedule += read;
+  return answer;
+}
+
+Result<PlannedLoop> plan_loop(const Request& request) {
+  TWILL_TRY(PlannedLoop planned, answer_loop(request));
+  if (planned.refusal) return tl::unexpected(*std::move(planned.refusal));
   return planned;
 }
 
-Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first) {
-  if (!usable(first)) return PlannedLoop{std::move(first), std::nullopt, {}};
-  Stopwatch watch;
-  PlannedLoop::Seconds seconds;
-  const std::vector<std::string> notes = notes_on(first);
-  std::optional<Kernel> kernel;
-  if (!first.machine.empty()) {
-    TWILL_TRY(kernel, read_kernel(request));
-  }
-  TWILL_TRY(Attempt best, plan_outcome(request, kernel, first, false, notes));
-  seconds.plan = watch.lap();
-  if (!best.refusal) {
-    return PlannedLoop{std::move(first), std::move(best.plan), std::move(best.findings), seconds};
-  }
-  const Diagnostic refusal = *best.refusal;
-  // Another pool has other alternatives, and nobody asks for another than the given schedule.
-  const bool alone = request.names_schedule();
-  // Also those that were never solved, since they cannot have the fastest schedule.
-  Substitutes substitutes(request, kernel ? kernel->pools : std::vector<std::string>(),
-                          std::move(first));
-  const auto& all = substitutes.all();
-  /// Plans those from `begin` on, until one can be carried out.
-  const auto planned = [&](std::size_t begin, bool shrink,
-                           double share = 1) -> Result<std::optional<PlannedLoop>> {
-    seconds.schedule += watch.lap();
-    for (std::size_t i = begin; i < all.size(); ++i) {
-      std::vector<std::string> more = notes;
-      more.push_back(note_on(all.front(), all[i], refusal, share));
-      TWILL_TRY(Attempt next, plan_outcome(request, kernel, all[i], shrink, more));
-      if (next.refusal) continue;
-      seconds.plan += watch.lap();
-      return PlannedLoop{all[i], std::move(next.plan), std::move(next.findings), seconds};
-    }
-    seconds.plan += watch.lap();
-    return std::nullopt;
-  };
-  if (!alone) {
-    substitutes.add_pools();
-    TWILL_TRY(auto of_pool, planned(1, false));
-    if (of_pool) return *std::move(of_pool);
-    const std::size_t of_pools = all.size();
-    substitutes.add_other_ends();
-    TWILL_TRY(auto of_end, planned(of_pools, false));
-    if (of_end) return *std::move(of_end);
-    const std::size_t of_ends = all.size();
-    TWILL_TRY_VOID(substitutes.add_equally_fast());
-    TWILL_TRY(auto as_fast, planned(of_ends, false));
-    if (as_fast) return *std::move(as_fast);
-  }
-  TWILL_TRY(auto fewer, planned(0, true));
-  if (fewer) return *std::move(fewer);
-  for (const double share : {0.875, 0.75, 0.5}) {
-    const std::size_t tried = all.size();
-    if (!alone) substitutes.add_smaller(share);
-    TWILL_TRY(auto smaller, planned(tried, false, share));
-    if (smaller) return *std::move(smaller);
-  }
-  Diagnostic why = refusal;
-  why.message = "the schedule cannot be carried out: " + refusal.message;
-  if (why.location.file.empty()) why.location.file = request.input.name;
-  return tl::unexpected(std::move(why));
+Result<report::Outcome> schedule_loop(const Request& request) {
+  TWILL_TRY(PlannedLoop answer, answer_loop(request));
+  return std::move(answer.outcome);
+}
+
+Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate) {
+  TWILL_TRY(const Reading reading, read_once(request));
+  return pose_reading(request, reading, rate);
 }
 
 }  // namespace twill::driver

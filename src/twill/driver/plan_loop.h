@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,26 +10,41 @@
 
 namespace twill::driver {
 
-/// A loop with its schedule, and the plan that carries it out.
+struct Reading;
+
+/// THE answer for an input: a loop, the schedule that would be built, and the plan that carries it
+/// out.
 struct PlannedLoop {
   report::Outcome outcome;               ///< look at `violations` and the verdict first
   std::optional<plan::ProvenPlan> plan;  ///< nothing without a schedule
   std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of ours
   struct Seconds {
-    double schedule = 0;  ///< the schedules that were looked for
-    double plan = 0;      ///< drafts, their proofs, and the runs that decide on turns
+    double schedule = 0;  ///< the schedules that were looked for, with their drafts and runs
+    double plan = 0;      ///< what came after: proofs, and drafts of further schedules
   } seconds = {};
+  std::optional<Diagnostic> refusal = {};       ///< there is a schedule, and no plan of it: why
+  std::shared_ptr<const Reading> reading = {};  ///< the input, for what else is done with it
 };
 
-/// Schedules the loop and plans the kernel. Where the fastest schedule cannot be carried out (what
-/// its groups hand to each other does not fit the memory), the other pools are tried, fastest
-/// first, then the other ends of the costs, then other structures of the same II, then fewer
-/// copies, then the optima with a part of the memory, and a note in the plan says so; an
-/// alternative has no substitute but itself with fewer copies. Fails for bad input, and if no
-/// schedule in hand can be carried out.
-Result<PlannedLoop> plan_loop(const Request& request);
+/// What is asked of an answer beyond the request.
+struct AnswerChoice {
+  bool other_strategies = true;  ///< another strategy may take the place of one that is not printed
+};
 
-/// The same for what `schedule_loop` says to that request.
-Result<PlannedLoop> plan_scheduled(const Request& request, report::Outcome first);
+/// Reads the input once and walks the list of candidates: schedules of each pool at each end of its
+/// costs, then of pools that were not solved, other structures that are as fast, plans with fewer
+/// copies, optima with a part of the memory, and other strategies where the kernel cannot be
+/// printed. Each is posed, solved, verified, drafted and simulated; of those that a plan carries
+/// out, the one simulated to be fastest is proven and is the answer. `outcome.candidates` says what
+/// became of each, and a note of the plan what kept the first from being the answer. An alternative
+/// or a given schedule has no substitute but itself with fewer copies. Fails for bad input only: a
+/// loop without a schedule, or a schedule without a plan, is an answer.
+Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice = {});
+/// The same for an input that was read before.
+Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
+                                   const AnswerChoice& choice = {});
+
+/// The same, for who needs a plan: fails if no schedule in hand can be carried out.
+Result<PlannedLoop> plan_loop(const Request& request);
 
 }  // namespace twill::driver

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "twill/driver/notary.h"
+#include "twill/driver/answers.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/solve/decide.h"
@@ -73,31 +73,31 @@ std::uint64_t share(std::uint64_t left, std::size_t pools_left) {
 }
 
 /// A short search for the II alone.
-Answer glance_at(const PosedPool& pool, const solve::Options& limits, const Notary& notary,
+Answer glance_at(const PosedPool& pool, const solve::Options& limits, Answers* answers,
                  std::uint64_t& spent) {
   problem::Parts parts = pool.problem.parts();
   parts.objectives.clear();
   const auto problem = problem::pose(std::move(parts));
   solve::Options few = solve::left_of(limits, spent);
   few.work_limit = std::min(kGlance, few.work_limit);
-  Answer answer = notary.glance(problem ? *problem : pool.problem, few);
+  Answer answer = solve_with(answers, problem ? *problem : pool.problem, few);
   spent += answer.work;
   return answer;
 }
 
 /// The most promising pool first, so that the others may be ruled out. What was proven on the way
-/// stays in `tried`, unless all has to be certified.
+/// stays in `tried`.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
-                                    const solve::Options& limits, const Notary& notary,
+                                    const solve::Options& limits, Answers* answers,
                                     std::vector<Tried>& tried, std::uint64_t& spent) {
   std::vector<std::size_t> order(pools.size());
   std::iota(order.begin(), order.end(), 0);
   if (pools.size() == 1) return order;
   std::vector<Cycles> promise;
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    Answer answer = glance_at(pools[i], limits, notary, spent);
+    Answer answer = glance_at(pools[i], limits, answers, spent);
     promise.push_back(answer.schedule ? interval_of(answer) : answer.lower_bound.value);
-    if (!notary.certifies()) tried[i].bound = std::move(answer.lower_bound);
+    tried[i].bound = std::move(answer.lower_bound);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return promise[a] < promise[b]; });
@@ -141,11 +141,11 @@ std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, st
 }
 
 /// Whether nothing in the pool would be chosen instead of the best so far, which is a cheaper
-/// question than what is best in it. A certificate would need an answer.
+/// question than what is best in it.
 bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tried, std::size_t i,
-               const solve::Options& limits, const Notary& notary, std::uint64_t& spent) {
+               const solve::Options& limits, std::uint64_t& spent) {
   const std::optional<std::size_t> best = best_of(pools, tried);
-  if (!best || notary.certifies()) return false;
+  if (!best) return false;
   if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;  // may well be better
   const auto values = values_to_beat(pools, i, *best, *tried[*best].answer);
   if (values.empty()) return false;
@@ -157,27 +157,26 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tr
 }
 
 std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                             Notary& notary, std::uint64_t& spent) {
+                             Answers* answers, std::uint64_t& spent) {
   std::vector<Tried> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
   std::size_t pools_left = pools.size();
-  for (const std::size_t i : by_promise(pools, limits, notary, tried, spent)) {
+  for (const std::size_t i : by_promise(pools, limits, answers, tried, spent)) {
     const std::size_t left = pools_left--;
     if (least && tried[i].bound.value > *least) continue;
-    tried[i].beaten = is_beaten(pools, tried, i, limits, notary, spent);
+    tried[i].beaten = is_beaten(pools, tried, i, limits, spent);
     if (tried[i].beaten) continue;
     solve::Options within = solve::left_of(limits, spent);
     within.work_limit = share(within.work_limit, left);
     if (least) within = for_one_more(within);
     within.most_interval = least;
-    Answer answer = notary.solve(pools[i].problem, within, i);
+    Answer answer = solve_with(answers, pools[i].problem, within);
     spent += answer.work;
     if (answer.lower_bound.value >= tried[i].bound.value) tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
   }
-  for (std::size_t i = 0; i < pools.size(); ++i) notary.rule_out(pools[i].problem, i);
   return tried;
 }
 
@@ -257,15 +256,10 @@ solve::Options for_one_more(solve::Options limits) {
   return limits;
 }
 
-BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits) {
-  Notary notary(false);
-  return solve_pools(pools, limits, notary);
-}
-
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                     Notary& notary) {
+                     Answers* answers) {
   BestPool best;
-  const std::vector<Tried> tried = try_pools(pools, limits, notary, best.work);
+  const std::vector<Tried> tried = try_pools(pools, limits, answers, best.work);
   std::optional<Cycles> least;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;

@@ -10,7 +10,7 @@
 /// Internal to the driver: one loop, several pools of warp groups to run it with.
 namespace twill::driver {
 
-class Notary;
+class Answers;
 
 /// The loop as it is posed for one pool.
 struct PosedPool {
@@ -34,12 +34,11 @@ struct BestPool {
 /// A pool whose lower bound exceeds an II in hand is not solved, nor one that is found to hold
 /// nothing better than the answer in hand; others only as far as they might reach its II. All
 /// solves together stay within `limits.work_limit`. Precondition: at least one pool.
-BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits);
+/// `answers` may be null: solve_with.
+BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                     Answers* answers = nullptr);
 
 /// Limits for a pool when there is an answer of another: in a hurry no more than a last look.
 solve::Options for_one_more(solve::Options limits);
-/// The same, by way of a notary, for whom the Problems have the numbers of their pools.
-BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                     Notary& notary);
 
 }  // namespace twill::driver

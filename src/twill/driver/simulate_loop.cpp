@@ -52,27 +52,23 @@ Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunReques
 Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted) {
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
-  TWILL_TRY(PlannedLoop planned, plan_loop(request));
+  TWILL_TRY(PlannedLoop planned, answer_loop(request));
   return simulate_planned(request, std::move(planned), wanted);
 }
 
 Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop planned,
                                        const RunRequest& wanted) {
-  TWILL_TRY(const Form form, form_of(request.input));
   SimulatedLoop loop;
   loop.outcome = std::move(planned.outcome);
   loop.plan = std::move(planned.plan);
   loop.findings = std::move(planned.findings);
+  loop.refusal = std::move(planned.refusal);
   loop.seconds = planned.seconds;
   if (!loop.plan) return loop;
-  if (form == Form::loop) {
-    TWILL_TRY(const simulate::Timing timing, timing_on(""));
-    run_plan(loop, setting_for(wanted, timing));
-    return loop;
-  }
-  TWILL_TRY(const FullRate full, at_full_rate(request, loop.outcome->pool, loop.plan->plan()));
+  TWILL_TRY(const FullRate full,
+            full_rate_of(request, *planned.reading, *loop.outcome, loop.plan->plan()));
   simulate::Setting setting = setting_for(wanted, full.timing);
-  setting.costs = &full.costs;
+  if (full.costs) setting.costs = &*full.costs;
   run_plan(loop, setting);
   return loop;
 }

@@ -21,6 +21,7 @@ struct SimulatedLoop {
   std::optional<report::Outcome> outcome;  ///< nothing if the input is a plan
   std::optional<plan::ProvenPlan> plan;    ///< nothing without a schedule, or if the proof failed
   std::vector<plan::Finding> findings;     ///< then: of a plan that was read, or of our own
+  std::optional<Diagnostic> refusal;       ///< or why a schedule has no plan
   std::optional<simulate::Simulation> run;
   simulate::Account account;
   std::optional<simulate::Fault> fault;  ///< of a proven plan: a bug of ours

@@ -8,6 +8,7 @@ namespace twill::driver {
 namespace {
 
 constexpr std::int64_t kTrips = 96;
+constexpr std::int64_t kManyTrips = 1000;  ///< as `twill simulate` runs, for what is shown
 
 }  // namespace
 
@@ -21,19 +22,46 @@ Result<simulate::Timing> timing_on(const std::string& machine) {
   return timing;
 }
 
-Result<FullRate> at_full_rate(const Request& request, const std::string& pool,
-                              const plan::Plan& plan) {
-  Request same = request;
-  same.pool = pool;
-  TWILL_TRY(problem::Problem fastest, posed_at_fastest(same, plan));
-  TWILL_TRY(simulate::Timing timing, timing_on(plan.limits.machine));
+Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
+                              const report::Outcome& outcome, const plan::Plan& plan) {
+  simulate::Timing timing;
+  timing.load_latency = true;
+  const Kernel* of = kernel_of(reading, outcome);
+  if (of == nullptr) return FullRate{std::nullopt, timing};
+  const Kernel& kernel = *of;
   timing.shared_pipes = true;
+  timing.mbarrier_signal = kernel.machine->mbarrier_signal.value;
+  timing.named_barrier_signal = kernel.machine->named_barrier_signal.value;
+  TWILL_TRY(problem::Problem fastest,
+            posed_at_fastest(request, with_pool(kernel, outcome.pool), plan));
   return FullRate{std::move(fastest), timing};
 }
 
-std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) {
-  const auto run = simulate::simulate(plan, {kTrips, full.timing, &full.costs, false});
+namespace {
+
+std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full,
+                                  std::int64_t trips) {
+  const problem::Problem* costs = full.costs ? &*full.costs : nullptr;
+  const auto run = simulate::simulate(plan, {trips, full.timing, costs, false});
   return run ? run->interval : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) {
+  return interval_of(plan, full, kTrips);
+}
+
+Steady steady_of(const plan::Plan& plan, const FullRate& full) {
+  FullRate less = full;
+  Steady steady;
+  steady.loads = interval_of(plan, less, kManyTrips);
+  less.timing.load_latency = false;
+  steady.signals = interval_of(plan, less);
+  less.timing.mbarrier_signal = 0;
+  less.timing.named_barrier_signal = 0;
+  steady.order = interval_of(plan, less);
+  return steady;
 }
 
 }  // namespace twill::driver

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "twill/driver/driver.h"
+#include "twill/driver/kernel.h"
 #include "twill/plan/plan.h"
 #include "twill/simulate/simulate.h"
 
@@ -13,17 +13,27 @@ namespace twill::driver {
 /// The signals of the machine and the latencies of loads; no signals without a machine.
 Result<simulate::Timing> timing_on(const std::string& machine);
 
-/// What the plans of a kernel run with: every op at its full rate, on shared pipes.
+/// What the plans of a loop run with: of a kernel every op at its full rate, on shared pipes; of a
+/// `.loop` text the costs it has.
 struct FullRate {
-  problem::Problem costs;
+  std::optional<problem::Problem> costs;  ///< nothing: the plan's own
   simulate::Timing timing;
 };
-/// For the plans of one schedule of the request's kernel, of which `plan` is one, with that pool.
-Result<FullRate> at_full_rate(const Request& request, const std::string& pool,
-                              const plan::Plan& plan);
+/// For the plans of the outcome's schedule, of which `plan` is one.
+Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
+                              const report::Outcome& outcome, const plan::Plan& plan);
 
 /// Cycles of an iteration in the steady state. Nothing if the run comes to none, or cannot go on:
-/// the plan need not be proven. Cost: a run of some hundred iterations, about 10 ms.
+/// the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
+
+/// What keeps a plan's steady state from its proven bound: the same run with less of what takes
+/// time, each line with more. Nothing where a run comes to no interval.
+struct Steady {
+  std::optional<double> order;    ///< the plan's order and its costs, pipes shared if they are
+  std::optional<double> signals;  ///< and the signals of barriers
+  std::optional<double> loads;    ///< and the latency of loads, which is all
+};
+Steady steady_of(const plan::Plan& plan, const FullRate& full);
 
 }  // namespace twill::driver

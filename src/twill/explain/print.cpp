@@ -386,7 +386,7 @@ std::string what_would(const Explanation& it) {
 }  // namespace
 
 std::string explanation_text(const Heading& heading, const Explanation& it) {
-  std::string out = title(heading, it) + optimum(it);
+  std::string out = heading.story + title(heading, it) + optimum(it);
   switch (it.status) {
     case Status::reachable:
       return out + "\n" + paragraph("Yes: nothing holds it above that.");

@@ -14,6 +14,7 @@ struct Heading {
   std::string pool;     ///< of the machine; empty likewise
   std::string rate;     ///< "slowest" or "fastest" costs; empty likewise
   bool machine_measured = true;
+  std::string story = {};  ///< what is said first of the answer for this input, whole lines
 };
 
 /// The explanation in sentences, for somebody who knows kernels and GPUs but no solvers; at most

@@ -167,6 +167,7 @@ std::string explanation_json(const Heading& heading, const Explanation& it) {
                {"name", it.problem.name()},
                {"input", heading.input},
                {"loop", heading.loop},
+               {"story", heading.story},
                {"machine", heading.machine},
                {"machine_measured", heading.machine_measured},
                {"pool", heading.pool},

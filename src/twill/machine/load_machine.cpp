@@ -7,6 +7,7 @@
 #include "twill/machine/json_node.h"
 #include "twill/machine/machine.h"
 #include "twill/machine/sharing.h"
+#include "twill/support/sha256.h"
 #include "twill/support/spelling.h"
 
 namespace twill::machine {
@@ -490,6 +491,7 @@ Result<Machine> load_machine(std::string_view text, std::string_view file) {
   const JsonNode root(document);
   TWILL_TRY_VOID(read_sources(root, document));
   TWILL_TRY(Description description, read_description(root));
+  description.digest = sha256(text);
   return Machine(std::move(description));
 }
 

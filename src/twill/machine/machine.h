@@ -151,6 +151,7 @@ struct Description {
   std::string name;    ///< "h200"
   std::string about;   ///< one line
   std::string target;  ///< "sm_90" or "sm_100"
+  std::string digest;  ///< SHA-256 of the JSON text that it was read from
   bool measured = false;
   Quantity sm_count;
   Quantity clock_mhz;

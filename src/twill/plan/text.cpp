@@ -232,7 +232,7 @@ std::string to_text(const Plan& plan, const Step& step) {
 }
 
 std::string to_text(const Plan& plan) {
-  std::string text = fmt::format("{}{}: II {} cycles\n{}", plan.name,
+  std::string text = fmt::format("{}{}: the plan of a schedule of II {} cycles\n{}", plan.name,
                                  plan.limits.machine.empty() ? "" : " on " + plan.limits.machine,
                                  plan.schedule.initiation_interval, warpgroups_text(plan));
   const std::string buffers = buffers_text(plan);

@@ -9,6 +9,7 @@
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/candidate.h"
+#include "twill/solve/confirm.h"
 
 namespace twill::prove {
 namespace {
@@ -52,16 +53,16 @@ class Writer {
         recorder_(recorder),
         certificate_(empty_certificate(problem)) {}
 
-  tl::expected<Certificate, std::string> write(std::size_t most_combinations) {
+  tl::expected<Written, std::string> write(std::size_t most_combinations) {
     certificate_.schedule = answer_.schedule;
     certificate_.claims.verdict = answer_.verdict;
     for (const schedule::ObjectiveValue& level : answer_.objectives) {
       const bool first = certificate_.claims.values.empty();
       certificate_.claims.values.emplace_back(first ? "interval" : level.name, level.value);
     }
-    std::optional<Reason> reason;
-    if (answer_.verdict == Verdict::infeasible) reason = never(problem_);
-    if (reason) {
+    if (std::optional<Reason> reason = answer_.schedule ? std::nullopt : never(problem_)) {
+      certificate_.claims.verdict = Verdict::infeasible;
+      certificate_.claims.values.clear();
       Case& it = certificate_.claims.cases.emplace_back();
       it.any = true;
       it.never = std::move(reason);
@@ -69,10 +70,11 @@ class Writer {
       write_cases(most_combinations);
     }
     if (!wrong_.empty()) return tl::unexpected(wrong_);
-    const certify::Checked checked = certify::check_certificate(certificate_);
-    if (!checked.rejection) return std::move(certificate_);
+    Written out{std::move(certificate_), {}, true};
+    out.checked = certify::check_certificate(out.certificate);
+    if (!out.checked.rejection) return out;
     return tl::unexpected(
-        fmt::format("{}: {}", checked.rejection->file, checked.rejection->reason));
+        fmt::format("{}: {}", out.checked.rejection->file, out.checked.rejection->reason));
   }
 
  private:
@@ -120,8 +122,9 @@ class Writer {
       bound.reason = proven(candidate.problem, *proof, "interval");
     }
     out.bounds.push_back(bound);
-    const bool claimed = answer_.schedule && bound.value <= answer_.objectives.front().value &&
-                         (answer_.verdict == Verdict::optimal || single_);
+    const bool claimed = !answer_.objectives.empty() &&
+                         bound.value <= answer_.objectives.front().value &&
+                         (answer_.verdict != Verdict::feasible || single_);
     if (claimed) add_objectives(candidate, out);
     return out;
   }
@@ -133,7 +136,7 @@ class Writer {
   /// Bounds of the other levels, for as long as they are those of the schedule.
   void add_objectives(const solve::Candidate& candidate, Case& out) {
     const Cycles interval = answer_.objectives.front().value;
-    for (std::size_t i = 0; i < problem_.objectives().size(); ++i) {
+    for (std::size_t i = 0; i + 1 < answer_.objectives.size(); ++i) {
       const Objective objective = problem_.objectives()[i];
       AtLeast bound = objective_bound(candidate.problem, objective, interval);
       const auto proof = recorder_.limit(candidate.ways, interval, limit_kind(objective));
@@ -169,24 +172,65 @@ class Writer {
   int number_ = 0;      ///< of the case
 };
 
+/// What of an answer has to be refuted anew, as `solve::confirm` takes it.
+std::vector<schedule::ObjectiveValue> levels_of(const Answer& answer) {
+  if (!answer.objectives.empty()) return answer.objectives;
+  const Cycles bound = answer.lower_bound.value;
+  return {{"initiation_interval", bound, bound, true}};
+}
+
+/// What is left of an answer whose refutations were not all found again.
+void weaken(Answer& answer) {
+  answer.verdict = answer.schedule ? Verdict::feasible : Verdict::undecided;
+  if (!answer.schedule) answer.objectives.clear();
+}
+
 }  // namespace
 
-tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Options& options) {
+tl::expected<Written, std::string> certify(const Problem& problem, const Answer& answer,
+                                           const solve::Options& options) {
   Recorder recorder(problem.ops().size());
   solve::Options recorded = options;
   recorded.proof = &recorder;
-  Answer answer = solve::solve(problem, recorded);
-  auto certificate = Writer(problem, answer, recorder).write(options.most_combinations);
-  if (!certificate) return tl::unexpected(std::move(certificate).error());
-  return Proven{std::move(answer), *std::move(certificate)};
+  recorded.start = answer.schedule;
+  const solve::Decision decision = answer.verdict == Verdict::infeasible
+                                       ? solve::confirm_infeasible(problem, recorded)
+                                       : solve::confirm(problem, levels_of(answer), recorded);
+  if (decision.decided == solve::Decided::feasible) {
+    return tl::unexpected(std::string("there is a schedule that the answer claims impossible"));
+  }
+  const bool complete = decision.decided == solve::Decided::infeasible;
+  Answer claimed = answer;
+  if (!complete) weaken(claimed);
+  auto written = Writer(problem, claimed, recorder).write(options.most_combinations);
+  if (written) written->complete = complete;
+  return written;
 }
 
-Certificate bound_certificate(const Problem& problem) {
-  Certificate out = empty_certificate(problem);
-  Case& it = out.claims.cases.emplace_back();
-  it.any = true;
-  it.bounds.push_back(interval_bound(problem));
-  return out;
+tl::expected<Written, std::string> certify_nothing_better(const Problem& problem,
+                                                          std::span<const std::int64_t> values,
+                                                          const solve::Options& options) {
+  Answer nothing;  // that is better
+  nothing.lower_bound.value = values.front();
+  const std::vector<std::string> levels = certify::levels_of(problem);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    nothing.objectives.push_back({levels[i], values[i], values[i], true});
+  }
+  return certify(problem, nothing, options);
+}
+
+tl::expected<Written, std::string> certify_interval(const Problem& problem, Cycles bound,
+                                                    const solve::Options& options) {
+  Answer nothing;
+  nothing.lower_bound.value = bound;
+  return certify(problem, nothing, options);
+}
+
+tl::expected<Proven, std::string> prove(const Problem& problem, const solve::Options& options) {
+  Answer answer = solve::solve(problem, options);
+  auto written = certify(problem, answer, options);
+  if (!written) return tl::unexpected(std::move(written).error());
+  return Proven{std::move(answer), std::move(written->certificate)};
 }
 
 }  // namespace twill::prove

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -13,19 +14,40 @@
 /// From an answer to a certificate that `certify` accepts.
 namespace twill::prove {
 
+struct Written {
+  certify::Certificate certificate;
+  certify::Checked checked;  ///< what the checker says of it, which accepts it
+  bool complete = true;  ///< it claims all that was asked for; else a limit ended its searches, and
+                         ///< it claims what was proven until then
+};
+
+/// A certificate of an answer of solve::solve: of an optimal one every level, of others what the
+/// answer says is proven. The refutations are searched for anew, for the answer that is there, so
+/// that nothing that a certificate needs can change the answer. Of `options` the limits of work,
+/// memory and combinations and the callbacks count. Fails, with the reason, if the answer is wrong
+/// or the certificate would not be accepted, which are bugs of ours.
+/// Cost: about that of solve::solve.
+tl::expected<Written, std::string> certify(const problem::Problem& problem,
+                                           const schedule::Answer& answer,
+                                           const solve::Options& options);
+
+/// The same of the claim that no schedule is lexicographically less than `values`: an interval, and
+/// then as many objectives as there are values. Fails as well if there is such a schedule.
+tl::expected<Written, std::string> certify_nothing_better(const problem::Problem& problem,
+                                                          std::span<const std::int64_t> values,
+                                                          const solve::Options& options);
+
+/// The same of the claim that no schedule has an interval below `bound`.
+tl::expected<Written, std::string> certify_interval(const problem::Problem& problem, Cycles bound,
+                                                    const solve::Options& options);
+
 struct Proven {
   schedule::Answer answer;
   certify::Certificate certificate;
 };
 
-/// solve::solve with the same options, and why its answer is right: of an optimal one every level,
-/// of others what is proven of them. `options.proof` is not looked at. Fails, with the reason, if
-/// the certificate would not be accepted, which is a bug of ours.
-/// Cost: that of solve::solve, and about half as much again.
+/// solve::solve and a certificate of its answer. `options.proof` is not looked at.
 tl::expected<Proven, std::string> prove(const problem::Problem& problem,
                                         const solve::Options& options);
-
-/// A certificate that claims nothing but the bound on the interval that needs no search.
-certify::Certificate bound_certificate(const problem::Problem& problem);
 
 }  // namespace twill::prove

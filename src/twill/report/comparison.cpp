@@ -65,7 +65,7 @@ std::optional<double> ratio_to_twill(const Comparison& comparison, const Compare
 }
 
 std::string to_text(const Comparison& comparison) {
-  std::string out = comparison.input;
+  std::string out = comparison.story + comparison.input;
   if (!comparison.loop.empty()) out += ", " + comparison.loop;
   if (!comparison.machine.empty()) out += ", on " + comparison.machine;
   out += "\n";
@@ -95,6 +95,7 @@ std::string comparison_json(const Comparison& comparison) {
   json["machine"] = comparison.machine.empty() ? Json(nullptr) : Json(comparison.machine);
   json["machine_measured"] =
       comparison.machine.empty() ? Json(nullptr) : Json(comparison.machine_measured);
+  json["story"] = comparison.story;
   json["rows"] = Json::array();
   for (const Compared& row : comparison.rows) json["rows"].push_back(row_json(comparison, row));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

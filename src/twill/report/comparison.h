@@ -31,6 +31,7 @@ struct Comparison {
   std::string loop;  ///< as in Outcome; so are the next two
   std::string machine;
   bool machine_measured = true;
+  std::string story;  ///< of the answer by strategy twill, if that is among the rows; lines
   std::vector<Compared> rows;
 };
 

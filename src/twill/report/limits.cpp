@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "twill/report/outcome.h"
+#include "twill/report/story.h"
 #include "twill/support/text_table.h"
 
 namespace twill::report {
@@ -155,7 +156,8 @@ Json given_json(const GivenSchedule& given) {
 
 std::string limits_text(const Limits& limits) {
   const RatedBounds& end = limits.ends.front();
-  std::string out = end.problem.name();
+  std::string out = limits.answer ? story(*limits.answer) : "";
+  out += end.problem.name();
   if (!limits.machine.empty()) out += " on " + limits.machine;
   out += fmt::format(": no schedule has an II below {} cycle{}\n", binding(end).value,
                      binding(end).value == 1 ? "" : "s");
@@ -185,6 +187,10 @@ std::string limits_json(const Limits& limits) {
                {"machine", limits.machine},
                {"machine_measured", limits.machine_measured},
                {"least_interval", binding(limits.ends.front()).value}};
+  json["simulated"] = limits.answer && limits.answer->built && limits.answer->built->simulated
+                          ? Json(*limits.answer->built->simulated)
+                          : Json(nullptr);
+  json["pool"] = limits.answer ? Json(limits.answer->pool) : Json(nullptr);
   json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
   json["given"] = limits.given ? given_json(*limits.given) : Json(nullptr);
   json["ends"] = Json::array();

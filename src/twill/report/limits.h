@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/problem/problem.h"
+#include "twill/report/outcome.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::report {
@@ -36,6 +37,7 @@ struct Limits {
   std::string loop;     ///< which loop of it; empty for `.loop` files
   std::string machine;  ///< empty for `.loop` files
   bool machine_measured = true;
+  std::optional<Outcome> answer;   ///< of a loop or a kernel: what would be built
   std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
   std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
   std::optional<GivenSchedule> given;

@@ -42,11 +42,13 @@ struct Candidate {
   std::string rate;  ///< "fastest" or "slowest"; empty if the loop cannot be posed for the pool
   std::string pool;
   schedule::Verdict verdict = schedule::Verdict::undecided;
-  std::optional<Cycles> interval;  ///< at that rate; this and the next two: if there is a schedule
-  std::optional<Cycles> expected;  ///< as in Bracket
-  std::optional<Cycles> slowest;   ///< as in Bracket
-  Cycles handed_over = 0;          ///< that the busiest group works on hand-offs of an iteration
-  std::string note;                ///< why there is no schedule, or why nobody looked for one
+  std::optional<Cycles> interval;   ///< at that rate; this and the next two: if there is a schedule
+  std::optional<Cycles> expected;   ///< as in Bracket
+  std::optional<Cycles> slowest;    ///< as in Bracket
+  Cycles handed_over = 0;           ///< that the busiest group works on hand-offs of an iteration
+  std::optional<double> simulated;  ///< cycles of an iteration of its plan, if that was drafted
+  std::string refused;  ///< what became of its schedule: the stage and why, "plan: ..."; or empty
+  std::string note;     ///< why there is no schedule, or why nobody looked for one
   bool chosen = false;
 };
 
@@ -54,6 +56,7 @@ struct Candidate {
 struct Remains {
   problem::Problem problem;
   std::vector<extract::OpOrigin> origins;  ///< by its OpId; empty for `.loop` files
+  std::vector<std::string> lines;          ///< as Outcome has them
 };
 
 /// Another schedule of the same Problem, of another structure (schedule/difference.h).
@@ -87,13 +90,36 @@ struct Timings {
   double verify = 0;
 };
 
+/// What becomes of a schedule as a plan: what is built, and how fast it is simulated to be.
+struct Built {
+  bool planned = false;  ///< there is a plan, proven safe
+  std::string refusal;   ///< else why there is none
+  // Of a plan: cycles of an iteration in the steady state, every op of a kernel at its full rate,
+  // each line with more of what takes time. Nothing where a run comes to no steady state.
+  std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
+  std::optional<double> with_signals;        ///< and with the signals of barriers
+  std::optional<double> simulated;           ///< and with the latency of loads: all of it
+  std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
+                                             ///< be; nothing: nobody looked, or it is no kernel
+};
+
+/// The resource, circuit or op that limits a loop most, as every command names it.
+struct Limiter {
+  bool alone = true;  ///< else more is proven, by search: several rules limit it together
+  Cycles cycles = 0;  ///< no schedule of this loop and pool is faster because of it
+  std::string what;   ///< "unit TC", "circuit"
+  std::vector<std::string> ops;  ///< that sum up, or the circuit in order
+  std::string lines;  ///< where they stand: "silu.py:18, silu.py:20", or "line 28" of the text
+};
+
 /// All that is known about one loop once somebody scheduled it: what the printers print.
 struct Outcome {
   explicit Outcome(problem::Problem what) : problem(std::move(what)) {}
 
-  std::string input;    ///< as the user named it; "-" for standard input
-  std::string loop;     ///< which loop of it, "loop 1 of 2, line 34"; empty for `.loop` files
-  std::string machine;  ///< empty for `.loop` files, which need none
+  std::string input;        ///< as the user named it; "-" for standard input
+  std::string loop;         ///< which loop of it, "loop 1 of 2, line 34"; empty for `.loop` files
+  std::string loop_source;  ///< where the user's source has it, "silu.py:17"; empty if unknown
+  std::string machine;      ///< empty for `.loop` files, which need none
   bool machine_measured = true;
   std::string pool;                ///< the chosen one; empty if the input brings its own groups
   std::vector<std::string> pools;  ///< over which the answer's claims hold
@@ -116,7 +142,11 @@ struct Outcome {
   std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
   std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the
                                         ///< schedule must not be used
-  std::vector<extract::OpOrigin> origins;   ///< by OpId; empty for `.loop` files
+  std::vector<extract::OpOrigin> origins;  ///< by OpId; empty for `.loop` files
+  std::vector<std::string> lines;  ///< by OpId, of the user's source, "silu.py:18"; empty strings,
+                                   ///< or nothing at all, where they are not known
+  std::optional<Built> built;      ///< if there is a schedule
+  std::optional<Limiter> limiter;  ///< with every op at its fastest, for the pool chosen
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
   std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
   std::vector<Diagnostic> warnings;

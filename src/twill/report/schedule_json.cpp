@@ -47,8 +47,32 @@ Json candidate(const Candidate& it) {
           {"initiation_interval", number(it.interval)},
           {"expected", number(it.expected)},
           {"slowest", number(it.slowest)},
+          {"simulated", it.simulated ? Json(*it.simulated) : Json(nullptr)},
+          {"refused", it.refused},
           {"note", it.note},
           {"chosen", it.chosen}};
+}
+
+Json plan_part(const std::optional<Built>& built) {
+  if (!built) return nullptr;
+  const auto number = [](std::optional<double> it) { return it ? Json(*it) : Json(nullptr); };
+  const std::optional<std::string>& unprinted = built->not_printable;
+  return {{"planned", built->planned},
+          {"refusal", built->refusal},
+          {"simulated", number(built->simulated)},
+          {"with_signals", number(built->with_signals)},
+          {"in_order", number(built->in_order)},
+          {"printable", unprinted ? Json(unprinted->empty()) : Json(nullptr)},
+          {"not_printable", unprinted.value_or("")}};
+}
+
+Json limiter_part(const std::optional<Limiter>& it) {
+  if (!it) return nullptr;
+  return {{"what", it->what},
+          {"alone", it->alone},
+          {"cycles", it->cycles},
+          {"ops", it->ops},
+          {"lines", it->lines}};
 }
 
 Json bracket(const std::optional<Bracket>& bracket) {
@@ -81,6 +105,7 @@ Json ops(const Outcome& outcome, const schedule::Schedule& found) {
                     {"group", problem[at.group].name},
                     {"way", op.ways[static_cast<std::size_t>(at.way)].name},
                     {"source", op.source},
+                    {"line", i < outcome.lines.size() ? outcome.lines[i] : std::string()},
                     {"rows", rows(outcome, i)}});
   }
   return list;
@@ -207,6 +232,7 @@ Json alternative(const Outcome& outcome, std::size_t index) {
   if (it.remains) {
     taken.problem = it.remains->problem;
     taken.origins = it.remains->origins;
+    taken.lines = it.remains->lines;
   }
   const auto number = [](std::optional<Cycles> n) { return n ? Json(*n) : Json(nullptr); };
   Json json = {{"number", index + 1},
@@ -253,6 +279,8 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
   json["lower_bound"] = answer.lower_bound.value;
   json["limited_by"] = limit_of(answer.lower_bound);
   json["bracket"] = bracket(outcome.bracket);
+  json["limiter"] = limiter_part(outcome.limiter);
+  json["plan"] = plan_part(outcome.built);
   json["objectives"] = objectives(answer.objectives);
   json["argument"] = answer.argument;
   json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
@@ -279,6 +307,7 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["version"] = kScheduleJsonVersion;
   json["input"] = outcome.input;
   json["loop"] = outcome.loop;
+  json["loop_source"] = outcome.loop_source;
   json["machine"] = outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine);
   json["machine_measured"] =
       outcome.machine.empty() ? Json(nullptr) : Json(outcome.machine_measured);
@@ -304,6 +333,8 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["lower_bound"] = bound_part(outcome, answer.lower_bound);
   json["min_ii"] = bound_part(outcome, outcome.min_ii);
   json["bracket"] = bracket(outcome.bracket);
+  json["limiter"] = limiter_part(outcome.limiter);
+  json["plan"] = plan_part(outcome.built);
   json["objectives"] = objectives(answer.objectives);
   if (has && printing.trips > 0) {
     json["trips"] = printing.trips;

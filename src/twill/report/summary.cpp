@@ -9,6 +9,7 @@
 #include "twill/report/buffers.h"
 #include "twill/report/gantt.h"
 #include "twill/report/load.h"
+#include "twill/report/story.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/support/text_table.h"
@@ -99,22 +100,29 @@ std::string objectives(const schedule::Answer& answer) {
 
 std::string candidates(const Outcome& outcome) {
   const auto number = [](std::optional<Cycles> it) { return it ? std::to_string(*it) : "-"; };
-  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::right,
+                   Align::left},
                   2);
-  table.add({"pool", "rates", "II", "expected", "at slowest", ""});
+  table.add({"pool", "rates", "II", "expected", "at slowest", "simulated", ""});
   std::string notes;
   const bool optima = outcome.strategy == "twill";
+  const auto note = [&](const Candidate& it, const std::string& what) {
+    notes += wrap(what, kWidth,
+                  fmt::format("  {}{}{}: ", it.pool, it.rate.empty() ? "" : ", ", it.rate), "    ");
+  };
   for (const Candidate& it : outcome.candidates) {
+    if (!it.refused.empty()) note(it, it.refused);
     if (!it.interval) {
-      notes +=
-          wrap(it.note, kWidth,
-               fmt::format("  {}{}{}: ", it.pool, it.rate.empty() ? "" : ", ", it.rate), "    ");
+      note(it, it.note);
       continue;
     }
-    std::string mark = it.chosen ? "chosen" : "";
-    if (optima && it.verdict != schedule::Verdict::optimal) mark += mark.empty() ? "gap" : ", gap";
-    table.add(
-        {it.pool, it.rate, number(it.interval), number(it.expected), number(it.slowest), mark});
+    std::vector<std::string> marks;
+    if (it.chosen) marks.emplace_back("chosen");
+    if (optima && it.verdict != schedule::Verdict::optimal) marks.emplace_back("gap");
+    if (optima && !it.note.empty()) marks.push_back(it.note);
+    table.add({it.pool, it.rate, number(it.interval), number(it.expected), number(it.slowest),
+               it.simulated ? fmt::format("{:.1f}", *it.simulated) : "-",
+               fmt::format("{}", fmt::join(marks, ", "))});
   }
   return (optima ? "\ncandidates: the optimum of a pool with every op at one of its rates\n"
                  : "\ncandidates: what strategy " + outcome.strategy + " makes of each pool\n") +
@@ -309,14 +317,11 @@ std::string picture(const Outcome& outcome) {
          draw_steady_state(outcome.problem, found, kWidth);
 }
 
-std::string summary(const Outcome& outcome, const Printing& printing) {
-  std::string out = title(outcome);
-  if (!outcome.answer.schedule) {
-    out += without_schedule(outcome);
-    if (!outcome.candidates.empty()) out += candidates(outcome);
-    return printing.timing ? out + timings(outcome.timings) : out;
-  }
-  out += wrap(verdict_line(outcome), kWidth, "  ", "    ");
+namespace {
+
+/// Everything that is known of the schedule.
+std::string in_full(const Outcome& outcome) {
+  std::string out = wrap(verdict_line(outcome), kWidth, "  ", "    ");
   if (!outcome.differences.empty()) {
     out += entry("differs", in_words(outcome.problem, outcome.differences));
   }
@@ -324,17 +329,30 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   if (outcome.bracket) out += entry("bracket", bracket(*outcome.bracket));
   out += entry("objectives", objectives(outcome.answer));
   out += entry("scope", scope_of(outcome));
-  if (printing.trips > 0) {
-    const Cycles total =
-        schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
-    out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
-  }
   if (outcome.candidates.size() > 1) out += candidates(outcome);
   out += load_table(outcome);
   out += groups(outcome) + register_budgets(outcome);
   out += buffers(outcome);
   out += assumptions(outcome);
-  out += "\n" + picture(outcome);
+  return out + "\n" + picture(outcome);
+}
+
+}  // namespace
+
+std::string summary(const Outcome& outcome, const Printing& printing) {
+  std::string out;
+  if (!outcome.answer.schedule) {
+    out = title(outcome) + without_schedule(outcome);
+    if (!outcome.candidates.empty()) out += candidates(outcome);
+    return printing.timing ? out + timings(outcome.timings) : out;
+  }
+  out = first_screen(outcome);
+  if (printing.trips > 0) {
+    const Cycles total =
+        schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
+    out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
+  }
+  if (printing.verbose) out += "\nschedule\n" + in_full(outcome);
   if (outcome.alternatives) out += "\n" + alternatives_text(outcome);
   return printing.timing ? out + timings(outcome.timings) : out;
 }

@@ -11,12 +11,13 @@ namespace twill::report {
 struct Printing {
   std::int64_t trips = 0;  ///< also the cycles of this many iterations, if positive
   bool timing = false;     ///< also the seconds of each step: not the same on every run
+  bool verbose = false;    ///< of the summary: everything, below the first screen
 };
 
-/// What a kernel engineer wants to know at a glance, in at most 100 columns of plain ASCII: II and
-/// bracket, what bounds it, the load of each resource, groups with their ops and registers,
-/// buffers with their depth, and the steady state as a picture. Without a schedule: the verdict and
-/// its reason.
+/// The first screen (report/story.h), and if `verbose` all that lies behind it, in at most 100
+/// columns of plain ASCII: II and bracket, what bounds it, the load of each resource, groups with
+/// their ops and registers, buffers with their depth, and the steady state as a picture. Without a
+/// schedule: the verdict and its reason.
 std::string summary(const Outcome& outcome, const Printing& printing);
 
 /// "II 2048 cycles, 2 stages, length 3072"

@@ -161,6 +161,29 @@ Search::Found Search::decide_below(std::span<const std::int64_t> values, std::ui
   return below;
 }
 
+Outcome Search::refute(std::span<const ObjectiveValue> levels) {
+  if (start_) found_ = start_;  // searches begin in its groups
+  const Cycles ii = levels.front().value;
+  const Cycles least = levels.front().bound;
+  const Cycles known = bound_without_search();
+  Outcome outcome = Outcome::refuted;
+  if (known < least) outcome = try_interval(least - 1, {});
+  if (std::max(known, least) > ii) return outcome;
+  const auto objectives = instance_.problem->objectives();
+  for (std::size_t i = 1; i < levels.size() && outcome == Outcome::refuted; ++i) {
+    const Limit less = {objectives[i - 1], levels[i].bound - 1};
+    if (less.second >= least_known(less.first, ii)) outcome = try_limit(ii, less, {});
+    fix({less.first, levels[i].value});
+  }
+  encoding_.reset();
+  fixed_.clear();
+  return outcome;
+}
+
+Outcome Search::refute_all() {
+  return try_interval(std::max(decisive_interval(instance_), bound_without_search()), {});
+}
+
 /// Larger and larger IIs until there is a schedule, or there can be none.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);

@@ -54,6 +54,11 @@ class Search {
   /// is such a schedule. Takes one of so many parts of the work that is left, and at least a try at
   /// each question.
   Found decide_below(std::span<const std::int64_t> values, std::uint64_t parts);
+  /// Whether a schedule contradicts these levels, as `confirm` asks (confirm.h): refuted if none
+  /// does. Ends with the first question that is not refuted.
+  Outcome refute(std::span<const schedule::ObjectiveValue> levels);
+  /// Whether there is a schedule at the II at which there is one if there is one at any.
+  Outcome refute_all();
   /// The least II, from this schedule of the candidate on.
   Interval lower_interval(schedule::Schedule schedule, Cycles bound);
 

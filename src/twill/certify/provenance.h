@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/certify/words.h"
+#include "twill/support/diagnostic.h"
+
+/// What the Problems of a certificate were posed from, so that somebody who has the input and the
+/// machine can pose them again and compare.
+namespace twill::certify {
+
+/// A Problem that the input is posed as.
+struct PosedProblem {
+  std::string rate;  ///< "fastest" or "slowest": the rate of every op
+  std::string pool;  ///< of warp groups; "-" if the input brings its own groups
+  std::string hash;  ///< schedule::problem_hash
+  friend bool operator==(const PosedProblem&, const PosedProblem&) = default;
+};
+
+/// An option of `twill schedule` that changes what is posed: its name without dashes, and its
+/// value, empty for a flag.
+struct PosingOption {
+  std::string name;
+  std::string value;
+  friend bool operator==(const PosingOption&, const PosingOption&) = default;
+};
+
+struct Provenance {
+  std::string input;         ///< SHA-256 of the input text
+  std::string machine;       ///< its name; empty if the input needs no machine
+  std::string machine_hash;  ///< SHA-256 of its JSON text
+  std::vector<PosingOption> options;
+  std::vector<PosedProblem> posed;  ///< all pools that the loop can be posed for, at all rates
+  friend bool operator==(const Provenance&, const Provenance&) = default;
+
+  /// The hash of the Problem of that pool at that rate; null if there is none.
+  const std::string* hash_of(const std::string& rate, const std::string& pool) const;
+};
+
+/// Why the Problems are not those that `anew` has, which was posed from the input and the machine
+/// at hand; with the name of the rule. Empty if they are.
+std::string objection_to_provenance(const Provenance& claimed, const Provenance& anew);
+
+/// The next word of the line, which has to be the name of a rate.
+Result<std::string> rate_in(WordReader& in);
+
+/// The lines of the text form.
+std::string print_provenance(const Provenance& provenance);
+/// Reads one of these lines, whose first word is `word`, into `out`; false if it is none of them.
+Result<bool> read_provenance_line(WordReader& in, std::string_view word, Provenance& out);
+
+}  // namespace twill::certify

@@ -1,0 +1,89 @@
+#include "twill/driver/candidates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/report/alternatives.h"
+
+namespace twill::driver {
+namespace {
+
+std::string variant_of(const report::Outcome& first, const Step& step) {
+  const report::Outcome& it = step.proposal.outcome;
+  std::string words;
+  if (it.alternative > 0 && first.alternative == 0) {
+    words = fmt::format("number {} of the same II", it.alternative);
+  }
+  if (step.share < 1) words = fmt::format("in {:g} % of the memory", 100 * step.share);
+  if (step.shrink) words += words.empty() ? "with fewer copies" : ", with fewer copies";
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on(const report::Outcome& outcome) {
+  if (outcome.alternative == 0) return {};
+  return {fmt::format("alternative {} to the best found: {}", outcome.alternative,
+                      report::in_words(outcome.problem, outcome.differences))};
+}
+
+std::string note_on(const report::Outcome& first, const Step& step, const std::string& refusal) {
+  const report::Outcome& chosen = step.proposal.outcome;
+  std::string note = (first.alternative > 0 ? "the schedule, II " : "the fastest schedule, II ") +
+                     std::to_string(first.answer.schedule->initiation_interval) + ", " + refusal;
+  std::string which;
+  if (chosen.strategy != first.strategy) which += " of strategy " + chosen.strategy;
+  if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
+  if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
+  if (step.share < 1) which += fmt::format(" in {:g} % of the memory", 100 * step.share);
+  if (!which.empty()) note += "; this is the optimum" + which;
+  if (chosen.alternative > 0 && first.alternative == 0) {
+    note += fmt::format("; this is the next best, number {}, of the same II", chosen.alternative);
+  }
+  return note;
+}
+
+report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
+  const report::Outcome& it = step.proposal.outcome;
+  report::Candidate out;
+  out.rate = it.rate;
+  out.pool = it.pool;
+  out.verdict = it.answer.verdict;
+  out.interval = it.answer.schedule->initiation_interval;
+  if (it.bracket) {
+    out.expected = it.bracket->expected;
+    out.slowest = it.bracket->slowest;
+  }
+  out.note = variant_of(first, step);
+  if (it.strategy != first.strategy) out.note = "strategy " + it.strategy;
+  if (step.proposal.trial) out.simulated = step.proposal.trial->interval;
+  return out;
+}
+
+bool may_be_hand_overs(const plan::Plan& plan) {
+  const bool never = std::any_of(
+      plan.mechanisms.begin(), plan.mechanisms.end(),
+      [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
+  return !never && std::any_of(plan.values.begin(), plan.values.end(),
+                               [](const plan::Value& value) { return value.staged.has_value(); });
+}
+
+void with_memories_of(const report::Outcome& whole, report::Outcome& outcome) {
+  problem::Parts parts = outcome.problem.parts();
+  const auto memories = whole.problem.memories();
+  parts.memories.assign(memories.begin(), memories.end());
+  outcome.problem = problem::pose(std::move(parts)).value();  // only with more memory
+}
+
+std::string note_on_refused(const Step& step) {
+  const report::Outcome& it = step.proposal.outcome;
+  return fmt::format(
+      "the schedule of pool {} with every op at its {}, II {}, cannot be carried "
+      "out: {}",
+      it.pool, it.rate, it.answer.schedule->initiation_interval,
+      step.proposal.trial->refusal->message);
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twill/driver/propose.h"
+
+/// Internal to the driver: the candidates among which an answer is found, and what is said of them.
+namespace twill::driver {
+
+/// A candidate of the walk: a schedule, and how it differs from the first.
+struct Step {
+  Proposal proposal;
+  bool shrink = false;       ///< with fewer copies where memory is short
+  double share = 1;          ///< of the memory, that the schedule was found with
+  std::string refused = {};  ///< the stage, and why
+};
+
+/// Notes of the plan on which schedule is planned, if that is not the optimum.
+std::vector<std::string> notes_on(const report::Outcome& outcome);
+/// Why the step stands in the place of the first, of which `refusal` says what became.
+std::string note_on(const report::Outcome& first, const Step& step, const std::string& refusal);
+/// That the step's schedule has no plan. Precondition: its trial was refused.
+std::string note_on_refused(const Step& step);
+
+/// What the step is in the list that the user reads. Precondition: it has a schedule.
+report::Candidate candidate_of(const report::Outcome& first, const Step& step);
+
+/// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
+/// is done that is printed for no pool.
+bool may_be_hand_overs(const plan::Plan& plan);
+
+/// Gives an outcome of a part of the memory all of it again: a plan has it.
+void with_memories_of(const report::Outcome& whole, report::Outcome& outcome);
+
+}  // namespace twill::driver

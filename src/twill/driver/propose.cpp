@@ -1,0 +1,157 @@
+#include "twill/driver/propose.h"
+
+#include <utility>
+
+#include "twill/driver/arranged.h"
+#include "twill/driver/checking.h"
+#include "twill/driver/ends.h"
+#include "twill/driver/given.h"
+#include "twill/support/stopwatch.h"
+
+namespace twill::driver {
+namespace {
+
+Result<void> check(const Input& input, report::Outcome& outcome) {
+  if (!outcome.answer.schedule) return {};
+  TWILL_TRY(outcome.violations,
+            violations_of_found(input, outcome.problem, *outcome.answer.schedule));
+  return {};
+}
+
+/// What cannot be asked of a problem with hand-offs.
+Result<void> check_hand_offs(const Request& request, bool has_some) {
+  if (!has_some) return {};
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return fail({request.input.name},
+                "only the strategy twill decides on hand-offs; '" +
+                    std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
+                request.hand_offs ? "leave --hand-offs out" : "take its hand-off lines out");
+  }
+  return {};
+}
+
+Result<void> check_strategy(const Request& request) {
+  auto checked = strategy::check(request.strategy);
+  if (checked) return {};
+  Diagnostic why = std::move(checked).error();
+  why.location.file = request.input.name;
+  return tl::unexpected(std::move(why));
+}
+
+/// One Problem, with the costs it has.
+Result<report::Outcome> arrange_one(const Request& request, problem::Problem problem) {
+  Stopwatch watch;
+  TWILL_TRY_VOID(check_hand_offs(request, !problem.hand_offs().empty()));
+  TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(problem), request));
+  const double solve = watch.lap();
+  report::Outcome outcome =
+      described(request.input, std::move(arranged.problem), std::move(arranged.answer));
+  outcome.strategy = strategy::name_of(request.strategy.strategy);
+  outcome.ring_depth = arranged.ring_depth;
+  outcome.regions = std::move(arranged.regions);
+  outcome.order_circuit = std::move(arranged.circuit);
+  outcome.notes = std::move(arranged.notes);
+  TWILL_TRY_VOID(check(request.input, outcome));
+  outcome.timings = {0, solve, watch.lap()};
+  return outcome;
+}
+
+/// What stands in the input, with normalized costs.
+Result<report::Outcome> arrange_normalized(const Request& request, const Reading& reading) {
+  TWILL_TRY(PosedLoop posed, pose_reading(request, reading, machine::Rate::slowest));
+  TWILL_TRY(report::Outcome outcome, arrange_one(request, std::move(posed.problem)));
+  outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
+  posed.warnings.pop_back();
+  outcome.warnings = std::move(posed.warnings);
+  return outcome;
+}
+
+report::Outcome outcome_of(const Request& request, const Kernel& kernel,
+                           const ArrangedKernel& arranged) {
+  const BestEnd& end = arranged.end;
+  report::Outcome outcome = described(request.input, end.pool.problem, end.answer);
+  outcome.loop = loop_in_words(kernel);
+  outcome.loop_source = loop_source(kernel);
+  outcome.machine = kernel.machine->name;
+  outcome.machine_measured = kernel.machine->measured;
+  outcome.pool = end.pool.pool;
+  outcome.pools = end.pools;
+  outcome.rate = report::name_of(end.rate);
+  outcome.strategy = strategy::name_of(request.strategy.strategy);
+  outcome.ring_depth = arranged.ring_depth;
+  outcome.regions = arranged.regions;
+  outcome.order_circuit = arranged.circuit;
+  outcome.candidates = end.candidates;
+  outcome.origins = end.pool.origins;
+  outcome.lines = source_lines(kernel.program, outcome.origins);
+  outcome.notes = end.pool.notes;
+  outcome.reserved = end.pool.reserved;
+  outcome.bracket = end.bracket;
+  outcome.warnings = end.warnings;
+  return outcome;
+}
+
+Result<std::vector<ArrangedKernel>> arrangements(const Request& request, const Reading& reading,
+                                                 bool tries) {
+  const Kernel& kernel = *reading.kernel;
+  const Judge judge = [&](const ArrangedKernel& arranged) -> Result<std::optional<Trial>> {
+    if (!tries) return std::nullopt;
+    return try_outcome(request, reading, outcome_of(request, kernel, arranged), false);
+  };
+  if (request.strategy.strategy != strategy::Strategy::twill) {
+    return arrange_kernel(kernel, request, judge);
+  }
+  return solve_ends(kernel, request, judge);
+}
+
+Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading& reading,
+                                          bool tries) {
+  Stopwatch watch;
+  TWILL_TRY(std::vector<ArrangedKernel> all, arrangements(request, reading, tries));
+  const double solve = watch.lap();
+  std::vector<Proposal> out;
+  for (ArrangedKernel& arranged : all) {
+    report::Outcome outcome = outcome_of(request, *reading.kernel, arranged);
+    TWILL_TRY_VOID(check(request.input, outcome));
+    outcome.timings = {0, solve, watch.lap()};
+    out.push_back({std::move(outcome), std::move(arranged.end.trial)});
+  }
+  return out;
+}
+
+Result<report::Outcome> propose_one(const Request& request, const Reading& reading) {
+  if (request.given) return given_schedule(request, reading);
+  TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
+  if (request.normalize) return arrange_normalized(request, reading);
+  return arrange_one(request, reading.loop->problem);
+}
+
+}  // namespace
+
+bool usable(const report::Outcome& outcome) {
+  return outcome.answer.schedule.has_value() && outcome.violations.empty();
+}
+
+Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& reading,
+                                         report::Outcome outcome, bool shrink) {
+  leave_what_exists(outcome);
+  return try_plan(request, reading, outcome, shrink);
+}
+
+Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries) {
+  TWILL_TRY_VOID(check_strategy(request));
+  if (reading.kernel && !request.given && !request.normalize) {
+    TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
+    return arrange_all(request, reading, tries);
+  }
+  TWILL_TRY(report::Outcome outcome, propose_one(request, reading));
+  std::optional<Trial> trial;
+  if (tries && usable(outcome)) {
+    TWILL_TRY(trial, try_outcome(request, reading, outcome, false));
+  }
+  std::vector<Proposal> out;
+  out.push_back({std::move(outcome), std::move(trial)});
+  return out;
+}
+
+}  // namespace twill::driver

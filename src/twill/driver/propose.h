@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/driver/kernel.h"
+#include "twill/driver/trial.h"
+
+/// Internal to the driver: the schedules of an input among which its plan decides.
+namespace twill::driver {
+
+/// A schedule that might be built. The Problem of the outcome is the whole, with the hand-offs that
+/// the schedule does without (`leave_what_exists`).
+struct Proposal {
+  report::Outcome outcome;     ///< checked: look at `violations`
+  std::optional<Trial> trial;  ///< nothing without a schedule, or if nobody asked for one
+};
+
+/// Whether there is a schedule that may be used.
+bool usable(const report::Outcome& outcome);
+
+/// What the request's strategy makes of the input at each end of its costs and for each pool, best
+/// first; of a given schedule, a `.loop` text and normalized costs one alone. At least one, perhaps
+/// without a schedule. `tries`: plans are drafted and simulated, and decide what is best. Fails for
+/// bad input, and with the strategy's reason if it can be had for no pool.
+Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries);
+
+/// Drafts and simulates the plan of the outcome's schedule, for the hand-offs that this one has.
+Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& reading,
+                                         report::Outcome outcome, bool shrink);
+
+}  // namespace twill::driver

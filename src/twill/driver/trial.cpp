@@ -1,0 +1,278 @@
+#include "twill/driver/trial.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/driver/around.h"
+#include "twill/driver/cluster.h"
+#include "twill/ir/operands.h"
+#include "twill/schedule/corun.h"
+#include "twill/verify/verify.h"
+
+namespace twill::driver {
+namespace {
+
+/// What the kernel's own operations say about how its loads are done.
+std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
+                                                          const ir::Program& program) {
+  std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
+  for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
+    if (!outcome.problem.ops()[v].variable_latency) continue;
+    const auto& sources = outcome.origins[v].sources;
+    const bool by_descriptor =
+        std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
+          const auto access = ir::memory_access(program.op(source.op));
+          return access && access->by_descriptor;
+        });
+    if (by_descriptor) continue;  // what else it loads are its coordinates
+    for (const extract::Source& source : sources) {
+      const ir::OpKind kind = program.op(source.op).kind;
+      if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {
+        mechanisms[v] = plan::Mechanism::cp_async;
+      }
+    }
+  }
+  return mechanisms;
+}
+
+bool no_slower(double interval, double other) { return interval <= schedule::kCoRunError * other; }
+
+/// The drafts of one schedule, each made and simulated at most once.
+class Drafts {
+ public:
+  Drafts(const Request& request, const Reading& reading, const report::Outcome& outcome,
+         const verify::CheckedSchedule& checked, const plan::Setting& setting)
+      : request_(request),
+        reading_(reading),
+        outcome_(outcome),
+        checked_(checked),
+        setting_(setting) {}
+
+  struct Draft {
+    plan::Setting setting;
+    Result<plan::Plan> plan;
+    std::optional<double> interval;
+  };
+
+  Result<const Draft*> with(bool tokens, bool staging) {
+    std::optional<Draft>& draft = drafts_[(tokens ? 2U : 0U) + (staging ? 1U : 0U)];
+    if (draft) return &*draft;
+    plan::Setting setting = setting_;
+    setting.tokens = tokens;
+    setting.staging = staging;
+    auto plan = plan::draft_plan(checked_, setting);
+    std::optional<double> interval;
+    if (plan) {
+      if (!full_) {
+        TWILL_TRY(full_, full_rate_of(request_, reading_, outcome_, *plan));
+      }
+      interval = interval_of(*plan, *full_);
+    }
+    draft = Draft{std::move(setting), std::move(plan), interval};
+    return &*draft;
+  }
+
+  const std::optional<FullRate>& full() const { return full_; }
+
+ private:
+  const Request& request_;
+  const Reading& reading_;
+  const report::Outcome& outcome_;
+  const verify::CheckedSchedule& checked_;
+  const plan::Setting& setting_;
+  std::optional<FullRate> full_;
+  std::array<std::optional<Draft>, 4> drafts_;
+};
+
+/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
+/// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
+/// come, first served, its loop is simulated to be slower by more than the model errs.
+Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& drafts) {
+  TWILL_TRY(const Drafts::Draft* free, drafts.with(false, staging));
+  if (!free->interval) return false;
+  const auto expected = outcome.bracket ? outcome.bracket->expected : std::nullopt;
+  if (expected && no_slower(*free->interval, static_cast<double>(*expected))) return false;
+  TWILL_TRY(const Drafts::Draft* turns, drafts.with(true, staging));
+  return turns->interval && !no_slower(*free->interval, *turns->interval);
+}
+
+/// Staging what is stored after the loop takes memory from the loop's rings, and saves time once
+/// per tile. Where the loop is simulated to be slower for it, by more than the model errs, the
+/// threads store; the note says so.
+Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& drafts) {
+  TWILL_TRY(const Drafts::Draft* with, drafts.with(tokens, true));
+  TWILL_TRY(const Drafts::Draft* without, drafts.with(tokens, false));
+  if (!with->interval || !without->interval) return std::nullopt;
+  if (no_slower(*with->interval, *without->interval)) return std::nullopt;
+  return fmt::format(
+      "the threads store what is stored after the loop themselves: beside its "
+      "staging, an iteration takes {:.0f} cycles, simulated, else {:.0f}",
+      *with->interval, *without->interval);
+}
+
+constexpr const char* kNoTurns =
+    "no turns at the tensor core: simulated, the loop does not need them";
+
+/// What of the settings the schedule, the kernel and the request decide.
+Result<void> add_kernel(const Request& request, const Kernel& kernel,
+                        const report::Outcome& outcome, Trial& trial) {
+  plan::Setting& setting = trial.setting;
+  setting.machine = &kernel.machine;
+  setting.pool = outcome.pool;
+  setting.mechanisms = mechanisms_of(outcome, kernel.program);
+  TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome, request.tiles));
+  if (const auto others = products_elsewhere(kernel)) trial.notes.push_back(*others);
+  if (request.cluster > 1) {
+    if (const auto why = choose_cluster(setting, kernel, outcome)) trial.notes.push_back(*why);
+  }
+  return {};
+}
+
+/// Decides on staging, then on turns, and keeps that draft.
+Result<void> choose_draft(const Request& request, const Reading& reading,
+                          const report::Outcome& outcome, Trial& trial) {
+  Drafts drafts(request, reading, outcome, trial.checked, trial.setting);
+  const bool may_take_turns = trial.setting.tokens;
+  bool tokens = may_take_turns;
+  bool staging = true;
+  const bool is_kernel = kernel_of(reading, outcome) != nullptr;
+  if (is_kernel && plan::stages(trial.setting)) {
+    TWILL_TRY(const auto note, note_without_staging(tokens, drafts));
+    if (note) trial.notes.push_back(*note);
+    staging = !note.has_value();
+  }
+  if (is_kernel && may_take_turns) {
+    TWILL_TRY(tokens, needs_turns(outcome, staging, drafts));
+  }
+  TWILL_TRY(const Drafts::Draft* chosen, drafts.with(tokens, staging));
+  if (!chosen->plan && may_take_turns && !tokens) {
+    TWILL_TRY(chosen, drafts.with(true, staging));
+  }
+  trial.setting = chosen->setting;
+  trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;
+  trial.interval = chosen->interval;
+  trial.full = drafts.full();
+  if (chosen->plan) {
+    trial.draft = *chosen->plan;
+  } else {
+    trial.refusal = chosen->plan.error();
+  }
+  return {};
+}
+
+/// A group of several warps with work that one thread starts. Its warps would have to meet before
+/// and after, which plans do not do yet everywhere.
+std::optional<std::string> starts_alone(const plan::Plan& draft) {
+  for (const plan::Role& role : draft.roles) {
+    if (role.warps == 1) continue;
+    for (const plan::Step& step : role.sections.steady) {
+      if (step.kind == plan::StepKind::issue && step.by == plan::By::one_warp) return role.name;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Plan draft,
+                            const std::vector<std::string>& notes) {
+  Attempt result;
+  const std::optional<std::string> alone = starts_alone(draft);
+  std::vector<std::string> all = notes;
+  if (trial.without_turns) all.emplace_back(kNoTurns);
+  // The proof may need a barrier that others seem to imply; then it gets all of them.
+  for (const bool every_wait : {false, true}) {
+    if (every_wait) {
+      plan::Setting setting = trial.setting;
+      setting.every_wait = true;
+      auto again = plan::draft_plan(trial.checked, setting);
+      if (!again) break;
+      draft = *std::move(again);
+    }
+    plan::Plan noted = draft;
+    noted.notes.insert(noted.notes.end(), all.begin(), all.end());
+    auto proven = plan::prove(std::move(noted));
+    if (proven) {
+      result.plan = *std::move(proven);
+      return result;
+    }
+    result.findings = std::move(proven).error();
+    if (result.findings.front().rule != "size") continue;
+    return fail({request.input.name}, result.findings.front().message,
+                "give it fewer ops, or fewer iterations in flight");
+  }
+  const std::string& first = result.findings.front().message;
+  if (alone) {
+    result.refusal = Diagnostic{{},
+                                "group " + *alone +
+                                    " has several warps, of which one starts asynchronous work for "
+                                    "all; no safe plan is known for it: " +
+                                    first,
+                                "",
+                                ""};
+  } else if (trial.setting.shrink) {  // groups may wait for each other's copies
+    result.refusal = Diagnostic{{}, first, "", ""};
+  }
+  return result;
+}
+
+/// Whether CTAs that were asked to walk tiles do.
+Result<void> check_walk(const Request& request, const Kernel& kernel, const plan::Plan& plan) {
+  const bool walks = plan.kernel->tiles != plan::Tiles::one_per_cta;
+  if (walks || request.tiles != TileWalk::persistent) return {};
+  return fail(ir::text_location(kernel.program, kernel.choice.loop),
+              fmt::format("CTAs cannot walk the grid: no step of the plan empties or fills {} from "
+                          "tile to tile",
+                          plan::bound_to_one_tile(plan).value_or("its buffers")));
+}
+
+bool may_take_turns(const Request& request, const report::Outcome& outcome) {
+  return outcome.strategy == "twill" || request.given;  // no other strategy relies on them
+}
+
+}  // namespace
+
+Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
+                                      const report::Outcome& outcome, bool shrink) {
+  auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
+  if (!checked) return std::nullopt;  // the outcome's violations say it
+  Trial trial{*std::move(checked), {}, {}, {}, {}, false, {}, {}};
+  plan::Setting& setting = trial.setting;
+  setting.shrink = shrink;
+  setting.tokens = may_take_turns(request, outcome);
+  setting.pins = request.pins;
+  setting.regions = outcome.regions;
+  setting.ring_depth = outcome.ring_depth;
+  if (const Kernel* kernel = kernel_of(reading, outcome)) {
+    TWILL_TRY_VOID(add_kernel(request, *kernel, outcome, trial));
+  } else if (request.tiles != TileWalk::where_possible) {
+    return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
+                "leave out --tiles");
+  }
+  TWILL_TRY_VOID(choose_draft(request, reading, outcome, trial));
+  return trial;
+}
+
+Result<Attempt> prove_trial(const Request& request, const Reading& reading, Trial trial,
+                            const std::vector<std::string>& notes) {
+  if (!trial.draft) return Attempt{{}, trial.refusal, {}};
+  std::vector<std::string> all = notes;
+  std::move(trial.notes.begin(), trial.notes.end(), std::back_inserter(all));
+  TWILL_TRY(Attempt made, prove_draft(request, trial, *trial.draft, all));
+  if (!made.plan && trial.without_turns) {
+    trial.without_turns = false;
+    trial.setting.tokens = true;
+    auto turns = plan::draft_plan(trial.checked, trial.setting);
+    if (turns) {
+      TWILL_TRY(made, prove_draft(request, trial, *std::move(turns), all));
+    }
+  }
+  if (made.plan && made.plan->plan().kernel && reading.kernel) {
+    TWILL_TRY_VOID(check_walk(request, *reading.kernel, made.plan->plan()));
+  }
+  return made;
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/driver/kernel.h"
+#include "twill/driver/timing.h"
+#include "twill/plan/make.h"
+#include "twill/plan/proof.h"
+
+/// Internal to the driver: from a schedule to a plan that is drafted and simulated, and to its
+/// proof, which only the plan that is wanted needs.
+namespace twill::driver {
+
+/// A schedule as a plan would carry it out.
+struct Trial {
+  verify::CheckedSchedule checked;
+  plan::Setting setting;              ///< with which it is drafted; points into the Reading
+  std::vector<std::string> notes;     ///< that the plan gets
+  std::optional<plan::Plan> draft;    ///< not proven yet
+  std::optional<Diagnostic> refusal;  ///< why there is no draft
+  bool without_turns = false;         ///< it may have turns, and is not simulated to need them
+  std::optional<FullRate> full;       ///< what the draft is simulated with
+  std::optional<double> interval;     ///< simulated, of an iteration of the draft's steady state
+};
+
+/// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and
+/// without staging, and keeps what is simulated to be fastest: turns cost barriers, so that they
+/// must gain more than the model errs (docs/hardware.md), and staging must not lose that much.
+/// `shrink`: with fewer copies where memory is short. Nothing if the schedule breaks a rule. Fails
+/// for bad input. Cost: two to four drafts and runs, about 10 ms.
+Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
+                                      const report::Outcome& outcome, bool shrink);
+
+/// A proven plan, or why there is none: a refusal if the schedule cannot be carried out, findings
+/// if the plan is wrong.
+struct Attempt {
+  std::optional<plan::ProvenPlan> plan;
+  std::optional<Diagnostic> refusal;
+  std::vector<plan::Finding> findings;
+};
+
+/// Proves the draft of a trial with these notes more. Fails if it is too large to be proven, and
+/// if the CTAs were asked to walk tiles and cannot.
+Result<Attempt> prove_trial(const Request& request, const Reading& reading, Trial trial,
+                            const std::vector<std::string>& notes);
+
+}  // namespace twill::driver

@@ -1,0 +1,208 @@
+#include "twill/report/story.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/report/summary.h"
+#include "twill/support/text_table.h"
+
+namespace twill::report {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+std::string entry(std::string_view key, std::string_view text) {
+  constexpr std::size_t kColumn = 14;
+  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
+}
+
+/// At most so many characters, so that an entry keeps to one line or two.
+constexpr std::size_t kOneLine = 86;
+constexpr std::size_t kTwoLines = 160;
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+}
+
+constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
+
+std::optional<double> simulated(const Outcome& outcome) {
+  return outcome.built ? outcome.built->simulated : std::nullopt;
+}
+
+std::string where_limited(const Limiter& limiter) {
+  return limiter.lines.empty() ? "" : " (" + limiter.lines + ")";
+}
+
+/// "mma0A, mma0B and 14 more"
+std::string few_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t shown = names.size() <= kMost + 1 ? names.size() : kMost;
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// Over which pools the proven bound holds: all but those that the loop is not posed for.
+std::vector<std::string> pools_of(const Outcome& outcome) {
+  std::vector<std::string> pools;
+  for (const Candidate& it : outcome.candidates) {
+    if (it.rate.empty() || std::count(pools.begin(), pools.end(), it.pool) > 0) continue;
+    pools.push_back(it.pool);
+  }
+  return pools;
+}
+
+std::string proven_scope(const Outcome& outcome) {
+  if (!outcome.bracket) return "for every schedule of this loop at these costs, in these groups";
+  const std::vector<std::string> pools = pools_of(outcome);
+  return fmt::format("for every schedule{}, every op at its fastest, one CTA per SM",
+                     pools.empty() ? std::string()
+                                   : fmt::format(" of pool{} {}", pools.size() == 1 ? "" : "s",
+                                                 fmt::join(pools, ", ")));
+}
+
+/// What lies between the bound and what is simulated, part by part.
+std::string between(const Outcome& outcome) {
+  const Built& built = *outcome.built;
+  const auto bound = static_cast<double>(proven_bound(outcome));
+  const double gap = *built.simulated - bound;
+  constexpr double kSome = 0.05;
+  if (gap < -kSome) {
+    return fmt::format(
+        "{:.1f} cycles less than proven: a run keeps the order of the plan, and not all rules of "
+        "schedules",
+        -gap);
+  }
+  if (gap < kSome) return "nothing: no schedule is faster";
+  std::string text = fmt::format("{:.1f} cycles ({:.1f} %)", gap, 100 * gap / bound);
+  std::string parts;
+  const auto add = [&](const char* what, std::optional<double> from, std::optional<double> to) {
+    if (!from || !to || *to - *from < kSome) return;
+    parts += fmt::format("{}{} {:.1f}", parts.empty() ? ": " : ", ", what, *to - *from);
+  };
+  add(outcome.bracket ? "order on shared pipes" : "order", std::max(0.0, bound), built.in_order);
+  add("signals", built.in_order, built.with_signals);
+  add("load latency", built.with_signals, built.simulated);
+  return text + parts;
+}
+
+std::string limiter_line(const Outcome& outcome) {
+  const Limiter& it = *outcome.limiter;
+  std::string text = fmt::format("{}, {} cycles", it.what, it.cycles);
+  if (!it.alone) text = "several rules together (`twill explain` names them); alone " + text;
+  if (const auto cycles = simulated(outcome)) text += fmt::format(" of {:.1f}", *cycles);
+  if (!it.ops.empty()) text += ": " + few_of(it.ops);
+  return shortened(text + where_limited(it), kTwoLines);
+}
+
+/// "optimal" only with what it is proven for in the same sentence.
+std::string schedule_line_of(const Outcome& outcome) {
+  const schedule::Answer& answer = outcome.answer;
+  const Cycles ii = answer.schedule->initiation_interval;
+  std::string text = interval_line(outcome.problem, *answer.schedule);
+  if (outcome.strategy != "twill") return text + ", by strategy " + outcome.strategy;
+  std::string scope;
+  if (!outcome.rate.empty()) {
+    scope = outcome.rate == "slowest" ? " with every op at its slowest co-run rate"
+                                      : " with every op at its fastest";
+  }
+  if (outcome.alternative > 0) {
+    return text + fmt::format(", alternative {} to the best found", outcome.alternative);
+  }
+  if (answer.verdict == schedule::Verdict::optimal) {
+    const bool several = outcome.pools.size() > 1;
+    return text + fmt::format(", proven optimal among schedules of {}{}",
+                              several                ? "these pools"
+                              : outcome.pool.empty() ? "this loop at these costs"
+                                                     : "pool " + outcome.pool,
+                              scope);
+  }
+  if (answer.lower_bound.value >= ii) {
+    return text + scope + "; no smaller II exists so, proven; not all objectives are proven";
+  }
+  return text +
+         fmt::format(", feasible{}; nothing below {} exists so", scope, answer.lower_bound.value);
+}
+
+std::string plan_line(const Built& built) {
+  if (!built.planned) return shortened("none: " + built.refusal, kTwoLines);
+  std::string text = "proven safe for every trip count";
+  if (!built.not_printable) return text;
+  if (built.not_printable->empty()) return text + "; kernel printable: `twill emit cuda`";
+  return shortened(text + "; kernel not printable: " + *built.not_printable, kTwoLines);
+}
+
+/// "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)"; empty if none was refused.
+std::string refused_line(const Outcome& outcome) {
+  const Candidate* first = nullptr;
+  std::size_t count = 0;
+  for (const Candidate& it : outcome.candidates) {
+    if (it.refused.empty() || it.chosen) continue;
+    if (first == nullptr) first = &it;
+    ++count;
+  }
+  if (first == nullptr) return "";
+  std::string which = first->pool.empty() ? "" : fmt::format("{} {}, ", first->pool, first->rate);
+  if (first->interval) which += fmt::format("II {}", *first->interval);
+  return shortened(fmt::format("{} of {} candidates; {}: {}", count, outcome.candidates.size(),
+                               which, first->refused),
+                   kOneLine);
+}
+
+}  // namespace
+
+Cycles proven_bound(const Outcome& outcome) {
+  return outcome.bracket ? outcome.bracket->fastest : outcome.answer.lower_bound.value;
+}
+
+std::string headline(const Outcome& outcome) {
+  std::string text = outcome.problem.name();
+  if (!outcome.machine.empty()) text += " on " + outcome.machine;
+  if (!outcome.machine_measured) text += " (nothing measured)";
+  if (!outcome.pool.empty()) text += ", pool " + outcome.pool;
+  if (outcome.strategy != "twill") text += ", strategy " + outcome.strategy;
+  if (const auto cycles = simulated(outcome)) {
+    return text + fmt::format(": {:.1f} cycles an iteration, simulated", *cycles);
+  }
+  const bool planned = outcome.built && outcome.built->planned;
+  return text + fmt::format(": II {} cycles, and {}", outcome.answer.schedule->initiation_interval,
+                            planned ? "a plan without a steady state" : "no plan that keeps it");
+}
+
+std::string story(const Outcome& outcome) {
+  if (!outcome.answer.schedule) return "";
+  std::string text = wrap(headline(outcome), kWidth, "", "  ");
+  std::string line = fmt::format("{} cycles, proven", proven_bound(outcome));
+  if (outcome.limiter) {
+    line +=
+        outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";
+    line += outcome.limiter->what + where_limited(*outcome.limiter);
+  }
+  return text + entry("at least", line);
+}
+
+std::string first_screen(const Outcome& outcome) {
+  std::string out = wrap(headline(outcome), kWidth, "", "  ");
+  std::string input = outcome.input;
+  if (!outcome.loop.empty()) input += ", " + outcome.loop;
+  if (!outcome.loop_source.empty()) input += " (" + outcome.loop_source + ")";
+  out += entry("input", shortened(input, kOneLine));
+  out += entry("at least",
+               fmt::format("{} cycles, proven {}", proven_bound(outcome), proven_scope(outcome)));
+  if (simulated(outcome)) out += entry("between", between(outcome));
+  if (outcome.limiter) out += entry("limited by", limiter_line(outcome));
+  if (outcome.built) out += entry("plan", plan_line(*outcome.built));
+  const std::string rest =
+      entry("schedule", schedule_line_of(outcome)) +
+      entry("details", "--verbose; what would make it faster: `twill explain`");
+  const std::string refused = refused_line(outcome);
+  const auto lines =
+      std::count(out.begin(), out.end(), '\n') + std::count(rest.begin(), rest.end(), '\n');
+  if (!refused.empty() && lines < kMostLines) out += entry("refused", refused);
+  return out + rest;
+}
+
+}  // namespace twill::report

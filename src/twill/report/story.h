@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "twill/report/outcome.h"
+
+/// The one story that every command tells of an input: what its plan is simulated to take, what no
+/// schedule can beat, and what limits it. Plain ASCII of at most 100 columns.
+namespace twill::report {
+
+/// No schedule of the loop is faster than this, which is proven: with every op at its fastest, over
+/// all pools that were looked at; of a loop without rates, with its costs as they are.
+Cycles proven_bound(const Outcome& outcome);
+
+/// "fa_fwd on h200, pool 2x64: 2421.8 cycles an iteration, simulated"; of a schedule without a plan
+/// its II, and that there is no plan. Precondition: there is a schedule.
+std::string headline(const Outcome& outcome);
+
+/// The headline, and a line with the proven bound and the limiter: what every command begins with.
+/// Empty without a schedule.
+std::string story(const Outcome& outcome);
+
+/// What `twill schedule` shows first, at most 12 lines: the headline, what is proven, what lies
+/// between the two, what limits it, and what can be had. Precondition: there is a schedule.
+std::string first_screen(const Outcome& outcome);
+
+}  // namespace twill::report

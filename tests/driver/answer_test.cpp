@@ -1,0 +1,124 @@
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/compare_loop.h"
+#include "twill/driver/emit_cuda.h"
+#include "twill/driver/explain.h"
+#include "twill/driver/limits.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/driver/simulate_loop.h"
+#include "twill/report/story.h"
+#include "twill/schedule/corun.h"
+
+// Protects: there is one answer for an input, and every command speaks of it.
+namespace twill::driver {
+namespace {
+
+Request request_for(const std::string& path) {
+  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
+  if (!input) throw std::runtime_error(to_string(input.error()));
+  Request request;
+  request.input = *std::move(input);
+  return request;
+}
+
+/// Counts the steps that are to be taken once.
+struct Counted {
+  std::map<std::string, int> steps;
+  Request request;
+  explicit Counted(Request asked) : request(std::move(asked)) {
+    request.on_step = [this](const std::string& step) { ++steps[step]; };
+  }
+  void expect_once() const {
+    EXPECT_EQ(steps.count("read"), 1U);
+    EXPECT_GT(steps.size(), 2U);
+    for (const auto& [step, count] : steps) EXPECT_EQ(count, 1) << step;
+  }
+};
+
+// A command reads its input once, and extracts once for each pool and rate.
+TEST(Answer, ReadsAndExtractsOnce) {
+  const Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  Counted emitted(request);
+  ASSERT_TRUE(emit_cuda(emitted.request));
+  emitted.expect_once();
+  Counted simulated(request);
+  ASSERT_TRUE(simulate_loop(simulated.request, {}));
+  simulated.expect_once();
+  Counted bound(request);
+  ASSERT_TRUE(bound_loop(bound.request));
+  bound.expect_once();
+  Counted compared(request);
+  ASSERT_TRUE(compare_loop(compared.request, strategy::all_strategies()));
+  compared.expect_once();
+}
+
+// Of the candidates none is simulated to be faster than the one chosen by more than the model errs,
+// and what is shown is what the plan takes.
+TEST(Answer, TheSimulatedPlanDecides) {
+  for (const char* kernel : {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d128m64", "fa_fwd/sm_100/d128",
+                             "fa_fwd_causal/sm_100/d128", "gemm_rowsum/sm_90/128x128x64"}) {
+    SCOPED_TRACE(kernel);
+    const Request request = request_for(std::string("kernels/") + kernel + ".pre.ttgir");
+    const auto run = simulate_loop(request, {});
+    ASSERT_TRUE(run && run->run && run->outcome->built);
+    const report::Built& built = *run->outcome->built;
+    ASSERT_TRUE(built.planned && built.simulated);
+    EXPECT_EQ(*built.simulated, *run->run->interval);
+    int chosen = 0;
+    for (const report::Candidate& it : run->outcome->candidates) {
+      chosen += it.chosen ? 1 : 0;
+      if (it.simulated && it.slowest) {
+        EXPECT_LE(*built.simulated, schedule::kCoRunError * *it.simulated);
+      }
+      if (!it.simulated && it.interval) {
+        EXPECT_FALSE(it.refused.empty()) << it.pool << " " << it.rate;
+      }
+    }
+    EXPECT_EQ(chosen, 1);
+  }
+}
+
+// Every command begins with the same lines: pool, simulated interval, proven bound and limiter.
+TEST(Answer, IsTheSameStoryInEveryCommand) {
+  for (const char* input : {"kernels/dual_gemm/sm_90/128x128x64.pre.ttgir", "loops/fwd_h2.loop"}) {
+    SCOPED_TRACE(input);
+    const Request request = request_for(input);
+    const auto answer = answer_loop(request);
+    ASSERT_TRUE(answer && answer->plan);
+    const std::string story = report::story(answer->outcome);
+    EXPECT_NE(story.find("cycles an iteration, simulated"), std::string::npos);
+    EXPECT_NE(story.find("limited by unit TC"), std::string::npos);
+    const auto bound = bound_loop(request);
+    ASSERT_TRUE(bound && bound->answer);
+    EXPECT_EQ(report::story(*bound->answer), story);
+    const auto compared = compare_loop(request, strategy::all_strategies());
+    ASSERT_TRUE(compared);
+    EXPECT_EQ(compared->comparison.story, story);
+    EXPECT_EQ(compared->comparison.rows.front().simulated, answer->outcome.built->simulated);
+    const auto explained = explain_loop(request, machine::Rate::fastest, {}, {});
+    ASSERT_TRUE(explained);
+    EXPECT_EQ(explained->heading.story, story);
+    EXPECT_EQ(explained->heading.pool, answer->outcome.pool);
+    EXPECT_LT(report::proven_bound(answer->outcome), *answer->outcome.built->simulated + 0.5);
+  }
+}
+
+// A schedule that no plan carries out is an answer, and says why; who needs the plan is refused.
+TEST(Answer, SaysWhyThereIsNoPlan) {
+  const Request request = request_for("loops/bwd_b1.loop");
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->plan);
+  ASSERT_TRUE(answer->refusal && answer->outcome.built);
+  EXPECT_FALSE(answer->outcome.built->planned);
+  EXPECT_NE(answer->outcome.built->refusal.find("the buffers need"), std::string::npos);
+  const auto planned = plan_loop(request);
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().message, answer->refusal->message);
+}
+
+}  // namespace
+}  // namespace twill::driver
