@@ -62,7 +62,8 @@ struct Request {
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
   std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
                                ///< or a `.loop` text with a schedule or an order
-  bool strict = false;                  ///< refuse operations that only the default rule prices
+  bool strict = false;         ///< refuse operations that only the default rule prices
+  bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
@@ -103,7 +104,8 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// text and hash are those of the whole.
 ///
 /// With a given schedule nothing is looked for: the outcome has it, as feasible, by strategy
-/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule of.
+/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule
+/// of.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.

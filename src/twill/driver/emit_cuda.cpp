@@ -55,6 +55,14 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   return emitted;
 }
 
+/// What is known before the search: whether there is a printer for the kernel's GPU.
+Result<void> check_printable(const Request& request) {
+  TWILL_TRY(const Form form, form_of(request.input));
+  if (form != Form::ttgir) return {};
+  TWILL_TRY(const Kernel kernel, read_kernel(request));
+  return emit::check_target(kernel.program);
+}
+
 /// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
 /// is done that is printed for no pool.
 bool may_be_hand_overs(const plan::Plan& plan) {
@@ -84,6 +92,7 @@ std::vector<std::string> others_of(std::vector<std::string> pools, const report:
 }  // namespace
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
+  TWILL_TRY_VOID(check_printable(request));
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   const bool may_be_other = planned.plan && may_be_hand_overs(planned.plan->plan()) &&
                             !request.names_schedule() && request.pool.empty();

@@ -103,6 +103,13 @@ Result<Kernel> read_kernel(const Request& request) {
       machine::keeping_free(std::move(named), request.spare_registers), request.share_of_memory);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
+    return fail(ir::text_location(program, choice.loop),
+                "the loop is already pipelined: an answer would be about what Triton made of it",
+                "use the TTGIR from before Triton's scheduling passes "
+                "(docs/howto/ttgir-from-triton.md), or --already-pipelined: its rings count as "
+                "single buffers then");
+  }
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }
