@@ -66,14 +66,11 @@ Result<Position> LoopProblemReader::read(LoopLine& line) {
 
 Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   using Reader = Result<Position> (LoopProblemReader::*)(LoopLine&);
-  static constexpr std::array<std::string_view, 16> kWords = {"loop",     "relax",
-                                                              "minimize", "minimum-compute-groups",
-                                                              "unit",     "pipe",
-                                                              "memory",   "group",
-                                                              "op",       "source",
-                                                              "way",      "same-group",
-                                                              "hand-off", "register-budget",
-                                                              "schedule", "order"};
+  static constexpr std::array<std::string_view, 16> kWords = {
+      "loop", "relax",  "minimize", "minimum-compute-groups",
+      "unit", "pipe",   "memory",   "group",
+      "op",   "source", "way",      "same-group",
+      "hand-off", "register-budget", "schedule", "order"};
   static constexpr std::array<Reader, 14> kReaders = {
       &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
       &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
@@ -252,33 +249,10 @@ Result<Position> LoopProblemReader::read_op(LoopLine& line) {
   return Position{Section::op, drafts_.size() - 1};
 }
 
-/// What is held is a unit: a pipe is shared, and says how much of it an op takes.
-Result<void> LoopProblemReader::check_no_pipe(const LoopLine& line) const {
-  LoopLine ahead = line;
-  const Token name = ahead.take();
-  if (units_.contains(name.spelling) || !pipes_.contains(name.spelling)) return {};
-  const bool has_number = ahead.take().spelling == "for" && !ahead.at_end();
-  const std::string cycles(has_number ? ahead.peek().spelling : std::string_view("CYCLES"));
-  const std::string pipe(name.spelling);
-  return line.fail_at(name.column, in_quotes(pipe) + " is a pipe, and not a unit",
-                      "write `uses " + pipe + " " + cycles + "`");
-}
-
-Result<void> LoopProblemReader::check_no_unit(const LoopLine& line) const {
-  LoopLine ahead = line;
-  const Token name = ahead.take();
-  if (pipes_.contains(name.spelling) || !units_.contains(name.spelling)) return {};
-  const std::string cycles(ahead.at_end() ? std::string_view("CYCLES") : ahead.peek().spelling);
-  const std::string unit(name.spelling);
-  return line.fail_at(name.column, in_quotes(unit) + " is a unit, and not a pipe",
-                      "write `on " + unit + " for " + cycles + "`");
-}
-
 Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, WayDraft& draft) {
   switch (word) {
     case 0: {
-      TWILL_TRY_VOID(check_no_pipe(line));
-      TWILL_TRY(const std::size_t unit, units_.read(line));
+      TWILL_TRY(const std::size_t unit, units_.read(line, pipes_, {"uses ", " "}));
       TWILL_TRY_VOID(line.keyword("for"));
       TWILL_TRY(draft.way.occupancy, line.number("the number of cycles", 1, kLargestNumber));
       draft.way.unit = problem::UnitId(unit);
@@ -293,8 +267,7 @@ Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, 
       return {};
     }
     default: {
-      TWILL_TRY_VOID(check_no_unit(line));
-      TWILL_TRY(const std::size_t pipe, pipes_.read(line));
+      TWILL_TRY(const std::size_t pipe, pipes_.read(line, units_, {"on ", " for "}));
       TWILL_TRY(const Cycles demand, line.number("the demand", 0, kLargestNumber));
       draft.way.pipes.push_back({problem::PipeId(pipe), demand});
       return {};

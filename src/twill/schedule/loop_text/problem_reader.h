@@ -63,8 +63,6 @@ class LoopProblemReader {
   Result<Position> read_way(LoopLine& line);
   Result<Position> read_dependence(LoopLine& line);
 
-  Result<void> check_no_pipe(const LoopLine& line) const;
-  Result<void> check_no_unit(const LoopLine& line) const;
   Result<void> read_way_word(LoopLine& line, std::size_t word, WayDraft& draft);
   Result<void> read_op_word(LoopLine& line, std::size_t word, problem::Op& op);
   Result<void> read_dependence_word(LoopLine& line, std::size_t word, problem::Dependence& it);
