@@ -399,6 +399,8 @@ TEST(Rules, Fp8SumsArePromotedOnTheCudaCores) {
   for (std::size_t at = 0; (at = text.find("f16", at)) != std::string::npos;) {
     text.replace(at, 3, "f8E4M3FN");
   }
+  text.replace(text.find("128, 16]"), 8, "128, 32]");
+  text.replace(text.find("elementBitWidth = 16"), 20, "elementBitWidth = 8");
   const std::string precision = "{inputPrecision = 0 : i32}";
   text.replace(text.find(precision), precision.size(),
                "{inputPrecision = 0 : i32, maxNumImpreciseAcc = 32 : i32}");

@@ -1,4 +1,6 @@
 // Wrong input: the one line a user sees must name the right place and say what to do.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "twill/frontend/ttgir/read.h"
@@ -82,11 +84,78 @@ const Case kStructure[] = {
     {"%x = \"x.y\"() : () -> tensor<4xf32>\n%r = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n^bb0(%i: f32):\n  tt.reduce.return %i : f32\n}) : (tensor<4xf32>) -> f32", 2, 6, "2 arguments of the region"},
     {"gpu.barrier {a = 1 : i32, a = 2 : i32}", 1, 1, "attribute 'a' is given twice"},
 };
+/// Ops whose types do not fit each other. Each was scheduled, or printed, before.
+const std::string kTypes =
+    R"(#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#s16 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#s32 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#smem = #ttg.shared_memory
+%i, %f, %h, %p = "x.y"() : () -> (tensor<16xi32>, tensor<16xf32>, tensor<16xf16>, tensor<16x!tt.ptr<f16>>)
+%a, %b, %w, %z = "x.y"() : () -> (!ttg.memdesc<64x64xf16, #s16, #smem>, !ttg.memdesc<64x64xf16, #s16, #smem>, !ttg.memdesc<64x64xf32, #s32, #smem>, tensor<64x64xf32, #mma>)
+%a8, %b8 = "x.y"() : () -> (!ttg.memdesc<64x8xf16, #s16, #smem>, !ttg.memdesc<8x64xf16, #s16, #smem>)
+%t, %d, %m, %s = "x.y"() : () -> (tensor<64x64xf16>, !tt.tensordesc<tensor<64x64xf16, #s16>>, tensor<16xi1>, f32)
+%c0 = arith.constant 0 : i32
+)";
+
+struct TypeCase {
+  const char* op;
+  const char* message;  ///< part of it
+};
+
+const TypeCase kMisfits[] = {
+    {"%r = \"x.y\"() : () -> tensor<128x3xf16>", "extents of tensors are powers of two"},
+    {"%r = \"x.y\"() : () -> !ttg.memdesc<64x64xf32, #s16, #smem>", "its layout is for elements of 16 bits"},
+    {"%r = ttng.warp_group_dot %a, %w, %z : !ttg.memdesc<64x64xf16, #s16, #smem> * !ttg.memdesc<64x64xf32, #s32, #smem> -> tensor<64x64xf32, #mma>", "elements of f16 and of f32"},
+    {"%r = ttng.warp_group_dot %w, %w, %z : !ttg.memdesc<64x64xf32, #s32, #smem> * !ttg.memdesc<64x64xf32, #s32, #smem> -> tensor<64x64xf32, #mma>", "instruction is 16 deep, that of f32 8"},
+    {"%r = ttng.warp_group_dot %a8, %b8, %z : !ttg.memdesc<64x8xf16, #s16, #smem> * !ttg.memdesc<8x64xf16, #s16, #smem> -> tensor<64x64xf32, #mma>", "no multiple of the instruction's 16"},
+    {"%r = ttng.warp_group_dot %a8, %b, %z : !ttg.memdesc<64x8xf16, #s16, #smem> * !ttg.memdesc<64x64xf16, #s16, #smem> -> tensor<64x64xf32, #mma>", "the tiles of this product do not fit"},
+    {"%r = ttg.local_alloc %t : (tensor<64x64xf16>) -> !ttg.memdesc<64x32xf16, #s16, #smem>", "%t has type tensor<64x64xf16>, but 64x32 is wanted"},
+    {"%r = ttg.local_alloc %t : (tensor<64x64xf16>) -> !ttg.memdesc<64x64xf32, #s32, #smem>", "elements of f32 are wanted"},
+    {"%r = ttg.local_load %a : !ttg.memdesc<64x64xf16, #s16, #smem> -> tensor<64x32xf16>", "64x64 is wanted"},
+    {"%r = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<tensor<64x64xf16, #s16>> -> tensor<64x128xf16>", "the descriptor's block is tensor<64x64xf16"},
+    {"%r = \"tt.load\"(%p) : (tensor<16x!tt.ptr<f16>>) -> tensor<16xf32>", "elements of f16 are wanted"},
+    {"tt.store %p, %f : tensor<16x!tt.ptr<f16>>", "elements of f16 are wanted"},
+    {"%r = \"tt.load\"(%f) : (tensor<16xf32>) -> tensor<16xf32>", "takes pointers"},
+    {"%r = tt.addptr %p, %f : tensor<16x!tt.ptr<f16>>, tensor<16xf32>", "integers are wanted"},
+    {"%r = arith.extf %f : tensor<16xf32> to tensor<16xf16>", "makes no f16 of f32"},
+    {"%r = arith.truncf %i : tensor<16xi32> to tensor<16xf16>", "makes no f16 of i32"},
+    {"%r = arith.truncf %f : tensor<16xf32> to tensor<32xf16>", "32 is wanted"},
+    {"%r = arith.addf %i, %i : tensor<16xi32>", "takes no tensor<16xi32>"},
+    {"%r = arith.addi %f, %f : tensor<16xf32>", "takes no tensor<16xf32>"},
+    {"%r = \"arith.cmpf\"(%f, %h) <{predicate = 1 : i64}> : (tensor<16xf32>, tensor<16xf16>) -> tensor<16xi1>", "tensor<16xf32> is wanted"},
+    {"%r = \"arith.select\"(%i, %f, %f) : (tensor<16xi32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>", "i1 is wanted"},
+    {"%r = tt.splat %s : f32 -> tensor<16xf16>", "f16 is wanted"},
+    {"%r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<32xi32>", "16 is wanted"},
+    {"%r = tt.expand_dims %f {axis = 5 : i32} : tensor<16xf32> -> tensor<16x1xf32>", "'axis' from 0 to 1"},
+    {"%r = tt.broadcast %f : tensor<16xf32> -> tensor<32xf32>", "only extents of 1 can become 32"},
+    {"%r = tt.trans %t {order = array<i32: 1, 1>} : tensor<64x64xf16> -> tensor<64x64xf16>", "names a dimension twice"},
+    {"%r = tt.reshape %f : tensor<16xf32> -> tensor<4x8xf32>", "as many elements as 16"},
+    {"%r = ttg.convert_layout %f : tensor<16xf32> -> tensor<16xf16>", "elements of f32 are wanted"},
+    {"%r = \"tt.reduce\"(%t) <{axis = 1 : i32}> ({\n^bb0(%x: f16, %y: f16):\n  tt.reduce.return %x : f16\n}) : (tensor<64x64xf16>) -> tensor<32xf16>", "64 is wanted"},
+    {"%r = \"tt.reduce\"(%t) <{axis = 2 : i32}> ({\n^bb0(%x: f16, %y: f16):\n  tt.reduce.return %x : f16\n}) : (tensor<64x64xf16>) -> tensor<64xf16>", "it has no axis 2"},
+    {"%r = \"tt.reduce\"(%t) <{axis = 1 : i32}> ({\n^bb0(%x: f32, %y: f32):\n  tt.reduce.return %x : f32\n}) : (tensor<64x64xf16>) -> tensor<64xf16>", "f16 is wanted"},
+};
 // clang-format on
 
 INSTANTIATE_TEST_SUITE_P(Syntax, Errors, testing::ValuesIn(kSyntax));
 INSTANTIATE_TEST_SUITE_P(Names, Errors, testing::ValuesIn(kNames));
 INSTANTIATE_TEST_SUITE_P(Structure, Errors, testing::ValuesIn(kStructure));
+
+// Protects: ops whose types do not fit are refused at their line when they are read, so that nobody
+// schedules or prints what has no meaning.
+TEST(Types, that_do_not_fit_are_refused) {
+  ASSERT_TRUE(frontend::read_ttgir(kTypes, "preamble").has_value());
+  const auto lines = static_cast<int>(std::count(kTypes.begin(), kTypes.end(), '\n'));
+  for (const TypeCase& misfit : kMisfits) {
+    const auto program = frontend::read_ttgir(kTypes + misfit.op, "bad.ttgir");
+    ASSERT_FALSE(program) << misfit.op;
+    const Diagnostic& error = program.error();
+    EXPECT_NE(error.message.find(misfit.message), std::string::npos) << to_string(error);
+    EXPECT_EQ(error.location.line, lines + 1) << to_string(error);
+    EXPECT_EQ(error.location.column, misfit.op[0] == '%' ? 6 : 1) << to_string(error);
+    EXPECT_FALSE(error.source_line.empty()) << to_string(error);
+  }
+}
 
 // The whole message, as people see it.
 TEST(ErrorText, shows_line_caret_and_hint) {

@@ -8,6 +8,7 @@
 
 #include "twill/frontend/ttgir/lexer.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/merge_equal.h"
 #include "twill/ir/structure.h"
 #include "twill/ir/text.h"
 #include "twill/ir/unflatten.h"
@@ -23,7 +24,7 @@ std::string kernel(const std::string& name) {
 }
 
 /// A Diagnostic that points somewhere, or a Program that prints, whose flat loops become right
-/// nests or stay.
+/// nests or stay, and whose equal values merge.
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {
@@ -31,6 +32,10 @@ void must_answer(std::string_view text) {
     const auto nested = ir::unflatten(*program);
     if (nested) {
       EXPECT_TRUE(ir::check_structure(nested->program).has_value());
+    }
+    const auto merged = ir::merge_equal(*program);
+    if (merged) {
+      EXPECT_TRUE(ir::check_structure(merged->program).has_value());
     }
     return;
   }
@@ -56,10 +61,11 @@ TEST(Robustness, every_prefix) {
 TEST(Robustness, seeded_mutations) {
   std::mt19937 random(2026);
   const std::string kinds = "{}()[]<>%^@#!:,=\"-> x0\n";
-  for (const char* name : {"softmax/sm_90/br4bc1024.pre.ttgir", "fa_fwd/sm_90/d128.final.ttgir",
-                           "gemm/sm_100/tma_128x128x64_ws.part.ttgir",
-                           "gemm_persistent/sm_90/128x256x64_flat.pre.ttgir",
-                           "gemm_persistent/sm_100/128x256x64_flat.pre.ttgir"}) {
+  for (const char* name :
+       {"softmax/sm_90/br4bc1024.pre.ttgir", "fa_fwd_bias/sm_90/d64_causal.pre.ttgir",
+        "fa_fwd/sm_90/d128.final.ttgir", "gemm/sm_100/tma_128x128x64_ws.part.ttgir",
+        "gemm_persistent/sm_90/128x256x64_flat.pre.ttgir",
+        "gemm_persistent/sm_100/128x256x64_flat.pre.ttgir"}) {
     const std::string original = kernel(name);
     ASSERT_FALSE(original.empty());
     for (int round = 0; round < 150; ++round) {

@@ -1,8 +1,10 @@
 // Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same
-// text, and whose flattened loops become nests of a right structure, or stay.
+// text, whose flattened loops become nests of a right structure, or stay, and whose equal values
+// merge.
 
 #include "fuzz.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/merge_equal.h"
 #include "twill/ir/structure.h"
 #include "twill/ir/text.h"
 #include "twill/ir/unflatten.h"
@@ -19,6 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::expect(ir::to_text(*again) == printed, "printed text prints to the same bytes");
   if (const auto nested = ir::unflatten(*program)) {
     fuzz::expect(ir::check_structure(nested->program).has_value(), "nests are well-formed");
+  }
+  if (const auto merged = ir::merge_equal(*program)) {
+    fuzz::expect(ir::check_structure(merged->program).has_value(), "what is merged is well-formed");
   }
   return 0;
 }

@@ -25,7 +25,8 @@ Found find(OpKind kind, std::string_view body) {
 #tmem = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
 !a = !ttg.memdesc<128x128xf16, #s, #smem>
 !d = !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
-!bar = !ttg.memdesc<1xi64, #s, #smem, mutable>
+#b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+!bar = !ttg.memdesc<1xi64, #b, #smem, mutable>
 tt.func @f(%a: !a, %b: !a, %d: !d, %tok: !ttg.async.token, %t: i1, %bar: !bar, %p: tensor<16x!tt.ptr<f16>>,
            %m: tensor<16xi1>, %v: tensor<16xf16>, %x: tensor<128x128xf32>, %c: i32,
            %desc: !tt.tensordesc<tensor<128x128xf16, #s>>, %h: tensor<128x128xf16>) {

@@ -168,7 +168,19 @@ TEST(Load, PointsAtWhatIsNotJson) {
   const auto machine = load_machine("{\n  \"name\": oops\n}", "my.json");
   ASSERT_FALSE(machine.has_value());
   EXPECT_EQ(machine.error().location.line, 2);
-  EXPECT_EQ(machine.error().message, "not valid JSON here");
+  EXPECT_TRUE(machine.error().message.starts_with("not valid JSON here: invalid literal"))
+      << machine.error().message;
+}
+
+TEST(Load, SaysWhatIsOpenWhereAFileEnds) {
+  const auto message_of = [](std::string_view text) {
+    const auto machine = load_machine(text, "my.json");
+    return machine ? std::string() : machine.error().message;
+  };
+  EXPECT_EQ(message_of("{\n  \"a\": [1, {\n\"b\": 2,"), "the file ends inside the '{' of line 2");
+  EXPECT_EQ(message_of("{\n  \"a\": [1, 2"), "the file ends inside the '[' of line 2");
+  EXPECT_EQ(message_of("{\n  \"a\\\"]"), "the file ends inside the string of line 2");
+  EXPECT_EQ(message_of(""), "the file ends where a value is expected");
 }
 
 // No prefix of a machine file is a machine, and none does any harm: a truncated download.

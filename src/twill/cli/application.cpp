@@ -11,6 +11,7 @@
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/usage.h"
 
 namespace twill::cli {
 namespace {
@@ -32,26 +33,6 @@ Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasi
 within the work limit or the memory, 6 a schedule or plan that breaks a rule, a certificate that is
 rejected, numbers that differ, a compiled kernel that is refused, 7 a schedule that no plan carries
 out.)";
-
-/// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
-const CLI::App& innermost(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app : innermost(*chosen.front());
-}
-
-/// " emit smtlib" of that; empty for `twill` itself.
-std::string path_of(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  if (chosen.empty()) return "";
-  return " " + chosen.front()->get_name() + path_of(*chosen.front());
-}
-
-int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::fprintf(stderr, "twill: %s\n", error.what());
-  const std::string of = path_of(app);
-  std::fprintf(stderr, "hint: `twill%s --help` lists what there is\n", of.c_str());
-  return kUsage;
-}
 
 /// No argument and no option's value may be empty: it is the name that a shell forgot to fill in,
 /// and must not count as an option that was not given.
@@ -96,7 +77,9 @@ int run_checked(int argc, char** argv) {
     const auto shown = print(std::string(version.what()) + "\n");
     return shown ? kAnswer : refuse(shown.error());
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error);
+    const UsageError wrong = usage_error(app, error, argc - 1, argv + 1);
+    std::fprintf(stderr, "twill: %s\nhint: %s\n", wrong.message.c_str(), wrong.hint.c_str());
+    return kUsage;
   }
   return session.command();
 }

@@ -9,6 +9,7 @@
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/limits.h"
 
 namespace twill::cli {
@@ -63,7 +64,7 @@ void add_bound_command(CLI::App& app, Session& session) {
   command
       ->add_option("--measured", choices->measured,
                    "Cycles per iteration that were measured, to compare with")
-      ->check(CLI::Range(std::int64_t{1}, problem::kLargestTotal));
+      ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
   command->callback([choices, command, &session] {

@@ -10,6 +10,7 @@
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/rate_option.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/emit_smtlib.h"
 
 namespace twill::cli {
@@ -46,17 +47,17 @@ void add_smtlib(CLI::App& emit, Session& session) {
       "smtlib", "The question whether a schedule exists, for SMT solvers (SMT-LIB 2, QF_LIA)");
   driver::Request& request = choices->request;
   driver::SmtlibRequest& what = choices->what;
-  const CLI::Range cycles(std::int64_t{1}, problem::kLargestTotal);
+  const CLI::Validator cycles = whole_number(std::int64_t{1}, problem::kLargestTotal);
   command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
       ->required();
   command->add_option("--ii", what.ii, "Initiation interval to ask for [the loop's MinII]")
-      ->check(cycles);
+      ->transform(cycles);
   auto* literal = command->add_flag(
       "--literal", what.literal, "The paper's model, Figures 4 to 6 as printed, instead of ours");
   command
       ->add_option("--length", what.length,
                    "Length L of the paper's model [the longest that its search tries at that II]")
-      ->check(cycles)
+      ->transform(cycles)
       ->needs(literal);
   add_normalize_option(*command, request);
   add_kernel_options(*command, request, "Pool of warp groups [the machine's first]");

@@ -12,6 +12,7 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/explain.h"
 
 namespace twill::cli {
@@ -79,7 +80,7 @@ void add_explain_command(CLI::App& app, Session& session) {
   command
       ->add_option("--ii", choices->ii,
                    "Explain why not this II [one less than the least that is possible]")
-      ->check(CLI::Range(std::int64_t{1}, problem::kLargestTotal));
+      ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
@@ -87,7 +88,7 @@ void add_explain_command(CLI::App& app, Session& session) {
   command
       ->add_option("--work-limit", choices->work_limit,
                    "Units of solver work after which to answer with what is known")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+      ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kFooter);
   command->callback([choices, command, &session] {

@@ -15,15 +15,36 @@ namespace twill::cli {
 namespace {
 
 /// How a kernel's loop is found and posed, and what is around it.
-constexpr std::array<std::string_view, 9> kOfKernels = {
-    "--machine",   "--loop", "--subtile", "--pool",           "--strict",
-    "--hand-offs", "--rate", "--cluster", "--spare-registers"};
+constexpr std::array<std::string_view, 10> kOfKernels = {"--machine",
+                                                         "--loop",
+                                                         "--subtile",
+                                                         "--pool",
+                                                         "--strict",
+                                                         "--hand-offs",
+                                                         "--rate",
+                                                         "--cluster",
+                                                         "--spare-registers",
+                                                         "--already-pipelined"};
 
 /// How a plan is made; the machine it runs on is a question of its own.
-constexpr std::array<std::string_view, 17> kOfPlanning = {
-    "--loop",  "--subtile",   "--pool",        "--strict", "--hand-offs",      "--strategy",
-    "--depth", "--ping-pong", "--alternative", "--within", "--schedule",       "--tiles",
-    "--rate",  "--cluster",   "--work-limit",  "--pins",   "--spare-registers"};
+constexpr std::array<std::string_view, 18> kOfPlanning = {"--already-pipelined",
+                                                          "--loop",
+                                                          "--subtile",
+                                                          "--pool",
+                                                          "--strict",
+                                                          "--hand-offs",
+                                                          "--strategy",
+                                                          "--depth",
+                                                          "--ping-pong",
+                                                          "--alternative",
+                                                          "--within",
+                                                          "--schedule",
+                                                          "--tiles",
+                                                          "--rate",
+                                                          "--cluster",
+                                                          "--work-limit",
+                                                          "--pins",
+                                                          "--spare-registers"};
 
 /// What `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "twill/cli/whole_number.h"
+
 namespace twill::cli {
 
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help) {
@@ -18,10 +20,12 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
       "[innermost with the most tensor-core work]");
   command
       .add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->check(CLI::Range(0, 65536));
+      ->transform(whole_number(0, 65536));
   command.add_option("--pool", request.pool, pool_help);
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
+  command.add_flag("--already-pipelined", request.already_pipelined,
+                   "Take a loop that Triton has pipelined, its rings as single buffers");
   command.add_flag("--hand-offs", request.hand_offs,
                    "Let values change groups by stores and loads of the problem, not by a delay");
 }
@@ -68,7 +72,7 @@ void add_choice_options(CLI::App& command, driver::Request& request) {
   command
       .add_option("--depth", request.strategy.depth,
                   "Copies of each load's buffer, for the strategies triton and cypress")
-      ->check(CLI::Range(1, 256));
+      ->transform(whole_number(1, 256));
   command.add_flag("--ping-pong", request.strategy.ping_pong,
                    "Two consumers take turns as Triton's option of that name has them do, for the "
                    "strategy triton");
@@ -78,7 +82,7 @@ void add_remedy_options(CLI::App& command, driver::Request& request) {
   command
       .add_option("--spare-registers", request.spare_registers,
                   "Registers of each thread to keep from tile data, beyond the machine's overhead")
-      ->check(CLI::Range(0, 256));
+      ->transform(whole_number(0, 256));
   command.add_flag("--pins", request.pins,
                    "Keep ptxas from moving math over the waits it should overlap with");
 }
@@ -94,7 +98,7 @@ void add_tile_options(CLI::App& command, driver::Request& request) {
   command
       .add_option("--cluster", request.cluster,
                   "Most CTAs that share loads by multicast, 1 or 2 [1]")
-      ->check(CLI::Range(1, 2));
+      ->transform(whole_number(1, 2));
 }
 
 void add_alternative_option(CLI::App& command, driver::Request& request) {
@@ -102,11 +106,11 @@ void add_alternative_option(CLI::App& command, driver::Request& request) {
       .add_option("--alternative", request.alternatives.take,
                   "In place of the optimum, the alternative of that number (see `twill schedule "
                   "--alternatives`)")
-      ->check(CLI::Range(1, driver::kMostAlternatives));
+      ->transform(whole_number(1, driver::kMostAlternatives));
   command
       .add_option("--within", request.alternatives.within,
                   "Percent by which the interval of an alternative may be above the optimum's [5]")
-      ->check(CLI::Range(0, 1000));
+      ->transform(whole_number(0, 1000));
 }
 
 void add_schedule_option(CLI::App& command, driver::Request& request) {
@@ -159,7 +163,7 @@ void add_work_limit_option(CLI::App& command, driver::Request& request, const st
             limits.hurry_after = std::max(limits.hurry_after, limits.work_limit / 5 * 3);
           },
           help)
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+      ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
 }
 
 }  // namespace twill::cli

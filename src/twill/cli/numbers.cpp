@@ -7,6 +7,7 @@
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/arguments.h"
 
 namespace twill::cli {
@@ -21,7 +22,7 @@ void add_number_options(CLI::App& command, NumberOptions& options) {
       .add_option("--size", options.wanted.launch.size,
                   "With --numbers: what every integer argument of the kernel is")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, kLargestSize));
+      ->transform(whole_number(std::int64_t{1}, kLargestSize));
   command.add_option("--arg", options.arguments,
                      "NAME=VALUE, with --numbers: another value for this argument, or for each "
                      "element of an array: a number, a range, or a file; repeatable");

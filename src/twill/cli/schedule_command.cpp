@@ -16,6 +16,7 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
+#include "twill/cli/whole_number.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/summary.h"
 
@@ -107,7 +108,7 @@ CLI::Option* add_alternatives_options(CLI::App& command, Choices& choices,
       command
           .add_option("--alternatives", choices.request.alternatives.list,
                       "Also list so many schedules of other structure, the best first")
-          ->check(CLI::Range(1, driver::kMostAlternatives));
+          ->transform(whole_number(1, driver::kMostAlternatives));
   add_alternative_option(command, choices.request);
   CLI::Option* one = command.get_option("--alternative");
   one->excludes(list, certificate);
@@ -119,7 +120,7 @@ CLI::Option* add_batch_options(CLI::App& command, Choices& choices) {
       "--batch", choices.batch,
       "Schedule all inputs that this file names, one per line; prints a line of JSON for each");
   command.add_option("--jobs", choices.jobs, "Threads for --batch [all cores]")
-      ->check(CLI::Range(1, 1024))
+      ->transform(whole_number(1, 1024))
       ->needs(batch);
   return batch;
 }
@@ -139,7 +140,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
       "Costs of a kernel: fastest, or slowest under co-run [whose order is expected to be faster]");
   add_normalize_option(*command, request);
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+      ->transform(whole_number(std::int64_t{1}, std::int64_t{1'000'000'000}));
   CLI::Option* timing =
       command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
   command->add_flag("-v,--verbose", choices->verbose,

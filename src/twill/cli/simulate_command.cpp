@@ -13,6 +13,7 @@
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/simulate_loop.h"
 #include "twill/report/story.h"
 #include "twill/simulate/trace.h"
@@ -141,7 +142,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   CLI::Option* trips =
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
           ->capture_default_str()
-          ->check(CLI::Range(std::int64_t{0}, simulate::kMostTrips));
+          ->transform(whole_number(std::int64_t{0}, simulate::kMostTrips));
   CLI::Option* jitter = command->add_option(
       "--jitter", choices->seed,
       "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");

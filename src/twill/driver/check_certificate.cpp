@@ -1,6 +1,9 @@
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "twill/driver/driver.h"
 
@@ -42,7 +45,14 @@ Result<certify::Files> read_certificate(const std::string& path) {
   if (!fs::is_directory(path, ignored)) return fail({path}, "is no folder with a certificate");
   certify::Files files;
   TWILL_TRY_VOID(read_folder(path, "", files));
-  if (!files.contains(std::string(certify::kPoolsFile))) return files;
+  const auto has = [&](std::string_view name) { return files.contains(std::string(name)); };
+  if (!has(certify::kPoolsFile) && !has(certify::kClaimsFile)) {
+    return fail({path},
+                fmt::format("not a certificate folder: it has neither '{}' nor '{}'",
+                            certify::kClaimsFile, certify::kPoolsFile),
+                "`twill schedule INPUT --certificate FOLDER` writes one");
+  }
+  if (!has(certify::kPoolsFile)) return files;
   TWILL_TRY(const std::vector<fs::directory_entry> entries, entries_of(path));
   for (const fs::directory_entry& entry : entries) {
     if (!entry.is_directory(ignored)) continue;

@@ -64,6 +64,7 @@ struct Request {
   std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
                                ///< or a `.loop` text with a schedule or an order
   bool strict = false;         ///< refuse operations that only the default rule prices
+  bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end

@@ -1,7 +1,7 @@
 #include "twill/driver/emit_cuda.h"
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -46,6 +46,7 @@ std::vector<std::string> options_of(const Request& request, emit::Stamps stamps)
   add(request.subtile.has_value(), "subtile", request.subtile.value_or(0));
   add(!request.pool.empty(), "pool", request.pool);
   flag(request.strict, "--strict");
+  flag(request.already_pipelined, "--already-pipelined");
   flag(request.hand_offs, "--hand-offs");
   const strategy::Choice& by = request.strategy;
   add(by.strategy != strategy::Strategy::twill, "strategy", strategy::name_of(by.strategy));
@@ -107,7 +108,10 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 }  // namespace
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
-  TWILL_TRY(PlannedLoop planned, answer_loop(request));
+  TWILL_TRY(Reading read, read_once(request));
+  if (read.kernel) TWILL_TRY_VOID(emit::check_target(read.kernel->program));
+  const auto reading = std::make_shared<const Reading>(std::move(read));
+  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
   return printed(request, stamps, std::move(planned));
 }
 

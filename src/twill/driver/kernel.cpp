@@ -10,6 +10,7 @@
 
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/ir/merge_equal.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/unflatten.h"
 #include "twill/plan/json.h"
@@ -87,6 +88,36 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
               "`twill verify` checks a schedule");
 }
 
+/// "math.exp2 @ 161:12 and 162:14 (attn.py:31)"
+std::string merged_in_words(const ir::Program& program, const ir::MergedOp& merged) {
+  const Location kept = ir::text_location(program, merged.kept);
+  const Location removed = ir::text_location(program, merged.removed);
+  std::string words = fmt::format("{} @ {}:{} and {}:{}", program.op(merged.removed).name,
+                                  kept.line, kept.column, removed.line, removed.column);
+  if (const auto source = ir::source_location(program, merged.removed)) {
+    words += fmt::format(" ({}:{})", source->file, source->line);
+  }
+  return words;
+}
+
+/// One sentence on all that was merged, the largest tiles first.
+std::string merged_in_words(const ir::Program& program, std::vector<ir::MergedOp> ops) {
+  constexpr std::size_t kMostListed = 8;
+  std::stable_sort(ops.begin(), ops.end(), [&](const ir::MergedOp& a, const ir::MergedOp& b) {
+    const auto elements = [&](const ir::MergedOp& merged) {
+      return ir::element_count(ir::type_of(program, program.op(merged.removed).operands[0]));
+    };
+    return elements(a) > elements(b);
+  });
+  std::vector<std::string> words;
+  for (const ir::MergedOp& merged : ops) words.push_back(merged_in_words(program, merged));
+  const std::size_t listed = std::min(words.size(), kMostListed);
+  return fmt::format(
+      "these compute the same values, mostly in two layouts, and are merged: {}{}",
+      fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+      words.size() > listed ? fmt::format(" and {} more", words.size() - listed) : "");
+}
+
 }  // namespace
 
 Result<Reading> read_once(const Request& request) {
@@ -127,10 +158,21 @@ Result<Kernel> read_kernel(const Request& request) {
     for (const int line : nested->lines) notes.push_back(nest_in_words(line));
     program = std::move(nested->program);
   }
+  if (auto merged = ir::merge_equal(program)) {
+    if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
+    program = std::move(merged->program);
+  }
   TWILL_TRY(machine::Machine named, machine_for(request, program));
   machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
+    return fail(ir::text_location(program, choice.loop),
+                "the loop is already pipelined: an answer would be about what Triton made of it",
+                "use the TTGIR from before Triton's scheduling passes "
+                "(docs/howto/ttgir-from-triton.md), or --already-pipelined: its rings count as "
+                "single buffers then");
+  }
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }

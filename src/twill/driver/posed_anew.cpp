@@ -25,6 +25,7 @@ std::vector<PosingOption> options_of(const Request& request) {
   if (request.subtile) out.push_back({"subtile", std::to_string(*request.subtile)});
   if (!request.pool.empty()) out.push_back({"pool", request.pool});
   if (request.strict) out.push_back({"strict", ""});
+  if (request.already_pipelined) out.push_back({"already-pipelined", ""});
   if (request.hand_offs) out.push_back({"hand-offs", ""});
   if (request.spare_registers != 0) {
     out.push_back({"spare-registers", std::to_string(request.spare_registers)});
@@ -66,6 +67,8 @@ bool read_option(const PosingOption& option, Request& request) {
     request.pool = option.value;
   } else if (option.name == "strict") {
     request.strict = true;
+  } else if (option.name == "already-pipelined") {
+    request.already_pipelined = true;
   } else if (option.name == "hand-offs") {
     request.hand_offs = true;
   } else if (option.name == "subtile" && number && *number <= 65536) {

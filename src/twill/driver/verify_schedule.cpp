@@ -30,13 +30,20 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
 
 using problem::OpId;
 
-/// Follows an order of what its groups leave of the Problem.
+/// Follows an order of what its groups leave of the Problem; `order_line` is where the input has
+/// it, 0: nowhere.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
-                               const problem::Reduced& left, const schedule::Order& order) {
+                               const problem::Reduced& left, const schedule::Order& order,
+                               int order_line) {
   auto least = schedule::least_interval(left.problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();
     if (wrong.location.file.empty()) wrong.location.file = input.name;
+    if (wrong.location.line == 0 && order_line > 0) {
+      wrong.location.line = order_line;
+      wrong.location.column = 1;
+      wrong.source_line = line_of(input.text, order_line);
+    }
     return tl::unexpected(std::move(wrong));
   }
   schedule::Schedule whole = schedule::completed(problem, left, least->schedule);
@@ -100,7 +107,7 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
 
 /// Follows an order that somebody wrote.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
-                               const schedule::Order& order) {
+                               const schedule::Order& order, int order_line) {
   std::vector<problem::GroupId> groups;
   for (const schedule::Step& step : order.ops) groups.push_back(step.group);
   TWILL_TRY_VOID(check_hand_offs(input, problem, groups, order));
@@ -109,7 +116,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
   for (const OpId op : left.ops) existing.ops.push_back(order.ops[op.index()]);
   TWILL_TRY(existing.groups, renumbered(input, problem, left, order.groups));
   TWILL_TRY(existing.units, renumbered(input, problem, left, order.units));
-  return follow(input, std::move(problem), left, existing);
+  return follow(input, std::move(problem), left, existing, order_line);
 }
 
 }  // namespace
@@ -126,7 +133,7 @@ Result<report::Outcome> read_given(const Input& input) {
   }
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
   if (loop.schedule) return outcome_of(input, std::move(loop.problem), *std::move(loop.schedule));
-  if (loop.order) return follow(input, std::move(loop.problem), *loop.order);
+  if (loop.order) return follow(input, std::move(loop.problem), *loop.order, loop.order_line);
   return fail({input.name}, "there is neither a schedule nor an order in it to verify",
               "`twill schedule` finds a schedule");
 }
@@ -146,14 +153,15 @@ Result<report::Outcome> evaluate_order(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
   if (form != Form::loop) return fail({input.name}, "an order stands in a .loop file");
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
-  if (loop.order) return existing(follow(input, std::move(loop.problem), *loop.order));
+  if (loop.order)
+    return existing(follow(input, std::move(loop.problem), *loop.order, loop.order_line));
   if (!loop.schedule) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }
   const problem::Reduced left = problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
   const schedule::Order order =
       schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
-  return existing(follow(input, std::move(loop.problem), left, order));
+  return existing(follow(input, std::move(loop.problem), left, order, 0));
 }
 
 }  // namespace twill::driver

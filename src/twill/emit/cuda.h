@@ -31,6 +31,9 @@ struct KernelParts {
   Stamps stamps = Stamps::none;
 };
 
+/// Fails if the kernel was compiled for a GPU whose code nobody here prints yet.
+Result<void> check_target(const ir::Program& program);
+
 /// A complete `kernel.cu`: the kernel, and a function that launches it with the arguments of the
 /// TTGIR function. It includes the headers of `runtime/` as "runtime/...".
 /// docs/reference/cuda.md has its interface and its numerics.

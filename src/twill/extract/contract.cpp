@@ -58,6 +58,11 @@ bool is_made_anew(const ir::Program& program, ir::ValueId value) {
 
 }  // namespace
 
+bool is_pipelined(const Body& body) {
+  return std::any_of(body.ops.begin(), body.ops.end(),
+                     [&](ir::OpId id) { return is_pipelined(body.program->op(id).kind); });
+}
+
 TileGraph contract(const Body& body) { return Contractor(body).run(); }
 
 TileGraph Contractor::run() {
@@ -66,8 +71,7 @@ TileGraph Contractor::run() {
   for (ir::OpId id : body_.ops) {
     if (is_root(id)) make(id);
   }
-  const auto waits = [&](ir::OpId id) { return is_pipelined(program().op(id).kind); };
-  if (std::any_of(body_.ops.begin(), body_.ops.end(), waits)) {
+  if (is_pipelined(body_)) {
     graph_.warnings.push_back({ir::text_location(program(), body_.loop.op),
                                "the loop is already pipelined: its rings count as single buffers",
                                "", "use the TTGIR from before Triton's scheduling passes"});

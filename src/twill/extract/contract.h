@@ -11,4 +11,8 @@ namespace twill::extract {
 /// Every rule is in docs/reference/extraction.md.
 TileGraph contract(const Body& body);
 
+/// Whether the body waits for barriers or copies, as only loops do that a pipeliner has been
+/// through.
+bool is_pipelined(const Body& body);
+
 }  // namespace twill::extract

@@ -100,6 +100,11 @@ bool copies_by_threads(const ir::Program& program, ir::OpId loop) {
                       [](const TileOp& op) { return op.one_warp && op.action != Action::copy; });
 }
 
+bool is_already_pipelined(const ir::Program& program, ir::OpId loop) {
+  const auto body = straighten(program, loop);
+  return body && is_pipelined(*body);
+}
+
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
                            const machine::Machine& machine, const Options& options) {
   TWILL_TRY_VOID(check_target(program, machine));

@@ -19,11 +19,15 @@ namespace twill::extract {
 /// whole warpgroup (machine::with_copying_warpgroup).
 bool copies_by_threads(const ir::Program& program, ir::OpId loop);
 
+/// Whether a pipeliner has been through the loop: it waits for barriers or copies. False for a loop
+/// that cannot be read.
+bool is_already_pipelined(const ir::Program& program, ir::OpId loop);
+
 struct Options {
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile; 0: none; unset: the machine's
   std::string pool;                     ///< name of a pool; empty: the machine's first
   machine::Rate rate = machine::Rate::fastest;
-  bool strict = false;  ///< refuse ops without a price instead of warning
+  bool strict = false;     ///< refuse ops without a price instead of warning
   bool hand_offs = false;  ///< values in registers change groups by stores and loads that are part
                            ///< of the problem, instead of a delay
 };

@@ -198,6 +198,16 @@ class Cutter {
   std::vector<std::vector<TileOpId>> copies_;
 };
 
+/// "--subtile takes 64, 128, or 0 for none", for tiles of `size` rows.
+std::string rows_that_work(std::int64_t size, std::int64_t block) {
+  std::string words = "--subtile takes ";
+  for (std::int64_t parts = std::min<std::int64_t>(kMostParts, size); parts >= 1; --parts) {
+    const bool fits = size % parts == 0 && (size / parts) % block == 0;
+    if (fits) words += std::to_string(size / parts) + ", ";
+  }
+  return words + "or 0 for none";
+}
+
 }  // namespace
 
 std::optional<AxisId> rows_of_products(const TileGraph& graph) {
@@ -220,17 +230,24 @@ Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows, std::int64
   if (!cut_axis.frozen.empty()) {
     return fail({}, "the rows cannot be split into sub-tiles: " + cut_axis.frozen);
   }
+  const std::string hint = rows_that_work(cut_axis.size, block);
   if (cut_axis.size % rows != 0) {
-    return fail({}, "the rows cannot be split into sub-tiles: " + std::to_string(cut_axis.size) +
-                        " rows are no multiple of " + std::to_string(rows));
+    return fail({},
+                "the rows cannot be split into sub-tiles: " + std::to_string(cut_axis.size) +
+                    " rows are no multiple of " + std::to_string(rows),
+                hint);
   }
   if (rows % block != 0) {
-    return fail({}, "the rows cannot be split into sub-tiles of " + std::to_string(rows) +
-                        ": a product takes a multiple of " + std::to_string(block) + " at once");
+    return fail({},
+                "the rows cannot be split into sub-tiles of " + std::to_string(rows) +
+                    ": a product takes a multiple of " + std::to_string(block) + " at once",
+                hint);
   }
   if (cut_axis.size / rows > kMostParts) {
-    return fail({}, "the rows cannot be split into sub-tiles: more than " +
-                        std::to_string(kMostParts) + " of them");
+    return fail({},
+                "the rows cannot be split into sub-tiles: more than " + std::to_string(kMostParts) +
+                    " of them",
+                hint);
   }
   std::vector<Fate> fates;
   for (std::size_t u = 0; u < graph.ops.size(); ++u) {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "twill/ir/loop.h"
+#include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
 
 namespace twill::ir {
@@ -91,6 +92,17 @@ bool can_terminate(const Op& op) {
   }
 }
 
+/// Whether the elements of a type are what an op of a single type computes with.
+bool works_on(OpKind kind, Type type) {
+  if (type->kind == TypeKind::other) return true;
+  const Type scalar = type->kind == TypeKind::tensor ? type->element : type;
+  const std::string_view name = spelling(kind);
+  const bool of_numbers =
+      dialect_of(name) == "math" ? kind != OpKind::math_absi : name.back() == 'f';
+  return of_numbers ? scalar->kind == TypeKind::floating
+                    : scalar->kind == TypeKind::integer || scalar->kind == TypeKind::index;
+}
+
 class Checker {
  public:
   explicit Checker(const Program& program) : program_(program) {
@@ -100,6 +112,13 @@ class Checker {
   }
 
   Result<void> check(OpId id) const {
+    TWILL_TRY_VOID(check_form(id));
+    if (auto wrong_types = misfit(program_, id)) return wrong(id, *std::move(wrong_types));
+    return {};
+  }
+
+ private:
+  Result<void> check_form(OpId id) const {
     const Op& op = program_.op(id);
     switch (op.kind) {
       case OpKind::scf_for:
@@ -126,10 +145,9 @@ class Checker {
         break;
     }
     if (is_uniform(op.kind)) return check_uniform(id);
-    return mma_operands(op) ? check_product(id) : Result<void>();
+    return check_accumulator(id);
   }
 
- private:
   tl::unexpected<Diagnostic> wrong(OpId op, std::string message, std::string hint = {}) const {
     return fail(text_location(program_, op), std::move(message), std::move(hint));
   }
@@ -273,7 +291,11 @@ class Checker {
     const std::size_t count = operand_count(op.kind);
     if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
     const std::vector<Type> wanted(count, type_of(program_, op.results[0]));
-    return same(id, "operands of '" + op.name + "'", op.operands, wanted);
+    TWILL_TRY_VOID(same(id, "operands of '" + op.name + "'", op.operands, wanted));
+    const Type type = wanted.empty() ? nullptr : wanted[0];
+    return type == nullptr || works_on(op.kind, type)
+               ? Result<void>()
+               : wrong(id, "'" + op.name + "' takes no " + type->text);
   }
 
   Result<void> check_select(OpId id) const {
@@ -301,29 +323,12 @@ class Checker {
                 program_.block(op.successors[1]).arguments);
   }
 
-  /// (M x K) times (K x N) is (M x N), in the last two extents. Packed and paired forms are left
-  /// out.
-  Result<void> check_product(OpId id) const {
-    const Op& op = program_.op(id);
-    const MmaOperands mma = *mma_operands(op);
-    const bool scaled =
-        op.kind == OpKind::tt_dot_scaled || op.kind == OpKind::ttng_tc_gen5_mma_scaled;
-    if (scaled || mma.two_ctas) return {};
-    if (mma.result) {
-      const std::vector<Type> wanted(1, type_of(program_, *mma.result));
-      TWILL_TRY_VOID(same(id, "accumulator", std::span(&mma.accumulator, 1), wanted));
-    }
-    const std::vector<std::int64_t>& a = type_of(program_, mma.a)->shape;
-    const std::vector<std::int64_t>& b = type_of(program_, mma.b)->shape;
-    const std::vector<std::int64_t>& d = type_of(program_, mma.accumulator)->shape;
-    if (a.size() < 2 || b.size() < 2 || d.size() < 2) return wrong(id, "a product is of tiles");
-    const std::int64_t depth = a[a.size() - 1];
-    const bool fits = depth == b[b.size() - 2] && a[a.size() - 2] == d[d.size() - 2] &&
-                      b[b.size() - 1] == d[d.size() - 1];
-    if (fits) return {};
-    return wrong(id, "the tiles of this product do not fit: " + type_of(program_, mma.a)->text +
-                         " times " + type_of(program_, mma.b)->text + " into " +
-                         type_of(program_, mma.accumulator)->text);
+  /// A product's accumulator is of one type with its result.
+  Result<void> check_accumulator(OpId id) const {
+    const auto mma = mma_operands(program_.op(id));
+    if (!mma || !mma->result) return {};
+    const std::vector<Type> wanted(1, type_of(program_, *mma->result));
+    return same(id, "accumulator", std::span(&mma->accumulator, 1), wanted);
   }
 
   const Program& program_;

@@ -72,14 +72,6 @@ bool keeps_elements(OpKind kind) {
   }
 }
 
-/// A type without its layout.
-std::string shape_of(Type type) {
-  if (type->kind != TypeKind::tensor) return type->text;
-  std::string text;
-  for (const std::int64_t extent : type->shape) text += std::to_string(extent) + "x";
-  return text + type->element->text;
-}
-
 std::string_view scalar_of(std::string_view shape) {
   const std::size_t last = shape.find_last_of('x');
   const bool shaped = last != std::string_view::npos && shape[0] >= '0' && shape[0] <= '9';
@@ -148,7 +140,14 @@ std::optional<double> binary(OpKind kind, double x, double y) {
   }
 }
 
-/// What an op says beside its operands. Attributes with a dot in their name are remarks.
+}  // namespace
+
+bool is_computation(const Op& op) {
+  if (!op.regions.empty() || op.kind == OpKind::other) return false;
+  const std::string_view dialect = dialect_of(spelling(op.kind));
+  return dialect == "arith" || dialect == "math" || computes(op.kind);
+}
+
 std::string description(const Op& op) {
   std::string text = op.kind == OpKind::other ? op.name : std::string(spelling(op.kind));
   for (const auto& [name, attribute] : op.attributes) {
@@ -157,12 +156,11 @@ std::string description(const Op& op) {
   return text + op.form;
 }
 
-}  // namespace
-
-bool is_computation(const Op& op) {
-  if (!op.regions.empty() || op.kind == OpKind::other) return false;
-  const std::string_view dialect = dialect_of(spelling(op.kind));
-  return dialect == "arith" || dialect == "math" || computes(op.kind);
+std::string text_without_layout(Type type) {
+  if (type->kind != TypeKind::tensor) return type->text;
+  std::string text;
+  for (const std::int64_t extent : type->shape) text += std::to_string(extent) + "x";
+  return text + type->element->text;
 }
 
 ValueId without_extension(const Program& program, ValueId value) {
@@ -184,7 +182,7 @@ Terms::Term Terms::made(const std::string& what, const std::vector<Term>& operan
 
 Terms::Term Terms::number(double number, Type type) {
   // -0 is another number than 0.
-  const std::string shape = shape_of(type);
+  const std::string shape = text_without_layout(type);
   const std::string sign = std::signbit(number) ? "-" : "";
   const Term term = made(sign + std::to_string(std::fabs(number)) + " " + shape, {});
   constants_.emplace(term, Constant{number, shape});
@@ -209,7 +207,7 @@ Terms::Term Terms::plus(Term a, Term b, Type type) {
   const Constant* x = constant_at(a);
   const Constant* y = constant_at(b);
   if (x != nullptr && y != nullptr) return number(x->number + y->number, type);
-  const Term term = made("+ " + shape_of(type), {std::min(a, b), std::max(a, b)});
+  const Term term = made("+ " + text_without_layout(type), {std::min(a, b), std::max(a, b)});
   sums_.emplace(term, Sum{true, a, b});
   return term;
 }
@@ -223,7 +221,7 @@ Terms::Term Terms::minus(Term a, Term b, Type type) {
   const Constant* x = constant_at(a);
   const Constant* y = constant_at(b);
   if (x != nullptr && y != nullptr) return number(x->number - y->number, type);
-  const Term term = made("- " + shape_of(type), {a, b});
+  const Term term = made("- " + text_without_layout(type), {a, b});
   sums_.emplace(term, Sum{false, a, b});
   return term;
 }
@@ -259,7 +257,7 @@ std::optional<Terms::Term> Terms::constant(ValueId value) {
   if (!known) return symbol();
   return made(
       attribute->kind == AttributeKind::dense ? attribute->elements[0]->text : attribute->text,
-      {made(shape_of(type), {})});
+      {made(text_without_layout(type), {})});
 }
 
 Terms::Term Terms::compute(ValueId value) {
@@ -276,9 +274,9 @@ Terms::Term Terms::compute(ValueId value) {
   if (op->kind == OpKind::arith_subi) return minus(operands[0], operands[1], type);
   if (const auto term = folded(*op, operands, type)) return *term;
   if (commutes(op->kind)) std::sort(operands.begin(), operands.end());
-  return made(
-      description(*op) + " " + std::to_string(program_.value(value).index) + " " + shape_of(type),
-      operands);
+  return made(description(*op) + " " + std::to_string(program_.value(value).index) + " " +
+                  text_without_layout(type),
+              operands);
 }
 
 std::optional<Terms::Term> Terms::folded(const Op& op, const std::vector<Term>& operands,

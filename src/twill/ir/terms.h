@@ -15,6 +15,13 @@ namespace twill::ir {
 /// Whether an op does nothing but compute its results from its operands.
 bool is_computation(const Op& op);
 
+/// What an op says beside its operands and results: its name and attributes. Attributes with a dot
+/// in their name are remarks, and left out.
+std::string description(const Op& op);
+
+/// A type as text, without its layout.
+std::string text_without_layout(Type type);
+
 /// The value behind widening casts of integers.
 ValueId without_extension(const Program& program, ValueId value);
 

@@ -1,10 +1,15 @@
 #include "twill/machine/json_value.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "twill/machine/json_location.h"
 
 namespace twill::machine {
 namespace {
@@ -59,6 +64,31 @@ JsonValue value_of(const Json& json) {
   return value;
 }
 
+/// What the parser expected, in its own words without those on itself.
+std::string reason_of(const Json::parse_error& error) {
+  const std::string_view what = error.what();
+  const std::size_t begin = what.rfind(" - ");
+  const std::string_view reason = begin == std::string_view::npos ? what : what.substr(begin + 3);
+  constexpr std::size_t kMost = 120;
+  return std::string(reason.substr(0, kMost));
+}
+
+/// Where the innermost object, array or string begins that is open at `end`; none: there is none.
+std::optional<std::size_t> open_at(std::string_view text, std::size_t end) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < std::min(end, text.size()); ++i) {
+    const bool in_string = !open.empty() && text[open.back()] == '"';
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (in_string ? text[i] == '"' : text[i] == '}' || text[i] == ']') {
+      if (!open.empty()) open.pop_back();
+    } else if (!in_string && (text[i] == '"' || text[i] == '{' || text[i] == '[')) {
+      open.push_back(i);
+    }
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 }  // namespace
 
 Result<JsonValue> parse_json(std::string_view text, const std::string& file) {
@@ -68,7 +98,16 @@ Result<JsonValue> parse_json(std::string_view text, const std::string& file) {
     if (!watch.objection().empty()) return fail({file}, watch.objection());
     return value_of(json);
   } catch (const Json::parse_error& error) {
-    return fail_at(text, error.byte > 0 ? error.byte - 1 : 0, file, "not valid JSON here");
+    const std::size_t at = error.byte > 0 ? error.byte - 1 : 0;
+    const auto open = open_at(text, at);
+    if (at < text.size())
+      return fail_at(text, at, file, "not valid JSON here: " + reason_of(error));
+    if (!open) return fail_at(text, at, file, "the file ends where a value is expected");
+    const Location begin = location_at(text, *open, file);
+    return fail_at(text, at, file,
+                   fmt::format("the file ends inside the {} of line {}",
+                               text[*open] == '"' ? "string" : std::string("'") + text[*open] + "'",
+                               begin.line));
   } catch (const Json::out_of_range&) {
     return fail({file}, "a number is too large for any use");
   }

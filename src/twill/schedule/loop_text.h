@@ -30,6 +30,7 @@ struct LoopText {
   std::optional<Schedule> schedule;  ///< every op placed; nothing else is promised
   std::optional<Order> order;        ///< every op in one group's sequence; nothing else is promised
   std::vector<Remark> remarks;       ///< by statement, a trailing one last
+  int order_line = 0;                ///< of the text that was read, where the order begins; else 0
 };
 
 /// A LoopText with a blank line between its sections and no comments.

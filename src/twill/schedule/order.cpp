@@ -53,6 +53,13 @@ Result<void> check_steps(const Problem& problem, const Order& order) {
   return {};
 }
 
+/// " qk pv0 pv1"
+std::string words_of(const Problem& problem, const std::vector<OpId>& ops) {
+  std::string words;
+  for (const OpId op : ops) words += " " + problem[op].name;
+  return words.empty() ? " none" : words;
+}
+
 /// `sequence` must name exactly `members`, each once. Precondition: `members` is sorted.
 Result<void> check_sequence(const Problem& problem, const std::string& whose,
                             std::vector<OpId> sequence, const std::vector<OpId>& members) {
@@ -71,8 +78,10 @@ Result<void> check_sequence(const Problem& problem, const std::string& whose,
                                 std::back_inserter(odd));
   if (odd.empty()) return {};
   const bool missing = std::binary_search(members.begin(), members.end(), odd.front());
-  return fail({}, fmt::format("op '{}' {} the sequence of {}", problem[odd.front()].name,
-                              missing ? "is missing from" : "does not belong into", whose));
+  return fail({},
+              fmt::format("op '{}' {} the sequence of {}", problem[odd.front()].name,
+                          missing ? "is missing from" : "does not belong into", whose),
+              fmt::format("its ops are{}", words_of(problem, members)));
 }
 
 Result<void> check_groups(const Problem& problem, const Order& order) {
@@ -95,9 +104,12 @@ Result<std::vector<OpId>> implied_sequence(const Problem& problem, const Order& 
   const GroupId group = order.ops[users.front().index()].group;
   for (const OpId op : users) {
     if (order.ops[op.index()].group == group) continue;
-    return fail({}, fmt::format("unit '{}' is used by several groups, but the order has no "
-                                "sequence for it",
-                                problem[unit].name));
+    return fail({},
+                fmt::format("unit '{}' is used by several groups, but the order has no "
+                            "sequence for it",
+                            problem[unit].name),
+                fmt::format("add a line, in the order in which they hold it: `unit {}:{}`",
+                            problem[unit].name, words_of(problem, users)));
   }
   for (const OpId op : order.groups[group.index()]) {
     if (std::binary_search(users.begin(), users.end(), op)) sequence.push_back(op);

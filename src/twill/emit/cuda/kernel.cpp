@@ -79,6 +79,7 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
 }
 
 Result<void> check(const View& view) {
+  TWILL_TRY_VOID(check_target(view.program()));
   for (const plan::Role& role : view.plan().roles) {
     if (role.warps == 1 || role.warps == kWarpsOfWarpgroup) continue;
     return fail({view.input()}, fmt::format("cannot be printed as CUDA: role {} has {} warps, and "
@@ -166,6 +167,18 @@ void print_kernel(Text& text, const View& view, const Maps& maps) {
 
 }  // namespace
 }  // namespace cuda
+
+Result<void> check_target(const ir::Program& program) {
+  constexpr int kHopper = 9;
+  const auto target = ir::cuda_target(program);
+  if (!target || *target / 10 == kHopper) return {};
+  return fail(
+      {program.file()},
+      fmt::format("cannot be printed as CUDA: the kernel is for sm_{}, and there is no "
+                  "emitter for {} yet",
+                  *target, *target / 10 == 10 ? "Blackwell" : "that GPU"),
+      "kernels for Hopper (sm_90) are printed; `twill plan` and `twill simulate` take this one");
+}
 
 Result<std::string> cuda_kernel(const KernelParts& parts) {
   using namespace cuda;

@@ -252,7 +252,7 @@ Result<Position> LoopProblemReader::read_op(LoopLine& line) {
 Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, WayDraft& draft) {
   switch (word) {
     case 0: {
-      TWILL_TRY(const std::size_t unit, units_.read(line));
+      TWILL_TRY(const std::size_t unit, units_.read(line, pipes_, {"uses ", " "}));
       TWILL_TRY_VOID(line.keyword("for"));
       TWILL_TRY(draft.way.occupancy, line.number("the number of cycles", 1, kLargestNumber));
       draft.way.unit = problem::UnitId(unit);
@@ -267,7 +267,7 @@ Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, 
       return {};
     }
     default: {
-      TWILL_TRY(const std::size_t pipe, pipes_.read(line));
+      TWILL_TRY(const std::size_t pipe, pipes_.read(line, units_, {"on ", " for "}));
       TWILL_TRY(const Cycles demand, line.number("the demand", 0, kLargestNumber));
       draft.way.pipes.push_back({problem::PipeId(pipe), demand});
       return {};

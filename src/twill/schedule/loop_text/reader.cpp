@@ -61,6 +61,7 @@ Result<LoopText> LoopReader::read() {
   TWILL_TRY_VOID(schedule_reader_->check_complete());
   LoopText loop{*problem_, schedule_reader_->schedule(), schedule_reader_->order(), {}};
   loop.remarks = placed_remarks(loop);
+  loop.order_line = schedule_reader_->order_line();
   return loop;
 }
 

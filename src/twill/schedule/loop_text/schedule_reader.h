@@ -26,6 +26,8 @@ class LoopScheduleReader {
   /// What was read; nothing if the section is not there. Precondition: check_complete.
   std::optional<Schedule> schedule() const;
   std::optional<Order> order() const;
+  /// Where it begins; 0 without one.
+  int order_line() const { return order_line_ ? order_line_->number() : 0; }
 
  private:
   bool begins_section(const LoopLine& line) const;
