@@ -57,14 +57,30 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
+/// A kernel is some problems, so it hurries after this part of the work that one might take.
+constexpr std::uint64_t kHurry = 6;
+
+solve::Options hurried(solve::Options limits) {
+  limits.hurry_after /= kHurry;
+  return limits;
+}
+
+/// What is known of the chosen pool's own Problem.
+std::optional<explain::Known> known_of(const BestPool& best) {
+  if (!best.answer.schedule) return std::nullopt;
+  return explain::Known{*best.answer.schedule, best.bounds[best.index]};
+}
+
 Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
                                  std::optional<Cycles> ii, const explain::Limits& limits) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
-  const BestPool best = solve_pools(posed.pools, request.limits);
+  const BestPool best = solve_pools(posed.pools, hurried(request.limits));
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
   const PosedPool& chosen = posed.pools[best.index];
-  Explained out{{}, explain::explain(chosen.problem, ii, variants, limits), posed.warnings};
+  Explained out{{},
+                explain::explain(chosen.problem, ii, variants, limits, known_of(best)),
+                posed.warnings};
   out.heading = {request.input.name,
                  loop_in_words(kernel),
                  kernel.machine->name,

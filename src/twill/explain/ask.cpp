@@ -1,23 +1,47 @@
 #include "twill/explain/ask.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "twill/explain/member.h"
+#include "twill/schedule/bounds.h"
+#include "twill/solve/follow.h"
+#include "twill/verify/verify.h"
 
 namespace twill::explain {
 namespace {
 
-/// A question gets this part of the limit, the first one more: everything else is about it.
-constexpr std::uint64_t kParts = 64;
-constexpr std::uint64_t kPartsOfFirst = 4;
+/// A question gets this part of what is left for its step.
+constexpr std::uint64_t kParts = 8;
+
+/// Schedules kept.
+constexpr std::size_t kMostKept = 16;
+
+/// Work units of following one schedule, per pair of ops.
+constexpr std::uint64_t kWorkOfPair = 2;
+
+constexpr Cycles kUnlimited = std::numeric_limits<Cycles>::max();
 
 }  // namespace
 
-solve::Options Asker::options(std::uint64_t parts) {
+void Asker::begin(std::string_view step, std::uint64_t parts) {
+  progress_.step = step;
+  const std::uint64_t left = limits_.work_limit - std::min(limits_.work_limit, work_);
+  until_ = work_ + left / parts;
+}
+
+void Asker::remember(const schedule::Schedule& schedule) {
+  const auto known = std::find(kept_.begin(), kept_.end(), schedule);
+  if (known != kept_.end()) kept_.erase(known);
+  if (kept_.size() == kMostKept) kept_.pop_back();
+  kept_.insert(kept_.begin(), schedule);
+}
+
+solve::Options Asker::options() {
   solve::Options options;
-  const std::uint64_t left = limits_.work_limit > work_ ? limits_.work_limit - work_ : 0;
-  options.work_limit = std::min(left, std::max<std::uint64_t>(limits_.work_limit / parts, 1));
+  const std::uint64_t left = until_ - std::min(until_, work_);
+  options.work_limit = std::max<std::uint64_t>(left / kParts, 1);
   options.hurry_after = options.work_limit;
   options.cancelled = limits_.cancelled;
   options.progress = [this](const solve::Progress&) {
@@ -32,14 +56,57 @@ void Asker::count(std::uint64_t work) {
   if (limits_.progress) limits_.progress(progress_);
 }
 
+std::optional<schedule::Schedule> Asker::followed(const problem::Problem& problem,
+                                                  const schedule::Schedule& known) {
+  work_ += kWorkOfPair * problem.ops().size() * problem.ops().size();
+  return solve::follow(problem, known);
+}
+
+std::optional<schedule::Schedule> Asker::recalled(const problem::Problem& problem,
+                                                  std::optional<Cycles> ii) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    auto schedule = followed(problem, kept_[i]);
+    if (!schedule || (ii && schedule->initiation_interval > *ii)) continue;
+    if (!verify::verify(problem, *schedule)) continue;
+    std::rotate(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i),
+                kept_.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    return schedule;
+  }
+  return std::nullopt;
+}
+
+std::optional<schedule::Schedule> Asker::best_kept(const problem::Problem& problem) {
+  std::optional<schedule::Schedule> best;
+  for (const schedule::Schedule& it : kept_) {
+    auto schedule = followed(problem, it);
+    if (!schedule) continue;
+    if (best && schedule->initiation_interval >= best->initiation_interval) continue;
+    if (verify::verify(problem, *schedule)) best = std::move(schedule);
+  }
+  return best;
+}
+
 solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cycles> ii) {
+  solve::Decision decision;
+  if (schedule::min_ii(problem).value > ii.value_or(kUnlimited) ||
+      schedule::never_feasible(problem)) {
+    decision.decided = solve::Decided::infeasible;
+    count(0);
+    return decision;
+  }
+  decision.schedule = recalled(problem, ii);
+  if (decision.schedule) {
+    decision.decided = solve::Decided::feasible;
+    count(0);
+    return decision;
+  }
   if (ii) {
-    solve::Decision decision = solve::decide(problem, *ii, options(kParts));
+    decision = solve::decide(problem, *ii, options());
+    if (decision.schedule) remember(*decision.schedule);
     count(decision.work);
     return decision;
   }
-  const schedule::Answer answer = least(problem, {});
-  solve::Decision decision;
+  const schedule::Answer answer = least(problem);
   decision.work = answer.work;
   decision.schedule = answer.schedule;
   if (answer.schedule) decision.decided = solve::Decided::feasible;
@@ -49,12 +116,37 @@ solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cyc
   return decision;
 }
 
-schedule::Answer Asker::least(const problem::Problem& problem, std::optional<Cycles> most) {
+schedule::Answer Asker::least(const problem::Problem& problem) {
+  auto known = best_kept(problem);
+  if (known) return least(problem, *std::move(known), 1);
+  return solve_plain(problem, options());
+}
+
+schedule::Answer Asker::least(const problem::Problem& problem, schedule::Schedule known,
+                              Cycles bound) {
+  schedule::Bound static_bound = schedule::min_ii(problem);
+  if (bound > static_bound.value) static_bound = {bound, schedule::BoundKind::search, "", {}, ""};
+  if (known.initiation_interval <= static_bound.value) {
+    count(0);
+    schedule::Answer answer;
+    answer.verdict = schedule::Verdict::optimal;
+    answer.lower_bound = std::move(static_bound);
+    answer.schedule = std::move(known);
+    return answer;
+  }
+  solve::Options limited = options();
+  limited.most_interval = known.initiation_interval;
+  limited.least_interval = bound;
+  limited.start = std::move(known);
+  return solve_plain(problem, std::move(limited));
+}
+
+schedule::Answer Asker::solve_plain(const problem::Problem& problem, solve::Options options) {
   problem::Parts plain = problem.parts();
   plain.objectives.clear();
-  solve::Options limited = options(progress_.questions == 0 ? kPartsOfFirst : kParts);
-  limited.most_interval = most;
-  schedule::Answer answer = solve::solve(posed(std::move(plain)), limited);
+  schedule::Answer answer = solve::solve(posed(std::move(plain)), options);
+  if (!answer.schedule) answer.schedule = std::move(options.start);
+  if (answer.schedule) remember(*answer.schedule);
   count(answer.work);
   return answer;
 }

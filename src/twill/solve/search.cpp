@@ -88,7 +88,9 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     if (worst && interval.bound > *worst) return interval;
   }
   if (interval.schedule) return interval;
-  if (worst) {
+  if (worst && start_ && start_->initiation_interval <= *worst) {
+    found_ = interval.schedule = start_;
+  } else if (worst) {
     const Outcome outcome = try_interval(*worst, {kNoLimit, worth_until(budget_.work())});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
