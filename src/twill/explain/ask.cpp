@@ -12,23 +12,37 @@
 namespace twill::explain {
 namespace {
 
-/// A question gets this part of what is left for its step.
-constexpr std::uint64_t kParts = 8;
-
 /// Schedules kept.
 constexpr std::size_t kMostKept = 16;
 
-/// Work units of following one schedule, per pair of ops.
-constexpr std::uint64_t kWorkOfPair = 2;
+/// Work units per pair of ops, of following one schedule and of posing a question.
+constexpr std::uint64_t kWorkOfFollowing = 2;
+constexpr std::uint64_t kWorkOfPosing = 50;
+
+std::uint64_t pairs_of(const problem::Problem& problem) {
+  return std::uint64_t{problem.ops().size()} * problem.ops().size();
+}
 
 constexpr Cycles kUnlimited = std::numeric_limits<Cycles>::max();
 
+/// What is said without a search.
+schedule::Answer known_only(schedule::Bound bound, std::optional<schedule::Schedule> known) {
+  schedule::Answer answer;
+  const bool least = known && known->initiation_interval <= bound.value;
+  if (known) answer.verdict = schedule::Verdict::feasible;
+  if (least) answer.verdict = schedule::Verdict::optimal;
+  answer.lower_bound = std::move(bound);
+  answer.schedule = std::move(known);
+  return answer;
+}
+
 }  // namespace
 
-void Asker::begin(std::string_view step, std::uint64_t parts) {
+void Asker::begin(std::string_view step, std::uint64_t parts, std::uint64_t parts_of_question) {
   progress_.step = step;
   const std::uint64_t left = limits_.work_limit - std::min(limits_.work_limit, work_);
   until_ = work_ + left / parts;
+  parts_of_question_ = parts_of_question;
 }
 
 void Asker::remember(const schedule::Schedule& schedule) {
@@ -38,10 +52,14 @@ void Asker::remember(const schedule::Schedule& schedule) {
   kept_.insert(kept_.begin(), schedule);
 }
 
-solve::Options Asker::options() {
+bool Asker::may_ask(const problem::Problem& problem) const {
+  return work_ + kWorkOfPosing * pairs_of(problem) < until_;
+}
+
+solve::Options Asker::options(const problem::Problem& problem) const {
   solve::Options options;
   const std::uint64_t left = until_ - std::min(until_, work_);
-  options.work_limit = std::max<std::uint64_t>(left / kParts, 1);
+  options.work_limit = std::max(left / parts_of_question_, kWorkOfPosing * pairs_of(problem));
   options.hurry_after = options.work_limit;
   options.cancelled = limits_.cancelled;
   options.progress = [this](const solve::Progress&) {
@@ -50,15 +68,16 @@ solve::Options Asker::options() {
   return options;
 }
 
-void Asker::count(std::uint64_t work) {
-  work_ += work;
+/// `work` of a search; 0: there was none.
+void Asker::count(const problem::Problem& problem, std::uint64_t work) {
+  work_ += work + (work > 0 ? kWorkOfPosing * pairs_of(problem) : 0);
   ++progress_.questions;
   if (limits_.progress) limits_.progress(progress_);
 }
 
 std::optional<schedule::Schedule> Asker::followed(const problem::Problem& problem,
                                                   const schedule::Schedule& known) {
-  work_ += kWorkOfPair * problem.ops().size() * problem.ops().size();
+  work_ += kWorkOfFollowing * pairs_of(problem);
   return solve::follow(problem, known);
 }
 
@@ -91,19 +110,20 @@ solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cyc
   if (schedule::min_ii(problem).value > ii.value_or(kUnlimited) ||
       schedule::never_feasible(problem)) {
     decision.decided = solve::Decided::infeasible;
-    count(0);
+    count(problem, 0);
     return decision;
   }
   decision.schedule = recalled(problem, ii);
   if (decision.schedule) {
     decision.decided = solve::Decided::feasible;
-    count(0);
+    count(problem, 0);
     return decision;
   }
+  if (!may_ask(problem)) return decision;
   if (ii) {
-    decision = solve::decide(problem, *ii, options());
+    decision = solve::decide(problem, *ii, options(problem));
     if (decision.schedule) remember(*decision.schedule);
-    count(decision.work);
+    count(problem, decision.work);
     return decision;
   }
   const schedule::Answer answer = least(problem);
@@ -119,22 +139,19 @@ solve::Decision Asker::decide(const problem::Problem& problem, std::optional<Cyc
 schedule::Answer Asker::least(const problem::Problem& problem) {
   auto known = best_kept(problem);
   if (known) return least(problem, *std::move(known), 1);
-  return solve_plain(problem, options());
+  if (!may_ask(problem)) return known_only(schedule::min_ii(problem), {});
+  return solve_plain(problem, options(problem));
 }
 
 schedule::Answer Asker::least(const problem::Problem& problem, schedule::Schedule known,
                               Cycles bound) {
   schedule::Bound static_bound = schedule::min_ii(problem);
   if (bound > static_bound.value) static_bound = {bound, schedule::BoundKind::search, "", {}, ""};
-  if (known.initiation_interval <= static_bound.value) {
-    count(0);
-    schedule::Answer answer;
-    answer.verdict = schedule::Verdict::optimal;
-    answer.lower_bound = std::move(static_bound);
-    answer.schedule = std::move(known);
-    return answer;
+  if (known.initiation_interval <= static_bound.value || !may_ask(problem)) {
+    count(problem, 0);
+    return known_only(std::move(static_bound), std::move(known));
   }
-  solve::Options limited = options();
+  solve::Options limited = options(problem);
   limited.most_interval = known.initiation_interval;
   limited.least_interval = bound;
   limited.start = std::move(known);
@@ -147,7 +164,7 @@ schedule::Answer Asker::solve_plain(const problem::Problem& problem, solve::Opti
   schedule::Answer answer = solve::solve(posed(std::move(plain)), options);
   if (!answer.schedule) answer.schedule = std::move(options.start);
   if (answer.schedule) remember(*answer.schedule);
-  count(answer.work);
+  count(problem, answer.work);
   return answer;
 }
 

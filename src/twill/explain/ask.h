@@ -31,13 +31,15 @@ struct Limits {
 /// Asks the solver, and keeps the account. Schedules that were found are kept: a question that one
 /// of them answers (the same groups, stages and order in the changed Problem) needs no search, and
 /// such an answer is checked by simulation. A question may take a part of what is left for its step
-/// only, so that hard ones do not leave the others without an answer.
+/// only, so that hard ones do not leave the others without an answer; what is left too little even
+/// to pose the question leaves it undecided.
 class Asker {
  public:
   explicit Asker(const Limits& limits) : limits_(limits), until_(limits.work_limit) {}
 
-  /// A step that may take one of so many parts of the work that is left.
-  void begin(std::string_view step, std::uint64_t parts);
+  /// A step that may take one of so many parts of the work that is left, and each of its questions
+  /// one of so many of what is left of that.
+  void begin(std::string_view step, std::uint64_t parts, std::uint64_t parts_of_question);
 
   /// A schedule to answer questions with.
   void remember(const schedule::Schedule& schedule);
@@ -66,13 +68,15 @@ class Asker {
   std::optional<schedule::Schedule> recalled(const problem::Problem& problem,
                                              std::optional<Cycles> ii);
   schedule::Answer solve_plain(const problem::Problem& problem, solve::Options options);
-  solve::Options options();
-  void count(std::uint64_t work);
+  bool may_ask(const problem::Problem& problem) const;
+  solve::Options options(const problem::Problem& problem) const;
+  void count(const problem::Problem& problem, std::uint64_t work);
 
   const Limits& limits_;
   Progress progress_;
   std::uint64_t work_ = 0;
   std::uint64_t until_;                   ///< work at the end of the step
+  std::uint64_t parts_of_question_ = 8;
   std::vector<schedule::Schedule> kept_;  ///< the one that answered last comes first
 };
 

@@ -11,9 +11,11 @@ using problem::Problem;
 using schedule::Verdict;
 using solve::Decided;
 
-/// Each step may take one of so many parts of the work that is left.
-constexpr std::uint64_t kPartsOfLeast = 4;
+/// Each step may take one of so many parts of the work that is left. The first question is what
+/// everything else is about; of a core there are many.
+constexpr std::uint64_t kPartsOfLeast = 3;
 constexpr std::uint64_t kPartsOfCore = 3;
+constexpr std::uint64_t kPartsOfFact = 12;
 
 /// What there is to explain, if anything.
 Status status_of(Explanation& it, Asker& asker) {
@@ -68,13 +70,13 @@ Explanation explain(const Problem& problem, std::optional<Cycles> ii,
   Explanation it(problem);
   it.asked = ii;
   Asker asker(limits);
-  asker.begin("the least II", kPartsOfLeast);
+  asker.begin("the least II", kPartsOfLeast, 1);
   it.answer = known ? least_from(problem, *known, asker) : asker.least(problem);
   it.status = status_of(it, asker);
   const bool nothing_below = it.question && *it.question < 1;
   const bool explained = it.status == Status::held || it.status == Status::infeasible;
   if (explained && !nothing_below) {
-    asker.begin("what holds it there", kPartsOfCore);
+    asker.begin("what holds it there", kPartsOfCore, kPartsOfFact);
     it.core = minimal_core(it.problem, starting_members(it, asker), it.question, asker);
     const Goal goal{it.question, !it.asked && it.question.has_value()};
     it.sensitivity = sensitivity(knobs_of(it.problem), variants, it.core, goal, asker);

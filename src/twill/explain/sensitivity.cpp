@@ -9,8 +9,15 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// Whether a change helps at all may take one of so many parts of the work that is left.
+/// Whether a change helps at all may take one of so many parts of the work that is left, and each
+/// of them one of so many of that.
 constexpr std::uint64_t kPartsOfWhat = 2;
+constexpr std::uint64_t kPartsOfOne = 12;
+
+/// Then the changes share what is left: those of the machine count more than those of single ops.
+/// Each has several questions.
+constexpr std::uint64_t kWeight = 4;
+constexpr std::uint64_t kPartsOfPoint = 3;
 
 /// The least step of a knob that reaches an II, and a schedule there.
 struct Least {
@@ -26,7 +33,8 @@ class Turning {
   Turning(const Knob& knob, const Goal& goal, Asker& asker)
       : knob_(knob), goal_(goal), asker_(asker) {}
 
-  const Knob& knob() const { return knob_; }
+  /// How much of the work for all is for this one.
+  std::uint64_t weight() const { return knob_.of_op ? 1 : kWeight; }
 
   /// Whether the last step meets the goal.
   Decided try_last() {
@@ -177,11 +185,16 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
 Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker) {
   Sensitivity out;
-  asker.begin("what would lower it", kPartsOfWhat);
+  asker.begin("what would lower it", kPartsOfWhat, kPartsOfOne);
   for (const Variant& variant : variants) try_variant(variant, goal, asker, out);
   std::vector<Turning> helping = that_help(knobs, core, goal, asker, out);
-  asker.begin("how far each change goes", 1);
-  for (Turning& it : helping) out.helps.push_back(it.run());
+  std::uint64_t shares = 0;
+  for (const Turning& it : helping) shares += it.weight();
+  for (Turning& it : helping) {
+    asker.begin("how far each change goes", (shares + it.weight() - 1) / it.weight(), kPartsOfPoint);
+    out.helps.push_back(it.run());
+    shares -= it.weight();
+  }
   std::stable_sort(out.helps.begin(), out.helps.end(), [](const Help& a, const Help& b) {
     return a.points.back().interval < b.points.back().interval;
   });
