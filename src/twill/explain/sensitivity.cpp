@@ -17,7 +17,7 @@ constexpr std::uint64_t kPartsOfOne = 12;
 /// Then the changes share what is left: those of the machine count more than those of single ops.
 /// Each has several questions.
 constexpr std::uint64_t kWeight = 4;
-constexpr std::uint64_t kPartsOfPoint = 3;
+constexpr std::uint64_t kPartsOfPoint = 2;
 
 /// The least step of a knob that reaches an II, and a schedule there.
 struct Least {
@@ -52,18 +52,15 @@ class Turning {
           {knob_.value(first.step), goal_.interval.value_or(0), true, first.extent});
       return help;
     }
+    std::optional<Least> first;  // of an op the least change buys little, and takes long to find
+    if (!knob_.of_op) first = least_step(goal_.interval, 0, *last_);
     const schedule::Answer most = best_at(knob_.last, *last_);
     floor_ = most.lower_bound.value;
-    std::int64_t fails = 0;
-    if (!knob_.of_op) {  // of an op the least change buys little, and takes long to find
-      const Least first = least_step(goal_.interval, 0, *most.schedule);
-      fails = first.step;
-      add(help, first);
-      if (knob_.typical > first.step) {
-        add(help, {knob_.typical, first.schedule, Extent::example});
-      }
+    if (first) {
+      add(help, *first);
+      if (knob_.typical > first->step) add(help, {knob_.typical, first->schedule, Extent::example});
     }
-    add_last(help, fails, most);
+    add_last(help, first ? first->step : 0, most);
     return help;
   }
 
