@@ -13,11 +13,11 @@ namespace twill::explain {
 namespace {
 
 /// Schedules kept.
-constexpr std::size_t kMostKept = 16;
+constexpr std::size_t kMostKept = 12;
 
 /// Work units per pair of ops, of following one schedule and of posing a question.
-constexpr std::uint64_t kWorkOfFollowing = 2;
-constexpr std::uint64_t kWorkOfPosing = 50;
+constexpr std::uint64_t kWorkOfFollowing = 3;
+constexpr std::uint64_t kWorkOfPosing = 100;
 
 std::uint64_t pairs_of(const problem::Problem& problem) {
   return std::uint64_t{problem.ops().size()} * problem.ops().size();
@@ -76,17 +76,19 @@ void Asker::count(const problem::Problem& problem, std::uint64_t work) {
 }
 
 std::optional<schedule::Schedule> Asker::followed(const problem::Problem& problem,
-                                                  const schedule::Schedule& known) {
+                                                  const schedule::Schedule& known,
+                                                  std::optional<Cycles> ii) {
   work_ += kWorkOfFollowing * pairs_of(problem);
-  return solve::follow(problem, known);
+  auto schedule = solve::follow(problem, known, ii);
+  if (schedule && !verify::verify(problem, *schedule)) schedule.reset();
+  return schedule;
 }
 
 std::optional<schedule::Schedule> Asker::recalled(const problem::Problem& problem,
                                                   std::optional<Cycles> ii) {
   for (std::size_t i = 0; i < kept_.size(); ++i) {
-    auto schedule = followed(problem, kept_[i]);
-    if (!schedule || (ii && schedule->initiation_interval > *ii)) continue;
-    if (!verify::verify(problem, *schedule)) continue;
+    auto schedule = followed(problem, kept_[i], ii);
+    if (!schedule) continue;
     std::rotate(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i),
                 kept_.begin() + static_cast<std::ptrdiff_t>(i + 1));
     return schedule;
@@ -97,10 +99,10 @@ std::optional<schedule::Schedule> Asker::recalled(const problem::Problem& proble
 std::optional<schedule::Schedule> Asker::best_kept(const problem::Problem& problem) {
   std::optional<schedule::Schedule> best;
   for (const schedule::Schedule& it : kept_) {
-    auto schedule = followed(problem, it);
-    if (!schedule) continue;
-    if (best && schedule->initiation_interval >= best->initiation_interval) continue;
-    if (verify::verify(problem, *schedule)) best = std::move(schedule);
+    std::optional<Cycles> less;
+    if (best) less = best->initiation_interval - 1;
+    auto schedule = followed(problem, it, less);
+    if (schedule) best = std::move(schedule);
   }
   return best;
 }

@@ -120,8 +120,8 @@ class Turning {
     }
     while (least.step - fails > 1) {
       const std::int64_t middle = fails + (least.step - fails) / 2;
-      auto there = asker_.followed(knob_.at(middle), least.schedule);
-      if (!there || (interval && there->initiation_interval > *interval)) {
+      auto there = asker_.followed(knob_.at(middle), least.schedule, interval);
+      if (!there) {
         fails = middle;
         continue;
       }

@@ -39,14 +39,16 @@ std::optional<Problem> with_its_ways(const Problem& problem, const Schedule& kno
 }
 
 /// Precondition: every op has one way.
-std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known) {
+std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known,
+                                  std::optional<Cycles> most) {
   const Instance whole = instance_of(problem);
   const Leftover left(whole, known);
   const Instance& instance = left.instance();
   const Schedule pattern = left.reduced(known);
   const std::vector<Inequality> structure = structure_of(instance, pattern);
+  if (most && !has_solution(structure, instance.op_count(), *most)) return std::nullopt;
   const auto ii = least_interval(structure, instance.op_count(), load_bound(instance));
-  if (!ii) return std::nullopt;
+  if (!ii || (most && *ii > *most)) return std::nullopt;
   const Schedule retimed = tightened(pattern, structure, *ii);
   if (!keeps_order(instance, retimed) || !fits_storage(instance, retimed)) return std::nullopt;
   const auto placed = with_addresses(instance, retimed);
@@ -56,7 +58,8 @@ std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known)
 
 }  // namespace
 
-std::optional<Schedule> follow(const Problem& problem, const Schedule& known) {
+std::optional<Schedule> follow(const Problem& problem, const Schedule& known,
+                               std::optional<Cycles> most) {
   if (!is_about(problem, known)) return std::nullopt;
   Schedule pattern = known;
   for (schedule::Placement& it : pattern.ops) it.way = 0;
@@ -66,7 +69,7 @@ std::optional<Schedule> follow(const Problem& problem, const Schedule& known) {
   const std::optional<Problem> chosen =
       has_choice ? with_its_ways(problem, known) : std::optional<Problem>();
   if (has_choice && !chosen) return std::nullopt;
-  auto found = follow_in(chosen ? *chosen : problem, pattern);
+  auto found = follow_in(chosen ? *chosen : problem, pattern, most);
   if (!found) return std::nullopt;
   for (std::size_t op = 0; op < found->ops.size(); ++op) found->ops[op].way = known.ops[op].way;
   return found;
