@@ -5,6 +5,7 @@
 #include "twill/driver/explain.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/ends.h"
 #include "twill/driver/pools.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/loop_text.h"
@@ -57,29 +58,25 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
-/// A kernel is some problems, so it hurries after this part of the work that one might take.
-constexpr std::uint64_t kHurry = 6;
-
-solve::Options hurried(solve::Options limits) {
-  limits.hurry_after /= kHurry;
-  return limits;
-}
-
-/// What is known of the chosen pool's own Problem.
-std::optional<explain::Known> known_of(const BestPool& best) {
-  if (!best.answer.schedule) return std::nullopt;
-  return explain::Known{*best.answer.schedule, best.bounds[best.index]};
+/// What the answer for the kernel says of the Problem that is explained.
+std::optional<explain::Known> known_of(const BestEnd& best, machine::Rate rate) {
+  if (!best.answer.schedule || best.rate != rate) return std::nullopt;
+  return explain::Known{*best.answer.schedule, best.answer.lower_bound};
 }
 
 Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
                                  std::optional<Cycles> ii, const explain::Limits& limits) {
   TWILL_TRY(const Kernel kernel, read_kernel(request));
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
-  const BestPool best = solve_pools(posed.pools, hurried(request.limits));
-  const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, best.index);
-  const PosedPool& chosen = posed.pools[best.index];
+  TWILL_TRY(const BestEnd best, solve_ends(kernel, request, false));
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < posed.pools.size(); ++i) {
+    if (posed.pools[i].pool == best.pool.pool) at = i;
+  }
+  const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, at);
+  const PosedPool& chosen = posed.pools[at];
   Explained out{{},
-                explain::explain(chosen.problem, ii, variants, limits, known_of(best)),
+                explain::explain(chosen.problem, ii, variants, limits, known_of(best, rate)),
                 posed.warnings};
   out.heading = {request.input.name,
                  loop_in_words(kernel),
