@@ -237,7 +237,8 @@ bool Search::find_in_turn(Cycles ii) {
                     placed_);
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
-  const Effort effort{kFirstEffort * kMoreEffort, share(2)};
+  const std::uint64_t until = std::min(share(2), worth_until(budget_.work()));
+  const Effort effort{kFirstEffort * kMoreEffort, until};
   if (encoding.solve(kTrue, budget_, effort) != Outcome::satisfied) return false;
   return accept(encoding, std::nullopt);
 }
