@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/ends.h"
 #include "twill/driver/explain.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/ends.h"
 #include "twill/driver/pools.h"
 #include "twill/report/schedule_json.h"
+#include "twill/schedule/least_interval.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::driver {
@@ -58,10 +59,27 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
+/// The order of a schedule of one Problem in another one with its ops and groups, at the least II
+/// for it.
+std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::Schedule& schedule,
+                                          const Problem& to) {
+  const std::vector<schedule::GroupId> groups = schedule::groups_of(schedule);
+  const problem::Reduced there = problem::reduced(from, groups);
+  const problem::Reduced here = problem::reduced(to, groups);
+  const auto order = schedule::order_of(there.problem, schedule::reduced(there, schedule));
+  const auto timed = schedule::least_interval(here.problem, order);
+  if (!timed) return std::nullopt;
+  return schedule::completed(to, here, timed->schedule);
+}
+
 /// What the answer for the kernel says of the Problem that is explained.
-std::optional<explain::Known> known_of(const BestEnd& best, machine::Rate rate) {
-  if (!best.answer.schedule || best.rate != rate) return std::nullopt;
-  return explain::Known{*best.answer.schedule, best.answer.lower_bound};
+std::optional<explain::Known> known_of(const BestEnd& best, machine::Rate rate,
+                                       const Problem& problem) {
+  if (!best.answer.schedule) return std::nullopt;
+  if (best.rate == rate) return explain::Known{*best.answer.schedule, best.answer.lower_bound};
+  auto schedule = retimed(best.pool.problem, *best.answer.schedule, problem);
+  if (!schedule) return std::nullopt;
+  return explain::Known{*std::move(schedule), {}};
 }
 
 Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
@@ -75,9 +93,10 @@ Result<Explained> explain_kernel(const Request& request, machine::Rate rate,
   }
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, at);
   const PosedPool& chosen = posed.pools[at];
-  Explained out{{},
-                explain::explain(chosen.problem, ii, variants, limits, known_of(best, rate)),
-                posed.warnings};
+  Explained out{
+      {},
+      explain::explain(chosen.problem, ii, variants, limits, known_of(best, rate, chosen.problem)),
+      posed.warnings};
   out.heading = {request.input.name,
                  loop_in_words(kernel),
                  kernel.machine->name,

@@ -23,6 +23,15 @@ std::uint64_t pairs_of(const problem::Problem& problem) {
   return std::uint64_t{problem.ops().size()} * problem.ops().size();
 }
 
+/// A question is posed for every choice of ways.
+std::uint64_t posing_of(const problem::Problem& problem) {
+  std::uint64_t choices = 1;
+  for (const problem::Op& op : problem.ops()) {
+    choices = std::min<std::uint64_t>(choices * op.ways.size(), solve::Options().most_combinations);
+  }
+  return kWorkOfPosing * pairs_of(problem) * choices;
+}
+
 constexpr Cycles kUnlimited = std::numeric_limits<Cycles>::max();
 
 /// What is said without a search.
@@ -53,13 +62,13 @@ void Asker::remember(const schedule::Schedule& schedule) {
 }
 
 bool Asker::may_ask(const problem::Problem& problem) const {
-  return work_ + kWorkOfPosing * pairs_of(problem) < until_;
+  return work_ + posing_of(problem) < until_;
 }
 
 solve::Options Asker::options(const problem::Problem& problem) const {
   solve::Options options;
   const std::uint64_t left = until_ - std::min(until_, work_);
-  options.work_limit = std::max(left / parts_of_question_, kWorkOfPosing * pairs_of(problem));
+  options.work_limit = std::max(left / parts_of_question_, posing_of(problem));
   options.hurry_after = options.work_limit;
   options.cancelled = limits_.cancelled;
   options.progress = [this](const solve::Progress&) {
@@ -70,7 +79,7 @@ solve::Options Asker::options(const problem::Problem& problem) const {
 
 /// `work` of a search; 0: there was none.
 void Asker::count(const problem::Problem& problem, std::uint64_t work) {
-  work_ += work + (work > 0 ? kWorkOfPosing * pairs_of(problem) : 0);
+  work_ += work + (work > 0 ? posing_of(problem) : 0);
   ++progress_.questions;
   if (limits_.progress) limits_.progress(progress_);
 }

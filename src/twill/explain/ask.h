@@ -23,7 +23,7 @@ struct Progress {
 struct Limits {
   /// Work units of all questions together, as in solve::Options. The default is in the order of
   /// two seconds.
-  std::uint64_t work_limit = 70'000'000;
+  std::uint64_t work_limit = 60'000'000;
   std::function<void(const Progress&)> progress;
   std::function<bool()> cancelled;
 };
@@ -47,8 +47,8 @@ class Asker {
   /// Whether there is a schedule with an II of at most `ii`; with none given, at any II at all.
   solve::Decision decide(const problem::Problem& problem, std::optional<Cycles> ii);
 
-  /// A schedule with the structure of `known` in this Problem and an II of at most `ii`, if it obeys
-  /// the rules. No search.
+  /// A schedule with the structure of `known` in this Problem and an II of at most `ii`, if it
+  /// obeys the rules. No search.
   std::optional<schedule::Schedule> followed(const problem::Problem& problem,
                                              const schedule::Schedule& known,
                                              std::optional<Cycles> ii);
@@ -77,7 +77,7 @@ class Asker {
   const Limits& limits_;
   Progress progress_;
   std::uint64_t work_ = 0;
-  std::uint64_t until_;                   ///< work at the end of the step
+  std::uint64_t until_;  ///< work at the end of the step
   std::uint64_t parts_of_question_ = 8;
   std::vector<schedule::Schedule> kept_;  ///< the one that answered last comes first
 };

@@ -44,8 +44,9 @@ Status status_of(Explanation& it, Asker& asker) {
 /// The least II, from what is known of it.
 schedule::Answer least_from(const Problem& problem, const Known& known, Asker& asker) {
   asker.remember(known.schedule);
-  schedule::Answer answer = asker.least(problem, known.schedule, known.bound.value);
-  if (answer.lower_bound.value <= known.bound.value) answer.lower_bound = known.bound;
+  if (!known.bound) return asker.least(problem);
+  schedule::Answer answer = asker.least(problem, known.schedule, known.bound->value);
+  if (answer.lower_bound.value <= known.bound->value) answer.lower_bound = *known.bound;
   return answer;
 }
 

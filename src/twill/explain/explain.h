@@ -41,10 +41,10 @@ struct Explanation {
   std::uint64_t work = 0;       ///< deterministic units, all questions together
 };
 
-/// What somebody has found of the Problem already.
+/// What somebody has found already.
 struct Known {
-  schedule::Schedule schedule;
-  schedule::Bound bound;  ///< no schedule has a smaller II
+  schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of one like it
+  std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II
 };
 
 /// Explains why `problem` has no schedule with an II of at most `ii`; of none given, why not one

@@ -78,8 +78,8 @@ class Turning {
     const schedule::Answer answer = best_at(at.step, at.schedule);
     const Cycles interval = answer.schedule->initiation_interval;
     if (!help.points.empty() && interval >= help.points.back().interval) return;
-    help.points.push_back({knob_.value(at.step), interval,
-                           answer.verdict == schedule::Verdict::optimal, at.extent});
+    help.points.push_back(
+        {knob_.value(at.step), interval, answer.verdict == schedule::Verdict::optimal, at.extent});
   }
 
   /// The most that the knob can do, at the least step that does it.
@@ -188,7 +188,8 @@ Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> va
   std::uint64_t shares = 0;
   for (const Turning& it : helping) shares += it.weight();
   for (Turning& it : helping) {
-    asker.begin("how far each change goes", (shares + it.weight() - 1) / it.weight(), kPartsOfPoint);
+    asker.begin("how far each change goes", (shares + it.weight() - 1) / it.weight(),
+                kPartsOfPoint);
     out.helps.push_back(it.run());
     shares -= it.weight();
   }
