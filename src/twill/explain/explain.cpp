@@ -14,7 +14,7 @@ using solve::Decided;
 /// Each step may take one of so many parts of the work that is left. The first question is what
 /// everything else is about; of a core there are many.
 constexpr std::uint64_t kPartsOfLeast = 3;
-constexpr std::uint64_t kPartsOfCore = 3;
+constexpr std::uint64_t kPartsOfCore = 2;
 constexpr std::uint64_t kPartsOfFact = 12;
 
 /// What there is to explain, if anything.
