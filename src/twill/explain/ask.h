@@ -23,7 +23,7 @@ struct Progress {
 struct Limits {
   /// Work units of all questions together, as in solve::Options. The default is in the order of
   /// two seconds.
-  std::uint64_t work_limit = 60'000'000;
+  std::uint64_t work_limit = 120'000'000;
   std::function<void(const Progress&)> progress;
   std::function<bool()> cancelled;
 };
