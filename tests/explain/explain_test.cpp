@@ -109,6 +109,55 @@ TEST(Explain, SaysLessWithinALimitButNothingElse) {
   EXPECT_TRUE(said_less) << "the limits are too large to test anything";
 }
 
+// However hard the questions of a loop are, all of them together cost about what is allowed: it is
+// the number of questions that made explanations take a minute.
+TEST(Explain, KeepsItsLimit) {
+  for (const char* name : {"fwd_b2_2wg", "bwd_b1"}) {
+    for (const std::uint64_t work : {20'000'000U, 40'000'000U}) {
+      Limits limits;
+      limits.work_limit = work;
+      const Explanation it = explain(bundled(name), {}, {}, limits);
+      EXPECT_LT(it.work, work + work / 4) << name;
+      EXPECT_GT(it.questions, 10U) << name;
+    }
+  }
+}
+
+// What somebody has proven already is not asked again.
+TEST(Explain, BeginsWithWhatIsKnown) {
+  const Problem problem = bundled("bwd_h1");
+  const schedule::Answer answer = solve::solve(problem);
+  ASSERT_EQ(answer.verdict, schedule::Verdict::optimal);
+  Limits limits;
+  limits.work_limit = 1;
+  const Explanation unknown = explain(problem, {}, {}, limits);
+  EXPECT_EQ(unknown.status, Status::undecided);
+  const Explanation known =
+      explain(problem, {}, {}, limits, Known{*answer.schedule, answer.lower_bound});
+  EXPECT_EQ(known.status, Status::held);
+  EXPECT_EQ(known.question, answer.schedule->initiation_interval - 1);
+}
+
+// A schedule that was found for one question answers others without a search: the same one, and
+// that of a loop with fewer demands.
+TEST(Asker, FindsNothingTwice) {
+  const Problem problem = bundled("fwd_b1");
+  const Limits limits;
+  Asker asker(limits);
+  const solve::Decision first = asker.decide(problem, 1676);
+  ASSERT_EQ(first.decided, solve::Decided::feasible);
+  EXPECT_GT(first.work, 0U);
+  const Problem less = without(problem, std::vector<Member>{{Kind::load_group}});
+  for (const Problem& again : {problem, less}) {
+    const solve::Decision decision = asker.decide(again, 1676);
+    EXPECT_EQ(decision.decided, solve::Decided::feasible);
+    EXPECT_EQ(decision.work, 0U);
+    ASSERT_TRUE(decision.schedule);
+    EXPECT_LE(decision.schedule->initiation_interval, 1676);
+  }
+  EXPECT_EQ(asker.decide(problem, 1675).decided, solve::Decided::infeasible);
+}
+
 // The same input gives the same bytes, in lines that fit, and JSON that can be read.
 TEST(Explain, PrintsTheSameAgain) {
   for (const char* name : {"fwd_b1", "gemm"}) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -54,7 +55,8 @@ int run(Choices choices) {
   explain::Limits limits;
   limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   limits.progress = explain_progress_line();
-  choices.request.limits.work_limit = limits.work_limit;
+  auto& of_answer = choices.request.limits.work_limit;  // what is explained is what is scheduled
+  of_answer = std::max(of_answer, limits.work_limit);
   choices.request.limits.progress = progress_line();
   const auto explained = driver::explain_loop(choices.request, choices.rate, choices.ii, limits);
   end_progress_line();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
+#include "twill/schedule/least_interval.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::driver {
@@ -59,6 +61,33 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
+/// The order of a schedule of one Problem in another one with its ops and groups, at the least II
+/// for it.
+std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::Schedule& schedule,
+                                          const Problem& to) {
+  const std::vector<schedule::GroupId> groups = schedule::groups_of(schedule);
+  const problem::Reduced there = problem::reduced(from, groups);
+  const problem::Reduced here = problem::reduced(to, groups);
+  const auto order = schedule::order_of(there.problem, schedule::reduced(there, schedule));
+  const auto timed = schedule::least_interval(here.problem, order);
+  if (!timed) return std::nullopt;
+  return schedule::completed(to, here, timed->schedule);
+}
+
+/// What the answer for the kernel says of the Problem that is explained. Nothing where the answer's
+/// Problem has other ops, as one without the hand-offs that do not exist.
+std::optional<explain::Known> known_of(const report::Outcome& answer, machine::Rate rate,
+                                       const Problem& problem) {
+  if (!answer.answer.schedule) return std::nullopt;
+  if (answer.rate == report::name_of(rate) && answer.problem == problem) {
+    return explain::Known{*answer.answer.schedule, answer.answer.lower_bound};
+  }
+  if (answer.problem.ops().size() != problem.ops().size()) return std::nullopt;
+  auto schedule = retimed(answer.problem, *answer.answer.schedule, problem);
+  if (!schedule) return std::nullopt;
+  return explain::Known{*std::move(schedule), {}};
+}
+
 Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
                                  machine::Rate rate, std::optional<Cycles> ii,
                                  const explain::Limits& limits) {
@@ -71,7 +100,10 @@ Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<c
   }
   const std::vector<Variant> variants = variants_of(kernel, request, rate, posed, at);
   const PosedPool& chosen = posed.pools[at];
-  Explained out{{}, explain::explain(chosen.problem, ii, variants, limits), posed.warnings};
+  Explained out{{},
+                explain::explain(chosen.problem, ii, variants, limits,
+                                 known_of(answer.outcome, rate, chosen.problem)),
+                posed.warnings};
   out.heading = {
       request.input.name,    loop_in_words(kernel),    kernel.machine->name,         chosen.pool,
       report::name_of(rate), kernel.machine->measured, report::story(answer.outcome)};

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "twill/problem/problem.h"
 #include "twill/schedule/schedule.h"
@@ -21,37 +22,64 @@ struct Progress {
 /// Limits and callbacks of one explanation.
 struct Limits {
   /// Work units of all questions together, as in solve::Options. The default is in the order of
-  /// half a minute.
-  std::uint64_t work_limit = 2'000'000'000;
+  /// two seconds.
+  std::uint64_t work_limit = 120'000'000;
   std::function<void(const Progress&)> progress;
   std::function<bool()> cancelled;
 };
 
-/// Asks the solver, and keeps the account. A single question may take a part of the whole limit
-/// only, so that one hard question does not leave the others without an answer.
+/// Asks the solver, and keeps the account. Schedules that were found are kept: a question that one
+/// of them answers (the same groups, stages and order in the changed Problem) needs no search, and
+/// such an answer is checked by simulation. A question may take a part of what is left for its step
+/// only, so that hard ones do not leave the others without an answer; what is left too little even
+/// to pose the question leaves it undecided.
 class Asker {
  public:
-  explicit Asker(const Limits& limits) : limits_(limits) {}
+  explicit Asker(const Limits& limits) : limits_(limits), until_(limits.work_limit) {}
 
-  void begin(std::string_view step) { progress_.step = step; }
+  /// A step that may take one of so many parts of the work that is left, and each of its questions
+  /// one of so many of what is left of that.
+  void begin(std::string_view step, std::uint64_t parts, std::uint64_t parts_of_question);
+
+  /// A schedule to answer questions with.
+  void remember(const schedule::Schedule& schedule);
 
   /// Whether there is a schedule with an II of at most `ii`; with none given, at any II at all.
   solve::Decision decide(const problem::Problem& problem, std::optional<Cycles> ii);
 
-  /// The least II, of no interest if it exceeds `most`; the objectives are not looked at. May take
-  /// a quarter of all work if nothing is known of it yet.
-  schedule::Answer least(const problem::Problem& problem, std::optional<Cycles> most);
+  /// A schedule with the structure of `known` in this Problem and an II of at most `ii`, if it
+  /// obeys the rules. No search.
+  std::optional<schedule::Schedule> followed(const problem::Problem& problem,
+                                             const schedule::Schedule& known,
+                                             std::optional<Cycles> ii);
+
+  /// The schedule kept that has the least II in this Problem, if one obeys its rules. No search.
+  std::optional<schedule::Schedule> best_kept(const problem::Problem& problem);
+
+  /// The least II; the objectives are not looked at. One of the schedules kept is the first one
+  /// where it is of this Problem.
+  schedule::Answer least(const problem::Problem& problem);
+
+  /// The same of a Problem that is known to have a schedule of that II, and none below `bound`.
+  schedule::Answer least(const problem::Problem& problem, schedule::Schedule known, Cycles bound);
 
   std::uint64_t questions() const { return progress_.questions; }
   std::uint64_t work() const { return work_; }
 
  private:
-  solve::Options options(std::uint64_t parts);
-  void count(std::uint64_t work);
+  std::optional<schedule::Schedule> recalled(const problem::Problem& problem,
+                                             std::optional<Cycles> ii);
+  schedule::Answer solve_plain(const problem::Problem& problem, solve::Options options);
+  bool may_ask(const problem::Problem& problem) const;
+  solve::Options options(const problem::Problem& problem) const;
+  void count(const problem::Problem& problem, std::uint64_t work);
 
   const Limits& limits_;
   Progress progress_;
   std::uint64_t work_ = 0;
+  std::uint64_t until_;  ///< work at the end of the step
+  std::uint64_t parts_of_question_ = 8;
+  std::vector<schedule::Schedule> kept_;  ///< the one that answered last comes first
 };
 
 }  // namespace twill::explain

@@ -11,6 +11,12 @@ using problem::Problem;
 using schedule::Verdict;
 using solve::Decided;
 
+/// Each step may take one of so many parts of the work that is left. The first question is what
+/// everything else is about; of a core there are many.
+constexpr std::uint64_t kPartsOfLeast = 3;
+constexpr std::uint64_t kPartsOfCore = 2;
+constexpr std::uint64_t kPartsOfFact = 12;
+
 /// What there is to explain, if anything.
 Status status_of(Explanation& it, Asker& asker) {
   if (it.answer.verdict == Verdict::infeasible) return Status::infeasible;
@@ -35,6 +41,15 @@ Status status_of(Explanation& it, Asker& asker) {
   return Status::undecided;
 }
 
+/// The least II, from what is known of it.
+schedule::Answer least_from(const Problem& problem, const Known& known, Asker& asker) {
+  asker.remember(known.schedule);
+  if (!known.bound) return asker.least(problem);
+  schedule::Answer answer = asker.least(problem, known.schedule, known.bound->value);
+  if (answer.lower_bound.value <= known.bound->value) answer.lower_bound = *known.bound;
+  return answer;
+}
+
 /// The members of a static bound if one explains it, else all.
 std::vector<Member> starting_members(Explanation& it, Asker& asker) {
   const schedule::Bound bound = schedule::min_ii(it.problem);
@@ -51,19 +66,19 @@ std::vector<Member> starting_members(Explanation& it, Asker& asker) {
 }  // namespace
 
 Explanation explain(const Problem& problem, std::optional<Cycles> ii,
-                    std::span<const Variant> variants, const Limits& limits) {
+                    std::span<const Variant> variants, const Limits& limits,
+                    const std::optional<Known>& known) {
   Explanation it(problem);
   it.asked = ii;
   Asker asker(limits);
-  asker.begin("the least II");
-  it.answer = asker.least(problem, {});
+  asker.begin("the least II", kPartsOfLeast, 1);
+  it.answer = known ? least_from(problem, *known, asker) : asker.least(problem);
   it.status = status_of(it, asker);
   const bool nothing_below = it.question && *it.question < 1;
   const bool explained = it.status == Status::held || it.status == Status::infeasible;
   if (explained && !nothing_below) {
-    asker.begin("what holds it there");
+    asker.begin("what holds it there", kPartsOfCore, kPartsOfFact);
     it.core = minimal_core(it.problem, starting_members(it, asker), it.question, asker);
-    asker.begin("what would lower it");
     const Goal goal{it.question, !it.asked && it.question.has_value()};
     it.sensitivity = sensitivity(knobs_of(it.problem), variants, it.core, goal, asker);
   }

@@ -41,10 +41,17 @@ struct Explanation {
   std::uint64_t work = 0;       ///< deterministic units, all questions together
 };
 
+/// What somebody has found already.
+struct Known {
+  schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of one like it
+  std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II
+};
+
 /// Explains why `problem` has no schedule with an II of at most `ii`; of none given, why not one
 /// less than the least that is possible. Never fails: what could not be decided is said.
 /// Deterministic. Precondition: ii is positive.
 Explanation explain(const problem::Problem& problem, std::optional<Cycles> ii,
-                    std::span<const Variant> variants, const Limits& limits);
+                    std::span<const Variant> variants, const Limits& limits,
+                    const std::optional<Known>& known = {});
 
 }  // namespace twill::explain

@@ -361,7 +361,6 @@ Knob knob(const Problem& problem, std::string what, std::string from, std::int64
   };
   it.value = [](std::int64_t step) { return std::to_string(step); };
   it.touches = [](const Member&) { return true; };
-  it.needed = [last](const Problem&, const Schedule&) { return last; };
   return it;
 }
 

@@ -21,7 +21,7 @@ struct Knob {
   std::function<std::string(std::int64_t)> value;    ///< of a step: "192"
   std::function<problem::Problem(std::int64_t)> at;  ///< the Problem changed by that step
   std::function<bool(const Member&)> touches;        ///< members that it may weaken
-  /// The least step that this schedule of the last step needs, if that can be read off it.
+  /// The least step that this schedule of a later one needs; empty if that cannot be read off it.
   std::function<std::int64_t(const problem::Problem&, const schedule::Schedule&)> needed;
   std::int64_t typical = 0;  ///< a step that people ask for, "twice as fast"; 0: none
   bool of_op = false;        ///< about single ops rather than the machine

@@ -9,68 +9,85 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// The optimum of a Problem that is known to have a schedule of this II.
-Point point_of(const Problem& problem, std::string to, Cycles known, Extent extent, Asker& asker) {
-  const schedule::Answer answer = asker.least(problem, known);
-  const bool proven = answer.verdict == schedule::Verdict::optimal;
-  const Cycles found = answer.schedule ? answer.schedule->initiation_interval : known;
-  return {std::move(to), std::min(found, known), proven, extent};
-}
+/// Whether a change helps at all may take one of so many parts of the work that is left, and each
+/// of them one of so many of that.
+constexpr std::uint64_t kPartsOfWhat = 2;
+constexpr std::uint64_t kPartsOfOne = 12;
 
-/// The least step of a knob that reaches an II, and the II of a schedule there.
+/// Then the changes share what is left: those of the machine count more than those of single ops.
+/// Each has several questions.
+constexpr std::uint64_t kWeight = 4;
+constexpr std::uint64_t kPartsOfPoint = 2;
+
+/// The least step of a knob that reaches an II, and a schedule there.
 struct Least {
   std::int64_t step = 0;
-  Cycles interval = 0;
+  schedule::Schedule schedule;
   Extent extent = Extent::least;
 };
 
+/// One knob. Everything said of a step is asked again of what is left open only: a later step has
+/// all schedules of an earlier one, and a schedule found at one is tried at others.
 class Turning {
  public:
   Turning(const Knob& knob, const Goal& goal, Asker& asker)
       : knob_(knob), goal_(goal), asker_(asker) {}
 
-  /// Undecided if the last step is; no points if even that does not help.
-  Decided run(Help& help) {
-    const solve::Decision end = asker_.decide(knob_.at(knob_.last), goal_.interval);
-    if (end.decided != Decided::feasible) return end.decided;
-    if (!goal_.and_more) {
-      const Least first = least_step(goal_.interval, 0, *end.schedule);
-      help.points.push_back(
-          {knob_.value(first.step), goal_.interval.value_or(0), true, first.extent});
-      return end.decided;
-    }
-    Least first;
-    if (!knob_.of_op) {  // of an op the least change buys little, and takes long to find
-      first = least_step(goal_.interval, 0, *end.schedule);
-      help.points.push_back(best_at(first));
-      if (knob_.typical > first.step) {
-        keep_if_better(help, best_at({knob_.typical, first.interval, Extent::example}));
-      }
-    }
-    add_last(help, first.step, *end.schedule);
+  /// How much of the work for all is for this one.
+  std::uint64_t weight() const { return knob_.of_op ? 1 : kWeight; }
+
+  /// Whether the last step meets the goal.
+  Decided try_last() {
+    solve::Decision end = asker_.decide(knob_.at(knob_.last), goal_.interval);
+    last_ = std::move(end.schedule);
     return end.decided;
   }
 
- private:
-  static void keep_if_better(Help& help, Point point) {
-    if (!help.points.empty() && point.interval >= help.points.back().interval) return;
-    help.points.push_back(std::move(point));
+  /// How little of it does, and how far it can go. Precondition: the last step meets the goal.
+  Help run() {
+    Help help{knob_.what, knob_.from, {}, knob_.of_op};
+    if (!goal_.and_more) {
+      const Least first = least_step(goal_.interval, 0, *last_);
+      help.points.push_back(
+          {knob_.value(first.step), goal_.interval.value_or(0), true, first.extent});
+      return help;
+    }
+    std::optional<Least> first;  // of an op the least change buys little, and takes long to find
+    if (!knob_.of_op) first = least_step(goal_.interval, 0, *last_);
+    const schedule::Answer most = best_at(knob_.last, *last_);
+    floor_ = most.lower_bound.value;
+    if (first) {
+      add(help, *first);
+      if (knob_.typical > first->step) add(help, {knob_.typical, first->schedule, Extent::example});
+    }
+    add_last(help, first ? first->step : 0, most);
+    return help;
   }
 
-  Point best_at(const Least& at) {
-    return point_of(knob_.at(at.step), knob_.value(at.step), at.interval, at.extent, asker_);
+ private:
+  /// The least II of a step with a schedule of this structure, or a better one.
+  schedule::Answer best_at(std::int64_t step, const schedule::Schedule& known) {
+    const Problem changed = knob_.at(step);
+    auto schedule = asker_.best_kept(changed);
+    if (!schedule || known.initiation_interval < schedule->initiation_interval) schedule = known;
+    return asker_.least(changed, *std::move(schedule), floor_);
+  }
+
+  /// The point at a step, if it is better than the last one.
+  void add(Help& help, const Least& at) {
+    const schedule::Answer answer = best_at(at.step, at.schedule);
+    const Cycles interval = answer.schedule->initiation_interval;
+    if (!help.points.empty() && interval >= help.points.back().interval) return;
+    help.points.push_back(
+        {knob_.value(at.step), interval, answer.verdict == schedule::Verdict::optimal, at.extent});
   }
 
   /// The most that the knob can do, at the least step that does it.
-  void add_last(Help& help, std::int64_t fails, const schedule::Schedule& known) {
-    Cycles bound = known.initiation_interval;
-    if (!help.points.empty()) bound = std::min(bound, help.points.back().interval);
-    const Problem last = knob_.at(knob_.last);
-    const schedule::Answer most = asker_.least(last, bound);
-    const schedule::Schedule& best = most.schedule ? *most.schedule : known;
-    if (!help.points.empty() && best.initiation_interval >= help.points.back().interval) return;
-    const Least least = least_step(best.initiation_interval, fails, best);
-    help.points.push_back({knob_.value(least.step), best.initiation_interval,
+  void add_last(Help& help, std::int64_t fails, const schedule::Answer& most) {
+    const Cycles interval = most.schedule->initiation_interval;
+    if (!help.points.empty() && interval >= help.points.back().interval) return;
+    const Least least = least_step(interval, fails, *most.schedule);
+    help.points.push_back({knob_.value(least.step), interval,
                            most.verdict == schedule::Verdict::optimal, least.extent});
   }
 
@@ -78,20 +95,38 @@ class Turning {
   /// that does.
   Least least_step(std::optional<Cycles> interval, std::int64_t fails,
                    const schedule::Schedule& end) {
-    Least least{knob_.last, end.initiation_interval, Extent::least};
-    least.step = std::clamp(knob_.needed(knob_.at(knob_.last), end), fails + 1, knob_.last);
+    Least least = lowered({knob_.last, end, Extent::least}, interval, fails);
+    bool small = !knob_.needed;  // a small change of a rate or a time is often enough
     while (least.step - fails > 1) {
-      const std::int64_t middle = fails + (least.step - fails) / 2;
-      const Problem changed = knob_.at(middle);
-      const solve::Decision there = asker_.decide(changed, interval);
-      if (there.decided != Decided::feasible) {
-        fails = middle;
-        if (there.decided == Decided::undecided) least.extent = Extent::perhaps_less;
+      const std::int64_t middle = small ? fails + 1 : fails + (least.step - fails) / 2;
+      small = false;
+      solve::Decision there = asker_.decide(knob_.at(middle), interval);
+      if (there.decided == Decided::feasible) {
+        least = lowered({middle, *std::move(there.schedule), least.extent}, interval, fails);
         continue;
       }
-      const std::int64_t needed = knob_.needed(changed, *there.schedule);
-      least.step = std::clamp(std::min(needed, middle), fails + 1, middle);
-      least.interval = there.schedule->initiation_interval;
+      fails = middle;
+      if (there.decided == Decided::undecided) least.extent = Extent::perhaps_less;
+    }
+    return least;
+  }
+
+  /// As far down as the structure of the schedule alone reaches the II; more than `fails`.
+  Least lowered(Least least, std::optional<Cycles> interval, std::int64_t fails) {
+    if (knob_.needed) {
+      const std::int64_t needed = knob_.needed(knob_.at(least.step), least.schedule);
+      least.step = std::clamp(needed, fails + 1, least.step);
+      return least;
+    }
+    while (least.step - fails > 1) {
+      const std::int64_t middle = fails + (least.step - fails) / 2;
+      auto there = asker_.followed(knob_.at(middle), least.schedule, interval);
+      if (!there) {
+        fails = middle;
+        continue;
+      }
+      least.step = middle;
+      least.schedule = *std::move(there);
     }
     return least;
   }
@@ -99,6 +134,8 @@ class Turning {
   const Knob& knob_;
   const Goal& goal_;
   Asker& asker_;
+  std::optional<schedule::Schedule> last_;  ///< at the last step, and meets the goal
+  Cycles floor_ = 1;                        ///< proven of the last step, so of all
 };
 
 bool may_help(const Knob& knob, const Core& core, const std::vector<std::string>& useless) {
@@ -106,17 +143,23 @@ bool may_help(const Knob& knob, const Core& core, const std::vector<std::string>
   return std::any_of(core.members.begin(), core.members.end(), knob.touches);
 }
 
-void turn(const Knob& knob, const Core& core, const Goal& goal, Asker& asker, Sensitivity& out) {
-  std::vector<std::string>& useless = knob.of_op ? out.useless_of_op : out.useless;
-  if (!may_help(knob, core, out.useless)) {
-    useless.push_back(knob.what);
-    return;
+/// Those whose last step meets the goal; the others are told.
+std::vector<Turning> that_help(std::span<const Knob> knobs, const Core& core, const Goal& goal,
+                               Asker& asker, Sensitivity& out) {
+  std::vector<Turning> helping;
+  for (const Knob& knob : knobs) {
+    std::vector<std::string>& useless = knob.of_op ? out.useless_of_op : out.useless;
+    if (!may_help(knob, core, out.useless)) {
+      useless.push_back(knob.what);
+      continue;
+    }
+    Turning turning(knob, goal, asker);
+    const Decided decided = turning.try_last();
+    if (decided == Decided::undecided) out.undecided.push_back(knob.what);
+    if (decided == Decided::infeasible) useless.push_back(knob.what);
+    if (decided == Decided::feasible) helping.push_back(std::move(turning));
   }
-  Help help{knob.what, knob.from, {}, knob.of_op};
-  const Decided decided = Turning(knob, goal, asker).run(help);
-  if (decided == Decided::undecided) out.undecided.push_back(knob.what);
-  if (decided == Decided::infeasible) useless.push_back(knob.what);
-  if (decided == Decided::feasible) out.helps.push_back(std::move(help));
+  return helping;
 }
 
 void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensitivity& out) {
@@ -127,8 +170,9 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
   if (there.decided != Decided::feasible) return;
   Point point{variant.to, goal.interval.value_or(0), true, Extent::example};
   if (goal.and_more) {
-    point = point_of(variant.problem, variant.to, there.schedule->initiation_interval,
-                     Extent::example, asker);
+    const schedule::Answer least = asker.least(variant.problem, *there.schedule, 1);
+    point.interval = least.schedule->initiation_interval;
+    point.best = least.verdict == schedule::Verdict::optimal;
   }
   out.helps.push_back({variant.what, variant.from, {std::move(point)}, false});
 }
@@ -138,8 +182,17 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
 Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker) {
   Sensitivity out;
+  asker.begin("what would lower it", kPartsOfWhat, kPartsOfOne);
   for (const Variant& variant : variants) try_variant(variant, goal, asker, out);
-  for (const Knob& knob : knobs) turn(knob, core, goal, asker, out);
+  std::vector<Turning> helping = that_help(knobs, core, goal, asker, out);
+  std::uint64_t shares = 0;
+  for (const Turning& it : helping) shares += it.weight();
+  for (Turning& it : helping) {
+    asker.begin("how far each change goes", (shares + it.weight() - 1) / it.weight(),
+                kPartsOfPoint);
+    out.helps.push_back(it.run());
+    shares -= it.weight();
+  }
   std::stable_sort(out.helps.begin(), out.helps.end(), [](const Help& a, const Help& b) {
     return a.points.back().interval < b.points.back().interval;
   });

@@ -88,7 +88,9 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     if (worst && interval.bound > *worst) return interval;
   }
   if (interval.schedule) return interval;
-  if (worst) {
+  if (worst && start_ && start_->initiation_interval <= *worst) {
+    found_ = interval.schedule = start_;
+  } else if (worst) {
     const Outcome outcome = try_interval(*worst, {kNoLimit, worth_until(budget_.work())});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
@@ -258,7 +260,8 @@ bool Search::find_in_turn(Cycles ii) {
                     placed_);
   if (encoding.complete()) encoding.keep_in_turn(sub_tiles_);
   if (!may_go_on(encoding)) return false;
-  const Effort effort{kFirstEffort * kMoreEffort, share(2)};
+  const std::uint64_t until = std::min(share(2), worth_until(budget_.work()));
+  const Effort effort{kFirstEffort * kMoreEffort, until};
   if (encoding.solve(kTrue, budget_, effort) != Outcome::satisfied) return false;
   return accept(encoding, std::nullopt);
 }

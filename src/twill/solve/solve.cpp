@@ -72,8 +72,9 @@ class Solver {
       progress_.value = value;
       progress_.bound = bound;
     };
-    Search search(candidate, budget_, options_.proof, report,
-                  {excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least});
+    Exclusion exclusion{excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least};
+    if (exclusion.least.empty()) exclusion.least = {options_.least_interval};
+    Search search(candidate, budget_, options_.proof, report, std::move(exclusion));
     if (options_.start) search.start_from(*options_.start);
     Interval interval = best_ ? better_one(search, candidates_left) : search.find_interval(worst);
     if (interval.impossible) {

@@ -28,7 +28,7 @@ struct Progress {
 };
 
 /// Limits and callbacks of one call. But for
-/// `most_interval`, nothing here changes the optimum, only whether it is reached.
+/// `most_interval` and `least_interval`, nothing here changes the optimum, only whether it is reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
   /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
@@ -50,8 +50,12 @@ struct Options {
   /// `undecided` and the lower bound exceeds this.
   std::optional<Cycles> most_interval;
 
+  /// No schedule has a smaller II: the caller has that proven. With it there is no `proof`.
+  Cycles least_interval = 1;
+
   /// A schedule that obeys the rules, to start from where the search for its combination of ways
-  /// does not find one quickly that is at least as fast.
+  /// does not find one quickly that is at least as fast; with a `most_interval` that it keeps, it is
+  /// not looked for another.
   std::optional<schedule::Schedule> start;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.

@@ -181,6 +181,10 @@ std::vector<Inequality> structure_of(const Instance& instance, const Schedule& s
   return Structure(instance, schedule).build();
 }
 
+bool has_solution(const std::vector<Inequality>& structure, std::size_t op_count, Cycles ii) {
+  return !BellmanFord(structure, op_count, ii).find_circuit();
+}
+
 std::optional<Cycles> least_interval(const std::vector<Inequality>& structure, std::size_t op_count,
                                      Cycles least) {
   Cycles ii = least;

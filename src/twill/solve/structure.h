@@ -25,6 +25,9 @@ struct Inequality {
 /// other one. Precondition: `schedule` obeys the rules.
 std::vector<Inequality> structure_of(const Instance& instance, const schedule::Schedule& schedule);
 
+/// Whether the inequalities have a solution at that II.
+bool has_solution(const std::vector<Inequality>& structure, std::size_t op_count, Cycles ii);
+
 /// The least II, not below `least`, for which the inequalities have a solution. None if there is no
 /// such II. Bellman-Ford, raising II by each circuit that does not fit.
 std::optional<Cycles> least_interval(const std::vector<Inequality>& structure, std::size_t op_count,
