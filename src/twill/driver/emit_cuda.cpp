@@ -109,7 +109,9 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(Reading read, read_once(request));
-  if (read.kernel) TWILL_TRY_VOID(emit::check_target(read.kernel->program));
+  if (read.kernel) {
+    TWILL_TRY_VOID(emit::check_target(read.kernel->program));
+  }
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
   return printed(request, stamps, std::move(planned));
