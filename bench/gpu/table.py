@@ -38,6 +38,10 @@ On 2026-11-23 the same was done for what is printed since: a loop over tiles tha
 strategies fp16, two bf16), and strategy triton with turns; all 25 agree with float64 (2.9e-4, 2.3e-3), 10,000 launches of strategy twill and 200
 of the others gave the same bits, and eight of them were clean under memcheck, synccheck and racecheck.
 
+On 2026-11-24 all 16 kernels of strategy twill in fp16, as they are printed with the host's side that takes empty tensors, agree with float64
+at the small sizes (2.8e-4), with 100,000 launches alike; so does `fa_fwd_d128` with 8, 16, 24 and 32 spare registers, which computed NaN until the
+executor of printed kernels found why.
+
 compute-sanitizer was run on 2026-11-21 (memcheck, synccheck, racecheck; five kernels, small sizes) and found nothing but races that racecheck
 reports in `gemm_rowsum`, strategy twill: writes and reads of the buffers in which values cross roles. There a warp's lanes write, `__syncwarp`,
 and one lane arrives at the barrier for all, as the memory model allows. The same kernel, changed by hand so that every lane arrives for
@@ -65,6 +69,18 @@ kernel lies in its bracket. Where the model is off:
   the simulator was within 9 % of `twill` there, but the search then finds other optima of the same interval, which were up to 5 % slower
   (sustained, at 16384, side by side). No figure we have tells such optima apart: of four of one interval, the one expected to be fastest
   was second at head dimension 128 and last at 64. So costs stay those of the operations in the text.
+- *Candidates that the simulator cannot tell apart.* Its error over the 39 rows is 11 % (root mean square), so it may only rule out what is
+  simulated to take 11 % more than the fastest; among the others the co-run model decides, within its own error. On 2026-11-24, side by side at
+  16384, sustained: attention that makes its descriptors at head dimension 64 has two optima, which take
+
+  | end | scheduled | expected | simulated | measured | TFLOPS |
+  |---|---|---|---|---|---|
+  | fastest | 1468 | 2082 | 2068 | 2022 | 432 |
+  | slowest | 3037 | 1974 | 2225 | 1867 | 452 |
+
+  A likely cause is how ptxas mixes neighbouring steps, of which a plan knows nothing: with a stamp at each step, over which no code moves, the
+  slowest end takes 2632 cycles, some 500 of them for the stamps. `gemm_rowsum_128x256x64` has two optima that are simulated at 1140.2
+  and 1140.8 cycles; that of the slowest end is 2.4 % slower (604 and 619 TFLOPS at 4096), so the fastest end stands first.
 - *Triton's order* in attention takes 7 to 25 % less than simulated, and not the same from run to run (2547 to 3029 at head dimension 128):
   its groups settle at one distance or another (decision 0004).
 - *128 x 128 tiles* ask L2 for a third more bytes; nothing in the model knows of other SMs, or of energy (see the bars).

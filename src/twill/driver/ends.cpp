@@ -16,6 +16,7 @@
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
+#include "twill/simulate/simulate.h"
 
 namespace twill::driver {
 namespace {
@@ -111,30 +112,39 @@ double least_simulated(const std::vector<Candidate>& candidates) {
 }
 
 /// By which a candidate is better than another: the least is best. Without a schedule that keeps
-/// the rules at the slowest rates, the first is. Of those that the model cannot tell apart, the one
-/// with the least interval at the slowest rates, hand-offs included (measured: docs/hardware.md,
-/// GEMM + row sum).
+/// the rules at the slowest rates, the first is.
+///
+/// The simulated plan decides, as far as it is as right as that. Candidates that it cannot tell
+/// apart are compared by what the co-run model expects, then by the least interval at the slowest
+/// rates, hand-offs included. Those that are equal stay in their order, the fastest end first
+/// (measured: docs/hardware.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
-      : wanted_(wanted),
-        simulated_(schedule::kCoRunError * least_simulated(candidates)),
-        expected_(schedule::kCoRunError * static_cast<double>(least_expected(candidates))) {}
+      : wanted_(wanted), simulated_(simulate::kError * least_simulated(candidates)) {
+    for (const Candidate& it : candidates) {
+      if (close(it)) expected_ = std::min(expected_, expected(it));
+    }
+  }
 
   auto operator()(const Candidate& it) const {
     const bool unwanted = wanted_ && it.rate != report::name_of(*wanted_);
-    const bool close =
-        it.slowest && (it.simulated ? *it.simulated <= simulated_
-                                    : static_cast<double>(or_most(it.expected)) <= expected_);
+    const bool expected_close = expected(it) <= schedule::kCoRunError * expected_;
     const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
-    return std::tuple(!it.interval, unwanted, !it.simulated, !close, slowest,
-                      or_infinite(it.simulated), or_most(it.expected));
+    const bool tied = close(it) && expected_close;
+    return std::tuple(!it.interval, unwanted, !it.simulated, !close(it), !expected_close,
+                      tied ? slowest : 0, tied ? 0 : or_infinite(it.simulated));
   }
 
  private:
+  static double expected(const Candidate& it) { return static_cast<double>(or_most(it.expected)); }
+  bool close(const Candidate& it) const {
+    return it.slowest && (!it.simulated || *it.simulated <= simulated_);
+  }
+
   std::optional<Rate> wanted_;
   double simulated_;  ///< up to which none can be told from the fastest
-  double expected_;
+  double expected_ = std::numeric_limits<double>::infinity();  ///< the least of those
 };
 
 /// The candidates with a schedule, best first; the first one if there is none.
