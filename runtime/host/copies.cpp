@@ -75,6 +75,23 @@ const TensorMap& map_at(const void* map, Pc pc, int rank) {
   return it;
 }
 
+/// What an H200 takes for an illegal instruction (docs/reference/cuda.md, "Where TMA traps").
+void check_coordinates(const TensorMap& map, const std::int32_t* at, int rank, bool loads, Pc pc) {
+  for (int d = 0; d < rank && !loads; ++d) {
+    if (at[d] < 0) {
+      find_and_stop("copy", pc,
+                    text("TMA stores to coordinate %d, which is negative: hardware traps", at[d]));
+    }
+  }
+  if (loads && at[0] < 0 && -std::int64_t{at[0]} * element_bytes(map) % 16 != 0) {
+    find_and_stop(
+        "copy", pc,
+        text("TMA loads from coordinate %d, which is negative and no multiple of 16 bytes: "
+             "hardware traps",
+             at[0]));
+  }
+}
+
 std::size_t box_at(const TensorMap& map, const void* at, Pc pc, const char* what) {
   return shared_at(at, box_bytes(map), 128, pc, what);
 }
@@ -138,6 +155,7 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
   Thread& thread = now();
   Pending it;
   it.map = map_at(map, pc, rank);
+  check_coordinates(it.map, coordinates, rank, true, pc);
   std::copy(coordinates, coordinates + rank, it.at);
   it.to = box_at(it.map, to, pc, "a TMA load");
   it.barrier = shared_at(full, 8, 8, pc, "a TMA load");
@@ -242,6 +260,7 @@ void tma_store(const void* map, const void* from, bool adds, const std::int32_t*
   if (thread.bulk_agent == kNobody) thread.bulk_agent = new_agent();
   BulkCopy it;
   it.copy = map_at(map, pc, rank);
+  check_coordinates(it.copy, coordinates, rank, false, pc);
   std::copy(coordinates, coordinates + rank, it.at);
   it.from = box_at(it.copy, from, pc, "a TMA store");
   it.adds = adds;

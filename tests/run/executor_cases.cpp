@@ -401,6 +401,26 @@ static __global__ void unaligned_box(Arguments args) {
   }
 }
 
+static __global__ void loaded_before_a_row(Arguments args) {
+  BARRIERS(1);
+  if (threadIdx.x == 0) {
+    twill::barrier_expect(bars, 8192);
+    twill::tma_load(smem, &args.map, bars, -4, -3);  // finds: copy
+    twill::barrier_wait(bars, 0);
+  }
+}
+
+static __global__ void stored_before_a_tensor(Arguments args) {
+  SHARED;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 64 * 64; ++i) reinterpret_cast<__half*>(smem)[i] = __float2half_rn(1);
+    twill::fence_proxy_async();
+    twill::tma_store(&args.map, smem, 0, -1);  // finds: copy
+    twill::bulk_commit();
+    twill::bulk_wait<0>();
+  }
+}
+
 // --- Copies by threads
 
 static __global__ void copies(Arguments args) {
@@ -685,9 +705,9 @@ static __global__ void through_shared(Arguments args) {
   if (threadIdx.x != 0) return;
   const int bytes = args.count;
   twill::barrier_expect(bars, static_cast<uint32_t>(bytes));
-  twill::tma_load(smem, &args.map, bars, -2, -1, 1);
+  twill::tma_load(smem, &args.map, bars, -8, -1, 1);
   twill::barrier_wait(bars, 0);
-  twill::tma_store(&args.other, smem, -2, -1, 1);
+  twill::tma_store(&args.other, smem, 0, 0, 1);
   twill::bulk_commit();
   twill::bulk_wait<0>();
 }
@@ -722,8 +742,9 @@ static void in_three_dimensions(int swizzle) {
   launch(through_shared, args, 32);
   for (int i = 0; i < 24 * kY * kZ; ++i) {
     const int x = i % 24, y = i / 24 % kY, z = i / 24 / kY;
-    const bool moved = x < kX && x < static_cast<int>(box[0]) - 2 && y < 3 && z >= 1;
-    EXPECT(__half2float(to[i]) == (moved ? static_cast<float>(i) : -1));
+    const bool written = x < kX && x < static_cast<int>(box[0]) && y < 4 && z >= 1;
+    const bool inside = x >= 8 && y >= 1;
+    EXPECT(__half2float(to[i]) == (!written ? -1 : inside ? static_cast<float>(i - 24 - 8) : 0));
   }
 }
 
@@ -741,7 +762,8 @@ static const Case kCases[] = {
     PLAIN(named_counts, 128), PLAIN(two_phases, 128), PLAIN(load_without_wait, 128), PLAIN(too_few_bytes, 128), PLAIN(too_few_for_both, 128),
     PLAIN(too_many_bytes, 128), PLAIN(load_over_readers, 128), PLAIN(store_without_fence, 128),
     PLAIN(store_without_barrier, 128), PLAIN(staging_again, 128), PLAIN(staging_after_reading, 128),
-    PLAIN(no_commit, 128), PLAIN(exit_early, 128), PLAIN(unencoded, 128), PLAIN(unaligned_box, 128),
+    PLAIN(no_commit, 128), PLAIN(exit_early, 128), PLAIN(unencoded, 128), PLAIN(unaligned_box, 128), PLAIN(loaded_before_a_row, 128),
+    PLAIN(stored_before_a_tensor, 128),
     PLAIN(product_before_load, 128), PLAIN(result_too_early, 128), PLAIN(result_never_waited_for, 128), PLAIN(result_without_commit, 128),
     PLAIN(operand_overwritten, 128), PLAIN(no_fence, 128), PLAIN(beyond_shared, 128), PLAIN(beyond_global, 128),
     PLAIN(unwritten_global, 128), PLAIN(too_many_registers, 384), PLAIN(traded_registers, 384), PLAIN(raised_to_less, 384), PLAIN(diverged, 128),

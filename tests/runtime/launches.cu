@@ -18,9 +18,10 @@ constexpr int kRows = 8;
 constexpr int kColumns = 64;
 constexpr int kElements = kRows * kColumns;
 
-/// One box from `from` at these coordinates to `out` and to `to`. What lies in shared memory before
-/// is a number, so that what is not loaded shows. `Case` makes another kernel of it, which is not
-/// loaded before its first launch.
+/// One box from `from` at these coordinates to `out`, and another to `to` at the same ones, or at 0
+/// where they are negative: there stores trap. What lies in shared memory before is a number, so
+/// that what is not loaded shows. `Case` makes another kernel of it, which is not loaded before its
+/// first launch.
 template <int Case, class... Coordinates>
 __global__ void copy_box(const __grid_constant__ CUtensorMap from,
                          const __grid_constant__ CUtensorMap to, __half* out,
@@ -39,7 +40,7 @@ __global__ void copy_box(const __grid_constant__ CUtensorMap from,
   for (int i = 0; i < kElements; ++i) out[i] = box[i % kLoaded];
   for (int i = 0; i < kElements; ++i) box[i] = __float2half(5.0F);
   twill::fence_proxy_async();
-  twill::tma_store(&to, smem, coordinates...);
+  twill::tma_store(&to, smem, max(coordinates, 0)...);
   twill::bulk_commit();
   twill::bulk_wait<0>();
 }
