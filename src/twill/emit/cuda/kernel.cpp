@@ -15,6 +15,19 @@ namespace {
 
 constexpr int kWarpsOfWarpgroup = 4;
 
+bool has_pins(const plan::Plan& plan) {
+  const auto pins = [](const std::vector<plan::Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const plan::Step& step) {
+      return step.kind == plan::StepKind::fence && step.fence == plan::Fence::pin;
+    });
+  };
+  return std::any_of(plan.roles.begin(), plan.roles.end(), [&](const plan::Role& role) {
+    const plan::Sections& it = role.sections;
+    return pins(it.prologue) || pins(it.steady) || pins(it.drain) ||
+           std::any_of(it.short_trips.begin(), it.short_trips.end(), pins);
+  });
+}
+
 void print_barriers(Text& text, const plan::Plan& plan) {
   text.line("/// The mbarriers of all channels, one per slot.");
   text.open("struct Barriers");
@@ -24,6 +37,10 @@ void print_barriers(Text& text, const plan::Plan& plan) {
     if (channel.empty_arrivals > 0) {
       text.line(fmt::format("uint64_t {}[{}];", barrier_name(channel, false), channel.depth));
     }
+  }
+  if (has_pins(plan)) {
+    text.line(
+        "uint64_t open;  // nobody arrives: a wait for the phase before its first one passes");
   }
   text.close(";");
   text.blank();
@@ -43,6 +60,7 @@ void print_initialization(Text& text, const View& view, const Maps& maps) {
     }
     text.close();
   }
+  if (has_pins(plan)) text.line("twill::barrier_init(&barriers.open, 1);");
   text.line("twill::barrier_init_fence();");
   for (const Maps::Map& map : maps.all()) {
     text.line(fmt::format("twill::prefetch_map(&args.{});", Maps::name_of(view, map)));

@@ -62,7 +62,6 @@ class RolePrinter {
   Result<void> step(Text& text, const Steps& steps, std::size_t index, Point& point);
   Result<void> synchronize(Text& text, const plan::Step& step);
   Result<void> fence(Text& text, const Steps& steps, std::size_t index);
-  const plan::Step* held_at(const Steps& steps, std::size_t index) const;
   void drain(Text& text, const plan::Step& step, Point& point);
   std::string comment(const plan::Step& step) const;
   std::string iteration(const plan::Instance& instance) const;

@@ -28,31 +28,6 @@ std::string barrier_name(const plan::Channel& channel, bool full) {
   return identifier(channel.name) + (full ? "_full" : "_empty");
 }
 
-namespace {
-
-bool is_about(const Step& step, StepKind kind, const Step& like) {
-  return step.kind == kind && step.channel == like.channel && step.instance == like.instance;
-}
-
-}  // namespace
-
-/// The release of a slot that the role holds at `index`: its full barrier is complete, so that
-/// waiting for it again never waits, but ends the basic block, and ptxas cannot move what comes
-/// after above what stands before. Null if the role holds none that it releases in this section.
-const Step* RolePrinter::held_at(const Steps& steps, std::size_t index) const {
-  for (std::size_t i = index + 1; i < steps.size(); ++i) {
-    const Step& release = steps[i];
-    if (release.kind != StepKind::release || !release.channel) continue;
-    if (plan_[*release.channel].kind != plan::ChannelKind::pipeline) continue;
-    const auto from = steps.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto to = steps.begin() + static_cast<std::ptrdiff_t>(i);
-    const bool waits_first = std::any_of(
-        from, to, [&](const Step& step) { return is_about(step, StepKind::wait, release); });
-    if (!waits_first) return &release;
-  }
-  return nullptr;
-}
-
 std::string RolePrinter::iteration(const Instance& instance) const {
   const auto moved = [&](const std::string& from) {
     if (instance.offset == 0) return from;
@@ -165,11 +140,9 @@ Result<void> RolePrinter::fence(Text& text, const Steps& steps, std::size_t inde
       text.line("twill::wgmma_fence();");
       return {};
     case plan::Fence::pin:
-      if (const Step* held = held_at(steps, index)) {
-        text.line(
-            fmt::format("twill::barrier_wait({}, {});  // complete: keeps ptxas from moving code",
-                        barrier(*held, true), parity(*held, true)));
-      }
+      // It ends the basic block, and ptxas cannot move what comes after above what stands before.
+      text.line(
+          "twill::barrier_wait(&barriers.open, 1u);  // never waits: keeps ptxas from moving code");
       return {};
     default:
       return fail({view_.input()}, "cannot be printed as CUDA: a fence for tcgen05 work");
