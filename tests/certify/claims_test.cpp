@@ -185,7 +185,7 @@ TEST(Certificates, OfLoopsWithoutSchedule) {
        "loop x\ngroup G registers 9\ngroup H registers 9\nop a registers 9\nop b registers 9\n"
        "op c registers 9\na -> a distance 1\nb -> b distance 1\nc -> c distance 1\n"},
       {"never too-few-groups\n",
-       "loop x\nminimum-compute-groups 2\ngroup G\ngroup H warps 8\nop a\nop b\n"},
+       "loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\nsame-group a b\n"},
       {"never proof never.proof\n",
        "loop x\nmemory M capacity 5\ngroup G registers 9\nop a latency 1 occupies M 2\n"
        "op b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\na -> d\nb -> d\nc -> d\n"}};

@@ -300,9 +300,16 @@ TEST(NeverFeasible, CountsWhatIsAlwaysCarriedAroundTheLoop) {
             "groups of 4 warps have 20 together");
 }
 
+// Protects: that fewer compute groups than asked for are an argument only if ops must share one;
+// the number alone leaves no loop without a schedule.
 TEST(NeverFeasible, SeesGroupsThatCannotHaveAnOp) {
-  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H warps 1\nop a\nop b\n"),
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\n"
+                "same-group a b\n"),
             "at least 2 compute groups must have an op, and only 1 can have one");
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\nop c\n"
+                "same-group a b\n"),
+            "-");
+  EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H warps 1\nop a\nop b\n"), "-");
   EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\n"), "-");
   EXPECT_EQ(why("loop x\nminimum-compute-groups 3\ngroup G\ngroup H\nop a\nop b\n"), "-");
 }

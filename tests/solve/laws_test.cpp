@@ -16,6 +16,7 @@
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
+#include "twill/problem/compute_groups.h"
 
 namespace twill::solve {
 namespace {
@@ -235,10 +236,10 @@ bool more_registers(std::mt19937& random, Parts& parts) {
 /// Another group like one of the pool. `minimum-groups` asks for as many as the pool has if that is
 /// less than its number, so where it does, a group is more demanded and not only more possible.
 bool more_groups(std::mt19937& random, Parts& parts) {
-  const auto computes = std::count_if(parts.groups.begin(), parts.groups.end(),
-                                      [](const Group& group) { return !group.loads; });
+  const auto computes = problem::compute_groups(parts);
   Group group = any_of(random, parts.groups);
-  if (!group.loads && parts.minimum_compute_groups > computes) return false;
+  if (problem::is_compute_group(parts, group) && parts.minimum_compute_groups > computes)
+    return false;
   group.name += "x";
   parts.groups.push_back(group);
   return true;

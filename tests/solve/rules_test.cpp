@@ -249,6 +249,21 @@ TEST(Rules, MinimumComputeGroups) {
   EXPECT_EQ(groups("3"), 2);  // as far as there are ops
 }
 
+// Protects: that a helper of one warp satisfies no demand for compute groups, and raises none.
+TEST(Rules, MinimumComputeGroupsAreOfTheComputeWidth) {
+  const auto groups = [](const std::string& wanted, const std::string& pool) {
+    const auto answer =
+        solve_checked(problem_of("loop x\nminimum-compute-groups " + wanted + "\n" + pool +
+                                 "group K warps 1\nop a\nop b\nop c warps 1\nop d warps 1\n"));
+    EXPECT_EQ(answer.verdict, Verdict::optimal);
+    return answer.objectives.at(1).value;  // helpers included
+  };
+  EXPECT_EQ(groups("1", "group G\ngroup H\n"), 2);
+  EXPECT_EQ(groups("2", "group G\ngroup H\n"), 3);
+  EXPECT_EQ(groups("3", "group G\ngroup H\ngroup I\n"), 3);  // as far as there are wide ops
+  EXPECT_EQ(groups("2", "group G\n"), 2);                    // and wide groups
+}
+
 TEST(Rules, InfeasibleHasAnArgument) {
   // Found by search only: three values of 2 that all live at the same time in 5.
   const auto answer =

@@ -70,15 +70,18 @@ class Encoder {
   /// Of n groups at least m work: of any n - m + 1 one does.
   void add_minimum() {
     std::vector<Literal> work;
+    int widest = 0;
+    for (const auto& it : problem_.groups()) widest = std::max(widest, it.loads ? 0 : it.warps);
     for (std::size_t g = 0; g < group_count(); ++g) {
-      if (problem_.groups()[g].loads) continue;
+      if (problem_.groups()[g].loads || problem_.groups()[g].warps != widest) continue;
       work.push_back(cnf_.fresh());
       Cnf::Clause some = {-work.back()};
       for (std::size_t v = 0; v < count(); ++v) some.push_back(in_[v][g]);
       cnf_.add(std::move(some));
     }
-    const auto fixed = std::count_if(problem_.ops().begin(), problem_.ops().end(),
-                                     [](const Op& it) { return !it.variable_latency; });
+    const auto fixed =
+        std::count_if(problem_.ops().begin(), problem_.ops().end(),
+                      [&](const Op& it) { return !it.variable_latency && it.warps == widest; });
     const int least = std::min({problem_.minimum_compute_groups(), static_cast<int>(work.size()),
                                 static_cast<int>(fixed)});
     const std::size_t subset = work.size() + 1 - static_cast<std::size_t>(std::max(least, 0));

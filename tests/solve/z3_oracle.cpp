@@ -66,15 +66,22 @@ class Oracle {
     }
     z3::expr compute = number(0);
     int pool = 0;
+    int widest = 0;
+    for (const auto& it : problem_.groups()) widest = std::max(widest, it.loads ? 0 : it.warps);
     for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
-      if (problem_.groups()[h].loads) continue;
+      if (problem_.groups()[h].loads || problem_.groups()[h].warps != widest) continue;
       ++pool;
       compute = compute + zero_one(used(h));
     }
     int fixed_latency = 0;
-    for (const Op& op : problem_.ops()) fixed_latency += op.variable_latency ? 0 : 1;
+    for (const Op& op : problem_.ops()) {
+      fixed_latency += !op.variable_latency && op.warps == widest ? 1 : 0;
+    }
     for (const HandOff& it : problem_.hand_offs()) {
-      fixed_latency -= 1 + static_cast<int>(it.loads.size());
+      fixed_latency -= problem_[it.store].warps == widest ? 1 : 0;
+      for (const HandOff::Load& load : it.loads) {
+        fixed_latency -= problem_[load.op].warps == widest ? 1 : 0;
+      }
     }
     solver_.add(compute >= std::min({problem_.minimum_compute_groups(), pool, fixed_latency}));
   }

@@ -321,8 +321,8 @@ class CycleByCycle {
       for (const auto& use : way(i).pipes) demand += use.demand;
       if (op(i).warps != in.warps) facts_.insert({"width", {OpId(i)}, 0});
       if (op(i).variable_latency != in.loads) facts_.insert({"load-group", {OpId(i)}, 0});
-      if (!in.loads) working.insert(group(i));
-      if (!op(i).variable_latency) ++computes;
+      if (!in.loads && in.warps == 4) working.insert(group(i));
+      if (!op(i).variable_latency && op(i).warps == 4) ++computes;
     }
     if (demand > schedule_.initiation_interval) facts_.insert({"pipe", {}, demand});
     for (const std::vector<OpId>& ops : problem_.same_group()) {
@@ -332,7 +332,8 @@ class CycleByCycle {
         break;
       }
     }
-    const int wanted = std::min({problem_.minimum_compute_groups(), 2, computes});
+    const int pool = problem_[GroupId(1)].warps == 4 ? 2 : 1;  // G is, H may be
+    const int wanted = std::min({problem_.minimum_compute_groups(), pool, computes});
     if (static_cast<int>(working.size()) < wanted) facts_.insert({"minimum-groups", {}, 0});
   }
 

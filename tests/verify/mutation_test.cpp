@@ -193,10 +193,18 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
        [](Example& e) { e.edge(e.load, e.qk).read_hold = 23; },
        {}},
       {"an offset that fits",
-       [](Example& e) { e.schedule.addresses = {{e.load, MemoryId(0), 0}}; },
+       [](Example& e) {
+         e.schedule.addresses = {{e.load, MemoryId(0), 0}};
+       },
        {}},
       {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},
       {"a carried delay of II", [](Example& e) { e.edge(e.add, e.add).delay = 24; }, {}},
+      {"a third group must work, and the pool has but a helper more",
+       [](Example& e) {
+         e.drawn.group("K", 0, 1);
+         e.drawn.parts.minimum_compute_groups = 3;
+       },
+       {}},
       {"both compute groups must work",
        [](Example& e) { e.drawn.parts.minimum_compute_groups = 2; },
        {}},

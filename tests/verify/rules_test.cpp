@@ -581,6 +581,25 @@ TEST(MinimumGroups, MoreThanAskedForAreFineAndThePoolIsALimit) {
   EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{"minimum-groups"});
 }
 
+// Protects: that a group of one warp beside groups of four, and what it runs, is not counted.
+TEST(MinimumGroups, HelpersAreNoComputeGroups) {
+  Drawn drawn;
+  const GroupId g = drawn.group("G");
+  const GroupId h = drawn.group("H");
+  const GroupId helper = drawn.group("K", 0, 1);
+  drawn.op("a");
+  drawn.op("b");
+  drawn[drawn.op("start")].warps = 1;
+  drawn.parts.minimum_compute_groups = 2;
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, g}, {0, helper}})),
+            Rules{"minimum-groups"});
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, h}, {0, helper}})), Rules{});
+  drawn.parts.minimum_compute_groups = 3;  // but two are as wide as the widest
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, h}, {0, helper}})), Rules{});
+  drawn[OpId(1)].warps = 1;  // and now one op is
+  EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, helper}, {0, helper}})), Rules{});
+}
+
 // What leaves a loop for one op behind it has to be in one group's registers.
 TEST(SameGroup, OneGroupRunsAllOfASet) {
   Drawn drawn;

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -119,25 +119,28 @@ std::string objection_to_registers(const Problem& problem, const std::vector<std
   return fmt::format("{} registers always live, and the groups have {}", always, total);
 }
 
-/// Ops of different classes share no group, so each class fills no more groups than it has ops.
+/// Ops that must share a group fill one, however many they are.
 std::string objection_to_few_groups(const Problem& problem) {
-  std::map<std::vector<std::size_t>, std::int64_t> classes;
+  std::vector<std::size_t> set_of(problem.ops().size());
+  std::iota(set_of.begin(), set_of.end(), std::size_t{0});
+  for (const std::vector<problem::OpId>& set : problem.same_group()) {
+    for (const problem::OpId op : set) set_of[op.index()] = set.front().index();
+  }
+  std::set<std::size_t> apart;  // of ops that a compute group may run, one for each that shares
+  std::int64_t counted = 0;
+  for (std::size_t i = 0; i < set_of.size(); ++i) {
+    const Op& op = problem.ops()[i];
+    const auto groups = groups_of(problem, op);
+    const bool may = std::any_of(groups.begin(), groups.end(),
+                                 [&](std::size_t group) { return computes(problem, group); });
+    if (may) apart.insert(set_of[i]);
+    counted += !op.variable_latency && op.warps == compute_width(problem) ? 1 : 0;
+  }
   std::int64_t pool = 0;
-  for (const problem::Group& group : problem.groups()) pool += group.loads ? 0 : 1;
-  std::int64_t computing = 0;
-  for (const Op& op : problem.ops()) {
-    ++classes[groups_of(problem, op)];
-    computing += op.variable_latency ? 0 : 1;
-  }
-  std::int64_t usable = 0;
-  for (const auto& [groups, ops] : classes) {
-    const auto compute = std::count_if(groups.begin(), groups.end(), [&](std::size_t group) {
-      return !problem.groups()[group].loads;
-    });
-    usable += std::min<std::int64_t>(compute, ops);
-  }
+  for (std::size_t i = 0; i < problem.groups().size(); ++i) pool += computes(problem, i) ? 1 : 0;
   const std::int64_t wanted =
-      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, computing});
+      std::min({std::int64_t{problem.minimum_compute_groups()}, pool, counted});
+  const auto usable = static_cast<std::int64_t>(apart.size());
   if (usable < wanted) return {};
   return fmt::format("{} compute groups can have an op, {} must", usable, wanted);
 }

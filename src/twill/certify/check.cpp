@@ -329,15 +329,16 @@ class Checker {
 
   /// Compute groups of the pool.
   int most_groups() const {
-    const auto groups = problem_.groups();
-    return static_cast<int>(
-        std::count_if(groups.begin(), groups.end(), [](const auto& it) { return !it.loads; }));
+    int count = 0;
+    for (std::size_t i = 0; i < problem_.groups().size(); ++i)
+      count += computes(problem_, i) ? 1 : 0;
+    return count;
   }
 
   int compute_groups(const Schedule& schedule) const {
     std::set<std::size_t> groups;
     for (const schedule::Placement& at : schedule.ops) {
-      if (!problem_[at.group].loads) groups.insert(at.group.index());
+      if (computes(problem_, at.group.index())) groups.insert(at.group.index());
     }
     return static_cast<int>(groups.size());
   }

@@ -152,6 +152,17 @@ bool Facts::may_share(std::size_t a, std::size_t b) const {
   });
 }
 
+int compute_width(const problem::Problem& problem) {
+  int most = 0;
+  for (const problem::Group& it : problem.groups()) most = std::max(most, it.loads ? 0 : it.warps);
+  return most;
+}
+
+bool computes(const problem::Problem& problem, std::size_t group) {
+  const problem::Group& it = problem.groups()[group];
+  return !it.loads && it.warps == compute_width(problem);
+}
+
 Facts facts_of(const Problem& problem) {
   Facts out;
   for (const Op& op : problem.ops()) {

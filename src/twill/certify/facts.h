@@ -61,6 +61,12 @@ struct Facts {
   const BufferFacts* buffer_of(std::size_t op, std::size_t memory) const;
 };
 
+/// The most warps of any group that is not for loads; 0 if there is none.
+int compute_width(const problem::Problem& problem);
+
+/// Whether the rule `minimum-groups` counts the group.
+bool computes(const problem::Problem& problem, std::size_t group);
+
 /// Precondition: every op has one way.
 Facts facts_of(const problem::Problem& problem);
 

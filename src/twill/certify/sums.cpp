@@ -229,10 +229,11 @@ bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal
 }
 
 bool Constraints::too_few_groups(std::vector<Literal>& causes) const {
+  const int width = compute_width(problem_);
   std::int64_t pool = 0;
   std::int64_t empty = 0;
   for (std::size_t group = 0; group < problem_.groups().size(); ++group) {
-    if (problem_.groups()[group].loads) continue;
+    if (!computes(problem_, group)) continue;
     ++pool;
     const std::optional<Literal> used = known({Kind::used, group, 0, 0});
     if (!used || !clauses_.is_false(*used)) continue;
@@ -241,7 +242,8 @@ bool Constraints::too_few_groups(std::vector<Literal>& causes) const {
   }
   std::int64_t ops = 0;
   for (std::size_t op = 0; op < n_; ++op) {
-    if (facts_.ops[op].always() && !problem_.ops()[op].variable_latency) ++ops;
+    const problem::Op& it = problem_.ops()[op];
+    if (facts_.ops[op].always() && !it.variable_latency && it.warps == width) ++ops;
   }
   return pool - empty < std::min({std::int64_t{problem_.minimum_compute_groups()}, pool, ops});
 }

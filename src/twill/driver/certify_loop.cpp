@@ -8,6 +8,7 @@
 #include "twill/certify/pools.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/posed_anew.h"
+#include "twill/problem/compute_groups.h"
 #include "twill/prove/prove.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
@@ -46,16 +47,10 @@ schedule::Schedule completed(const problem::Problem& whole, const report::Outcom
   return schedule::at_home(whole, std::move(out));
 }
 
-int compute_groups(const problem::Problem& problem) {
-  const auto groups = problem.groups();
-  return static_cast<int>(
-      std::count_if(groups.begin(), groups.end(), [](const auto& it) { return !it.loads; }));
-}
-
 int compute_groups(const problem::Problem& problem, const schedule::Schedule& schedule) {
   int count = 0;
   for (const problem::GroupId group : schedule::used_groups(problem, schedule)) {
-    count += problem[group].loads ? 0 : 1;
+    count += problem::is_compute_group(problem.parts(), problem[group]) ? 1 : 0;
   }
   return count;
 }
@@ -169,7 +164,7 @@ class Certificates {
     }
     const int used =
         compute_groups(pools[chosen].problem, completed(pools[chosen].problem, outcome_));
-    const int here = std::max(wanted - compute_groups(problem), 0);
+    const int here = std::max(wanted - problem::compute_groups(problem.parts()), 0);
     const int there = std::max(wanted - used, 0);
     if (here < there) return solved(problem);
     std::vector<std::int64_t> values;

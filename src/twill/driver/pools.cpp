@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/answers.h"
+#include "twill/problem/compute_groups.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/solve/decide.h"
@@ -42,7 +43,7 @@ int wanted_groups(const std::vector<PosedPool>& pools) {
 int used_compute_groups(const problem::Problem& problem, const schedule::Schedule& schedule) {
   int count = 0;
   for (const problem::GroupId group : schedule::used_groups(problem, schedule)) {
-    count += problem[group].loads ? 0 : 1;
+    count += problem::is_compute_group(problem.parts(), problem[group]) ? 1 : 0;
   }
   return count;
 }
@@ -119,18 +120,12 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
-int compute_groups(const problem::Problem& problem) {
-  const auto groups = problem.groups();
-  return static_cast<int>(
-      std::count_if(groups.begin(), groups.end(), [](const auto& it) { return !it.loads; }));
-}
-
 /// What a schedule of pool `i` has to beat, at the latest at its last value, to be chosen instead
 /// of the answer of pool `best`. Empty if that cannot be said in values of its objectives.
 std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
                                          std::size_t best, const Answer& answer) {
   const int wanted = wanted_groups(pools);
-  const int here = missing(wanted, compute_groups(pools[i].problem));  // at least
+  const int here = missing(wanted, problem::compute_groups(pools[i].problem.parts()));  // at least
   const int there = missing(wanted, used_compute_groups(pools[best].problem, *answer.schedule));
   if (here < there) return {};
   if (here > there) return {interval_of(answer)};

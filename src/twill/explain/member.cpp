@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/support/check.h"
@@ -83,13 +84,6 @@ void list_dependence(const Problem& problem, std::size_t index, std::vector<Memb
 
 void list_hand_offs(const Problem& problem, std::vector<Member>& out) {
   for (std::size_t i = 0; i < problem.hand_offs().size(); ++i) out.push_back({Kind::hand_off, i});
-}
-
-/// By op: whether it is the store or a load of a hand-off.
-std::vector<bool> errands_among(const Problem& problem) {
-  std::vector<bool> out;
-  for (const auto& errand : problem::errands_of(problem)) out.push_back(errand.has_value());
-  return out;
 }
 
 void drop_demand(Op& op, std::size_t pipe) {
@@ -251,27 +245,13 @@ std::string free_name(const Parts& parts, const std::string& name) {
   }
 }
 
-/// The number of ops that the rule `minimum-groups` counts; what is left of hand-offs does not.
-int counted_ops(const Problem& problem, const std::vector<bool>& errands) {
-  int count = 0;
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (!errands[i] && !problem.ops()[i].variable_latency) ++count;
-  }
-  return count;
-}
-
-int compute_groups(const Parts& parts) {
-  return static_cast<int>(std::count_if(parts.groups.begin(), parts.groups.end(),
-                                        [](const Group& group) { return !group.loads; }));
-}
-
 }  // namespace
 
 std::vector<Member> members_of(const Problem& problem) {
   std::vector<Member> members;
   list_pool(problem, members);
   list_budgets(problem, members);
-  const std::vector<bool> errands = errands_among(problem);
+  const std::vector<bool> errands = problem::errands_among(problem.parts());
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     if (!errands[i]) list_op(problem, i, members);
   }
@@ -286,7 +266,7 @@ std::vector<Member> members_of(const Problem& problem) {
 
 void add_groups(Parts& parts, std::span<const problem::GroupId> groups, std::size_t more) {
   if (groups.empty()) return;
-  const int asked = std::min(parts.minimum_compute_groups, compute_groups(parts));
+  const int asked = std::min(parts.minimum_compute_groups, problem::compute_groups(parts));
   const auto fewer = [&](problem::GroupId a, problem::GroupId b) {
     return parts.groups[a.index()].registers < parts.groups[b.index()].registers;
   };
@@ -315,10 +295,10 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
   Parts parts = problem.parts();
   parts.objectives.clear();
   if (!problem.hand_offs().empty()) {
-    const std::vector<bool> errands = errands_among(problem);
+    const std::vector<bool> errands = problem::errands_among(problem.parts());
     drop_made(errands, parts);
     parts.minimum_compute_groups =
-        std::min(parts.minimum_compute_groups, counted_ops(problem, errands));
+        std::min(parts.minimum_compute_groups, problem::compute_ops(problem.parts()));
   }
   for (const Member& member : dropped) drop(classes, member, parts);
   for (const Member& member : dropped) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "twill/extract/hand_offs.h"
+#include "twill/problem/compute_groups.h"
 
 namespace twill::extract {
 namespace {
@@ -163,15 +164,9 @@ class Assembler {
 
   /// As many compute groups as the machine wants to see at work, of those the ops can use.
   void set_minimum_groups() {
-    const auto usable =
-        std::count_if(parts_.groups.begin(), parts_.groups.end(), [&](const problem::Group& group) {
-          return !group.loads &&
-                 std::any_of(parts_.ops.begin(), parts_.ops.end(), [&](const problem::Op& op) {
-                   return !op.variable_latency && op.warps == group.warps;
-                 });
-        });
+    const int usable = std::min(problem::compute_groups(parts_), problem::compute_ops(parts_));
     const int wanted = (*pricing_.machine)->minimum_compute_groups;
-    parts_.minimum_compute_groups = std::min(wanted, static_cast<int>(usable));
+    parts_.minimum_compute_groups = std::clamp(usable, 1, wanted);
   }
 
   void reserve(const Resident& resident, std::vector<Amount>& taken, std::int64_t& registers) {

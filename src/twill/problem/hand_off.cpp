@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/support/check.h"
 #include "twill/support/spelling.h"
 
@@ -41,16 +42,6 @@ std::vector<Dependence> dependences_of(const Parts& parts, const HandOff& hand_o
     take.read_hold = direct->read_hold;
     take.in_place = direct->in_place;
     out.push_back(take);
-  }
-  return out;
-}
-
-/// By op: whether it belongs to a hand-off.
-std::vector<bool> errands_among(const Parts& parts) {
-  std::vector<bool> out(parts.ops.size(), false);
-  for (const HandOff& it : parts.hand_offs) {
-    out[it.store.index()] = true;
-    for (const HandOff::Load& load : it.loads) out[load.op.index()] = true;
   }
   return out;
 }
@@ -287,15 +278,13 @@ Reduced reduce(const Problem& problem, Exists exists, Crosses crosses) {
   Parts parts = problem.parts();
   const std::vector<std::optional<Errand>> errands = errands_of(problem);
   std::vector<bool> kept(parts.ops.size(), true);
-  int computes = 0;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (errands[i]) kept[i] = exists(*errands[i]);
-    if (!errands[i] && !parts.ops[i].variable_latency) ++computes;
   }
+  // The rule counts ops that are always there.
+  parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
   hand_over(parts, crosses);
   parts.hand_offs.clear();
-  // The rule counts ops that are always there.
-  parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, computes);
   std::vector<OpId> before = keep(parts, kept);
   Result<Problem> posed = pose(std::move(parts));
   TWILL_CHECK(posed.has_value(), "a Problem stays well-formed without hand-offs");

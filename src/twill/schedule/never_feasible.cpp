@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
@@ -162,21 +163,24 @@ Argument check_eligible(const Problem& problem, const std::vector<PoolClass>& cl
   return {};
 }
 
-/// minimum_compute_groups counts groups and ops of all widths; those that match may be fewer.
+/// The rule minimum-groups asks for no more compute groups than there are ops for them, but ops
+/// that must share a group fill only one.
 Argument check_minimum_groups(const Problem& problem, const std::vector<PoolClass>& classes) {
-  const auto computes = [&](const PoolClass& it) {
-    return std::count_if(it.groups.begin(), it.groups.end(),
-                         [&](GroupId group) { return !problem[group].loads; });
-  };
-  std::int64_t pool = 0;
-  std::int64_t usable = 0;
+  const problem::Parts& parts = problem.parts();
+  std::vector<bool> may_compute(parts.ops.size(), false);
   for (const PoolClass& it : classes) {
-    pool += computes(it);
-    usable += std::min<std::int64_t>(computes(it), static_cast<std::int64_t>(it.ops.size()));
+    const bool computes = std::any_of(it.groups.begin(), it.groups.end(), [&](GroupId group) {
+      return problem::is_compute_group(parts, problem[group]);
+    });
+    for (const OpId op : it.ops) may_compute[op.index()] = computes;
   }
-  const std::int64_t ops = std::count_if(problem.ops().begin(), problem.ops().end(),
-                                         [](const Op& op) { return !op.variable_latency; });
-  const std::int64_t asked = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
+  auto usable = std::count(may_compute.begin(), may_compute.end(), true);
+  for (const std::vector<OpId>& set : problem.same_group()) {
+    usable -= std::max<std::ptrdiff_t>(0, std::count_if(set.begin(), set.end(), [&](OpId op) {
+                                            return may_compute[op.index()];
+                                          }) - 1);
+  }
+  const int asked = problem::wanted_compute_groups(parts);
   if (usable >= asked) return {};
   return fmt::format("at least {} compute groups must have an op, and only {} can have one", asked,
                      usable);

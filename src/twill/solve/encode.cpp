@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/schedule/difference.h"
 
 namespace twill::solve {
@@ -337,17 +338,13 @@ void Encoding::order_identical_groups() {
 }
 
 void Encoding::require_groups() {
-  const problem::Problem& problem = *instance_.problem;
+  const problem::Parts& parts = instance_.problem->parts();
   std::vector<Term> unused;
   for (std::size_t i = 0; i < used_.size(); ++i) {
-    if (!problem.groups()[i].loads) unused.push_back({1, ~used_[i]});
-  }
-  std::int64_t ops = 0;
-  for (std::size_t op = 0; op < instance_.op_count(); ++op) {
-    if (instance_.tasks[op].always() && !problem.ops()[op].variable_latency) ++ops;
+    if (problem::is_compute_group(parts, parts.groups[i])) unused.push_back({1, ~used_[i]});
   }
   const auto pool = static_cast<std::int64_t>(unused.size());
-  const std::int64_t wanted = std::min({std::int64_t{problem.minimum_compute_groups()}, pool, ops});
+  const std::int64_t wanted = problem::wanted_compute_groups(parts);
   if (wanted > 0) add_at_most({Meaning::Kind::compute_groups, 0, 0, 0}, unused, pool - wanted);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
 
@@ -176,12 +177,13 @@ class Greedy {
 
   /// Whether as many groups compute as the loop demands.
   bool has_groups() const {
+    const problem::Parts& parts = instance_.problem->parts();
     std::set<std::size_t> computing;
-    for (std::size_t op = 0; op < schedule_.ops.size(); ++op) {
-      const std::size_t group = schedule_.ops[op].group.index();
-      if (!instance_.problem->groups()[group].loads) computing.insert(group);
+    for (const schedule::Placement& at : schedule_.ops) {
+      const std::size_t group = at.group.index();
+      if (problem::is_compute_group(parts, parts.groups[group])) computing.insert(group);
     }
-    return static_cast<int>(computing.size()) >= instance_.problem->minimum_compute_groups();
+    return static_cast<int>(computing.size()) >= problem::wanted_compute_groups(parts);
   }
 
   /// What waits for nobody in its iteration, loads above all, as late as those who read it allow.

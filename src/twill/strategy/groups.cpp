@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "twill/problem/compute_groups.h"
+
 namespace twill::strategy {
 namespace {
 
@@ -17,14 +19,6 @@ std::vector<GroupId> groups_where(const Problem& problem, bool loads, int warps)
     if (group.loads == loads && group.warps == warps) found.emplace_back(g);
   }
   return found;
-}
-
-int compute_width(const Problem& problem) {
-  int widest = 0;
-  for (const problem::Group& group : problem.groups()) {
-    if (!group.loads) widest = std::max(widest, group.warps);
-  }
-  return widest;
 }
 
 /// Consecutive sub-tiles to one group, if there are more of them than groups.
@@ -54,7 +48,7 @@ tl::unexpected<Diagnostic> no_group(const Problem& problem, OpId op, const std::
 }  // namespace
 
 std::vector<GroupId> compute_groups(const Problem& problem) {
-  return groups_where(problem, false, compute_width(problem));
+  return groups_where(problem, false, problem::compute_width(problem.parts()));
 }
 
 Result<std::vector<GroupId>> specialized(const Problem& problem, const SubTiles& tiles) {
@@ -72,7 +66,7 @@ Result<std::vector<GroupId>> specialized(const Problem& problem, const SubTiles&
       loads = true;
       continue;
     }
-    if (op.warps == compute_width(problem) || any_width) {
+    if (op.warps == problem::compute_width(problem.parts()) || any_width) {
       groups.push_back(by_rows(compute, tiles, OpId(v)));
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/compute_groups.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/strategy/groups.h"
@@ -84,7 +85,8 @@ void set_minimum_groups(Parts& parts, const std::vector<GroupId>& groups) {
   std::vector<GroupId> used;
   for (const GroupId group : groups) {
     const bool known = std::find(used.begin(), used.end(), group) != used.end();
-    if (!known && !parts.groups[group.index()].loads) used.push_back(group);
+    const bool computes = problem::is_compute_group(parts, parts.groups[group.index()]);
+    if (!known && computes) used.push_back(group);
   }
   parts.minimum_compute_groups =
       std::min(parts.minimum_compute_groups, static_cast<int>(used.size()));

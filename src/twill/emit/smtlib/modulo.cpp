@@ -439,16 +439,21 @@ class Modulo {
   }
 
   void minimum_groups() {
+    int width = 0;  // of compute groups: the widest that are not for loads
+    for (const problem::Group& it : problem_.groups()) {
+      if (!it.loads && it.warps > width) width = it.warps;
+    }
     std::vector<Term> used;
     for (std::size_t h = 0; h < problem_.groups().size(); ++h) {
-      if (problem_.groups()[h].loads) continue;
+      const problem::Group& group = problem_.groups()[h];
+      if (group.loads || group.warps < width) continue;
       std::vector<Term> any;
       for (std::size_t v = 0; v < count(); ++v) any.push_back(in(v, h));
       used.push_back(if_then(any_of(any), number(1)));
     }
     Cycles computes = 0;
     for (std::size_t v = 0; v < count(); ++v) {
-      if (!errands_[v] && !op(v).variable_latency) ++computes;
+      if (!errands_[v] && !op(v).variable_latency && op(v).warps == width) ++computes;
     }
     const Cycles wanted = std::min({static_cast<Cycles>(problem_.minimum_compute_groups()),
                                     static_cast<Cycles>(used.size()), computes});

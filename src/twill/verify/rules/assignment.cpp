@@ -44,10 +44,15 @@ void check_load_groups(const Subject& subject, Findings& findings) {
 }
 
 void check_minimum_groups(const Subject& subject, Findings& findings) {
+  int width = 0;
+  for (const problem::Group& group : subject.problem.groups()) {
+    if (!group.loads) width = std::max(width, group.warps);
+  }
   std::int64_t pool = 0;
   std::int64_t used = 0;
   for (std::size_t g = 0; g < subject.problem.groups().size(); ++g) {
-    if (subject.problem.groups()[g].loads) continue;
+    const problem::Group& group = subject.problem.groups()[g];
+    if (group.loads || group.warps != width) continue;
     ++pool;
     const auto& placements = subject.schedule.ops;
     used += std::any_of(placements.begin(), placements.end(), [&](const schedule::Placement& at) {
@@ -55,8 +60,9 @@ void check_minimum_groups(const Subject& subject, Findings& findings) {
     });
   }
   const auto ops = subject.problem.ops();
-  const std::int64_t computes = std::count_if(
-      ops.begin(), ops.end(), [](const problem::Op& op) { return !op.variable_latency; });
+  const std::int64_t computes = std::count_if(ops.begin(), ops.end(), [&](const problem::Op& op) {
+    return !op.variable_latency && op.warps == width;
+  });
   const std::int64_t least =
       std::min({std::int64_t{subject.problem.minimum_compute_groups()}, pool, computes});
   if (used >= least) return;
