@@ -121,7 +121,11 @@ TEST(Answer, IsTheSameStoryInEveryCommand) {
 
 // A schedule that no plan carries out is an answer, and says why; who needs the plan is refused.
 TEST(Answer, SaysWhyThereIsNoPlan) {
-  const Request request = request_for("loops/bwd_b1.loop");
+  Request request;
+  request.input = {"tight.loop",
+                   "loop tight\nmemory SMEM capacity 1024\ngroup G registers 64\n"
+                   "group K warps 1 registers 64\nop a latency 10 issue 4 registers 32\n"
+                   "op b issue 4 warps 1\na -> b\n"};
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->plan);

@@ -153,7 +153,7 @@ Values values_of(const Answer& answer) {
 TEST(HandOffs, AreDecidedWithTheGroups) {
   int crossing = 0;
   int infeasible = 0;
-  for (std::uint32_t seed = 0; seed < 360; ++seed) {
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
     solve_test::Size size;
     size.ops = pick(random, 2, 4);

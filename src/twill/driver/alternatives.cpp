@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/answers.h"
+#include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
@@ -151,6 +153,22 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
   for (std::size_t i = 0; i < found.list.size() && asked.violations.empty(); ++i) {
     take(std::move(found.list[i]), i + 1, out.emplace_back(outcome));
   }
+  return out;
+}
+
+Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
+                                                        const Reading& reading,
+                                                        const report::Outcome& outcome,
+                                                        const problem::Problem& narrower) {
+  schedule::Answer found = solve_with(request.answers, narrower, request.limits);
+  if (!found.schedule) return std::nullopt;
+  TWILL_TRY(const OtherEnds ends, other_ends(request, reading, outcome));
+  report::Outcome out = outcome;
+  solve::Alternative best{*std::move(found.schedule), std::move(found.objectives), false};
+  TWILL_TRY(report::Alternative taken, judged(request.input, std::move(best), ends, out));
+  take(std::move(taken), 0, out);
+  out.differences.clear();
+  claim_bound_only(out.answer);
   return out;
 }
 

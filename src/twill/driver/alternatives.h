@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "twill/driver/kernel.h"
@@ -19,5 +20,13 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
 /// of a loop with hand-offs: that is for no other groups.
 Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count);
+
+/// The outcome with the best schedule of a narrower Problem (less room, more rules, the same ops)
+/// in the place of its own; of what it says is proven the lower bound stays. Nothing if none is
+/// found.
+Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
+                                                        const Reading& reading,
+                                                        const report::Outcome& outcome,
+                                                        const problem::Problem& narrower);
 
 }  // namespace twill::driver

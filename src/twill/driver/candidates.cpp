@@ -1,11 +1,14 @@
 #include "twill/driver/candidates.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "twill/report/alternatives.h"
+#include "twill/schedule/bounds.h"
+#include "twill/schedule/loop_text.h"
 
 namespace twill::driver {
 namespace {
@@ -17,6 +20,7 @@ std::string variant_of(const report::Outcome& first, const Step& step) {
     words = fmt::format("number {} of the same II", it.alternative);
   }
   if (step.share < 1) words = fmt::format("in {:g} % of the memory", 100 * step.share);
+  if (!step.among.empty()) words = step.among;
   if (step.shrink) words += words.empty() ? "with fewer copies" : ", with fewer copies";
   return words;
 }
@@ -38,7 +42,8 @@ std::string note_on(const report::Outcome& first, const Step& step, const std::s
   if (chosen.pool != first.pool) which += " of pool " + chosen.pool;
   if (chosen.rate != first.rate) which += " with every op at its " + chosen.rate;
   if (step.share < 1) which += fmt::format(" in {:g} % of the memory", 100 * step.share);
-  if (!which.empty()) note += "; this is the optimum" + which;
+  if (!step.among.empty()) which += " " + step.among;
+  if (!which.empty()) note += "; this is the best found" + which;
   if (chosen.alternative > 0 && first.alternative == 0) {
     note += fmt::format("; this is the next best, number {}, of the same II", chosen.alternative);
   }
@@ -70,11 +75,49 @@ bool may_be_hand_overs(const plan::Plan& plan) {
                                [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-void with_memories_of(const report::Outcome& whole, report::Outcome& outcome) {
+void with_memories_of(const report::Outcome& first, report::Outcome& outcome) {
   problem::Parts parts = outcome.problem.parts();
-  const auto memories = whole.problem.memories();
+  const auto memories = first.problem.memories();
   parts.memories.assign(memories.begin(), memories.end());
   outcome.problem = problem::pose(std::move(parts)).value();  // only with more memory
+  outcome.problem_hash = schedule::problem_hash(outcome.problem);
+  outcome.problem_text = schedule::print_loop(schedule::loop_text_of(outcome.problem));
+  outcome.min_ii = schedule::min_ii(outcome.problem);
+  const bool same = outcome.problem_hash == first.problem_hash;
+  outcome.answer.lower_bound = same ? first.answer.lower_bound : outcome.min_ii;
+  claim_bound_only(outcome.answer);
+  if (!outcome.bracket || !first.bracket) return;
+  outcome.bracket->fastest = first.bracket->fastest;
+  outcome.bracket->fastest_limit = first.bracket->fastest_limit;
+  outcome.bracket->fastest_witness = first.bracket->fastest_witness;
+}
+
+void claim_bound_only(schedule::Answer& answer) {
+  answer.verdict = schedule::Verdict::feasible;
+  for (schedule::ObjectiveValue& it : answer.objectives) {
+    it.bound = 0;
+    it.proven = false;
+  }
+  schedule::ObjectiveValue& interval = answer.objectives.front();
+  interval.bound = answer.lower_bound.value;
+  interval.proven = interval.bound == interval.value;
+}
+
+std::string in_one_line(const Diagnostic& why) {
+  constexpr std::string_view kKnown = "cannot be printed as CUDA: ";
+  const std::size_t from = why.message.starts_with(kKnown) ? kKnown.size() : 0;
+  const std::string message = why.message.substr(from);
+  if (why.location.line <= 0) return message;
+  return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
+}
+
+Diagnostic refused_hand_overs(const std::string& why) {
+  Diagnostic out;
+  out.message =
+      "its groups cannot hand values over: with the stores and loads that this takes there is no "
+      "schedule, since " +
+      why;
+  return out;
 }
 
 std::string note_on_refused(const Step& step) {

@@ -13,6 +13,7 @@ struct Step {
   Proposal proposal;
   bool shrink = false;       ///< with fewer copies where memory is short
   double share = 1;          ///< of the memory, that the schedule was found with
+  std::string among = {};    ///< which schedules of the Problem it was found, if not all of them
   std::string refused = {};  ///< the stage, and why
 };
 
@@ -30,7 +31,18 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 /// is done that is printed for no pool.
 bool may_be_hand_overs(const plan::Plan& plan);
 
-/// Gives an outcome of a part of the memory all of it again: a plan has it.
-void with_memories_of(const report::Outcome& whole, report::Outcome& outcome);
+/// Gives an outcome of a part of the memory all of it again: a plan has it. What was proven of the
+/// part is not of the whole, of which only `first` and bounds without a search say something.
+void with_memories_of(const report::Outcome& first, report::Outcome& outcome);
+/// Of a schedule that was found under more rules than those of its Problem, all that is proven is
+/// the lower bound of the answer.
+void claim_bound_only(schedule::Answer& answer);
+
+/// "71:7: tt.descriptor_reduce is ...", of why a kernel is not printed, without what the line
+/// around it says.
+std::string in_one_line(const Diagnostic& why);
+
+/// Of a schedule whose groups can hand over no values, for the reason `why`.
+Diagnostic refused_hand_overs(const std::string& why);
 
 }  // namespace twill::driver

@@ -143,10 +143,25 @@ Kernel with_pool(const Kernel& kernel, const std::string& pool) {
   return out;
 }
 
-Kernel with_share_of_memory(const Kernel& kernel, double share) {
-  Kernel out = kernel;
-  out.machine = machine::with_share_of_memory(kernel.machine, share);
-  out.extracted = std::make_shared<Extractions>();
+std::vector<Reading> with_share_of_memory(const Reading& reading, double share) {
+  std::vector<Reading> out;
+  if (reading.kernel) {
+    Kernel smaller = *reading.kernel;
+    smaller.machine = machine::with_share_of_memory(smaller.machine, share);
+    smaller.extracted = std::make_shared<Extractions>();
+    for (const std::string& pool : smaller.pools) {
+      out.push_back(reading);
+      out.back().kernel = with_pool(smaller, pool);
+    }
+    return out;
+  }
+  problem::Parts parts = reading.loop->problem.parts();
+  for (problem::Memory& it : parts.memories) {
+    const auto part = static_cast<Amount>(static_cast<double>(it.capacity) * share);
+    if (it.name != "TMEM") it.capacity = std::max<Amount>(part, 1);
+  }
+  out.push_back(reading);
+  out.back().loop->problem = problem::pose(std::move(parts)).value();  // with less memory
   return out;
 }
 

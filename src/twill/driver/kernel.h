@@ -40,8 +40,6 @@ Result<Kernel> read_kernel(const Request& request);
 
 /// The kernel for one pool only, with what was extracted so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
-/// The kernel on a machine with that share of its shared memory.
-Kernel with_share_of_memory(const Kernel& kernel, double share);
 
 /// The input of a request, read once: everything that is asked about it starts here.
 struct Reading {
@@ -49,6 +47,8 @@ struct Reading {
   std::optional<Kernel> kernel;            ///< of TTGIR
   std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
 };
+/// The input with that share of the shared memory (of all that is not TMEM), once for each pool.
+std::vector<Reading> with_share_of_memory(const Reading& reading, double share);
 /// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.
 const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome);
 /// Fails for what cannot be read, and for JSON.

@@ -13,8 +13,10 @@
 #include "twill/driver/alternatives.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
+#include "twill/driver/hand_overs.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/limiter.h"
+#include "twill/driver/narrower.h"
 #include "twill/driver/propose.h"
 #include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
@@ -84,6 +86,14 @@ class Walk {
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
     if (found() && (alone() || !better_was_refused())) return {};
+    if (!best_ && !alone()) {
+      TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(try_steps());
+    }
+    if (!best_ && !alone()) {
+      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(try_steps());
+    }
     if (!alone()) {
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
@@ -98,7 +108,7 @@ class Walk {
     add_with_fewer_copies();
     TWILL_TRY_VOID(try_steps());
     for (const double share : {0.875, 0.75, 0.5}) {
-      if (best_ || alone() || kernel_of(*reading_, *first_) == nullptr) return {};
+      if (best_ || alone() || request_.normalize) return {};
       TWILL_TRY_VOID(add_smaller(share));
       TWILL_TRY_VOID(try_steps());
     }
@@ -187,7 +197,7 @@ class Walk {
     } else if (const Step* better = expected_to_be_better()) {
       notes.push_back(note_on_refused(*better));
     }
-    TWILL_TRY(Attempt made, prove_trial(request_, *reading_, *step.proposal.trial, notes));
+    TWILL_TRY(Attempt made, attempt(step, notes));
     if (made.refusal) {
       step.refused = "plan: " + made.refusal->message;
       if (at == 0) why_not_first_ = "cannot be carried out: " + made.refusal->message;
@@ -215,6 +225,15 @@ class Walk {
     if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
     printable_ = printable_ || !unprintable;
     return {};
+  }
+
+  /// The proof of the step's plan; none if its groups cannot hand their values over.
+  Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
+    if (!step.proposal.trial->refusal) {
+      const auto why = why_not_handed_over(request_, *reading_, step.proposal.outcome);
+      if (why) return Attempt{{}, refused_hand_overs(*why), {}};
+    }
+    return prove_trial(request_, *reading_, *step.proposal.trial, notes);
   }
 
   void keep(std::size_t at, Attempt made) {
@@ -293,10 +312,7 @@ class Walk {
 
   /// For each pool the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
-    Reading smaller = *reading_;
-    const Kernel kernel = with_share_of_memory(*reading_->kernel, share);
-    for (const std::string& pool : kernel.pools) {
-      smaller.kernel = with_pool(kernel, pool);
+    for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
       auto found = propose(limited_, smaller, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();
@@ -385,15 +401,6 @@ class Walk {
     if (kernel_of(*reading_, *first_) == nullptr) return out;
     out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
     return out;
-  }
-
-  /// "71:7: tt.descriptor_reduce is ...", without what the line around it says.
-  static std::string in_one_line(const Diagnostic& why) {
-    constexpr std::string_view kKnown = "cannot be printed as CUDA: ";
-    const std::size_t from = why.message.starts_with(kKnown) ? kKnown.size() : 0;
-    const std::string message = why.message.substr(from);
-    if (why.location.line <= 0) return message;
-    return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
   }
 
   /// What became of each candidate, if there are several: of the first proposals, and of what was

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft.h"
+#include "twill/plan/make.h"
 #include "twill/plan/proof.h"
 
 namespace twill::plan {
@@ -237,11 +238,10 @@ Result<void> check_operands(const Draft& draft) {
   return {};
 }
 
-/// Where register values wait for readers of other roles; the first memory that is no TMEM.
-Result<std::string> staging_memory(const Draft& draft, OpId value) {
-  for (const problem::Memory& memory : draft.plan.problem.memories()) {
-    if (memory.name != "TMEM") return memory.name;
-  }
+/// Where register values wait for readers of other roles.
+Result<std::string> name_of_staging(const Draft& draft, OpId value) {
+  const auto memory = staging_memory(draft.plan.problem);
+  if (memory) return draft.plan.problem[*memory].name;
   return fail({},
               fmt::format("{} is read in another group, and a plan hands values over in shared "
                           "memory, which the loop does not have",
@@ -279,9 +279,8 @@ Result<void> add_staging(Draft& draft, OpId value) {
   if (!format) return {};
   Buffer buffer;
   buffer.name = draft.op(value).name + ".staged";
-  TWILL_TRY(buffer.memory, staging_memory(draft, value));
-  buffer.size =
-      kBytesPerRegister * draft.op(value).registers * kThreadsPerWarp * draft.role_at(value).warps;
+  TWILL_TRY(buffer.memory, name_of_staging(draft, value));
+  buffer.size = staged_bytes(draft.op(value), draft.role_at(value).warps);
   const Cycles copies = floor_div(end - first, draft.interval) + 1;
   if (copies > kMostOfAnything) return too_many_copies(buffer.name, copies);
   buffer.depth = static_cast<int>(copies);
@@ -294,6 +293,17 @@ Result<void> add_staging(Draft& draft, OpId value) {
 }
 
 }  // namespace
+
+std::optional<problem::MemoryId> staging_memory(const problem::Problem& problem) {
+  for (std::size_t i = 0; i < problem.memories().size(); ++i) {
+    if (problem.memories()[i].name != "TMEM") return problem::MemoryId(i);
+  }
+  return std::nullopt;
+}
+
+Amount staged_bytes(const problem::Op& value, int warps) {
+  return kBytesPerRegister * value.registers * kThreadsPerWarp * warps;
+}
 
 Result<void> make_storage(Draft& draft) {
   const std::size_t count = draft.plan.problem.ops().size();

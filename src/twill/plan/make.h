@@ -59,6 +59,13 @@ struct Setting {
                         ///< plan is then slower than the schedule, or may not work out at all
 };
 
+/// The memory in which values in registers wait for readers in other groups: the first that is no
+/// TMEM. None if the loop has no other.
+std::optional<problem::MemoryId> staging_memory(const problem::Problem& problem);
+/// Bytes that one copy of such a value takes there; `warps` is the width of the group that makes
+/// it.
+Amount staged_bytes(const problem::Op& value, int warps);
+
 /// Whether there is something to stage.
 bool stages(const Setting& setting);
 

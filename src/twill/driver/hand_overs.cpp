@@ -1,0 +1,169 @@
+#include "twill/driver/hand_overs.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "twill/driver/answers.h"
+#include "twill/plan/make.h"
+#include "twill/problem/hand_off.h"
+#include "twill/schedule/bounds.h"
+
+namespace twill::driver {
+namespace {
+
+using problem::Dependence;
+using problem::GroupId;
+using problem::OpId;
+using problem::Parts;
+using problem::Problem;
+using problem::Rule;
+
+/// Work for the question whether hand-offs leave any schedule, which nobody asked.
+constexpr std::uint64_t kQuestion = 2'000'000;
+
+bool is_in_registers(const Problem& problem, const Dependence& it) {
+  return it.carries_value && it.from != it.to && problem[it.from].registers > 0;
+}
+
+/// By op, the least op of those that must share its group.
+std::vector<std::size_t> tied(const Problem& problem) {
+  std::vector<std::size_t> least(problem.ops().size());
+  std::iota(least.begin(), least.end(), std::size_t{0});
+  const auto root = [&](std::size_t op) {
+    while (least[op] != op) op = least[op];
+    return op;
+  };
+  const auto tie = [&](OpId a, OpId b) {
+    const auto [first, second] = std::minmax({root(a.index()), root(b.index())});
+    least[second] = first;
+  };
+  for (const std::vector<OpId>& set : problem.same_group()) {
+    for (const OpId op : set) tie(set.front(), op);
+  }
+  const auto errands = problem::errands_of(problem);
+  for (const Dependence& it : problem.dependences()) {
+    const bool made = errands[it.from.index()] || errands[it.to.index()];
+    const bool loads = problem[it.from].variable_latency || problem[it.to].variable_latency;
+    const bool wide = problem[it.from].warps == problem[it.to].warps;
+    if (!made && !loads && wide && is_in_registers(problem, it)) tie(it.from, it.to);
+  }
+  for (std::size_t op = 0; op < least.size(); ++op) least[op] = root(op);
+  return least;
+}
+
+/// The groups of a schedule of the Problem without hand-offs, for the one with them.
+std::vector<GroupId> with_errands(const Problem& whole, std::vector<GroupId> groups) {
+  groups.resize(whole.ops().size());
+  const auto errands = problem::errands_of(whole);
+  for (std::size_t i = 0; i < errands.size(); ++i) {
+    if (errands[i]) groups[i] = groups[errands[i]->home.index()];
+  }
+  return groups;
+}
+
+/// What these groups leave of the Problem, with no other choice: each group has a width of its own.
+Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
+  const problem::Reduced left = problem::reduced(whole, groups);
+  Parts parts = left.problem.parts();
+  for (std::size_t g = 0; g < parts.groups.size(); ++g) {
+    parts.groups[g].warps = static_cast<int>(g) + 1;
+  }
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    parts.ops[i].warps = static_cast<int>(groups[left.ops[i].index()].index()) + 1;
+  }
+  std::erase(parts.relaxed, Rule::width);
+  parts.minimum_compute_groups = 0;
+  parts.objectives.clear();
+  return problem::pose(std::move(parts)).value();  // widths alone are other
+}
+
+}  // namespace
+
+bool hands_over(const Problem& problem, const schedule::Schedule& schedule) {
+  const auto dependences = problem.dependences();
+  return std::any_of(dependences.begin(), dependences.end(), [&](const Dependence& it) {
+    return is_in_registers(problem, it) &&
+           schedule.ops[it.from.index()].group != schedule.ops[it.to.index()].group;
+  });
+}
+
+std::optional<Problem> without_hand_overs(const Problem& problem) {
+  const std::vector<std::size_t> least = tied(problem);
+  std::map<std::size_t, std::vector<OpId>> sets;
+  for (std::size_t op = 0; op < least.size(); ++op) sets[least[op]].emplace_back(op);
+  Parts parts = problem.parts();
+  parts.same_group.clear();
+  for (auto& [first, set] : sets) {
+    if (set.size() > 1) parts.same_group.push_back(std::move(set));
+  }
+  auto posed = problem::pose(std::move(parts));
+  if (!posed || *posed == problem) return std::nullopt;
+  return *std::move(posed);
+}
+
+Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& schedule) {
+  const Cycles interval = schedule.initiation_interval;
+  const auto way_of = [&](OpId op) -> const problem::Way& {
+    return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
+  };
+  std::map<OpId, std::pair<Cycles, Cycles>> waits;  // of the value of iteration 0, [from, to)
+  for (const Dependence& it : problem.dependences()) {
+    const schedule::Placement& from = schedule.ops[it.from.index()];
+    const schedule::Placement& to = schedule.ops[it.to.index()];
+    if (!is_in_registers(problem, it) || from.group == to.group) continue;
+    const Cycles made = from.issue + way_of(it.from).latency;
+    const Cycles read = to.issue + it.distance * interval;
+    const Cycles hold = problem::read_hold_of(it, problem[it.to], way_of(it.to));
+    const auto [at, fresh] = waits.try_emplace(it.from, made, made);
+    at->second.first = std::min(at->second.first, read);
+    at->second.second = std::max(at->second.second, read + hold);
+  }
+  Amount bytes = 0;
+  for (const auto& [value, wait] : waits) {
+    const int warps = problem[schedule.ops[value.index()].group].warps;
+    bytes += plan::staged_bytes(problem[value], warps) *
+             ((wait.second - wait.first) / interval + 1);
+  }
+  return bytes;
+}
+
+std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
+  const auto memory = plan::staging_memory(problem);
+  if (!memory || problem[*memory].capacity <= bytes) return std::nullopt;
+  Parts parts = problem.parts();
+  parts.memories[memory->index()].capacity -= bytes;
+  std::erase(parts.relaxed, Rule::memory);
+  std::erase(parts.relaxed, Rule::placement);
+  auto posed = problem::pose(std::move(parts));
+  if (!posed || *posed == problem) return std::nullopt;
+  return *std::move(posed);
+}
+
+std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,
+                                               const report::Outcome& outcome) {
+  if (kernel_of(reading, outcome) == nullptr || !outcome.problem.hand_offs().empty()) return {};
+  if (request.strategy.strategy != strategy::Strategy::twill) return {};
+  if (!hands_over(outcome.problem, *outcome.answer.schedule)) return {};
+  Request with = request;
+  with.hand_offs = true;
+  with.on_step = {};  // extracted again, and not for another answer
+  const bool slowest = outcome.rate == report::name_of(machine::Rate::slowest);
+  const auto posed =
+      pose_kernel(with_pool(*reading.kernel, outcome.pool), with,
+                  slowest ? machine::Rate::slowest : machine::Rate::fastest);
+  if (!posed) return {};
+  const Problem& whole = posed->pools.front().problem;
+  const auto groups = with_errands(whole, schedule::groups_of(*outcome.answer.schedule));
+  const Problem left = pinned(whole, groups);
+  if (auto why = schedule::never_feasible(left)) return why;
+  solve::Options limits;
+  limits.work_limit = std::min(request.limits.work_limit, kQuestion);
+  const schedule::Answer answer = solve_with(request.answers, left, limits);
+  if (answer.verdict != schedule::Verdict::infeasible) return {};
+  return answer.argument;
+}
+
+}  // namespace twill::driver

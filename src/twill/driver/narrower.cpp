@@ -1,0 +1,74 @@
+#include "twill/driver/narrower.h"
+
+#include <optional>
+#include <utility>
+
+#include "twill/driver/alternatives.h"
+#include "twill/driver/hand_overs.h"
+
+namespace twill::driver {
+namespace {
+
+/// Rooms that are tried for one step.
+constexpr int kMostRooms = 3;
+
+/// The best schedule of a narrower Problem than the step's; whether there is one.
+Result<bool> add_best_of(const Request& request, const Reading& reading, std::size_t of,
+                         const std::optional<problem::Problem>& narrower, const char* among,
+                         std::vector<Step>& steps) {
+  if (!narrower) return false;
+  TWILL_TRY(std::optional<report::Outcome> found,
+            best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower));
+  if (!found || !usable(*found)) return false;
+  Step step{{*std::move(found), {}}};
+  step.among = among;
+  steps.push_back(std::move(step));
+  return true;
+}
+
+/// Those of the first steps that were refused.
+std::vector<std::size_t> refused(const Request& request, std::size_t proposed,
+                                 const std::vector<Step>& steps) {
+  std::vector<std::size_t> out;
+  if (request.strategy.strategy != strategy::Strategy::twill) return out;
+  for (std::size_t i = 0; i < proposed; ++i) {
+    if (steps[i].refused.starts_with("plan: ")) out.push_back(i);
+  }
+  return out;
+}
+
+const schedule::Schedule& schedule_of(const Step& step) {
+  return *step.proposal.outcome.answer.schedule;
+}
+
+}  // namespace
+
+Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
+                         std::vector<Step>& steps) {
+  for (const std::size_t i : refused(request, proposed, steps)) {
+    const problem::Problem problem = steps[i].proposal.outcome.problem;
+    if (!hands_over(problem, schedule_of(steps[i]))) continue;
+    TWILL_TRY_VOID(add_best_of(request, reading, i, without_hand_overs(problem),
+                               "without values that change groups", steps));
+  }
+  return {};
+}
+
+Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
+                           std::vector<Step>& steps) {
+  for (const std::size_t i : refused(request, proposed, steps)) {
+    const problem::Problem problem = steps[i].proposal.outcome.problem;
+    Amount room = handed_over_bytes(problem, schedule_of(steps[i]));
+    for (int tries = 0; tries < kMostRooms; ++tries) {
+      TWILL_TRY(const bool added, add_best_of(request, reading, i, with_room(problem, room),
+                                              "with room for values that change groups", steps));
+      if (!added) break;
+      const Amount needed = handed_over_bytes(problem, schedule_of(steps.back()));
+      if (needed <= room) break;
+      room = needed;
+    }
+  }
+  return {};
+}
+
+}  // namespace twill::driver

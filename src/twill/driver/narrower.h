@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "twill/driver/candidates.h"
+
+/// Internal to the driver: candidates in the place of schedules that have no plan, found in Problems
+/// that demand more, so that a plan is likelier. Each adds, for every one of the first `proposed`
+/// steps that was refused, the best schedule of that narrower Problem. Of what the outcomes say is
+/// proven only the lower bounds stay. Nothing is added for another strategy than `twill`.
+namespace twill::driver {
+
+/// Of steps that hand values over: what hands over none, so that nothing is staged.
+Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
+                         std::vector<Step>& steps);
+
+/// With addresses for all that lies in memories, and room there for what the schedule hands over:
+/// as much as the step's own takes, and more while that is not enough.
+Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
+                           std::vector<Step>& steps);
+
+}  // namespace twill::driver

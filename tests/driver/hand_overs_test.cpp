@@ -1,0 +1,153 @@
+#include "twill/driver/hand_overs.h"
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/plan_loop.h"
+#include "twill/machine/machine.h"
+#include "twill/schedule/loop_text.h"
+#include "twill/solve/solve.h"
+#include "twill/verify/verify.h"
+
+// Protects: what is handed from group to group has a plan, or none at all, and says which.
+namespace twill::driver {
+namespace {
+
+Request request_for(const std::string& path) {
+  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
+  if (!input) throw std::runtime_error(to_string(input.error()));
+  Request request;
+  request.input = *std::move(input);
+  return request;
+}
+
+problem::Problem problem_of(const std::string& text) {
+  auto loop = schedule::parse_loop(text, "test");
+  if (!loop) throw std::runtime_error(to_string(loop.error()));
+  return loop->problem;
+}
+
+/// One group has no registers for both, and may not issue both in less than 20 cycles.
+const std::string kChain =
+    "loop chain\nrelax placement\nmemory SMEM capacity 40000\ngroup G registers 64\n"
+    "group H registers 64\nop a latency 10 issue 10 registers 32\n"
+    "op b latency 10 issue 10 occupies SMEM 100\nop c issue 1\na -> b\nb -> c\n";
+
+TEST(HandOvers, AreWhatAnotherGroupReadsInRegisters) {
+  const problem::Problem problem = problem_of(kChain);
+  schedule::Schedule found{
+      10,
+      {{0, schedule::GroupId(0), 0}, {10, schedule::GroupId(1), 0}, {20, schedule::GroupId(0), 0}}};
+  EXPECT_TRUE(hands_over(problem, found));
+  EXPECT_EQ(handed_over_bytes(problem, found), 4 * 32 * 32 * 4);  // one copy, read at once
+  found.ops[1].issue = 31;
+  EXPECT_EQ(handed_over_bytes(problem, found), 3 * 4 * 32 * 32 * 4);  // 21 cycles at II 10
+  found.ops[1].group = found.ops[0].group;
+  EXPECT_FALSE(hands_over(problem, found));  // b's value lies in memory, where every group reads it
+  EXPECT_EQ(handed_over_bytes(problem, found), 0);
+}
+
+// Schedules of a narrower Problem are schedules of the whole.
+TEST(HandOvers, NarrowerProblemsDemandMore) {
+  const problem::Problem whole = problem_of(kChain);
+  const auto home = without_hand_overs(whole);
+  ASSERT_TRUE(home);
+  const auto apart = solve::solve(whole);
+  const auto together = solve::solve(*home);
+  ASSERT_TRUE(apart.schedule && together.schedule);
+  EXPECT_TRUE(hands_over(whole, *apart.schedule));
+  EXPECT_FALSE(hands_over(whole, *together.schedule));
+  EXPECT_LT(apart.schedule->initiation_interval, together.schedule->initiation_interval);
+  EXPECT_TRUE(verify::verify(whole, *together.schedule));
+  EXPECT_FALSE(without_hand_overs(*home)) << "nothing more to tie";
+
+  const auto room = with_room(whole, 30000);
+  ASSERT_TRUE(room);
+  EXPECT_EQ(room->memories()[0].capacity, 10000);
+  EXPECT_TRUE(room->in_force(problem::Rule::placement));
+  EXPECT_FALSE(with_room(*room, 0)) << "nothing changes";
+  EXPECT_FALSE(with_room(whole, 40000)) << "no byte is left";
+}
+
+// Whatever is called feasible can be planned: every bundled loop has a plan that is proven safe,
+// none of it faster than the bound that is proven for the loop.
+TEST(HandOvers, EveryBundledLoopHasAPlan) {
+  int narrowed = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(TWILL_SOURCE_DIR) + "/loops")) {
+    if (entry.path().extension() != ".loop") continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    const Request request = request_for("loops/" + entry.path().filename().string());
+    const auto answer = answer_loop(request);
+    ASSERT_TRUE(answer && answer->plan && answer->outcome.built->simulated);
+    const report::Outcome& outcome = answer->outcome;
+    EXPECT_TRUE(outcome.violations.empty());
+    const Cycles bound = outcome.answer.lower_bound.value;
+    EXPECT_LE(bound, outcome.answer.schedule->initiation_interval);
+    for (const report::Candidate& it : outcome.candidates) {
+      if (!it.chosen || it.note.find("change groups") == std::string::npos) continue;
+      ++narrowed;
+      EXPECT_EQ(outcome.answer.verdict, schedule::Verdict::feasible);
+      const auto whole = solve::solve(problem_of(request.input.text));
+      EXPECT_EQ(bound, whole.lower_bound.value) << "what is proven is about the whole loop";
+    }
+  }
+  EXPECT_GT(narrowed, 0);
+}
+
+/// The answer on the kernel's machine with that share of its shared memory. Fails where it is too
+/// little for what lives through the whole loop.
+Result<PlannedLoop> answer_in(const Request& request, double share) {
+  auto reading = read_once(request);
+  if (!reading) throw std::runtime_error(to_string(reading.error()));
+  reading->kernel->machine = machine::with_share_of_memory(reading->kernel->machine, share);
+  return answer_reading(request, std::make_shared<const Reading>(*std::move(reading)), {});
+}
+
+// What is proven infeasible with hand-offs has no plan without them.
+TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
+  int infeasible = 0;
+  int planned = 0;
+  for (const char* kernel : {"fa_bwd_dq/sm_90/m128n64d128", "fa_fwd/sm_90/d64"}) {
+    for (const double share : {1.0, 0.4, 0.32, 0.3}) {
+      SCOPED_TRACE(std::string(kernel) + " " + std::to_string(share));
+      Request request = request_for(std::string("kernels/") + kernel + ".pre.ttgir");
+      request.limits.work_limit = 20'000'000;
+      request.limits.hurry_after = 10'000'000;
+      const auto delayed = answer_in(request, share);
+      request.hand_offs = true;
+      const auto handed = answer_in(request, share);
+      ASSERT_EQ(delayed.has_value(), handed.has_value());
+      if (!handed) continue;
+      const bool none = handed->outcome.answer.verdict == schedule::Verdict::infeasible;
+      infeasible += none ? 1 : 0;
+      planned += delayed->plan ? 1 : 0;
+      EXPECT_FALSE(none && delayed->plan);
+    }
+  }
+  EXPECT_GT(infeasible, 0);
+  EXPECT_GT(planned, 0);
+}
+
+// Groups whose stores and loads leave no schedule get no plan, however fast the plan with delays in
+// their place is simulated to be; the candidate that is chosen can hand over what it does.
+TEST(HandOvers, GroupsThatCannotAreRefused) {
+  const Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer && answer->plan);
+  int refused = 0;
+  for (const report::Candidate& it : answer->outcome.candidates) {
+    const bool cannot = it.refused.find("cannot hand values over") != std::string::npos;
+    refused += cannot ? 1 : 0;
+    EXPECT_FALSE(cannot && it.chosen);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(why_not_handed_over(request, *answer->reading, answer->outcome), std::nullopt);
+}
+
+}  // namespace
+}  // namespace twill::driver
