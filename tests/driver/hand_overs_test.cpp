@@ -89,7 +89,7 @@ TEST(HandOvers, EveryBundledLoopHasAPlan) {
     const Cycles bound = outcome.answer.lower_bound.value;
     EXPECT_LE(bound, outcome.answer.schedule->initiation_interval);
     for (const report::Candidate& it : outcome.candidates) {
-      if (!it.chosen || it.note.find("change groups") == std::string::npos) continue;
+      if (!it.chosen || it.note.find("hand-overs") == std::string::npos) continue;
       ++narrowed;
       EXPECT_EQ(outcome.answer.verdict, schedule::Verdict::feasible);
       const auto whole = solve::solve(problem_of(request.input.text));

@@ -21,7 +21,7 @@ std::string variant_of(const report::Outcome& first, const Step& step) {
   }
   if (step.share < 1) words = fmt::format("in {:g} % of the memory", 100 * step.share);
   if (!step.among.empty()) words = step.among;
-  if (step.shrink) words += words.empty() ? "with fewer copies" : ", with fewer copies";
+  if (step.shrink) words += words.empty() ? "with fewer copies" : ", fewer copies";
   return words;
 }
 

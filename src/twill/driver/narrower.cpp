@@ -49,7 +49,7 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
     const problem::Problem problem = steps[i].proposal.outcome.problem;
     if (!hands_over(problem, schedule_of(steps[i]))) continue;
     TWILL_TRY_VOID(add_best_of(request, reading, i, without_hand_overs(problem),
-                               "without values that change groups", steps));
+                               "without hand-overs", steps));
   }
   return {};
 }
@@ -61,7 +61,7 @@ Result<void> add_with_room(const Request& request, const Reading& reading, std::
     Amount room = handed_over_bytes(problem, schedule_of(steps[i]));
     for (int tries = 0; tries < kMostRooms; ++tries) {
       TWILL_TRY(const bool added, add_best_of(request, reading, i, with_room(problem, room),
-                                              "with room for values that change groups", steps));
+                                              "with room for hand-overs", steps));
       if (!added) break;
       const Amount needed = handed_over_bytes(problem, schedule_of(steps.back()));
       if (needed <= room) break;

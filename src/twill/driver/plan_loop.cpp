@@ -86,14 +86,6 @@ class Walk {
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
     if (found() && (alone() || !better_was_refused())) return {};
-    if (!best_ && !alone()) {
-      TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
-      TWILL_TRY_VOID(try_steps());
-    }
-    if (!best_ && !alone()) {
-      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
-      TWILL_TRY_VOID(try_steps());
-    }
     if (!alone()) {
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
@@ -106,6 +98,10 @@ class Walk {
       if (best_) return {};
     }
     add_with_fewer_copies();
+    if (!alone()) {
+      TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
+    }
     TWILL_TRY_VOID(try_steps());
     for (const double share : {0.875, 0.75, 0.5}) {
       if (best_ || alone() || request_.normalize) return {};
