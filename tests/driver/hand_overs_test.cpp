@@ -136,7 +136,8 @@ TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
 // Groups whose stores and loads leave no schedule get no plan, however fast the plan with delays in
 // their place is simulated to be; the candidate that is chosen can hand over what it does.
 TEST(HandOvers, GroupsThatCannotAreRefused) {
-  const Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
+  Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
+  request.pool = "3x64";
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer && answer->plan);
   int refused = 0;

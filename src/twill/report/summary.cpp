@@ -59,11 +59,10 @@ std::string verdict_line(const Outcome& outcome) {
                               outcome.alternative, answer.lower_bound.value);
   }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
-  return text + fmt::format(
-                    "feasible; the search ended before it was decided, and nothing below {} "
-                    "exists (gap {})",
-                    answer.lower_bound.value,
-                    percent(ii - answer.lower_bound.value, answer.lower_bound.value));
+  return text +
+         fmt::format("feasible, and not proven to be the best; nothing below {} exists (gap {})",
+                     answer.lower_bound.value,
+                     percent(ii - answer.lower_bound.value, answer.lower_bound.value));
 }
 
 std::string limiter(const Outcome& outcome) {
