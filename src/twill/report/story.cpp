@@ -72,8 +72,8 @@ std::string between(const Outcome& outcome) {
   constexpr double kSome = 0.05;
   if (gap < -kSome) {
     return fmt::format(
-        "{:.1f} cycles less than proven: a run keeps the order of the plan, and not all rules of "
-        "schedules",
+        "{:.1f} cycles less than proven: schedules repeat in whole cycles, and keep a value's "
+        "registers until other groups have read it; runs do neither",
         -gap);
   }
   if (gap < kSome) return "nothing: no schedule is faster";

@@ -37,14 +37,28 @@ double Run::completion(std::int64_t iteration) const {
   return last;
 }
 
+/// The last iteration that was complete while every op still had iterations to begin: up to then
+/// the run is that of a loop without end. Later ones have units, pipes and slots of rings to
+/// themselves that the next iterations would take.
+std::int64_t Run::last_undisturbed() const {
+  double end = kNever;
+  for (const auto& op : times_) end = std::min(end, op.back().start);
+  std::int64_t last = static_cast<std::int64_t>(setting_.trips) - 1;
+  while (last >= 0 && completion(last) > end + kSlack) --last;
+  return last;
+}
+
 /// Exact if the run repeats itself over its last quarter, else the mean over its second half. A few
 /// equal iterations are no proof: runs were seen to have them, and then longer ones, again and
 /// again.
 void Run::measure_interval(Simulation& out) const {
+  if (out.trips == 0) return;
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
-  const std::int64_t last = out.trips - 1 - spread;  // what follows is not disturbed any more
-  const std::int64_t first = std::max<std::int64_t>(out.trips / 2, spread);
+  std::int64_t last = last_undisturbed();
+  // What waits for nobody may be ahead without limit, and leave nothing undisturbed.
+  if (last < out.trips / 8) last = out.trips - 1 - spread;
+  const std::int64_t first = std::max<std::int64_t>((last + 1) / 2, spread);
   if (last - first < kFewest) return;
   std::vector<double> ends;
   for (std::int64_t i = first; i <= last; ++i) ends.push_back(completion(i));
