@@ -16,11 +16,11 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/limiter.h"
 #include "twill/driver/propose.h"
+#include "twill/driver/timing.h"
 #include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
-#include "twill/driver/timing.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
