@@ -13,24 +13,20 @@ namespace {
 
 /// Below kernels/.
 constexpr const char* kKernels[] = {
-    "fa_fwd/sm_90/d128",
-    "fa_fwd_subtiled/sm_90/2x64n128d128",
-    "gemm/sm_90/tma_128x128x64",
-    "gemm/sm_90/tma_128x256x64",
-    "dual_gemm/sm_90/128x128x64",
-    "gemm_rowsum/sm_90/128x128x64",
-    "fa_fwd/sm_90/d64",
-    "fa_fwd_subtiled/sm_90/2x64n128d64",
-    "fa_fwd/sm_100/d128",
-    "fa_fwd_subtiled/sm_100/2x64n128d128",
-    "gemm/sm_100/tma_128x128x64",
-    "gemm/sm_100/tma_128x256x64",
+    "fa_fwd/sm_90/d128",          "fa_fwd_subtiled/sm_90/2x64n128d128",
+    "gemm/sm_90/tma_128x128x64",  "gemm/sm_90/tma_128x256x64",
+    "dual_gemm/sm_90/128x128x64", "gemm_rowsum/sm_90/128x128x64",
+    "fa_fwd/sm_90/d64",           "fa_fwd_subtiled/sm_90/2x64n128d64",
+    "fa_fwd/sm_100/d128",         "fa_fwd_subtiled/sm_100/2x64n128d128",
+    "gemm/sm_100/tma_128x128x64", "gemm/sm_100/tma_128x256x64",
 };
 
 /// Runs that settle into one steady state or another, by how they start: the two models start
-/// differently.
+/// differently, and without turns the tensor core serves who asked first.
 double tolerance_of(const std::string& kernel) {
-  return kernel == "fa_fwd_subtiled/sm_90/2x64n128d64" ? 0.15 : 0.03;
+  const bool settles_elsewhere =
+      kernel == "fa_fwd_subtiled/sm_90/2x64n128d64" || kernel == "fa_fwd/sm_100/d128";
+  return settles_elsewhere ? 0.15 : 0.03;
 }
 
 bool takes_turns(const plan::Plan& plan) {
@@ -63,7 +59,7 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
     // With nothing but the order of roles and units, a plan keeps its schedule.
     const Cycles interval = loop->plan->plan().schedule.initiation_interval;
     EXPECT_LE(account.scheduled.value_or(0), static_cast<double>(interval) + 1e-3) << kernel;
-    EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest) - 1) << kernel;
+    EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest)) << kernel;
     if (!takes_turns(loop->plan->plan())) continue;
     ++with_turns;
     EXPECT_LE(account.own.value_or(0),
@@ -71,6 +67,23 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
         << kernel;
   }
   EXPECT_GT(with_turns, 0);
+}
+
+// The last iterations have to themselves what the next ones would take of the pipes, as many as the
+// ring has slots: they are no steady state. Counted in they made a run of 1000 iterations look like
+// 346.9 cycles each, less than the pipe can do.
+TEST(Kernels, TheEndOfARunIsNoSteadyState) {
+  Request request;
+  const std::string path =
+      std::string(TWILL_SOURCE_DIR) + "/kernels/gemm/sm_100/ptr_128x128x64.pre.ttgir";
+  request.input = read_input(path).value();
+  for (const std::int64_t trips : {64, 200, 1000}) {
+    const auto loop = simulate_loop(request, {trips, {}, false});
+    ASSERT_TRUE(loop.has_value()) << to_string(loop.error());
+    EXPECT_NEAR(loop->run->interval.value_or(0),
+                static_cast<double>(loop->outcome->bracket->fastest), 1e-3)
+        << trips;
+  }
 }
 
 // Here a few iterations of equal length come again and again, and longer ones between them.

@@ -254,9 +254,9 @@ std::vector<problem::GroupId> groups_as_in(const plan::Plan& plan,
 
 }  // namespace
 
-Result<problem::Problem> posed_at_fastest(const Request& request, const Kernel& kernel,
-                                          const plan::Plan& plan) {
-  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, Rate::fastest));
+Result<problem::Problem> posed_at(const Request& request, const Kernel& kernel,
+                                  const plan::Plan& plan, Rate rate) {
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   PosedPool& pool = posed.pools.front();
   if (request.strategy.strategy == Strategy::twill) {
     return problem::reduced(pool.problem, groups_as_in(plan, pool.problem)).problem;

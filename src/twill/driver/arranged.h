@@ -31,9 +31,9 @@ Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request&
 Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const Request& request,
                                                    const Judge& judge);
 
-/// The Problem of a kernel for its first pool with every op at its fastest, as the request's
-/// strategy poses it. Of hand-offs it has those of the plan, which is one of this kernel.
-Result<problem::Problem> posed_at_fastest(const Request& request, const Kernel& kernel,
-                                          const plan::Plan& plan);
+/// The Problem of a kernel for its first pool with every op at that rate, as the request's strategy
+/// poses it. Of hand-offs it has those of the plan, which is one of this kernel.
+Result<problem::Problem> posed_at(const Request& request, const Kernel& kernel,
+                                  const plan::Plan& plan, machine::Rate rate);
 
 }  // namespace twill::driver

@@ -18,6 +18,7 @@
 #include "twill/driver/limiter.h"
 #include "twill/driver/narrower.h"
 #include "twill/driver/propose.h"
+#include "twill/driver/timing.h"
 #include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
 #include "twill/schedule/bounds.h"
@@ -357,7 +358,7 @@ class Walk {
                     seconds_,
                     {},
                     reading_};
-    out.outcome.built = built(steps_[at].proposal.trial, out.plan);
+    TWILL_TRY(out.outcome.built, built(out.outcome, steps_[at].proposal.trial, out.plan));
     for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
@@ -384,8 +385,8 @@ class Walk {
     return why;
   }
 
-  report::Built built(const std::optional<Trial>& trial,
-                      const std::optional<plan::ProvenPlan>& plan) const {
+  Result<report::Built> built(const report::Outcome& outcome, const std::optional<Trial>& trial,
+                              const std::optional<plan::ProvenPlan>& plan) const {
     report::Built out;
     out.planned = plan.has_value();
     if (refusal_ && !out.planned) out.refusal = refusal_->message;
@@ -395,6 +396,7 @@ class Walk {
     out.with_signals = steady.signals;
     out.simulated = steady.loads;
     if (kernel_of(*reading_, *first_) == nullptr) return out;
+    TWILL_TRY(out.at_slowest, at_slowest(request_, *reading_, outcome, plan->plan()));
     out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
     return out;
   }

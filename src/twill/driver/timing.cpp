@@ -33,7 +33,7 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
   timing.mbarrier_signal = kernel.machine->mbarrier_signal.value;
   timing.named_barrier_signal = kernel.machine->named_barrier_signal.value;
   TWILL_TRY(problem::Problem fastest,
-            posed_at_fastest(request, with_pool(kernel, outcome.pool), plan));
+            posed_at(request, with_pool(kernel, outcome.pool), plan, machine::Rate::fastest));
   return FullRate{std::move(fastest), timing};
 }
 
@@ -50,6 +50,22 @@ std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full,
 
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) {
   return interval_of(plan, full, kTrips);
+}
+
+Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,
+                                         const report::Outcome& outcome, const plan::Plan& plan) {
+  const Kernel* kernel = kernel_of(reading, outcome);
+  if (kernel == nullptr) return std::nullopt;
+  simulate::Timing timing;
+  timing.load_latency = true;
+  timing.mbarrier_signal = kernel->machine->mbarrier_signal.value;
+  timing.named_barrier_signal = kernel->machine->named_barrier_signal.value;
+  FullRate costs{std::nullopt, timing};
+  if (outcome.rate != report::name_of(machine::Rate::slowest)) {
+    TWILL_TRY(costs.costs,
+              posed_at(request, with_pool(*kernel, outcome.pool), plan, machine::Rate::slowest));
+  }
+  return interval_of(plan, costs);
 }
 
 Steady steady_of(const plan::Plan& plan, const FullRate& full) {

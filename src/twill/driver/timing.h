@@ -27,6 +27,11 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
 /// the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
+/// The same with every op at its slowest co-run rate, in which pipes are shared; nothing for a
+/// `.loop` text, whose costs are what they are.
+Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,
+                                         const report::Outcome& outcome, const plan::Plan& plan);
+
 /// What keeps a plan's steady state from its proven bound: the same run with less of what takes
 /// time, each line with more. Nothing where a run comes to no interval.
 struct Steady {

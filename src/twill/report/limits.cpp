@@ -74,13 +74,10 @@ std::string given_lines(const Limits& limits) {
   return out;
 }
 
-std::string bracket_line(const Limits& limits) {
-  const Bound& fastest = binding(limits.ends.front());
+std::string slowest_line(const Limits& limits) {
   const Bound& slowest = binding(limits.ends.back());
-  return fmt::format(
-      "{} .. {}: nothing is faster with every op at its fastest ({}) .. at its slowest co-run rate "
-      "({})",
-      fastest.value, slowest.value, limit_of(fastest), limit_of(slowest));
+  return fmt::format("no schedule has an II below {} with every op at its slowest co-run rate ({})",
+                     slowest.value, limit_of(slowest));
 }
 
 /// Whether the bound gets a line of its own.
@@ -168,7 +165,10 @@ std::string limits_text(const Limits& limits) {
                  "documents");
   }
   out += entry("limited by", binding(end).witness);
-  if (limits.ends.size() > 1) out += entry("bracket", bracket_line(limits));
+  if (limits.ends.size() > 1) out += entry("at slowest", slowest_line(limits));
+  if (limits.answer && limits.answer->bracket) {
+    out += entry("bracket", bracket_text(*limits.answer));
+  }
   if (limits.measured) out += entry("measured", measured_line(limits));
   if (limits.given) out += given_lines(limits);
   for (const RatedBounds& it : limits.ends) {
@@ -190,6 +190,7 @@ std::string limits_json(const Limits& limits) {
   json["simulated"] = limits.answer && limits.answer->built && limits.answer->built->simulated
                           ? Json(*limits.answer->built->simulated)
                           : Json(nullptr);
+  json["proven"] = limits.answer ? Json(proven_bound(*limits.answer)) : Json(nullptr);
   json["pool"] = limits.answer ? Json(limits.answer->pool) : Json(nullptr);
   json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
   json["given"] = limits.given ? given_json(*limits.given) : Json(nullptr);

@@ -8,6 +8,7 @@
 #include "twill/report/alternatives.h"
 #include "twill/report/buffers.h"
 #include "twill/report/load.h"
+#include "twill/report/story.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 
@@ -62,6 +63,7 @@ Json plan_part(const std::optional<Built>& built) {
           {"simulated", number(built->simulated)},
           {"with_signals", number(built->with_signals)},
           {"in_order", number(built->in_order)},
+          {"at_slowest", number(built->at_slowest)},
           {"printable", unprinted ? Json(unprinted->empty()) : Json(nullptr)},
           {"not_printable", unprinted.value_or("")}};
 }
@@ -75,7 +77,8 @@ Json limiter_part(const std::optional<Limiter>& it) {
           {"lines", it->lines}};
 }
 
-Json bracket(const std::optional<Bracket>& bracket) {
+Json bracket_json(const Outcome& outcome) {
+  const std::optional<Bracket>& bracket = outcome.bracket;
   if (!bracket) return nullptr;
   Json json = {{"fastest", bracket->fastest},
                {"slowest", bracket->slowest ? Json(*bracket->slowest) : Json(nullptr)},
@@ -83,6 +86,8 @@ Json bracket(const std::optional<Bracket>& bracket) {
                {"fastest_witness", bracket->fastest_witness}};
   const auto expected = expected_within(*bracket);
   json["expected"] = expected ? Json(*expected) : Json(nullptr);
+  const auto kept = kept_by_plan(outcome);
+  json["kept"] = kept ? Json(*kept) : Json(nullptr);
   return json;
 }
 
@@ -278,7 +283,7 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
       answer.schedule ? Json(answer.schedule->initiation_interval) : Json(nullptr);
   json["lower_bound"] = answer.lower_bound.value;
   json["limited_by"] = limit_of(answer.lower_bound);
-  json["bracket"] = bracket(outcome.bracket);
+  json["bracket"] = bracket_json(outcome);
   json["limiter"] = limiter_part(outcome.limiter);
   json["plan"] = plan_part(outcome.built);
   json["objectives"] = objectives(answer.objectives);
@@ -332,7 +337,7 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["stage_count"] = if_any(has ? schedule::stage_count(outcome.problem, *answer.schedule) : 0);
   json["lower_bound"] = bound_part(outcome, answer.lower_bound);
   json["min_ii"] = bound_part(outcome, outcome.min_ii);
-  json["bracket"] = bracket(outcome.bracket);
+  json["bracket"] = bracket_json(outcome);
   json["limiter"] = limiter_part(outcome.limiter);
   json["plan"] = plan_part(outcome.built);
   json["objectives"] = objectives(answer.objectives);

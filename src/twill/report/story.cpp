@@ -72,8 +72,8 @@ std::string between(const Outcome& outcome) {
   constexpr double kSome = 0.05;
   if (gap < -kSome) {
     return fmt::format(
-        "{:.1f} cycles less than proven: a run keeps the order of the plan, and not all rules of "
-        "schedules",
+        "{:.1f} cycles less than proven: schedules repeat in whole cycles, and keep a value's "
+        "registers until other groups have read it; runs do neither",
         -gap);
   }
   if (gap < kSome) return "nothing: no schedule is faster";
@@ -156,6 +156,26 @@ std::string refused_line(const Outcome& outcome) {
 
 Cycles proven_bound(const Outcome& outcome) {
   return outcome.bracket ? outcome.bracket->fastest : outcome.answer.lower_bound.value;
+}
+
+std::optional<double> kept_by_plan(const Outcome& outcome) {
+  const auto cycles = simulated(outcome);
+  if (!cycles) return std::nullopt;
+  return std::max(*cycles, outcome.built->at_slowest.value_or(0));
+}
+
+std::string bracket_text(const Outcome& outcome) {
+  const Bracket& bracket = *outcome.bracket;
+  const std::string least = "every op at its fastest (nothing is faster: " + bracket.fastest_limit;
+  if (const auto kept = kept_by_plan(outcome)) {
+    return fmt::format("{} .. {:.1f} cycles: {}) .. what the plan is simulated to take {}",
+                       bracket.fastest, *kept, least,
+                       *kept > *simulated(outcome) ? "with every op at its slowest co-run rate"
+                                                   : "on shared pipes");
+  }
+  return fmt::format("{} .. {} cycles: {}) .. at its slowest co-run rate (this order{})",
+                     bracket.fastest, bracket.slowest ? std::to_string(*bracket.slowest) : "?",
+                     least, bracket.slowest ? "" : " cannot be kept then");
 }
 
 std::string headline(const Outcome& outcome) {

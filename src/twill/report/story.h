@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "twill/report/outcome.h"
@@ -11,6 +12,14 @@ namespace twill::report {
 /// No schedule of the loop is faster than this, which is proven: with every op at its fastest, over
 /// all pools that were looked at; of a loop without rates, with its costs as they are.
 Cycles proven_bound(const Outcome& outcome);
+
+/// What the plan keeps, in cycles of an iteration: the longer of its simulated runs at full rates
+/// on shared pipes and at slowest co-run rates. Nothing without a plan that has a steady state.
+std::optional<double> kept_by_plan(const Outcome& outcome);
+
+/// "1536 .. 1720.0 cycles": from the proven bound to what the plan keeps, and which run that is; of
+/// a schedule without a plan, to the II that its order keeps. Precondition: there is a bracket.
+std::string bracket_text(const Outcome& outcome);
 
 /// "fa_fwd on h200, pool 2x64: 2421.8 cycles an iteration, simulated"; of a schedule without a plan
 /// its II, and that there is no plan. Precondition: there is a schedule.

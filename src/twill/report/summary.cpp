@@ -75,18 +75,6 @@ std::string limiter(const Outcome& outcome) {
                      outcome.min_ii.value, outcome.min_ii.witness);
 }
 
-std::string bracket(const Bracket& bracket) {
-  std::string text = fmt::format(
-      "{} .. {} cycles: every op at its fastest (nothing is faster: {}) .. at its slowest co-run "
-      "rate (this order{})",
-      bracket.fastest, bracket.slowest ? std::to_string(*bracket.slowest) : "?",
-      bracket.fastest_limit, bracket.slowest ? "" : " cannot be kept then");
-  if (const auto expected = expected_within(bracket)) {
-    text += fmt::format("; expected {}", *expected);
-  }
-  return text;
-}
-
 std::string objectives(const schedule::Answer& answer) {
   std::string text;
   for (const schedule::ObjectiveValue& level : answer.objectives) {
@@ -325,7 +313,7 @@ std::string in_full(const Outcome& outcome) {
     out += entry("differs", in_words(outcome.problem, outcome.differences));
   }
   out += entry("limited by", limiter(outcome));
-  if (outcome.bracket) out += entry("bracket", bracket(*outcome.bracket));
+  if (outcome.bracket) out += entry("bracket", bracket_text(outcome));
   out += entry("objectives", objectives(outcome.answer));
   out += entry("scope", scope_of(outcome));
   if (outcome.candidates.size() > 1) out += candidates(outcome);

@@ -11,6 +11,20 @@ constexpr std::int64_t kLongestPeriod = 16;  ///< iterations after which a run m
 constexpr std::int64_t kFewest = 8;          ///< iterations that make a steady state
 constexpr double kEqual = 1e-3;              ///< cycles
 
+/// Of the line that is nearest to the values (least squares): what comes and goes at both ends of a
+/// run without a period hardly counts, unlike in the mean of the differences.
+double slope_of(const std::vector<double>& values) {
+  const double middle = static_cast<double>(values.size() - 1) / 2;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double at = static_cast<double>(i) - middle;
+    sum += at * (values[i] - values.front());
+    squares += at * at;
+  }
+  return sum / squares;
+}
+
 }  // namespace
 
 Simulation Run::result() {
@@ -37,14 +51,28 @@ double Run::completion(std::int64_t iteration) const {
   return last;
 }
 
+/// The last iteration that was complete while every op still had iterations to begin: up to then
+/// the run is that of a loop without end. Later ones have units, pipes and slots of rings to
+/// themselves that the next iterations would take.
+std::int64_t Run::last_undisturbed() const {
+  double end = kNever;
+  for (const auto& op : times_) end = std::min(end, op.back().start);
+  std::int64_t last = static_cast<std::int64_t>(setting_.trips) - 1;
+  while (last >= 0 && completion(last) > end + kSlack) --last;
+  return last;
+}
+
 /// Exact if the run repeats itself over its last quarter, else the mean over its second half. A few
 /// equal iterations are no proof: runs were seen to have them, and then longer ones, again and
 /// again.
 void Run::measure_interval(Simulation& out) const {
+  if (out.trips == 0) return;
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
-  const std::int64_t last = out.trips - 1 - spread;  // what follows is not disturbed any more
-  const std::int64_t first = std::max<std::int64_t>(out.trips / 2, spread);
+  std::int64_t last = last_undisturbed();
+  // What waits for nobody may be ahead without limit, and leave nothing undisturbed.
+  if (last < out.trips / 8) last = out.trips - 1 - spread;
+  const std::int64_t first = std::max<std::int64_t>((last + 1) / 2, spread);
   if (last - first < kFewest) return;
   std::vector<double> ends;
   for (std::int64_t i = first; i <= last; ++i) ends.push_back(completion(i));
@@ -59,7 +87,7 @@ void Run::measure_interval(Simulation& out) const {
     out.interval = span / static_cast<double>(period);
     return;
   }
-  out.interval = (ends[n] - ends[0]) / static_cast<double>(n);
+  out.interval = slope_of(ends);
 }
 
 void Run::measure_loads(Simulation& out) const {

@@ -42,6 +42,7 @@ Task Model::task_of(OpId id) const {
   // Where a group may issue several ops at once, none of them holds it.
   const bool one_by_one = costs.in_force(problem::Rule::one_stream);
   task.issue = one_by_one ? static_cast<double>(way.issue) : 0;
+  if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(way.issue);
   task.latency = static_cast<double>(way.latency);
   task.hold = task.unit ? static_cast<double>(way.occupancy) : 0;
   if (!timing.shared_pipes) return task;
@@ -63,6 +64,8 @@ void Model::add_dependence(const problem::Dependence& d) {
     return costs[id].ways[static_cast<std::size_t>(plan.schedule.ops[id.index()].way)];
   };
   const bool crosses = from.role != to.role;
+  const bool receives = crosses && d.carries_value && costs[d.from].registers > 0;
+  to.blocks = to.blocks || ((d.blocking || receives) && costs.in_force(problem::Rule::blocking));
   const auto transfer = crosses ? static_cast<double>(d.transfer) : 0;
   const bool same_queue = !crosses && from.asynchronous && to.asynchronous && from.unit == to.unit;
   if (!same_queue) {

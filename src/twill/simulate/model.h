@@ -28,10 +28,13 @@ struct Task {
   bool at_once = false;  ///< a load whose latency does not count
   bool variable = false;
   std::optional<std::size_t> unit;
-  double hold = 0;     ///< cycles that its unit is held, or its pipes are busy, at full speed
-  double latency = 0;  ///< from its start to its result, at full speed
-  double issue = 0;
-  double staging = 0;  ///< cycles to copy its value to where other roles read it
+  double hold = 0;      ///< cycles that its unit is held, or its pipes are busy, at full speed
+  double latency = 0;   ///< from its start to its result, at full speed
+  double issue = 0;     ///< its role is held for so long
+  double window = 0;    ///< its issue window, whether it holds the role or not: nothing of the role
+                        ///< that blocks begins in there
+  bool blocks = false;  ///< it waits for a barrier or a counter (the rule `blocking`)
+  double staging = 0;   ///< cycles to copy its value to where other roles read it
   problem::PipeLoad load;
   std::vector<Operand> operands;
   std::vector<RoleId> readers;                     ///< other roles that learn of its result

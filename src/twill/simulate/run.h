@@ -40,11 +40,13 @@ struct RoleState {
   RoleState(const plan::Role& role, std::int64_t trips) : program(role, trips) {}
 
   Program program;
-  double free_at = 0;    ///< kNever while a synchronous op is at work
-  bool arrived = false;  ///< at the token that it takes
-  bool asked = false;    ///< for the unit of its synchronous op
-  double blocked = -1;   ///< since when it waits; -1: it does not
-  Cause cause;           ///< of that
+  double free_at = 0;         ///< kNever while a synchronous op is at work
+  bool arrived = false;       ///< at the token that it takes
+  bool asked = false;         ///< for the unit of its synchronous op
+  double windows_end = 0;     ///< of the issue windows of all that it has begun
+  double next_window_at = 0;  ///< none begins before: something that blocks was begun just now
+  double blocked = -1;        ///< since when it waits; -1: it does not
+  Cause cause;                ///< of that
   Program::Section section = Program::Section::prologue;
   double section_since = 0;
   RoleTimes times;
@@ -110,6 +112,8 @@ class Run {
   double told_to(std::size_t r, const std::vector<RoleId>& roles) const;
   bool wait_until(std::size_t r, double time, Cause cause);
   double ready_at(Instance instance, Cause& cause) const;
+  double apart_at(std::size_t r, const Task& task) const;
+  void enter_window(RoleState& role, const Task& task) const;
   Phase phase_of(std::size_t r, bool empty) const;
   void passed(std::size_t r, const Phase& phase);
   void finish_step(std::size_t r);
@@ -133,6 +137,7 @@ class Run {
 
   // What is reported (measure.cpp).
   void measure_interval(Simulation& out) const;
+  std::int64_t last_undisturbed() const;
   void measure_loads(Simulation& out) const;
   void measure_rings(Simulation& out) const;
   void measure_roles(Simulation& out);

@@ -138,6 +138,20 @@ double Run::ready_at(Instance instance, Cause& cause) const {
   return ready;
 }
 
+/// When the role may begin the op, as far as the rule `blocking` says it: while it waits it issues
+/// nothing, so what waits stands before or behind all that another op issues. Times are whole
+/// cycles.
+double Run::apart_at(std::size_t r, const Task& task) const {
+  const RoleState& role = roles_[r];
+  return std::max(task.blocks ? role.windows_end : 0, task.window > 0 ? role.next_window_at : 0);
+}
+
+/// Precondition: the role begins the op now.
+void Run::enter_window(RoleState& role, const Task& task) const {
+  role.windows_end = std::max(role.windows_end, now_ + task.window);
+  if (task.blocks) role.next_window_at = now_ + 1;
+}
+
 bool Run::take_op(std::size_t r) {
   RoleState& role = roles_[r];
   const Step& step = role.program.step();
@@ -145,8 +159,12 @@ bool Run::take_op(std::size_t r) {
   const Task& task = model_[instance.op];
   Cause cause{&step, std::nullopt, std::nullopt};
   if (!role.asked && !wait_until(r, ready_at(instance, cause), cause)) return false;
+  if (!role.asked && !wait_until(r, apart_at(r, task), {&step, std::nullopt, std::nullopt})) {
+    return false;
+  }
   if (step.channel) landing_.insert({instance.op, *step.channel});
   if (task.asynchronous) {
+    enter_window(role, task);
     queue_of(RoleId(r), task.mechanism).issued.push_back(instance);
     role.free_at = now_ + task.issue;
     wake_at(role.free_at);

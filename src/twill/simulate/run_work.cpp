@@ -52,6 +52,7 @@ void Run::begin(Instance instance, bool on_unit) {
   }
   if (on_unit) units_[*task.unit].free_at = kNever;
   if (!task.asynchronous) {
+    enter_window(roles_[task.role.index()], task);
     if (on_unit) finish_step(task.role.index());
     roles_[task.role.index()].free_at = kNever;
   }

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Answers lie between what is proven and what is kept: bracket.py --program build/ci/twill [--sample N]
+
+Protects: of every bundled kernel and loop, by every strategy, what has a schedule has a plan, no plan is simulated to be faster than what
+is proven for every schedule, and none to be slower than the upper end that the answer names. What fails is listed, with the figures.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import sys
+
+import cases
+
+KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
+COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
+BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
+MEASURED_TO = 0.01  # cycles: runs that do not repeat themselves are measured to this
+
+# Schedules without a plan: rules do not count what a plan needs to carry them out. Who mends one takes it out, or this fails.
+STAGING = "staging of values that change groups takes memory that the Problem does not count"
+WITHOUT_PLAN = {
+    "loops/bwd_b1.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_120_registers.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_120_registers_2wg.loop --strategy twill": STAGING,
+    "loops/paper/bwd_b2_shared_registers_2wg.loop --strategy twill": STAGING,
+    "loops/bwd_b2.loop --strategy modulo": "buffers by depth take more than values alive at once",
+    "loops/meta_fwdsub.loop --strategy sequential": "one warp starts a product that reads the registers of four",
+}
+
+
+def with_open_cases(case, verdict, what):
+    """The verdict, where the case is one of those that are known to have no plan."""
+    why = WITHOUT_PLAN.get(" ".join(case))
+    if why is None:
+        return verdict, what
+    if verdict == WRONG and ", and no plan: " in what:
+        return OPEN, f"{what} ({why})"
+    return WRONG, f"listed as a schedule without a plan, but {verdict}: {what}"
+
+
+def verdict_of(done):
+    """Why the answer of `twill schedule --json` is wrong, or what became of it."""
+    if done.returncode == BAD_INPUT:
+        return REFUSED, (done.stderr.strip().splitlines() or ["?"])[0]
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        return WRONG, f"exit code {done.returncode}: {done.stderr.strip()[:200]}"
+    if answer["initiation_interval"] is None:
+        fits = answer["verdict"] in ("infeasible", "undecided") and done.returncode in NO_SCHEDULE
+        return (INFEASIBLE if fits else WRONG), f"{answer['verdict']}, exit code {done.returncode}"
+    plan, bracket = answer["plan"], answer["bracket"]
+    if not plan["planned"]:
+        return WRONG, f"II {answer['initiation_interval']}, and no plan: {plan['refusal']}"
+    if done.returncode != 0:
+        return WRONG, f"exit code {done.returncode}: {done.stderr.strip()[:200]}"
+    proven = bracket["fastest"] if bracket else answer["lower_bound"]["value"]
+    kept = bracket["kept"] if bracket else plan["simulated"]
+    if plan["simulated"] is None or kept is None:
+        return WRONG, "the plan comes to no steady state"
+    figures = f"proven {proven}, simulated {plan['simulated']:.2f}, kept {kept:.2f}"
+    if plan["simulated"] < proven - MEASURED_TO:
+        return WRONG, "faster than proven: " + figures
+    if plan["simulated"] > kept + MEASURED_TO:
+        return WRONG, "slower than kept: " + figures
+    own = [it["simulated"] for it in answer["candidates"] if it["chosen"]]
+    if own not in ([], [plan["simulated"]]):
+        return WRONG, f"the chosen candidate takes {own}: " + figures
+    return KEPT, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cases.add_options(parser)
+    options = parser.parse_args()
+    every = {strategy: [(path, *more, "--strategy", strategy) for path, more in cases.inputs()] for strategy in cases.STRATEGIES}
+    rest = [case for strategy in cases.STRATEGIES[1:] for case in every[strategy]]
+    chosen = cases.chosen(options, every["twill"], rest)
+    if not chosen:
+        sys.exit("nothing matches")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        found = list(pool.map(lambda case: verdict_of(cases.twill(options, "schedule", *case, "--json")), chosen))
+    verdicts = [with_open_cases(case, *it) for case, it in zip(chosen, found)]
+    count = collections.Counter((case[-1], verdict) for case, (verdict, _) in zip(chosen, verdicts))
+    print(f"{'strategy':12}" + "".join(f"{it:>12}" for it in COLUMNS))
+    for strategy in cases.STRATEGIES:
+        print(f"{strategy:12}" + "".join(f"{count[strategy, it]:12}" for it in COLUMNS))
+    for case, (verdict, what) in zip(chosen, verdicts):
+        if verdict in (OPEN, WRONG):
+            print(f"{verdict} {' '.join(case)}\n    {what}")
+    sys.exit(1 if any(verdict == WRONG for verdict, _ in verdicts) else 0)
+
+
+if __name__ == "__main__":
+    main()

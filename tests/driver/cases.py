@@ -1,0 +1,39 @@
+"""What the tests of answers walk over: bundled kernels and loops with the machines and strategies they are for."""
+import datetime
+import os
+import pathlib
+import random
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
+MACHINES = {"sm_90": "h200", "sm_100": "b200"}
+
+
+def inputs():
+    """(path, options) of every kernel as it comes before Triton's own pipelining, for its machine, and of every loop."""
+    kernels = [(path, ("--machine", MACHINES[path.parent.name])) for path in sorted(ROOT.glob("kernels/*/*/*.pre.ttgir"))]
+    loops = [(path, ()) for path in sorted(ROOT.glob("loops/**/*.loop"))]
+    return [(str(path.relative_to(ROOT)), options) for path, options in kernels + loops]
+
+
+def add_options(parser):
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", metavar="REGEX", help="inputs and options, as the table has them")
+    parser.add_argument("--sample", type=int, metavar="N", help="not all, but N of the rest")
+    parser.add_argument("--seed", default=datetime.date.today().isoformat(), help="of the sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+
+
+def chosen(options, always, rest):
+    """What matches --only; with --sample, of the rest so many. Each case is a tuple of words."""
+    always, rest = ([it for it in some if re.search(options.only, " ".join(it))] for some in (always, rest))
+    if options.sample is not None:
+        print(f"a sample of {options.sample}, drawn by --seed {options.seed}", flush=True)
+        rest = random.Random(options.seed).sample(rest, min(options.sample, len(rest)))
+    return always + rest
+
+
+def twill(options, *words):
+    return subprocess.run([str(options.program.resolve()), *words], cwd=ROOT, capture_output=True, text=True)

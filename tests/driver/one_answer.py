@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""All commands tell one story: one_answer.py --program build/ci/twill [--sample N]
+
+Protects: of every bundled kernel and loop, by strategy twill, `bound`, `explain`, `compare`, `plan`, `simulate` and `emit cuda` begin with
+the headline of `twill schedule`, and name its pool, its proven bound, its schedule and what its plan is simulated to take.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import cases
+
+NOT_PRINTABLE = 3
+# `explain` may reach its work limit; `bound` finds that the schedule which a text brings along breaks a rule.
+ALSO_FINE = {"explain": 5, "bound": 6}
+
+
+def headline_of(text):
+    """What stands before the line `at least`, and the cycles in that line."""
+    found = re.match(r"(.*?)\n\s+at least +(\d+) cycles", text, re.DOTALL)
+    return (" ".join(found[1].split()), int(found[2])) if found else (text[:80], None)
+
+
+def placed(ops):
+    """Who runs what, how and when, from the first issue on: a plan may begin its windows elsewhere, which keeps every rule."""
+    first = min(it["issue_cycle"] for it in ops)
+    return [(it["name"], it["group"], it["way"], it["issue_cycle"] - first) for it in ops]
+
+
+class Story:
+    """What `twill schedule` says of an input; differences of the other commands are collected."""
+
+    def __init__(self, options, case):
+        self.options, self.case, self.wrong = options, case, []
+        self.answer = json.loads(cases.twill(options, "schedule", *case, "--json").stdout)
+        screen = cases.twill(options, "schedule", *case).stdout
+        self.headline = headline_of(re.sub(r"\n  input .*?(?=\n  at least)", "", screen, flags=re.DOTALL))
+
+    def expect(self, command, what, found, expected):
+        if found != expected:
+            self.wrong.append(f"{command}: {what} is {found}, not {expected}")
+
+    def run(self, command, *more):
+        done = cases.twill(self.options, *command.split(), *self.case, *more)
+        if done.returncode not in (0, ALSO_FINE.get(command, 0)):
+            self.wrong.append(f"{command} {' '.join(more)}: exit code {done.returncode}: {done.stderr.strip()[:200]}")
+        return done.stdout
+
+    def json(self, command, *more):
+        try:
+            return json.loads(self.run(command, *more, "--json"))
+        except ValueError:
+            return None
+
+    def check(self):
+        answer = self.answer
+        simulated, pool = answer["plan"]["simulated"], answer["pool"]
+        self.expect("schedule", "its proven bound",
+                    self.headline[1], answer["bracket"]["fastest"] if answer["bracket"] else answer["lower_bound"]["value"])
+        for command in ("bound", "plan", "simulate"):
+            self.expect(command, "the headline", headline_of(self.run(command)), self.headline)
+        if bound := self.json("bound"):
+            self.expect("bound", "simulated", bound["simulated"], simulated)
+            self.expect("bound", "proven", bound["proven"], self.headline[1])
+            self.expect("bound", "pool", bound["pool"], pool)
+        if explained := self.json("explain"):
+            self.expect("explain", "the headline", headline_of(explained["story"]), self.headline)
+        if compared := self.json("compare", "--strategy", "twill"):
+            self.expect("compare", "the headline", headline_of(compared["story"]), self.headline)
+            row = compared["rows"][0]
+            self.expect("compare", "the row", (row["pool"], row["initiation_interval"], row["simulated"]),
+                        (pool, answer["initiation_interval"], simulated))
+        if plan := self.json("plan"):
+            self.expect("plan", "the schedule", (plan["initiation_interval"], placed(plan["ops"])),
+                        (answer["initiation_interval"], placed(answer["ops"])))
+            if "\nhand-off " not in answer["problem"]["text"]:  # a plan has what the groups leave of these
+                self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
+        if run := self.json("simulate"):
+            self.expect("simulate", "the interval", (run["interval"], run["initiation_interval"]), (simulated, answer["initiation_interval"]))
+        if "h200" in self.case:
+            self.check_printed()
+        return self.wrong
+
+    def check_printed(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "kernel"
+            done = cases.twill(self.options, "emit", "cuda", *self.case, "--no-compile", "-o", str(folder))
+            self.expect("emit cuda", "exit code", done.returncode, 0 if self.answer["plan"]["printable"] else NOT_PRINTABLE)
+            if done.returncode == 0:
+                text = re.sub(r"^// ?", "", (folder / "kernel.cu").read_text(), flags=re.MULTILINE)
+                self.expect("emit cuda", "the headline", headline_of(text), self.headline)
+                shown = re.search(r"Initiation interval of the schedule: (\d+) cycles", text)
+                self.expect("emit cuda", "the interval", shown and int(shown[1]), self.answer["initiation_interval"])
+
+
+def has_plan(options, case):
+    return cases.twill(options, "schedule", *case).returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cases.add_options(parser)
+    options = parser.parse_args()
+    chosen = cases.chosen(options, [], [(path, *more) for path, more in cases.inputs()])
+    if not chosen:
+        sys.exit("nothing matches")
+
+    def check(case):
+        if not has_plan(options, case):
+            return None
+        return Story(options, case).check()
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        found = dict(zip(chosen, pool.map(check, chosen)))
+    wrong = {case: differences for case, differences in found.items() if differences}
+    told = sum(1 for it in found.values() if it is not None)
+    print(f"{len(chosen)} inputs, {told} with a plan, {len(wrong)} with differences")
+    for case, differences in wrong.items():
+        print("WRONG " + " ".join(case), *differences, sep="\n    ")
+    sys.exit(1 if wrong or not told else 0)
+
+
+if __name__ == "__main__":
+    main()
