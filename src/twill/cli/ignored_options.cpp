@@ -27,24 +27,11 @@ constexpr std::array<std::string_view, 10> kOfKernels = {"--machine",
                                                          "--already-pipelined"};
 
 /// How a plan is made; the machine it runs on is a question of its own.
-constexpr std::array<std::string_view, 18> kOfPlanning = {"--already-pipelined",
-                                                          "--loop",
-                                                          "--subtile",
-                                                          "--pool",
-                                                          "--strict",
-                                                          "--hand-offs",
-                                                          "--strategy",
-                                                          "--depth",
-                                                          "--ping-pong",
-                                                          "--alternative",
-                                                          "--within",
-                                                          "--schedule",
-                                                          "--tiles",
-                                                          "--rate",
-                                                          "--cluster",
-                                                          "--work-limit",
-                                                          "--pins",
-                                                          "--spare-registers"};
+constexpr std::array<std::string_view, 19> kOfPlanning = {
+    "--already-pipelined", "--loop",         "--subtile",  "--pool",           "--strict",
+    "--hand-offs",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
+    "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
+    "--cluster",           "--work-limit",   "--pins",     "--spare-registers"};
 
 /// What `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};

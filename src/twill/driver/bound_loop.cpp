@@ -104,9 +104,10 @@ Result<report::Limits> bound_loop(const Request& request) {
   if (form == Form::schedule_json) return bound_schedule(request);
   TWILL_TRY(Reading read, read_once(request));
   const auto reading = std::make_shared<const Reading>(std::move(read));
-  TWILL_TRY(report::Limits limits, reading->kernel ? bound_kernel(request, *reading->kernel)
-                                                   : bound_hand_written(request, *reading->loop));
   TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
+  const Reading& read_as = *answer.reading;
+  TWILL_TRY(report::Limits limits, read_as.kernel ? bound_kernel(request, *read_as.kernel)
+                                                  : bound_hand_written(request, *read_as.loop));
   if (answer.outcome.answer.schedule) limits.answer = std::move(answer.outcome);
   return limits;
 }

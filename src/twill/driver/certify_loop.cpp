@@ -247,7 +247,9 @@ Result<Certified> certify_loop(const Request& request) {
   TWILL_TRY(report::Outcome outcome, schedule_loop(request));
   Certified out{std::move(outcome), {}, {}};
   if (!out.outcome.violations.empty() || request.given) return out;
-  TWILL_TRY(const AllPosed posed, pose_all(request));
+  Request as_posed = request;
+  as_posed.load_latency = out.outcome.load_latency;
+  TWILL_TRY(const AllPosed posed, pose_all(as_posed));
   Certificates certificates(request, out.outcome, posed);
   const bool is_loop = posed.from.machine.empty() && posed.from.options.empty();
   out.certificate = is_loop ? certificates.of_loop() : certificates.of_pools();

@@ -66,6 +66,8 @@ struct Request {
   bool strict = false;         ///< refuse operations that only the default rule prices
   bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
+  bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an
+                              ///< answer takes it in by itself where rings cannot hide it
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead

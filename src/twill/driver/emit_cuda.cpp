@@ -33,7 +33,8 @@ Result<void> add_runtime(const std::string& text, std::map<std::string, std::str
 }
 
 /// The options of `twill emit cuda` that say what `request` does.
-std::vector<std::string> options_of(const Request& request, emit::Stamps stamps) {
+std::vector<std::string> options_of(const Request& request, bool load_latency,
+                                    emit::Stamps stamps) {
   std::vector<std::string> words;
   const auto add = [&](bool wanted, const std::string& name, const auto& value) {
     if (wanted) words.insert(words.end(), {"--" + name, fmt::format("{}", value)});
@@ -48,6 +49,7 @@ std::vector<std::string> options_of(const Request& request, emit::Stamps stamps)
   flag(request.strict, "--strict");
   flag(request.already_pipelined, "--already-pipelined");
   flag(request.hand_offs, "--hand-offs");
+  flag(load_latency, "--load-latency");
   const strategy::Choice& by = request.strategy;
   add(by.strategy != strategy::Strategy::twill, "strategy", strategy::name_of(by.strategy));
   add(by.depth.has_value(), "depth", by.depth.value_or(0));
@@ -99,7 +101,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   description.sha256 = sha256(request.input.text);
   description.loop = kernel.choice.number;
   description.machine = kernel.machine->name;
-  description.options = options_of(request, stamps);
+  description.options = options_of(request, kernel.load_latency, stamps);
   emitted.files["kernel.json"] = emit::description_json(description);
   emitted.files["kernel.ttgir"] = request.input.text;
   return emitted;

@@ -91,9 +91,9 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
 Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
                                  machine::Rate rate, std::optional<Cycles> ii,
                                  const explain::Limits& limits) {
-  const Kernel& kernel = *read->kernel;
-  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   TWILL_TRY(const PlannedLoop answer, answer_reading(request, read));
+  const Kernel& kernel = *answer.reading->kernel;
+  TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   std::size_t at = 0;
   for (std::size_t i = 0; i < posed.pools.size(); ++i) {
     if (posed.pools[i].pool == answer.outcome.pool) at = i;

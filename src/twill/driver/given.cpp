@@ -26,14 +26,14 @@ Result<report::Outcome> given_of_text(const Request& request, const schedule::Lo
   return given;
 }
 
-Result<report::Outcome> given_of_kernel(const Request& request, const Kernel& kernel,
-                                        report::Outcome given) {
+/// Nothing if the kernel is not posed as the Problem of the given schedule.
+Result<std::optional<report::Outcome>> given_as_posed(const Request& request, const Kernel& kernel,
+                                                      const report::Outcome& given) {
   for (const machine::Rate rate : {machine::Rate::slowest, machine::Rate::fastest}) {
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     for (PosedPool& pool : posed.pools) {
       if (schedule::problem_hash(pool.problem) != given.problem_hash) continue;
-      report::Outcome outcome =
-          described(request.input, std::move(pool.problem), std::move(given.answer));
+      report::Outcome outcome = described(request.input, std::move(pool.problem), given.answer);
       outcome.loop = loop_in_words(kernel);
       outcome.loop_source = loop_source(kernel);
       outcome.machine = kernel.machine->name;
@@ -41,26 +41,37 @@ Result<report::Outcome> given_of_kernel(const Request& request, const Kernel& ke
       outcome.pools = {pool.pool};
       outcome.pool = std::move(pool.pool);
       outcome.rate = report::name_of(rate);
-      outcome.order_circuit = std::move(given.order_circuit);
+      outcome.load_latency = kernel.load_latency;
+      outcome.order_circuit = given.order_circuit;
       outcome.origins = std::move(pool.origins);
       outcome.lines = source_lines(kernel.program, outcome.origins);
       outcome.notes = std::move(pool.notes);
       outcome.reserved = std::move(pool.reserved);
-      outcome.violations = std::move(given.violations);
+      outcome.violations = given.violations;
       outcome.warnings = std::move(posed.warnings);
       return outcome;
     }
   }
-  return of_another(request, given);
+  return std::nullopt;
+}
+
+Result<report::Outcome> given_of_kernel(const Request& request, const Kernel& kernel,
+                                        const report::Outcome& given) {
+  TWILL_TRY(std::optional<report::Outcome> found, given_as_posed(request, kernel, given));
+  if (!found && !kernel.load_latency) {
+    TWILL_TRY(found, given_as_posed(request, with_load_latency(kernel), given));
+  }
+  if (!found) return of_another(request, given);
+  return *std::move(found);
 }
 
 }  // namespace
 
 Result<report::Outcome> given_schedule(const Request& request, const Reading& reading) {
   TWILL_TRY(report::Outcome given, read_given(*request.given));
-  TWILL_TRY(report::Outcome outcome,
-            reading.kernel ? given_of_kernel(request, *reading.kernel, std::move(given))
-                           : given_of_text(request, *reading.loop, std::move(given)));
+  TWILL_TRY(report::Outcome outcome, reading.kernel
+                                         ? given_of_kernel(request, *reading.kernel, given)
+                                         : given_of_text(request, *reading.loop, std::move(given)));
   outcome.strategy = "given";
   return outcome;
 }

@@ -61,11 +61,12 @@ std::string nest_in_words(int line) {
 const Result<extract::Extraction>& extraction_of(const Kernel& kernel, const Request& request,
                                                  const std::string& pool, machine::Rate rate) {
   const auto [at, fresh] = kernel.extracted->try_emplace(
-      {pool, rate, request.subtile, request.strict, request.hand_offs},
+      {pool, rate, request.subtile, request.strict, request.hand_offs, kernel.load_latency},
       tl::unexpected(Diagnostic{}));
   if (!fresh) return at->second;
   if (request.on_step) request.on_step("extract " + pool + " " + report::name_of(rate));
-  const extract::Options options{request.subtile, pool, rate, request.strict, request.hand_offs};
+  const extract::Options options{request.subtile,    pool, rate, request.strict, request.hand_offs,
+                                 kernel.load_latency};
   at->second = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
   return at->second;
 }
@@ -143,6 +144,12 @@ Kernel with_pool(const Kernel& kernel, const std::string& pool) {
   return out;
 }
 
+Kernel with_load_latency(const Kernel& kernel) {
+  Kernel out = kernel;
+  out.load_latency = true;
+  return out;
+}
+
 std::vector<Reading> with_share_of_memory(const Reading& reading, double share) {
   std::vector<Reading> out;
   if (reading.kernel) {
@@ -191,7 +198,8 @@ Result<Kernel> read_kernel(const Request& request) {
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }
-  return Kernel{std::move(program), choice, std::move(machine), std::move(pools), std::move(notes)};
+  return Kernel{std::move(program), choice,           std::move(machine),
+                std::move(pools),   std::move(notes), request.load_latency};
 }
 
 std::string loop_in_words(const Kernel& kernel) {

@@ -21,7 +21,7 @@ namespace twill::driver {
 /// Extractions of one loop for one machine by pool, rate and the options that change them, so that
 /// each is made once. Not for several threads at once.
 using Extractions =
-    std::map<std::tuple<std::string, machine::Rate, std::optional<std::int64_t>, bool, bool>,
+    std::map<std::tuple<std::string, machine::Rate, std::optional<std::int64_t>, bool, bool, bool>,
              Result<extract::Extraction>>;
 
 /// A kernel that was read, and what of it is to be scheduled for what.
@@ -31,6 +31,7 @@ struct Kernel {
   machine::Machine machine;
   std::vector<std::string> pools;  ///< in the machine's order, or the one asked for
   std::vector<std::string> notes;  ///< what the Program has otherwise than the text
+  bool load_latency = false;       ///< readers wait for loads that run ahead (extract::Options)
   std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< so far
 };
 
@@ -40,6 +41,8 @@ Result<Kernel> read_kernel(const Request& request);
 
 /// The kernel for one pool only, with what was extracted so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
+/// The kernel whose readers wait for the latency of loads, those that run ahead among them.
+Kernel with_load_latency(const Kernel& kernel);
 
 /// The input of a request, read once: everything that is asked about it starts here.
 struct Reading {

@@ -1,456 +1,48 @@
 #include "twill/driver/plan_loop.h"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <limits>
-#include <set>
-#include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "twill/driver/alternatives.h"
-#include "twill/driver/candidates.h"
-#include "twill/driver/checking.h"
-#include "twill/driver/hand_overs.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/limiter.h"
-#include "twill/driver/narrower.h"
-#include "twill/driver/propose.h"
-#include "twill/driver/timing.h"
-#include "twill/emit/cuda.h"
-#include "twill/report/alternatives.h"
-#include "twill/schedule/bounds.h"
-#include "twill/schedule/corun.h"
+#include "twill/driver/walk.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
 namespace {
 
-/// Structures that are tried in place of one that cannot be carried out.
-constexpr int kMostEquallyFast = 4;
+/// What rings leave of the latency of loads shows in a plan if it is more than this factor.
+constexpr double kLatencyShows = 1.01;
 
-/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
-constexpr std::uint64_t kSubstitute = 60'000'000;
-
-/// The request, for such a schedule.
-Request limited(const Request& request) {
-  Request out = request;
-  out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
-  return out;
+/// Whether loads that run ahead come too late, in a problem that takes them to come in time.
+bool loads_come_late(const Request& request, const PlannedLoop& answer) {
+  const Kernel* kernel = kernel_of(*answer.reading, answer.outcome);
+  if (kernel == nullptr || kernel->load_latency || request.names_schedule()) return false;
+  if (request.strategy.strategy != strategy::Strategy::twill || !answer.outcome.built) return false;
+  const report::Built& built = *answer.outcome.built;
+  return built.simulated && built.with_signals &&
+         *built.simulated > kLatencyShows * *built.with_signals;
 }
 
-/// The list of candidates of one input, from the first to the one that can be built.
-class Walk {
- public:
-  Walk(const Request& request, std::shared_ptr<const Reading> reading, const AnswerChoice& choice)
-      : request_(request),
-        reading_(std::move(reading)),
-        choice_(choice),
-        limited_(limited(request)) {}
-
-  Result<PlannedLoop> run() {
-    TWILL_TRY(std::vector<Proposal> proposals, propose(request_, *reading_, true));
-    seconds_.schedule += watch_.lap();
-    TWILL_TRY_VOID(take_alternative(proposals));
-    first_.emplace(proposals.front().outcome);
-    if (!usable(*first_)) return without_plan(std::move(proposals.front()));
-    notes_ = notes_on(*first_);
-    for (Proposal& it : proposals) {
-      solved_.emplace(it.outcome.pool, it.outcome.rate);
-      steps_.push_back({std::move(it)});
-    }
-    proposed_ = steps_.size();
-    TWILL_TRY_VOID(walk());
-    return finish();
-  }
-
- private:
-  // Of an alternative and a given schedule nobody asks for another; another pool has others.
-  bool alone() const { return request_.names_schedule(); }
-
-  /// Puts the alternative that was asked for in the place of all proposals.
-  Result<void> take_alternative(std::vector<Proposal>& proposals) {
-    if (request_.alternatives.take == 0) return {};
-    Proposal& it = proposals.front();
-    TWILL_TRY_VOID(add_alternatives(request_, *reading_, it.outcome));
-    if (usable(it.outcome)) {
-      TWILL_TRY(it.trial, try_outcome(request_, *reading_, it.outcome, false));
-    }
-    proposals.erase(proposals.begin() + 1, proposals.end());
-    return {};
-  }
-
-  bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }
-
-  Result<void> walk() {
-    TWILL_TRY_VOID(try_steps());
-    if (found() && (alone() || !better_was_refused())) return {};
-    if (!alone()) {
-      TWILL_TRY_VOID(add_pools());
-      TWILL_TRY_VOID(try_steps());
-      if (found()) return {};
-    }
-    if (best_) return try_strategies();
-    if (!alone()) {
-      TWILL_TRY_VOID(add_equally_fast());
-      TWILL_TRY_VOID(try_steps());
-      if (best_) return {};
-    }
-    add_with_fewer_copies();
-    if (!alone()) {
-      TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
-      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
-    }
-    TWILL_TRY_VOID(try_steps());
-    for (const double share : {0.875, 0.75, 0.5}) {
-      if (best_ || alone() || request_.normalize) return {};
-      TWILL_TRY_VOID(add_smaller(share));
-      TWILL_TRY_VOID(try_steps());
-    }
-    return {};
-  }
-
-  /// Of the first proposals, one that cannot be carried out, and of which more was expected than of
-  /// the first.
-  const Step* expected_to_be_better() const {
-    const auto expected = [](const Step& step) {
-      const auto& bracket = step.proposal.outcome.bracket;
-      return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
-    };
-    const Step* best = nullptr;
-    for (const Step& step : steps_) {
-      const bool refused = step.proposal.trial && step.proposal.trial->refusal;
-      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best))
-        continue;
-      best = &step;
-    }
-    return best;
-  }
-
-  static std::optional<double> simulated(const Step& step) {
-    return step.proposal.trial ? step.proposal.trial->interval : std::nullopt;
-  }
-
-  /// What the best so far is simulated to take.
-  double least() const {
-    return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
-  }
-
-  /// Whether a schedule has no plan of which more was expected than of the best: then another end
-  /// or another pool may be better, too.
-  bool better_was_refused() const {
-    return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-      const auto& bracket = step.proposal.outcome.bracket;
-      const bool unplanned = step.refused.starts_with("plan: ");
-      return unplanned && bracket && bracket->expected &&
-             schedule::kCoRunError * static_cast<double>(*bracket->expected) < least();
-    });
-  }
-
-  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven (and
-  /// printed, if that may make a difference).
-  Result<void> try_steps() {
-    for (std::size_t i = tried_; i < steps_.size(); ++i) {
-      Step& step = steps_[i];
-      if (step.proposal.trial) continue;
-      TWILL_TRY(step.proposal.trial,
-                try_outcome(request_, *reading_, step.proposal.outcome, step.shrink));
-    }
-    const auto rank = [](const Step& step) {
-      return simulated(step).value_or(std::numeric_limits<double>::infinity());
-    };
-    // The first ones stand in their order, where those that the model cannot tell apart are equal.
-    if (tried_ > 0) {
-      std::stable_sort(steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
-                       [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
-    }
-    while (tried_ < steps_.size()) {
-      const Step& next = steps_[tried_];
-      const bool faster = schedule::kCoRunError * rank(next) < least();
-      if (found() && (tried_ < proposed_ || !faster)) break;
-      TWILL_TRY_VOID(try_step(tried_++));
-    }
-    // What was refused is to be seen, also where nobody needs its proof.
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      const auto& trial = steps_[i].proposal.trial;
-      if (steps_[i].refused.empty() && trial && trial->refusal) {
-        steps_[i].refused = "plan: " + trial->refusal->message;
-      }
-    }
-    tried_ = steps_.size();
-    return {};
-  }
-
-  Result<void> try_step(std::size_t at) {
-    Step& step = steps_[at];
-    if (!step.proposal.trial) return {};
-    std::vector<std::string> notes = notes_;
-    const bool faster = best_ && simulated(step).value_or(0) < least();
-    if (at > 0) {
-      notes.push_back(
-          note_on(*first_, step, faster ? "is simulated to take more cycles" : why_not_first_));
-    } else if (const Step* better = expected_to_be_better()) {
-      notes.push_back(note_on_refused(*better));
-    }
-    TWILL_TRY(Attempt made, attempt(step, notes));
-    if (made.refusal) {
-      step.refused = "plan: " + made.refusal->message;
-      if (at == 0) why_not_first_ = "cannot be carried out: " + made.refusal->message;
-      if (!refusal_) refusal_ = std::move(made.refusal);
-      return {};
-    }
-    if (!made.plan) {  // a bug of ours, which is to be seen
-      if (!best_) keep(at, std::move(made));
-      return {};
-    }
-    auto unprintable = why_not_printed(step, *made.plan);
-    if (unprintable) {
-      step.refused = "print: " + in_one_line(*unprintable);
-      // What is refused of two schedules in the same words is so of all.
-      if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
-    }
-    const bool better = !best_ || simulated(step).value_or(0) < least();
-    if (unprintable && !best_) {
-      why_not_first_ = "cannot be printed: " + unprintable->message;
-      may_walk_on_ = may_walk_on(made.plan->plan());
-      print_refusal_ = unprintable;
-    }
-    const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
-    const bool as_good = better && (same_strategy || !best_);
-    if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
-    printable_ = printable_ || !unprintable;
-    return {};
-  }
-
-  /// The proof of the step's plan; none if its groups cannot hand their values over.
-  Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
-    if (!step.proposal.trial->refusal) {
-      const auto why = why_not_handed_over(request_, *reading_, step.proposal.outcome);
-      if (why) return Attempt{{}, refused_hand_overs(*why), {}};
-    }
-    return prove_trial(request_, *reading_, *step.proposal.trial, notes);
-  }
-
-  void keep(std::size_t at, Attempt made) {
-    best_ = at;
-    made_ = std::move(made);
-  }
-
-  /// Whether another candidate may be printed where this plan is not.
-  bool may_walk_on(const plan::Plan& plan) const {
-    return plan.kernel && !alone() && request_.pool.empty() && may_be_hand_overs(plan);
-  }
-
-  /// Why the kernel of the plan cannot be printed; nothing if it can be, or if it is no kernel.
-  std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
-    if (kernel_of(*reading_, step.proposal.outcome) == nullptr) return std::nullopt;
-    report::Outcome outcome = step.proposal.outcome;
-    leave_what_exists(outcome);
-    const Kernel& kernel = *reading_->kernel;
-    auto source = emit::cuda_kernel({kernel.program, kernel.choice.loop, outcome.origins, plan,
-                                     request_.input.name, emit::Stamps::none});
-    if (source) return std::nullopt;
-    return std::move(source).error();
-  }
-
-  /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
-  bool cannot_win(const std::string& pool) const {
-    if (!found()) return false;
-    const auto posed =
-        pose_kernel(with_pool(*reading_->kernel, pool), request_, machine::Rate::fastest);
-    if (!posed) return true;
-    const Cycles bound = schedule::min_ii(posed->pools.front().problem).value;
-    return schedule::kCoRunError * static_cast<double>(bound) >= least();
-  }
-
-  /// Both ends of the pools that were ruled out, and the other end of the others.
-  Result<void> add_pools() {
-    if (kernel_of(*reading_, *first_) == nullptr) return {};
-    for (const std::string& pool : reading_->kernel->pools) {
-      const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
-      const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
-      const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
-      if (both || (one && (!has_ends || request_.rate))) continue;
-      if (cannot_win(pool)) continue;
-      Reading of_pool = *reading_;
-      of_pool.kernel = with_pool(*reading_->kernel, pool);
-      auto more = propose(limited_, of_pool, true);
-      if (!more) continue;
-      for (Proposal& it : *more) {
-        if (!usable(it.outcome)) continue;
-        if (!solved_.emplace(it.outcome.pool, it.outcome.rate).second) continue;
-        steps_.push_back({std::move(it)});
-      }
-    }
-    return {};
-  }
-
-  /// Other structures of the same pool and costs that are as fast.
-  Result<void> add_equally_fast() {
-    TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(limited_, *reading_, *first_, kMostEquallyFast));
-    for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}}});
-    return {};
-  }
-
-  /// Plans of all so far in fewer copies at once, where more do not fit.
-  void add_with_fewer_copies() {
-    const std::size_t count = steps_.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      Step fewer = steps_[i];
-      fewer.shrink = true;
-      fewer.refused.clear();
-      fewer.proposal.trial.reset();
-      steps_.push_back(std::move(fewer));
-    }
-  }
-
-  /// For each pool the optimum with that share of the memory.
-  Result<void> add_smaller(double share) {
-    for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
-      auto found = propose(limited_, smaller, false);
-      if (!found || !usable(found->front().outcome)) continue;
-      Proposal& it = found->front();
-      with_memories_of(*first_, it.outcome);
-      steps_.push_back({std::move(it), false, share});
-    }
-    return {};
-  }
-
-  /// What other strategies make of a kernel that cannot be printed as it is.
-  Result<void> try_strategies() {
-    const bool may_be_other = choice_.other_strategies && may_walk_on_ && !printable_ &&
-                              request_.strategy.strategy == strategy::Strategy::twill;
-    if (!may_be_other) return {};
-    for (const strategy::Strategy other : strategy::all_strategies()) {
-      if (printable_ || other == strategy::Strategy::twill) continue;
-      Request by_other = limited_;
-      by_other.strategy.strategy = other;
-      auto found = propose(by_other, *reading_, true);
-      if (!found || !usable(found->front().outcome)) continue;
-      steps_.push_back({std::move(found->front())});
-      TWILL_TRY_VOID(try_steps());
-    }
-    return {};
-  }
-
-  PlannedLoop without_plan(Proposal proposal) {
-    PlannedLoop out{std::move(proposal.outcome), {}, {}, seconds_, {}, reading_};
-    leave_what_exists(out.outcome);
-    return out;
-  }
-
-  Result<PlannedLoop> finish() {
-    const std::size_t at = best_.value_or(0);
-    std::vector<report::Candidate> all = candidates();
-    report::Outcome outcome = std::move(steps_[at].proposal.outcome);
-    outcome.candidates = std::move(all);
-    if (request_.alternatives.take == 0) {
-      TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
-    }
-    leave_what_exists(outcome);
-    outcome.limiter = limiter_of(request_, *reading_, outcome);
-    PlannedLoop out{std::move(outcome),
-                    std::move(made_.plan),
-                    std::move(made_.findings),
-                    seconds_,
-                    {},
-                    reading_};
-    TWILL_TRY(out.outcome.built, built(out.outcome, steps_[at].proposal.trial, out.plan));
-    for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
-      if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
-    }
-    if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
-    if (!best_) out.refusal = refused();
-    out.seconds.plan += watch_.lap();
-    return out;
-  }
-
-  /// That the kernel is not that of the first schedule.
-  Diagnostic printed_instead(const report::Outcome& chosen) const {
-    Diagnostic why = *print_refusal_;
-    const bool other = chosen.strategy != first_->strategy;
-    why.message +=
-        fmt::format("; that was for pool {}, this is the kernel for pool {}{}", first_->pool,
-                    chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
-    return why;
-  }
-
-  Diagnostic refused() const {
-    Diagnostic why = refusal_.value_or(Diagnostic{});
-    why.message = "the schedule cannot be carried out: " + why.message;
-    if (why.location.file.empty()) why.location.file = request_.input.name;
-    return why;
-  }
-
-  Result<report::Built> built(const report::Outcome& outcome, const std::optional<Trial>& trial,
-                              const std::optional<plan::ProvenPlan>& plan) const {
-    report::Built out;
-    out.planned = plan.has_value();
-    if (refusal_ && !out.planned) out.refusal = refusal_->message;
-    if (!plan || !trial || !trial->full) return out;
-    const Steady steady = steady_of(plan->plan(), *trial->full);
-    out.in_order = steady.order;
-    out.with_signals = steady.signals;
-    out.simulated = steady.loads;
-    if (kernel_of(*reading_, *first_) == nullptr) return out;
-    TWILL_TRY(out.at_slowest, at_slowest(request_, *reading_, outcome, plan->plan()));
-    out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
-    return out;
-  }
-
-  /// What became of each candidate, if there are several: of the first proposals, and of what was
-  /// tried in their place.
-  std::vector<report::Candidate> candidates() const {
-    std::vector<report::Candidate> out = first_->candidates;
-    if (out.empty() && steps_.size() == 1) return out;
-    const std::size_t chosen = best_.value_or(0);
-    for (report::Candidate& it : out) it.chosen = false;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      const report::Outcome& outcome = steps_[i].proposal.outcome;
-      const auto known = std::find_if(out.begin(), out.end(), [&](const report::Candidate& it) {
-        return i < proposed_ && it.interval && it.pool == outcome.pool && it.rate == outcome.rate;
-      });
-      const bool is_new = known == out.end();
-      const std::size_t at = static_cast<std::size_t>(known - out.begin());
-      if (is_new) out.push_back(candidate_of(*first_, steps_[i]));
-      report::Candidate& it = out[at];
-      if (!steps_[i].refused.empty()) it.refused = steps_[i].refused;
-      it.chosen = i == chosen;
-    }
-    return out;
-  }
-
-  const Request& request_;
-  std::shared_ptr<const Reading> reading_;
-  AnswerChoice choice_;
-  Request limited_;  ///< for what takes the place of the first
-  Stopwatch watch_;
-  PlannedLoop::Seconds seconds_;
-  std::optional<report::Outcome> first_;  ///< the one that others stand for
-  std::vector<std::string> notes_;
-  std::set<std::pair<std::string, std::string>> solved_;  ///< pool and rate
-  std::vector<Step> steps_;
-  std::size_t proposed_ = 0;  ///< so many of these come from the first look
-  std::size_t tried_ = 0;
-  std::optional<Diagnostic> refusal_;  ///< the first one
-  std::string why_not_first_ = "is not the one simulated to be fastest";
-  // The best so far.
-  std::optional<std::size_t> best_;
-  Attempt made_;
-  bool printable_ = false;
-  bool may_walk_on_ = false;
-  std::set<std::string> print_refusals_;
-  std::optional<Diagnostic> print_refusal_;  ///< of the first that was planned
-};
+bool is_faster(const PlannedLoop& answer, const PlannedLoop& other) {
+  const std::optional<report::Built>& a = answer.outcome.built;
+  const std::optional<report::Built>& b = other.outcome.built;
+  if (!a || !b || !a->simulated || !b->simulated) return false;
+  const bool printable = a->not_printable == "" || b->not_printable != "";
+  return printable && *a->simulated < *b->simulated;
+}
 
 }  // namespace
 
 Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
                                    const AnswerChoice& choice) {
-  return Walk(request, std::move(reading), choice).run();
+  TWILL_TRY(PlannedLoop answer, walk(request, reading, choice));
+  if (!loads_come_late(request, answer)) return answer;
+  auto with_latency = std::make_shared<Reading>(*reading);
+  with_latency->kernel = with_load_latency(*reading->kernel);
+  auto other = walk(request, std::move(with_latency), choice);
+  if (!other || !is_faster(*other, answer)) return answer;
+  other->outcome.notes.push_back(
+      "readers wait for the latency of loads, since rings cannot hide all of it (--load-latency)");
+  return other;
 }
 
 Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice) {

@@ -27,6 +27,7 @@ std::vector<PosingOption> options_of(const Request& request) {
   if (request.strict) out.push_back({"strict", ""});
   if (request.already_pipelined) out.push_back({"already-pipelined", ""});
   if (request.hand_offs) out.push_back({"hand-offs", ""});
+  if (request.load_latency) out.push_back({"load-latency", ""});
   if (request.spare_registers != 0) {
     out.push_back({"spare-registers", std::to_string(request.spare_registers)});
   }
@@ -71,6 +72,8 @@ bool read_option(const PosingOption& option, Request& request) {
     request.already_pipelined = true;
   } else if (option.name == "hand-offs") {
     request.hand_offs = true;
+  } else if (option.name == "load-latency") {
+    request.load_latency = true;
   } else if (option.name == "subtile" && number && *number <= 65536) {
     request.subtile = *number;
   } else if (option.name == "spare-registers" && number && *number <= 256) {

@@ -78,6 +78,7 @@ report::Outcome outcome_of(const Request& request, const Kernel& kernel,
   outcome.pools = end.pools;
   outcome.rate = report::name_of(end.rate);
   outcome.strategy = strategy::name_of(request.strategy.strategy);
+  outcome.load_latency = kernel.load_latency;
   outcome.ring_depth = arranged.ring_depth;
   outcome.regions = arranged.regions;
   outcome.order_circuit = arranged.circuit;

@@ -83,6 +83,7 @@ class Assembler {
       for (const TileOpId op : ops) same.emplace_back(op.index());
     }
     mark_streaming();
+    if (options.load_latency) wait_for_streaming();
     set_minimum_groups();
     std::vector<OpOrigin> errands;
     if (options.hand_offs) {
@@ -313,6 +314,14 @@ class Assembler {
     }
     for (std::size_t i = 0; i < parts_.ops.size(); ++i) {
       parts_.ops[i].streaming = parts_.ops[i].variable_latency && !waits[i];
+    }
+  }
+
+  /// Readers wait for loads that run ahead, as for all others.
+  void wait_for_streaming() {
+    for (problem::Dependence& it : parts_.dependences) {
+      const problem::Op& load = parts_.ops[it.from.index()];
+      if (load.streaming && it.carries_value && !it.delay) it.delay = load.ways[0].latency;
     }
   }
 

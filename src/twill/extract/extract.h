@@ -30,6 +30,8 @@ struct Options {
   bool strict = false;     ///< refuse ops without a price instead of warning
   bool hand_offs = false;  ///< values in registers change groups by stores and loads that are part
                            ///< of the problem, instead of a delay
+  bool load_latency = false;  ///< readers of loads that run ahead wait for their latency, too: then
+                              ///< the copies that hide it count as memory
 };
 
 /// What an op of the Problem stands for.

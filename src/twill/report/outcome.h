@@ -127,6 +127,7 @@ struct Outcome {
   std::vector<std::string> pools;  ///< over which the answer's claims hold
   std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
   std::string strategy = "twill";     ///< who arranged it; any other claims no optimum
+  bool load_latency = false;          ///< the problem has the latency of loads that run ahead
   std::optional<int> ring_depth;      ///< copies of streaming values; none: as many as hide them
   schedule::Regions regions;          ///< where groups take turns by that strategy's terms
   std::vector<Candidate> candidates;  ///< empty for `.loop` files
