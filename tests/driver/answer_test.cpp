@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "twill/driver/compare_loop.h"
 #include "twill/driver/emit_cuda.h"
@@ -92,6 +94,53 @@ TEST(Answer, TheSimulatedPlanDecides) {
       }
     }
   }
+}
+
+/// An H200 whose loads by TMA take that many cycles, as a file.
+std::string with_loads_of(int cycles) {
+  std::ifstream shipped(std::string(TWILL_SOURCE_DIR) + "/machines/h200.json");
+  auto machine = nlohmann::json::parse(shipped);
+  for (auto& term : machine["operations"]["tile_load"]["terms"]) {
+    if (term["on"] == "latency") term["value"] = term["slow"] = cycles;
+  }
+  const std::string path = testing::TempDir() + "far_" + std::to_string(cycles) + ".json";
+  std::ofstream(path) << machine;
+  return path;
+}
+
+// Loads that rings cannot hide are part of the problem: the bound counts them, and the certificate
+// and an explanation are about the same problem. Loads that rings hide change nothing.
+TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
+  Request request = request_for("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
+  request.machine = "h200";
+  const auto near = answer_loop(request);
+  ASSERT_TRUE(near && near->outcome.bracket);
+  EXPECT_FALSE(near->outcome.load_latency);
+  request.load_latency = true;
+  const auto asked = answer_loop(request);
+  ASSERT_TRUE(asked && asked->outcome.bracket);
+  EXPECT_TRUE(asked->outcome.load_latency);
+  EXPECT_EQ(asked->outcome.bracket->fastest, near->outcome.bracket->fastest);
+
+  request.machine = with_loads_of(4500);
+  request.load_latency = false;
+  const auto far = answer_loop(request);
+  ASSERT_TRUE(far && far->plan && far->outcome.bracket && far->outcome.built);
+  EXPECT_TRUE(far->outcome.load_latency);
+  EXPECT_GT(far->outcome.bracket->fastest, near->outcome.bracket->fastest);
+  EXPECT_GE(*far->outcome.built->simulated, static_cast<double>(far->outcome.bracket->fastest));
+  EXPECT_NE(report::story(far->outcome).find("cycles, proven"), std::string::npos);
+  for (const problem::Dependence& it : far->outcome.problem.dependences()) {
+    const problem::Op& load = far->outcome.problem[it.from];
+    if (load.streaming) {
+      EXPECT_EQ(it.delay, load.ways[0].latency);
+    }
+  }
+  const auto certified = certify_loop(request);
+  ASSERT_TRUE(certified.has_value());
+  const auto checked = check_certificate(certified->certificate, request.input, request.machine);
+  ASSERT_TRUE(checked) << to_string(checked.error());
+  EXPECT_FALSE(checked->rejection.has_value());
 }
 
 // Every command begins with the same lines: pool, simulated interval, proven bound and limiter.

@@ -18,12 +18,7 @@ BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
 MEASURED_TO = 0.01  # cycles: runs that do not repeat themselves are measured to this
 
 # Schedules without a plan: rules do not count what a plan needs to carry them out. Who mends one takes it out, or this fails.
-STAGING = "staging of values that change groups takes memory that the Problem does not count"
 WITHOUT_PLAN = {
-    "loops/bwd_b1.loop --strategy twill": STAGING,
-    "loops/paper/bwd_b2_120_registers.loop --strategy twill": STAGING,
-    "loops/paper/bwd_b2_120_registers_2wg.loop --strategy twill": STAGING,
-    "loops/paper/bwd_b2_shared_registers_2wg.loop --strategy twill": STAGING,
     "loops/bwd_b2.loop --strategy modulo": "buffers by depth take more than values alive at once",
     "loops/meta_fwdsub.loop --strategy sequential": "one warp starts a product that reads the registers of four",
 }
