@@ -1,4 +1,4 @@
-#include "twill/ir/merge_equal.h"
+#include "twill/frontend/ttgir/merge_equal.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 #include "execute/flat_text.h"
 #include "execute/running.h"
+#include "twill/frontend/ttgir/structure.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
-#include "twill/ir/structure.h"
-#include "twill/ir/text.h"
 
 // Programs in which equal values were merged beside the texts they come from: the same bits in
 // memory, and nothing merged that is not equal.
@@ -50,12 +50,12 @@ std::ptrdiff_t count(const ir::Program& program, ir::OpKind kind) {
 }
 
 /// The text with equal values merged: well-formed, and readable as it prints.
-std::optional<ir::Merged> merged(const ir::Program& program) {
-  auto found = ir::merge_equal(program);
+std::optional<frontend::ttgir::Merged> merged(const ir::Program& program) {
+  auto found = frontend::ttgir::merge_equal(program);
   if (!found) return found;
-  const auto right = ir::check_structure(found->program);
+  const auto right = frontend::ttgir::check_structure(found->program);
   EXPECT_TRUE(right.has_value()) << to_string(right.error());
-  const std::string text = ir::to_text(found->program);
+  const std::string text = frontend::ttgir::to_text(found->program);
   const auto again = frontend::read_ttgir(text, "merged.ttgir");
   EXPECT_TRUE(again.has_value()) << to_string(again.error()) << text;
   return found;
@@ -158,8 +158,8 @@ TEST(MergeEqual, BothLinesAreKnown) {
   const ir::Program program = read(kTwice);
   const auto one = merged(program);
   ASSERT_TRUE(one.has_value());
-  const auto exp2 =
-      std::find_if(one->ops.begin(), one->ops.end(), [&](const ir::MergedOp& merged_op) {
+  const auto exp2 = std::find_if(
+      one->ops.begin(), one->ops.end(), [&](const frontend::ttgir::MergedOp& merged_op) {
         return program.op(merged_op.removed).kind == ir::OpKind::math_exp2;
       });
   ASSERT_NE(exp2, one->ops.end());

@@ -5,9 +5,9 @@
 
 #include "frontend/same_program.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/text.h"
 
 namespace twill::tests {
 namespace {
@@ -19,13 +19,13 @@ ir::Program read(std::string_view text) {
     ADD_FAILURE() << to_string(program.error());
     return *frontend::read_ttgir("module {}", "empty");
   }
-  const std::string printed = ir::to_text(*program);
+  const std::string printed = frontend::ttgir::to_text(*program);
   auto again = frontend::read_ttgir(printed, "printed.ttgir");
   if (!again) {
     ADD_FAILURE() << to_string(again.error()) << printed;
   } else {
     EXPECT_EQ(content_of(*program), content_of(*again));
-    EXPECT_EQ(printed, ir::to_text(*again));
+    EXPECT_EQ(printed, frontend::ttgir::to_text(*again));
   }
   return *std::move(program);
 }

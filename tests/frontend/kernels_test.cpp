@@ -7,10 +7,10 @@
 
 #include "frontend/same_program.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/text.h"
 
 namespace twill::tests {
 namespace {
@@ -48,11 +48,11 @@ TEST(Kernels, round_trip) {
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const ir::Program first = kernel(name);
-    const std::string printed = ir::to_text(first);
+    const std::string printed = frontend::ttgir::to_text(first);
     auto second = frontend::read_ttgir(printed, name + " (printed)");
     ASSERT_TRUE(second) << to_string(second.error());
     ASSERT_EQ(content_of(first), content_of(*second));
-    ASSERT_EQ(printed, ir::to_text(*second));
+    ASSERT_EQ(printed, frontend::ttgir::to_text(*second));
   }
 }
 

@@ -4,10 +4,10 @@
 
 #include "frontend/same_program.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/text.h"
 
 namespace twill::tests {
 namespace {
@@ -18,7 +18,7 @@ ir::Program read(std::string_view text) {
     ADD_FAILURE() << to_string(program.error());
     return *frontend::read_ttgir("module {}", "empty");
   }
-  auto again = frontend::read_ttgir(ir::to_text(*program), "printed.ttgir");
+  auto again = frontend::read_ttgir(frontend::ttgir::to_text(*program), "printed.ttgir");
   EXPECT_TRUE(again && content_of(*again) == content_of(*program));
   return *std::move(program);
 }

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/builder.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/op_kind.h"
-#include "twill/ir/text.h"
 
 namespace twill::ir {
 namespace {
@@ -114,7 +114,7 @@ TEST(ProgramBuilder, makes_what_it_is_told) {
   builder.define_result(made, builder.add_value("c7", i32));
   const Program program = std::move(builder).finish();
   EXPECT_EQ(constant_integer(program, program.op(made).results[0]), 7);
-  EXPECT_EQ(to_text(program),
+  EXPECT_EQ(frontend::ttgir::to_text(program),
             "\"builtin.module\"() ({\n"
             "  %c7 = \"arith.constant\"() {value = 7 : i32} : () -> (i32)\n"
             "}) : () -> ()\n");

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "twill/frontend/ttgir/op_reader.h"
-#include "twill/ir/structure.h"
+#include "twill/frontend/ttgir/structure.h"
 
 namespace twill::frontend {
 
@@ -18,7 +18,7 @@ Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
   ttgir::OpReader reader(cursor, attributes, builder);
   TWILL_TRY_VOID(reader.read());
   ir::Program program = std::move(builder).finish();
-  if (auto sound = ir::check_structure(program); !sound) {
+  if (auto sound = frontend::ttgir::check_structure(program); !sound) {
     Diagnostic diagnostic = std::move(sound).error();
     diagnostic.source_line = line_of(text, diagnostic.location.line);
     return tl::unexpected(std::move(diagnostic));

@@ -1,32 +1,32 @@
-#include "twill/ir/copy.h"
+#include "twill/frontend/ttgir/copy.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 
-Copier::Copier(const Program& program) : program_(program), builder_(program) {}
+Copier::Copier(const ir::Program& program) : program_(program), builder_(program) {}
 
-std::optional<Program> Copier::copy(const Instead& instead) && {
+std::optional<ir::Program> Copier::copy(const Instead& instead) && {
   for (const auto& [name, attribute] : program_.attribute_aliases()) {
     builder_.add_attribute_alias(name, attribute);
   }
   for (const auto& [name, type] : program_.type_aliases()) builder_.add_type_alias(name, type);
   instead_ = instead;
   copy_op(program_.module(), std::nullopt);
-  const Program& made = builder_.so_far();
+  const ir::Program& made = builder_.so_far();
   for (std::size_t v = 0; v < made.value_count(); ++v) {
-    const Value& value = made.value(ValueId(v));
+    const ir::Value& value = made.value(ir::ValueId(v));
     if (!value.op && !value.block) return std::nullopt;
   }
   return std::move(builder_).finish();
 }
 
-ValueId Copier::at(ValueId old) {
+ir::ValueId Copier::at(ir::ValueId old) {
   const auto known = values_.find(old);
   if (known != values_.end()) return known->second;
-  const Value& value = program_.value(old);
-  const ValueId made = builder_.add_value(value.name, value.type);
+  const ir::Value& value = program_.value(old);
+  const ir::ValueId made = builder_.add_value(value.name, value.type);
   values_.emplace(old, made);
   return made;
 }
@@ -43,48 +43,48 @@ std::string Copier::free_name(const std::string& name, std::map<std::string, std
   return base->second + name.substr(end);
 }
 
-ValueId Copier::undefined(ValueId old) {
+ir::ValueId Copier::undefined(ir::ValueId old) {
   const auto known = values_.find(old);
   if (known != values_.end()) {
-    const Value& value = builder_.so_far().value(known->second);
+    const ir::Value& value = builder_.so_far().value(known->second);
     if (!value.op && !value.block) return known->second;
     values_.erase(known);
   }
   return at(old);
 }
 
-void Copier::copy_op(OpId id, std::optional<BlockId> into) {
+void Copier::copy_op(ir::OpId id, std::optional<ir::BlockId> into) {
   if (into && instead_ && instead_(id, *into)) return;
-  const Op& old = program_.op(id);
-  Op op = old;
+  const ir::Op& old = program_.op(id);
+  ir::Op op = old;
   op.results.clear();
   op.regions.clear();
   op.successors.clear();
   op.operands.clear();
-  for (const ValueId operand : old.operands) op.operands.push_back(at(operand));
+  for (const ir::ValueId operand : old.operands) op.operands.push_back(at(operand));
   if (into) op.block = *into;
-  const OpId made = builder_.add_op(std::move(op));
+  const ir::OpId made = builder_.add_op(std::move(op));
   std::map<std::string, std::string> bases;
-  for (const ValueId result : old.results) {
-    const ValueId now = undefined(result);
+  for (const ir::ValueId result : old.results) {
+    const ir::ValueId now = undefined(result);
     if (taken_) builder_.set_name(now, free_name(program_.value(result).name, bases));
     builder_.define_result(made, now);
   }
-  for (const BlockId successor : old.successors) {
+  for (const ir::BlockId successor : old.successors) {
     builder_.add_successor(made, blocks_.at(successor));
   }
-  for (const RegionId region : old.regions) copy_region(region, made);
+  for (const ir::RegionId region : old.regions) copy_region(region, made);
 }
 
-void Copier::copy_region(RegionId region, OpId into) {
-  const RegionId made = builder_.add_region(into);
-  const std::vector<BlockId>& blocks = program_.region(region).blocks;
-  for (const BlockId block : blocks) {
+void Copier::copy_region(ir::RegionId region, ir::OpId into) {
+  const ir::RegionId made = builder_.add_region(into);
+  const std::vector<ir::BlockId>& blocks = program_.region(region).blocks;
+  for (const ir::BlockId block : blocks) {
     blocks_[block] = builder_.add_block(made, program_.block(block).label);
   }
-  for (const BlockId block : blocks) {
-    for (const ValueId argument : program_.block(block).arguments) {
-      const ValueId now = undefined(argument);
+  for (const ir::BlockId block : blocks) {
+    for (const ir::ValueId argument : program_.block(block).arguments) {
+      const ir::ValueId now = undefined(argument);
       std::map<std::string, std::string> bases;
       if (taken_) builder_.set_name(now, free_name(program_.value(argument).name, bases));
       builder_.define_argument(blocks_.at(block), now);
@@ -94,12 +94,12 @@ void Copier::copy_region(RegionId region, OpId into) {
   }
 }
 
-void Copier::copy_ops(std::span<const OpId> ops, BlockId into) {
-  for (const OpId op : ops) copy_op(op, into);
+void Copier::copy_ops(std::span<const ir::OpId> ops, ir::BlockId into) {
+  for (const ir::OpId op : ops) copy_op(op, into);
 }
 
-OpId Copier::add(Op op, OpId like, BlockId into) {
-  const Op& old = program_.op(like);
+ir::OpId Copier::add(ir::Op op, ir::OpId like, ir::BlockId into) {
+  const ir::Op& old = program_.op(like);
   op.block = into;
   op.location = old.location;
   op.line = old.line;
@@ -107,21 +107,21 @@ OpId Copier::add(Op op, OpId like, BlockId into) {
   return builder_.add_op(std::move(op));
 }
 
-ValueId Copier::add_value(const std::string& name, Type type) {
+ir::ValueId Copier::add_value(const std::string& name, ir::Type type) {
   std::map<std::string, std::string> bases;
   return builder_.add_value(taken_ ? free_name(name, bases) : name, type);
 }
 
-ValueId Copier::add_result(OpId op, const std::string& name, Type type) {
-  const ValueId value = add_value(name, type);
+ir::ValueId Copier::add_result(ir::OpId op, const std::string& name, ir::Type type) {
+  const ir::ValueId value = add_value(name, type);
   builder_.define_result(op, value);
   return value;
 }
 
-ValueId Copier::add_argument(BlockId block, const std::string& name, Type type) {
-  const ValueId value = add_value(name, type);
+ir::ValueId Copier::add_argument(ir::BlockId block, const std::string& name, ir::Type type) {
+  const ir::ValueId value = add_value(name, type);
   builder_.define_argument(block, value);
   return value;
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

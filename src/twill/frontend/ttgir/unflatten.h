@@ -6,10 +6,10 @@
 #include "twill/ir/program.h"
 
 /// Loops over the steps of all tiles, given their nest back.
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 
 struct Unflattened {
-  Program program;
+  ir::Program program;
   std::vector<int> lines;  ///< of the text: where the flat loops stood, in its order
 };
 
@@ -23,6 +23,6 @@ struct Unflattened {
 ///
 /// Precondition of the equality: sizes are not negative, and numbers of iterations do not overflow.
 /// nullopt: there is no such loop. Cost: linear in the Program, once more for each flat loop.
-std::optional<Unflattened> unflatten(const Program& program);
+std::optional<Unflattened> unflatten(const ir::Program& program);
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

@@ -1,21 +1,21 @@
-#include "twill/ir/unflatten.h"
+#include "twill/frontend/ttgir/unflatten.h"
 
 #include <algorithm>
 
-#include "twill/ir/guard.h"
-#include "twill/ir/nest.h"
+#include "twill/frontend/ttgir/guard.h"
+#include "twill/frontend/ttgir/nest.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 /// The scf.if around a flat loop that is taken if tiles have no step.
-std::optional<OpId> guard_of(const Program& program, const FlatLoop& flat, Terms& terms) {
+std::optional<ir::OpId> guard_of(const ir::Program& program, const FlatLoop& flat, Terms& terms) {
   const auto steps = unguarded_steps(program, flat);
   const auto around = parent(program, flat.loop.op);
-  if (!steps || !around || program.op(*around).kind != OpKind::scf_if) return std::nullopt;
-  const Op& guard = program.op(*around);
-  const Op* condition = defining_op(program, guard.operands[0]);
-  const bool compares = condition != nullptr && condition->kind == OpKind::arith_cmpi &&
+  if (!steps || !around || program.op(*around).kind != ir::OpKind::scf_if) return std::nullopt;
+  const ir::Op& guard = program.op(*around);
+  const ir::Op* condition = defining_op(program, guard.operands[0]);
+  const bool compares = condition != nullptr && condition->kind == ir::OpKind::arith_cmpi &&
                         condition->operands.size() == 2 &&
                         integer_attribute(*condition, "predicate") == 0;
   const bool stands_otherwise = ir::body(program, *around, 1) == program.op(flat.loop.op).block;
@@ -28,9 +28,9 @@ std::optional<OpId> guard_of(const Program& program, const FlatLoop& flat, Terms
 }
 
 /// The first loop at the line of a flat one that is in another: its steps.
-std::optional<OpId> steps_at(const Program& program, const Op& flat) {
-  for (const Loop& loop : loops(program, program.module())) {
-    const Op& op = program.op(loop.op);
+std::optional<ir::OpId> steps_at(const ir::Program& program, const ir::Op& flat) {
+  for (const ir::Loop& loop : loops(program, program.module())) {
+    const ir::Op& op = program.op(loop.op);
     const auto outer = loop.outer ? &program.op(*loop.outer) : nullptr;
     const bool here = op.line == flat.line && op.column == flat.column;
     if (here && outer != nullptr && outer->line == op.line && outer->column == op.column) {
@@ -40,7 +40,7 @@ std::optional<OpId> steps_at(const Program& program, const Op& flat) {
   return std::nullopt;
 }
 
-std::optional<Program> with_loop_unflattened(const Program& program, const Loop& loop) {
+std::optional<ir::Program> with_loop_unflattened(const ir::Program& program, const ir::Loop& loop) {
   Terms terms(program);
   const auto flat = as_flat_loop(program, loop, terms);
   if (!flat) return std::nullopt;
@@ -49,13 +49,13 @@ std::optional<Program> with_loop_unflattened(const Program& program, const Loop&
   auto nest = plan ? with_nest(program, *plan, terms) : std::nullopt;
   if (!nest || !guard) return nest;
   const auto inner = steps_at(*nest, program.op(loop.op));
-  const auto around = inner ? enclosing(*nest, *inner, OpKind::scf_if) : std::nullopt;
+  const auto around = inner ? enclosing(*nest, *inner, ir::OpKind::scf_if) : std::nullopt;
   return around ? without_guard(*nest, *around, *inner) : std::nullopt;
 }
 
 /// The first loop that is flat, with its nest, and the line where it stood.
-std::optional<Unflattened> with_first_unflattened(const Program& program) {
-  for (const Loop& loop : loops(program, program.module())) {
+std::optional<Unflattened> with_first_unflattened(const ir::Program& program) {
+  for (const ir::Loop& loop : loops(program, program.module())) {
     auto made = with_loop_unflattened(program, loop);
     if (made) return Unflattened{*std::move(made), {program.op(loop.op).line}};
   }
@@ -64,7 +64,7 @@ std::optional<Unflattened> with_first_unflattened(const Program& program) {
 
 }  // namespace
 
-std::optional<Unflattened> unflatten(const Program& program) {
+std::optional<Unflattened> unflatten(const ir::Program& program) {
   auto found = with_first_unflattened(program);
   while (found) {
     auto next = with_first_unflattened(found->program);
@@ -75,4 +75,4 @@ std::optional<Unflattened> unflatten(const Program& program) {
   return found;
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

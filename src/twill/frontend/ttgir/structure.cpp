@@ -1,91 +1,91 @@
-#include "twill/ir/structure.h"
+#include "twill/frontend/ttgir/structure.h"
 
 #include <map>
 #include <span>
 
+#include "twill/frontend/ttgir/misfit.h"
 #include "twill/ir/loop.h"
-#include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 constexpr std::string_view kUnknownType = "!twill.unknown";
 
-bool is_known(Type type) { return type->text != kUnknownType; }
+bool is_known(ir::Type type) { return type->text != kUnknownType; }
 
 std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 /// Ops whose operands and result all have one type.
-bool is_uniform(OpKind kind) {
+bool is_uniform(ir::OpKind kind) {
   switch (kind) {
-    case OpKind::arith_addi:
-    case OpKind::arith_subi:
-    case OpKind::arith_muli:
-    case OpKind::arith_divsi:
-    case OpKind::arith_divui:
-    case OpKind::arith_ceildivsi:
-    case OpKind::arith_ceildivui:
-    case OpKind::arith_floordivsi:
-    case OpKind::arith_remsi:
-    case OpKind::arith_remui:
-    case OpKind::arith_andi:
-    case OpKind::arith_ori:
-    case OpKind::arith_xori:
-    case OpKind::arith_shli:
-    case OpKind::arith_shrsi:
-    case OpKind::arith_shrui:
-    case OpKind::arith_minsi:
-    case OpKind::arith_minui:
-    case OpKind::arith_maxsi:
-    case OpKind::arith_maxui:
-    case OpKind::arith_addf:
-    case OpKind::arith_subf:
-    case OpKind::arith_mulf:
-    case OpKind::arith_divf:
-    case OpKind::arith_remf:
-    case OpKind::arith_negf:
-    case OpKind::arith_maximumf:
-    case OpKind::arith_minimumf:
-    case OpKind::arith_maxnumf:
-    case OpKind::arith_minnumf:
-    case OpKind::math_exp:
-    case OpKind::math_exp2:
-    case OpKind::math_log:
-    case OpKind::math_log2:
-    case OpKind::math_sqrt:
-    case OpKind::math_rsqrt:
-    case OpKind::math_sin:
-    case OpKind::math_cos:
-    case OpKind::math_tanh:
-    case OpKind::math_erf:
-    case OpKind::math_absf:
-    case OpKind::math_absi:
-    case OpKind::math_floor:
-    case OpKind::math_ceil:
-    case OpKind::math_fma:
+    case ir::OpKind::arith_addi:
+    case ir::OpKind::arith_subi:
+    case ir::OpKind::arith_muli:
+    case ir::OpKind::arith_divsi:
+    case ir::OpKind::arith_divui:
+    case ir::OpKind::arith_ceildivsi:
+    case ir::OpKind::arith_ceildivui:
+    case ir::OpKind::arith_floordivsi:
+    case ir::OpKind::arith_remsi:
+    case ir::OpKind::arith_remui:
+    case ir::OpKind::arith_andi:
+    case ir::OpKind::arith_ori:
+    case ir::OpKind::arith_xori:
+    case ir::OpKind::arith_shli:
+    case ir::OpKind::arith_shrsi:
+    case ir::OpKind::arith_shrui:
+    case ir::OpKind::arith_minsi:
+    case ir::OpKind::arith_minui:
+    case ir::OpKind::arith_maxsi:
+    case ir::OpKind::arith_maxui:
+    case ir::OpKind::arith_addf:
+    case ir::OpKind::arith_subf:
+    case ir::OpKind::arith_mulf:
+    case ir::OpKind::arith_divf:
+    case ir::OpKind::arith_remf:
+    case ir::OpKind::arith_negf:
+    case ir::OpKind::arith_maximumf:
+    case ir::OpKind::arith_minimumf:
+    case ir::OpKind::arith_maxnumf:
+    case ir::OpKind::arith_minnumf:
+    case ir::OpKind::math_exp:
+    case ir::OpKind::math_exp2:
+    case ir::OpKind::math_log:
+    case ir::OpKind::math_log2:
+    case ir::OpKind::math_sqrt:
+    case ir::OpKind::math_rsqrt:
+    case ir::OpKind::math_sin:
+    case ir::OpKind::math_cos:
+    case ir::OpKind::math_tanh:
+    case ir::OpKind::math_erf:
+    case ir::OpKind::math_absf:
+    case ir::OpKind::math_absi:
+    case ir::OpKind::math_floor:
+    case ir::OpKind::math_ceil:
+    case ir::OpKind::math_fma:
       return true;
     default:
       return false;
   }
 }
 
-std::size_t operand_count(OpKind kind) {
-  if (kind == OpKind::math_fma) return 3;
-  const bool unary = kind == OpKind::arith_negf || dialect_of(spelling(kind)) == "math";
+std::size_t operand_count(ir::OpKind kind) {
+  if (kind == ir::OpKind::math_fma) return 3;
+  const bool unary = kind == ir::OpKind::arith_negf || ir::dialect_of(spelling(kind)) == "math";
   return unary ? 1 : 2;
 }
 
 /// Whether an op can end the body of a function; of ops we do not know, any can.
-bool can_terminate(const Op& op) {
+bool can_terminate(const ir::Op& op) {
   switch (op.kind) {
-    case OpKind::other:
-    case OpKind::tt_return:
-    case OpKind::func_return:
-    case OpKind::cf_br:
-    case OpKind::cf_cond_br:
+    case ir::OpKind::other:
+    case ir::OpKind::tt_return:
+    case ir::OpKind::func_return:
+    case ir::OpKind::cf_br:
+    case ir::OpKind::cf_cond_br:
       return true;
     default:
       return !op.successors.empty();
@@ -93,53 +93,53 @@ bool can_terminate(const Op& op) {
 }
 
 /// Whether the elements of a type are what an op of a single type computes with.
-bool works_on(OpKind kind, Type type) {
-  if (type->kind == TypeKind::other) return true;
-  const Type scalar = type->kind == TypeKind::tensor ? type->element : type;
+bool works_on(ir::OpKind kind, ir::Type type) {
+  if (type->kind == ir::TypeKind::other) return true;
+  const ir::Type scalar = type->kind == ir::TypeKind::tensor ? type->element : type;
   const std::string_view name = spelling(kind);
   const bool of_numbers =
-      dialect_of(name) == "math" ? kind != OpKind::math_absi : name.back() == 'f';
-  return of_numbers ? scalar->kind == TypeKind::floating
-                    : scalar->kind == TypeKind::integer || scalar->kind == TypeKind::index;
+      ir::dialect_of(name) == "math" ? kind != ir::OpKind::math_absi : name.back() == 'f';
+  return of_numbers ? scalar->kind == ir::TypeKind::floating
+                    : scalar->kind == ir::TypeKind::integer || scalar->kind == ir::TypeKind::index;
 }
 
 class Checker {
  public:
-  explicit Checker(const Program& program) : program_(program) {
-    for (const OpId function : functions(program)) {
+  explicit Checker(const ir::Program& program) : program_(program) {
+    for (const ir::OpId function : functions(program)) {
       by_name_.emplace(symbol_name(program, function), function);
     }
   }
 
-  Result<void> check(OpId id) const {
+  Result<void> check(ir::OpId id) const {
     TWILL_TRY_VOID(check_form(id));
     if (auto wrong_types = misfit(program_, id)) return wrong(id, *std::move(wrong_types));
     return {};
   }
 
  private:
-  Result<void> check_form(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_form(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     switch (op.kind) {
-      case OpKind::scf_for:
+      case ir::OpKind::scf_for:
         return check_for(id);
-      case OpKind::scf_while:
+      case ir::OpKind::scf_while:
         return check_while(id);
-      case OpKind::scf_if:
+      case ir::OpKind::scf_if:
         return check_if(id);
-      case OpKind::tt_func:
-      case OpKind::func_func:
+      case ir::OpKind::tt_func:
+      case ir::OpKind::func_func:
         return check_function(id);
-      case OpKind::tt_call:
-      case OpKind::func_call:
+      case ir::OpKind::tt_call:
+      case ir::OpKind::func_call:
         return check_call(id);
-      case OpKind::tt_reduce:
-      case OpKind::tt_scan:
+      case ir::OpKind::tt_reduce:
+      case ir::OpKind::tt_scan:
         return check_reduction(id);
-      case OpKind::arith_select:
+      case ir::OpKind::arith_select:
         return check_select(id);
-      case OpKind::cf_br:
-      case OpKind::cf_cond_br:
+      case ir::OpKind::cf_br:
+      case ir::OpKind::cf_cond_br:
         return check_branch(id);
       default:
         break;
@@ -148,25 +148,25 @@ class Checker {
     return check_accumulator(id);
   }
 
-  tl::unexpected<Diagnostic> wrong(OpId op, std::string message, std::string hint = {}) const {
+  tl::unexpected<Diagnostic> wrong(ir::OpId op, std::string message, std::string hint = {}) const {
     return fail(text_location(program_, op), std::move(message), std::move(hint));
   }
 
-  std::vector<Type> types_of(std::span<const ValueId> values) const {
-    std::vector<Type> types;
-    for (const ValueId value : values) types.push_back(type_of(program_, value));
+  std::vector<ir::Type> types_of(std::span<const ir::ValueId> values) const {
+    std::vector<ir::Type> types;
+    for (const ir::ValueId value : values) types.push_back(type_of(program_, value));
     return types;
   }
 
   /// "what" must have the types `wanted`.
-  Result<void> same(OpId op, std::string_view what, std::span<const ValueId> values,
-                    std::span<const Type> wanted) const {
+  Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
+                    std::span<const ir::Type> wanted) const {
     if (values.size() != wanted.size()) {
       return wrong(op, std::string(what) + ": " + count_of(values.size(), "value") + ", but " +
                            std::to_string(wanted.size()) + " wanted");
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const Value& value = program_.value(values[i]);
+      const ir::Value& value = program_.value(values[i]);
       if (value.type == wanted[i] || !is_known(value.type) || !is_known(wanted[i])) continue;
       return wrong(op, std::string(what) + ": %" + value.name + " has type " + value.type->text +
                            ", but " + wanted[i]->text + " is wanted");
@@ -174,14 +174,14 @@ class Checker {
     return {};
   }
 
-  Result<void> same(OpId op, std::string_view what, std::span<const ValueId> values,
-                    std::span<const ValueId> like) const {
-    const std::vector<Type> wanted = types_of(like);
+  Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
+                    std::span<const ir::ValueId> like) const {
+    const std::vector<ir::Type> wanted = types_of(like);
     return same(op, what, values, wanted);
   }
 
   /// The op that ends region `index` of `id`, which must have one block.
-  Result<OpId> region_end(OpId id, std::size_t index, OpKind kind) const {
+  Result<ir::OpId> region_end(ir::OpId id, std::size_t index, ir::OpKind kind) const {
     const auto block = body(program_, id, index);
     if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
     const auto last = terminator(program_, *block);
@@ -190,28 +190,28 @@ class Checker {
                  "this region must end in '" + std::string(spelling(kind)) + "'");
   }
 
-  Result<void> check_for(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_for(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     if (op.operands.size() < 3)
       return wrong(id, "a loop needs a lower bound, upper bound and step");
-    TWILL_TRY(const OpId yield, region_end(id, 0, OpKind::scf_yield));
-    const std::span<const ValueId> inits = std::span(op.operands).subspan(3);
-    const std::span<const ValueId> arguments = program_.block(*body(program_, id)).arguments;
+    TWILL_TRY(const ir::OpId yield, region_end(id, 0, ir::OpKind::scf_yield));
+    const std::span<const ir::ValueId> inits = std::span(op.operands).subspan(3);
+    const std::span<const ir::ValueId> arguments = program_.block(*body(program_, id)).arguments;
     if (arguments.empty()) return wrong(id, "the loop's region has no induction variable");
     TWILL_TRY_VOID(same(id, "initial values of the loop", inits, op.results));
     TWILL_TRY_VOID(same(id, "arguments of the loop's region", arguments.subspan(1), op.results));
     TWILL_TRY_VOID(same(yield, "values the loop yields", program_.op(yield).operands, op.results));
-    const std::vector<Type> bounds(3, type_of(program_, arguments[0]));
+    const std::vector<ir::Type> bounds(3, type_of(program_, arguments[0]));
     return same(id, "bounds and step of the loop", std::span(op.operands).first(3), bounds);
   }
 
-  Result<void> check_while(OpId id) const {
-    const Op& op = program_.op(id);
-    TWILL_TRY(const OpId condition, region_end(id, 0, OpKind::scf_condition));
-    TWILL_TRY(const OpId yield, region_end(id, 1, OpKind::scf_yield));
-    const std::span<const ValueId> before = program_.block(*body(program_, id, 0)).arguments;
-    const std::span<const ValueId> after = program_.block(*body(program_, id, 1)).arguments;
-    const std::span<const ValueId> passed = program_.op(condition).operands;
+  Result<void> check_while(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    TWILL_TRY(const ir::OpId condition, region_end(id, 0, ir::OpKind::scf_condition));
+    TWILL_TRY(const ir::OpId yield, region_end(id, 1, ir::OpKind::scf_yield));
+    const std::span<const ir::ValueId> before = program_.block(*body(program_, id, 0)).arguments;
+    const std::span<const ir::ValueId> after = program_.block(*body(program_, id, 1)).arguments;
+    const std::span<const ir::ValueId> passed = program_.op(condition).operands;
     if (passed.empty()) return wrong(condition, "the condition is missing");
     TWILL_TRY_VOID(same(id, "initial values of the loop", op.operands, before));
     TWILL_TRY_VOID(same(condition, "values passed on", passed.subspan(1), after));
@@ -219,10 +219,10 @@ class Checker {
     return same(yield, "values the loop yields", program_.op(yield).operands, before);
   }
 
-  Result<void> check_if(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_if(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     if (op.operands.size() != 1) return wrong(id, "a conditional has one condition");
-    const Type condition = type_of(program_, op.operands[0]);
+    const ir::Type condition = type_of(program_, op.operands[0]);
     if (is_known(condition) && condition->name != "i1") {
       return wrong(id, "the condition has type " + condition->text + ", but i1 is wanted");
     }
@@ -230,26 +230,26 @@ class Checker {
       const bool empty = program_.region(op.regions[i]).blocks.empty();
       if (i == 1 && empty && op.results.empty()) continue;
       if (empty) return wrong(id, "a conditional with results needs an else");
-      TWILL_TRY(const OpId yield, region_end(id, i, OpKind::scf_yield));
+      TWILL_TRY(const ir::OpId yield, region_end(id, i, ir::OpKind::scf_yield));
       TWILL_TRY_VOID(
           same(yield, "values this branch yields", program_.op(yield).operands, op.results));
     }
     return {};
   }
 
-  Result<void> check_function(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_function(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     if (op.regions.size() != 1) return wrong(id, "a function has one region");
-    const Attribute signature = attribute(op, "function_type");
-    for (const BlockId block : program_.region(op.regions[0]).blocks) {
+    const ir::Attribute signature = attribute(op, "function_type");
+    for (const ir::BlockId block : program_.region(op.regions[0]).blocks) {
       const auto last = terminator(program_, block);
       if (!last || !can_terminate(program_.op(*last))) {
         return wrong(last.value_or(id), "a block of a function must end in a return or a branch");
       }
-      const OpKind kind = program_.op(*last).kind;
-      if (kind != OpKind::tt_return && kind != OpKind::func_return) continue;
-      const std::vector<Type> inputs = types_of(function_arguments(program_, id));
-      const std::vector<Type> outputs = types_of(program_.op(*last).operands);
+      const ir::OpKind kind = program_.op(*last).kind;
+      if (kind != ir::OpKind::tt_return && kind != ir::OpKind::func_return) continue;
+      const std::vector<ir::Type> inputs = types_of(function_arguments(program_, id));
+      const std::vector<ir::Type> outputs = types_of(program_.op(*last).operands);
       const std::string actual = function_type_text(inputs, outputs);
       const bool is_inferred = actual.find(kUnknownType) == std::string::npos;
       if (signature == nullptr || signature->text == actual || !is_inferred) continue;
@@ -258,24 +258,24 @@ class Checker {
     return {};
   }
 
-  Result<void> check_call(OpId id) const {
-    const Op& op = program_.op(id);
-    const Attribute callee = attribute(op, "callee");
+  Result<void> check_call(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const ir::Attribute callee = attribute(op, "callee");
     if (callee == nullptr) return {};
     const std::string_view name = std::string_view(callee->value).substr(1);
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return wrong(id, "there is no function " + callee->value);
-    const Op& function = program_.op(found->second);
+    const ir::Op& function = program_.op(found->second);
     if (function.regions.empty() || program_.region(function.regions[0]).blocks.empty()) return {};
     return same(id, "arguments of the call", op.operands,
                 function_arguments(program_, found->second));
   }
 
-  Result<void> check_reduction(OpId id) const {
-    const Op& op = program_.op(id);
-    const OpKind kind =
-        op.kind == OpKind::tt_reduce ? OpKind::tt_reduce_return : OpKind::tt_scan_return;
-    TWILL_TRY(const OpId end, region_end(id, 0, kind));
+  Result<void> check_reduction(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const ir::OpKind kind = op.kind == ir::OpKind::tt_reduce ? ir::OpKind::tt_reduce_return
+                                                             : ir::OpKind::tt_scan_return;
+    TWILL_TRY(const ir::OpId end, region_end(id, 0, kind));
     const std::size_t sources = op.operands.size();
     const std::size_t arguments = program_.block(*body(program_, id)).arguments.size();
     if (arguments == 2 * sources && op.results.size() == sources &&
@@ -286,36 +286,37 @@ class Checker {
                          " of the region, and as many results and returned values as sources");
   }
 
-  Result<void> check_uniform(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_uniform(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     const std::size_t count = operand_count(op.kind);
     if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
-    const std::vector<Type> wanted(count, type_of(program_, op.results[0]));
+    const std::vector<ir::Type> wanted(count, type_of(program_, op.results[0]));
     TWILL_TRY_VOID(same(id, "operands of '" + op.name + "'", op.operands, wanted));
-    const Type type = wanted.empty() ? nullptr : wanted[0];
+    const ir::Type type = wanted.empty() ? nullptr : wanted[0];
     return type == nullptr || works_on(op.kind, type)
                ? Result<void>()
                : wrong(id, "'" + op.name + "' takes no " + type->text);
   }
 
-  Result<void> check_select(OpId id) const {
-    const Op& op = program_.op(id);
+  Result<void> check_select(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     if (op.operands.size() != 3 || op.results.size() != 1) {
       return wrong(id, "'arith.select' has three operands and one result");
     }
-    const std::vector<Type> wanted(2, type_of(program_, op.results[0]));
+    const std::vector<ir::Type> wanted(2, type_of(program_, op.results[0]));
     return same(id, "operands of 'arith.select'", std::span(op.operands).subspan(1), wanted);
   }
 
-  Result<void> check_branch(OpId id) const {
-    const Op& op = program_.op(id);
-    const bool conditional = op.kind == OpKind::cf_cond_br;
+  Result<void> check_branch(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const bool conditional = op.kind == ir::OpKind::cf_cond_br;
     if (op.successors.size() != (conditional ? 2U : 1U)) {
       return wrong(id, conditional ? "a conditional branch has two blocks to go to"
                                    : "a branch has one block to go to");
     }
     const std::string_view role = "true_args";
-    const auto first = conditional ? operands_in(op, role) : std::span<const ValueId>(op.operands);
+    const auto first =
+        conditional ? operands_in(op, role) : std::span<const ir::ValueId>(op.operands);
     TWILL_TRY_VOID(
         same(id, "values for the block", first, program_.block(op.successors[0]).arguments));
     if (!conditional) return {};
@@ -324,25 +325,25 @@ class Checker {
   }
 
   /// A product's accumulator is of one type with its result.
-  Result<void> check_accumulator(OpId id) const {
+  Result<void> check_accumulator(ir::OpId id) const {
     const auto mma = mma_operands(program_.op(id));
     if (!mma || !mma->result) return {};
-    const std::vector<Type> wanted(1, type_of(program_, *mma->result));
+    const std::vector<ir::Type> wanted(1, type_of(program_, *mma->result));
     return same(id, "accumulator", std::span(&mma->accumulator, 1), wanted);
   }
 
-  const Program& program_;
-  std::map<std::string_view, OpId> by_name_;
+  const ir::Program& program_;
+  std::map<std::string_view, ir::OpId> by_name_;
 };
 
 }  // namespace
 
-Result<void> check_structure(const Program& program) {
+Result<void> check_structure(const ir::Program& program) {
   const Checker checker(program);
   for (std::size_t op = 0; op < program.op_count(); ++op) {
-    TWILL_TRY_VOID(checker.check(OpId(op)));
+    TWILL_TRY_VOID(checker.check(ir::OpId(op)));
   }
   return {};
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

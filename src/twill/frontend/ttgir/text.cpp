@@ -1,16 +1,16 @@
-#include "twill/ir/text.h"
+#include "twill/frontend/ttgir/text.h"
 
 #include <span>
 #include <unordered_map>
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 std::string_view before_hash(std::string_view name) { return name.substr(0, name.find('#')); }
 
 class Printer {
  public:
-  explicit Printer(const Program& program) : program_(program) {}
+  explicit Printer(const ir::Program& program) : program_(program) {}
 
   std::string all() {
     // An alias may use those before it; what is not printed yet is written out.
@@ -31,13 +31,13 @@ class Printer {
   }
 
  private:
-  void print(Type type) {
+  void print(ir::Type type) {
     const auto name = type_names_.find(type);
     if (name != type_names_.end()) {
       out_ += name->second;
-    } else if (type->kind == TypeKind::tensor || type->kind == TypeKind::memdesc) {
+    } else if (type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::memdesc) {
       print_shaped(type);
-    } else if (type->kind == TypeKind::tensordesc) {
+    } else if (type->kind == ir::TypeKind::tensordesc) {
       out_ += "!tt.tensordesc<";
       print(type->element);
       out_ += '>';
@@ -46,7 +46,7 @@ class Printer {
     }
   }
 
-  void print_shaped(Type type) {
+  void print_shaped(ir::Type type) {
     // "tensor<" or "!ttg.memdesc<", and everything that is not an attribute, as it stands.
     out_.append(type->text, 0, type->text.find('<') + 1);
     for (const std::int64_t extent : type->shape) {
@@ -54,7 +54,7 @@ class Printer {
       out_ += 'x';
     }
     print(type->element);
-    for (const Attribute attribute : {type->encoding, type->memory_space}) {
+    for (const ir::Attribute attribute : {type->encoding, type->memory_space}) {
       if (attribute == nullptr) continue;
       out_ += ", ";
       print(attribute);
@@ -66,13 +66,13 @@ class Printer {
     out_ += '>';
   }
 
-  void print(Attribute attribute) {
+  void print(ir::Attribute attribute) {
     const auto name = attribute_names_.find(attribute);
     if (name != attribute_names_.end()) {
       out_ += name->second;
-    } else if (attribute->kind == AttributeKind::dictionary) {
+    } else if (attribute->kind == ir::AttributeKind::dictionary) {
       print_entries(attribute->entries);
-    } else if (attribute->kind == AttributeKind::dialect && !attribute->entries.empty()) {
+    } else if (attribute->kind == ir::AttributeKind::dialect && !attribute->entries.empty()) {
       const std::string head = "#" + attribute->value + "<";
       const bool braces = attribute->text.compare(head.size(), 1, "{") == 0;
       out_ += head;
@@ -80,9 +80,9 @@ class Printer {
       print_entries(attribute->entries);
       if (!braces) out_.erase(start, 1).pop_back();
       out_ += '>';
-    } else if (attribute->kind == AttributeKind::type) {
+    } else if (attribute->kind == ir::AttributeKind::type) {
       print(attribute->type);
-    } else if (attribute->kind == AttributeKind::dense) {
+    } else if (attribute->kind == ir::AttributeKind::dense) {
       out_.append(attribute->text, 0, attribute->text.size() - attribute->type->text.size());
       print(attribute->type);
     } else {
@@ -90,19 +90,19 @@ class Printer {
     }
   }
 
-  void print_entries(const std::vector<NamedAttribute>& entries) {
+  void print_entries(const std::vector<ir::NamedAttribute>& entries) {
     out_ += '{';
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& [name, attribute] = entries[i];
-      out_ += (i == 0 ? "" : ", ") + key_text(name);
-      if (attribute->kind == AttributeKind::unit) continue;
+      out_ += (i == 0 ? "" : ", ") + ir::key_text(name);
+      if (attribute->kind == ir::AttributeKind::unit) continue;
       out_ += " = ";
       print(attribute);
     }
     out_ += '}';
   }
 
-  void print_location(Attribute location) {
+  void print_location(ir::Attribute location) {
     if (location == nullptr) return;
     out_ += ' ';
     const auto name = attribute_names_.find(location);
@@ -111,7 +111,7 @@ class Printer {
 
   void indent() { out_.append(2 * depth_, ' '); }
 
-  void print_results(const Op& op) {
+  void print_results(const ir::Op& op) {
     std::size_t next = 0;
     bool any = false;
     while (next < op.results.size()) {
@@ -132,7 +132,7 @@ class Printer {
     if (any) out_ += " = ";
   }
 
-  void print_operands(const Op& op) {
+  void print_operands(const ir::Op& op) {
     out_ += '(';
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       out_ += (i == 0 ? "%" : ", %") + program_.value(op.operands[i]).name;
@@ -144,7 +144,7 @@ class Printer {
     if (!op.successors.empty()) out_ += ']';
   }
 
-  void print_types(std::span<const ValueId> values) {
+  void print_types(std::span<const ir::ValueId> values) {
     out_ += '(';
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i > 0) out_ += ", ";
@@ -153,8 +153,8 @@ class Printer {
     out_ += ')';
   }
 
-  void print(OpId id) {
-    const Op& op = program_.op(id);
+  void print(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
     indent();
     print_results(op);
     out_ += '"' + op.name + '"';
@@ -165,7 +165,7 @@ class Printer {
       indent();
       out_ += i + 1 == op.regions.size() ? "})" : "}";
     }
-    const std::vector<NamedAttribute>& attributes = op.attributes;
+    const std::vector<ir::NamedAttribute>& attributes = op.attributes;
     if (!attributes.empty() || !op.form.empty()) {
       out_ += ' ';
       print_entries(attributes);
@@ -173,7 +173,7 @@ class Printer {
     if (!op.form.empty()) {
       out_.pop_back();
       out_.append(attributes.empty() ? "" : ", ")
-          .append("twill.form = " + string_text(op.form) + "}");
+          .append("twill.form = " + ir::string_text(op.form) + "}");
     }
     out_ += " : ";
     print_types(op.operands);
@@ -183,25 +183,25 @@ class Printer {
     out_ += '\n';
   }
 
-  void print(RegionId region) {
-    const std::vector<BlockId>& blocks = program_.region(region).blocks;
+  void print(ir::RegionId region) {
+    const std::vector<ir::BlockId>& blocks = program_.region(region).blocks;
     ++depth_;
-    for (const BlockId id : blocks) {
-      const Block& block = program_.block(id);
+    for (const ir::BlockId id : blocks) {
+      const ir::Block& block = program_.block(id);
       const bool entry = id == blocks.front();
       if (!entry || !block.arguments.empty() || block.ops.empty() || blocks.size() > 1) {
         print_header(id);
       }
-      for (const OpId op : block.ops) print(op);
+      for (const ir::OpId op : block.ops) print(op);
     }
     --depth_;
   }
 
-  void print_header(BlockId id) {
-    const Block& block = program_.block(id);
+  void print_header(ir::BlockId id) {
+    const ir::Block& block = program_.block(id);
     out_.append(2 * depth_ - 1, ' ').append("^" + label(id));
     for (std::size_t i = 0; i < block.arguments.size(); ++i) {
-      const Value& argument = program_.value(block.arguments[i]);
+      const ir::Value& argument = program_.value(block.arguments[i]);
       out_ += (i == 0 ? "(%" : ", %") + argument.name + ": ";
       print(argument.type);
       print_location(argument.location);
@@ -210,13 +210,13 @@ class Printer {
   }
 
   /// Only the first block of a region may have no label of its own.
-  std::string label(BlockId id) const {
-    const Block& block = program_.block(id);
+  std::string label(ir::BlockId id) const {
+    const ir::Block& block = program_.block(id);
     if (!block.label.empty()) return block.label;
     std::string free = "bb0";
     for (bool taken = true; taken;) {
       taken = false;
-      for (const BlockId other : program_.region(block.region).blocks) {
+      for (const ir::BlockId other : program_.region(block.region).blocks) {
         taken = taken || program_.block(other).label == free;
       }
       if (taken) free += "_";
@@ -224,15 +224,15 @@ class Printer {
     return free;
   }
 
-  const Program& program_;
-  std::unordered_map<Attribute, std::string> attribute_names_;
-  std::unordered_map<Type, std::string> type_names_;
+  const ir::Program& program_;
+  std::unordered_map<ir::Attribute, std::string> attribute_names_;
+  std::unordered_map<ir::Type, std::string> type_names_;
   std::string out_;
   std::size_t depth_ = 0;
 };
 
 }  // namespace
 
-std::string to_text(const Program& program) { return Printer(program).all(); }
+std::string to_text(const ir::Program& program) { return Printer(program).all(); }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

@@ -1,4 +1,4 @@
-#include "twill/ir/equal_values.h"
+#include "twill/frontend/ttgir/equal_values.h"
 
 #include <algorithm>
 #include <map>
@@ -10,43 +10,45 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 using Term = Terms::Term;
 
-bool is_pure_call(const Op& op) {
-  const bool calls =
-      op.kind == OpKind::tt_extern_elementwise || op.kind == OpKind::tt_elementwise_inline_asm;
+bool is_pure_call(const ir::Op& op) {
+  const bool calls = op.kind == ir::OpKind::tt_extern_elementwise ||
+                     op.kind == ir::OpKind::tt_elementwise_inline_asm;
   return calls && integer_attribute(op, "pure") == 1;
 }
 
-bool is_reduction(OpKind kind) { return kind == OpKind::tt_reduce || kind == OpKind::tt_scan; }
+bool is_reduction(ir::OpKind kind) {
+  return kind == ir::OpKind::tt_reduce || kind == ir::OpKind::tt_scan;
+}
 
 /// Whether an op, without its regions, may change what loads of global memory read.
-bool may_write(const Program& program, OpId id) {
-  const Op& op = program.op(id);
+bool may_write(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
   if (is_pure(program, id) || mma_operands(op)) return false;
   if (const auto access = memory_access(op)) {
-    return access->space == AccessSpace::global && access->writes;
+    return access->space == ir::AccessSpace::global && access->writes;
   }
   switch (op.kind) {
-    case OpKind::scf_for:
-    case OpKind::scf_while:
-    case OpKind::scf_if:
-    case OpKind::scf_yield:
-    case OpKind::scf_condition:
-    case OpKind::tt_reduce_return:
-    case OpKind::tt_scan_return:
-    case OpKind::tt_make_tensor_descriptor:
-    case OpKind::ttg_local_alloc:
-    case OpKind::ttng_tmem_alloc:
-    case OpKind::ttg_memdesc_index:
-    case OpKind::ttg_memdesc_subslice:
-    case OpKind::ttg_memdesc_trans:
-    case OpKind::ttg_memdesc_reshape:
-    case OpKind::ttg_memdesc_reinterpret:
-    case OpKind::tt_return:
+    case ir::OpKind::scf_for:
+    case ir::OpKind::scf_while:
+    case ir::OpKind::scf_if:
+    case ir::OpKind::scf_yield:
+    case ir::OpKind::scf_condition:
+    case ir::OpKind::tt_reduce_return:
+    case ir::OpKind::tt_scan_return:
+    case ir::OpKind::tt_make_tensor_descriptor:
+    case ir::OpKind::ttg_local_alloc:
+    case ir::OpKind::ttng_tmem_alloc:
+    case ir::OpKind::ttg_memdesc_index:
+    case ir::OpKind::ttg_memdesc_subslice:
+    case ir::OpKind::ttg_memdesc_trans:
+    case ir::OpKind::ttg_memdesc_reshape:
+    case ir::OpKind::ttg_memdesc_reinterpret:
+    case ir::OpKind::tt_return:
       return false;
     default:
       return true;
@@ -54,18 +56,18 @@ bool may_write(const Program& program, OpId id) {
 }
 
 /// Which values that a loop carries are taken to be equal: those of one class.
-using Classes = std::map<ValueId, std::size_t>;
+using Classes = std::map<ir::ValueId, std::size_t>;
 
 /// One pass over a Program under an assumption, and what the assumption becomes by it.
 class Pass {
  public:
-  Pass(const Program& program, const Classes& assumed)
+  Pass(const ir::Program& program, const Classes& assumed)
       : program_(program), assumed_(assumed), terms_(program) {}
 
   /// Returns classes that are at least as fine as the assumed ones: equal to them if the assumption
   /// holds.
   Classes run() {
-    for (const OpId op : walk(program_, program_.module())) {
+    for (const ir::OpId op : walk(program_, program_.module())) {
       if (may_write(program_, op)) note_writer(op);
     }
     enter(program_.module());
@@ -75,18 +77,18 @@ class Pass {
   Terms terms() && { return std::move(terms_); }
 
  private:
-  void note_writer(OpId op) {
-    for (std::optional<OpId> up = op; up && writes_.insert(*up).second;) {
+  void note_writer(ir::OpId op) {
+    for (std::optional<ir::OpId> up = op; up && writes_.insert(*up).second;) {
       up = parent(program_, *up);
     }
   }
 
-  bool writes(OpId op) const { return writes_.contains(op); }
+  bool writes(ir::OpId op) const { return writes_.contains(op); }
 
   /// Numbers what is in the regions of an op of which nothing else is known.
-  void enter(OpId op) {
-    for (const RegionId region : program_.op(op).regions) {
-      for (const BlockId block : program_.region(region).blocks) {
+  void enter(ir::OpId op) {
+    for (const ir::RegionId region : program_.op(op).regions) {
+      for (const ir::BlockId block : program_.region(region).blocks) {
         memory_ = terms_.symbol();
         number(block);
       }
@@ -94,50 +96,50 @@ class Pass {
     memory_ = terms_.symbol();
   }
 
-  void number(BlockId block) {
-    for (const OpId op : program_.block(block).ops) number(op);
+  void number(ir::BlockId block) {
+    for (const ir::OpId op : program_.block(block).ops) number(op);
   }
 
-  void number(OpId id) {
-    const Op& op = program_.op(id);
+  void number(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
     if (const auto loop = as_loop(program_, id)) return number_loop(*loop);
-    if (op.kind == OpKind::scf_if) return number_if(id);
+    if (op.kind == ir::OpKind::scf_if) return number_if(id);
     if (is_reduction(op.kind)) return number_reduction(id);
     if (!op.regions.empty()) return enter(id);
     if (is_plain_load(op)) return assume(op, "load", {memory_});
     if (is_pure_call(op)) return assume(op, "call", {});
     if (writes(id)) memory_ = terms_.symbol();
-    for (const ValueId result : op.results) terms_.of(result);
+    for (const ir::ValueId result : op.results) terms_.of(result);
   }
 
   /// The results of `op` are what `what` makes of its operands and `more`.
-  void assume(const Op& op, const std::string& what, std::vector<Term> more) {
-    for (const ValueId operand : op.operands) more.push_back(terms_.of(operand));
-    for (const ValueId result : op.results) {
+  void assume(const ir::Op& op, const std::string& what, std::vector<Term> more) {
+    for (const ir::ValueId operand : op.operands) more.push_back(terms_.of(operand));
+    for (const ir::ValueId result : op.results) {
       terms_.assume(result,
                     terms_.made(what + " " + description(op) + " " + words_of(result), more));
     }
   }
 
   /// Which result, of which shape.
-  std::string words_of(ValueId value) const {
+  std::string words_of(ir::ValueId value) const {
     return std::to_string(program_.value(value).index) + " " +
            text_without_layout(type_of(program_, value));
   }
 
-  void number_loop(const Loop& loop) {
+  void number_loop(const ir::Loop& loop) {
     const std::string name = std::to_string(loop.op.index());
-    const auto term_of = [&](const char* what, const Carried& carried) {
+    const auto term_of = [&](const char* what, const ir::Carried& carried) {
       return terms_.made(what + name, {assumed_.at(carried.argument)});
     };
     std::vector<Term> inits;
-    for (const Carried& carried : loop.carried) {
+    for (const ir::Carried& carried : loop.carried) {
       inits.push_back(terms_.of(carried.init));
       terms_.assume(carried.argument, term_of("carried ", carried));
     }
     if (writes(loop.op)) memory_ = terms_.symbol();
     if (loop.before) number(*loop.before);
-    for (const Forwarded& passed : loop.forwarded) {
+    for (const ir::Forwarded& passed : loop.forwarded) {
       const Term term = terms_.of(passed.passed);
       terms_.assume(passed.argument, term);
       terms_.assume(passed.result, terms_.made("passed " + name, {term}));
@@ -145,7 +147,7 @@ class Pass {
     number(loop.body);
     if (writes(loop.op)) memory_ = terms_.symbol();
     for (std::size_t i = 0; i < loop.carried.size(); ++i) {
-      const Carried& carried = loop.carried[i];
+      const ir::Carried& carried = loop.carried[i];
       if (carried.result) terms_.assume(*carried.result, term_of("result ", carried));
       const std::vector<std::size_t> key = {assumed_.at(carried.argument), inits[i],
                                             terms_.of(carried.yielded)};
@@ -153,10 +155,10 @@ class Pass {
     }
   }
 
-  void number_if(OpId id) {
-    const Op& op = program_.op(id);
+  void number_if(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
     const Term before = memory_;
-    std::vector<const Op*> yields;
+    std::vector<const ir::Op*> yields;
     for (std::size_t branch = 0; branch < op.regions.size(); ++branch) {
       const auto block = body(program_, id, branch);
       if (!block) continue;
@@ -167,13 +169,13 @@ class Pass {
     memory_ = writes(id) ? terms_.symbol() : before;
     for (std::size_t i = 0; i < op.results.size(); ++i) {
       std::vector<Term> made_of = {terms_.of(op.operands[0])};
-      for (const Op* yield : yields) made_of.push_back(terms_.of(yield->operands[i]));
+      for (const ir::Op* yield : yields) made_of.push_back(terms_.of(yield->operands[i]));
       terms_.assume(op.results[i], terms_.made("if", made_of));
     }
   }
 
-  void number_reduction(OpId id) {
-    const Op& op = program_.op(id);
+  void number_reduction(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
     std::vector<Term> more;
     const std::string combination = text_of_combination(id, more);
     assume(op, combination, std::move(more));
@@ -181,22 +183,22 @@ class Pass {
 
   /// What the region of a reduction does, with its own values by number; those from outside go to
   /// `outer`.
-  std::string text_of_combination(OpId id, std::vector<Term>& outer) {
+  std::string text_of_combination(ir::OpId id, std::vector<Term>& outer) {
     const auto block = body(program_, id);
-    std::map<ValueId, std::size_t> own;
-    for (const ValueId argument : program_.block(*block).arguments)
+    std::map<ir::ValueId, std::size_t> own;
+    for (const ir::ValueId argument : program_.block(*block).arguments)
       own.emplace(argument, own.size());
     std::string text;
-    for (const OpId inner : program_.block(*block).ops) {
-      const Op& op = program_.op(inner);
+    for (const ir::OpId inner : program_.block(*block).ops) {
+      const ir::Op& op = program_.op(inner);
       if (!op.regions.empty()) outer.push_back(terms_.symbol());
       text += description(op);
-      for (const ValueId operand : op.operands) {
+      for (const ir::ValueId operand : op.operands) {
         const auto known = own.find(operand);
         if (known == own.end()) outer.push_back(terms_.of(operand));
         text += known == own.end() ? " *" : " " + std::to_string(known->second);
       }
-      for (const ValueId result : op.results) {
+      for (const ir::ValueId result : op.results) {
         own.emplace(result, own.size());
         text += " " + type_of(program_, result)->text;
       }
@@ -205,21 +207,21 @@ class Pass {
     return text;
   }
 
-  const Program& program_;
+  const ir::Program& program_;
   const Classes& assumed_;
   Terms terms_;
-  Term memory_ = 0;        ///< what lies in global memory
-  std::set<OpId> writes_;  ///< ops that may write, or hold such
+  Term memory_ = 0;            ///< what lies in global memory
+  std::set<ir::OpId> writes_;  ///< ops that may write, or hold such
   Classes refined_;
   std::map<std::vector<std::size_t>, std::size_t> numbers_;
 };
 
 /// At first all values of one loop that have one shape are taken to be equal.
-Classes coarsest(const Program& program, std::size_t& count) {
+Classes coarsest(const ir::Program& program, std::size_t& count) {
   Classes classes;
   std::map<std::string, std::size_t> numbers;
-  for (const Loop& loop : loops(program, program.module())) {
-    for (const Carried& carried : loop.carried) {
+  for (const ir::Loop& loop : loops(program, program.module())) {
+    for (const ir::Carried& carried : loop.carried) {
       const std::string key = std::to_string(loop.op.index()) + " " +
                               text_without_layout(type_of(program, carried.argument));
       classes[carried.argument] = numbers.try_emplace(key, numbers.size()).first->second;
@@ -237,26 +239,26 @@ std::size_t count_of(const Classes& classes) {
 
 }  // namespace
 
-bool is_pure(const Program& program, OpId id) {
-  const Op& op = program.op(id);
+bool is_pure(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
   if (is_computation(op) || is_pure_call(op)) return true;
   if (!is_reduction(op.kind)) return false;
   const auto block = body(program, id);
   if (!block) return false;
-  const std::vector<OpId>& ops = program.block(*block).ops;
-  return std::all_of(ops.begin(), ops.end(), [&](OpId inner) {
-    const OpKind kind = program.op(inner).kind;
-    return is_computation(program.op(inner)) || kind == OpKind::tt_reduce_return ||
-           kind == OpKind::tt_scan_return;
+  const std::vector<ir::OpId>& ops = program.block(*block).ops;
+  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId inner) {
+    const ir::OpKind kind = program.op(inner).kind;
+    return is_computation(program.op(inner)) || kind == ir::OpKind::tt_reduce_return ||
+           kind == ir::OpKind::tt_scan_return;
   });
 }
 
-bool is_plain_load(const Op& op) {
-  const bool loads = op.kind == OpKind::tt_load || op.kind == OpKind::tt_descriptor_load;
+bool is_plain_load(const ir::Op& op) {
+  const bool loads = op.kind == ir::OpKind::tt_load || op.kind == ir::OpKind::tt_descriptor_load;
   return loads && op.results.size() == 1 && integer_attribute(op, "isVolatile").value_or(0) == 0;
 }
 
-std::optional<Terms> equal_values(const Program& program) {
+std::optional<Terms> equal_values(const ir::Program& program) {
   std::size_t count = 0;
   Classes classes = coarsest(program, count);
   for (int pass = 0; pass < kMostPasses; ++pass) {
@@ -270,4 +272,4 @@ std::optional<Terms> equal_values(const Program& program) {
   return std::nullopt;
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

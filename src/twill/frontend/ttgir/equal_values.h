@@ -2,10 +2,10 @@
 
 #include <optional>
 
+#include "twill/frontend/ttgir/terms.h"
 #include "twill/ir/program.h"
-#include "twill/ir/terms.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 
 /// Numbers all values of a Program such that values with the same number are equal, element by
 /// element, at every point where both are defined; layouts do not matter. Beside what Terms knows:
@@ -19,15 +19,15 @@ namespace twill::ir {
 ///
 /// nullopt: the assumptions did not settle within kMostPasses. Cost: at most that many times about
 /// linear in the Program. `program` must outlive the result.
-std::optional<Terms> equal_values(const Program& program);
+std::optional<Terms> equal_values(const ir::Program& program);
 
 inline constexpr int kMostPasses = 64;
 
 /// Whether an op does nothing but compute its results from its operands: `is_computation`,
 /// reductions and scans, and calls of functions that say they are pure.
-bool is_pure(const Program& program, OpId op);
+bool is_pure(const ir::Program& program, ir::OpId op);
 
 /// A load of global memory that may be left out if nobody reads it, or made once for two.
-bool is_plain_load(const Op& op);
+bool is_plain_load(const ir::Op& op);
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

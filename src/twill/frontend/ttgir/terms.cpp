@@ -1,54 +1,54 @@
-#include "twill/ir/terms.h"
+#include "twill/frontend/ttgir/terms.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 /// Ops of tt. and ttg. without effects; all of arith. and math. are such.
-bool computes(OpKind kind) {
+bool computes(ir::OpKind kind) {
   switch (kind) {
-    case OpKind::tt_get_program_id:
-    case OpKind::tt_get_num_programs:
-    case OpKind::tt_make_range:
-    case OpKind::tt_splat:
-    case OpKind::tt_unsplat:
-    case OpKind::tt_broadcast:
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::tt_trans:
-    case OpKind::tt_join:
-    case OpKind::tt_split:
-    case OpKind::tt_addptr:
-    case OpKind::tt_bitcast:
-    case OpKind::tt_fp_to_fp:
-    case OpKind::tt_clampf:
-    case OpKind::tt_mulhiui:
-    case OpKind::tt_precise_sqrt:
-    case OpKind::tt_precise_divf:
-    case OpKind::ttg_convert_layout:
+    case ir::OpKind::tt_get_program_id:
+    case ir::OpKind::tt_get_num_programs:
+    case ir::OpKind::tt_make_range:
+    case ir::OpKind::tt_splat:
+    case ir::OpKind::tt_unsplat:
+    case ir::OpKind::tt_broadcast:
+    case ir::OpKind::tt_expand_dims:
+    case ir::OpKind::tt_reshape:
+    case ir::OpKind::tt_trans:
+    case ir::OpKind::tt_join:
+    case ir::OpKind::tt_split:
+    case ir::OpKind::tt_addptr:
+    case ir::OpKind::tt_bitcast:
+    case ir::OpKind::tt_fp_to_fp:
+    case ir::OpKind::tt_clampf:
+    case ir::OpKind::tt_mulhiui:
+    case ir::OpKind::tt_precise_sqrt:
+    case ir::OpKind::tt_precise_divf:
+    case ir::OpKind::ttg_convert_layout:
       return true;
     default:
       return false;
   }
 }
 
-bool commutes(OpKind kind) {
+bool commutes(ir::OpKind kind) {
   switch (kind) {
-    case OpKind::arith_addi:
-    case OpKind::arith_muli:
-    case OpKind::arith_andi:
-    case OpKind::arith_ori:
-    case OpKind::arith_xori:
-    case OpKind::arith_minsi:
-    case OpKind::arith_maxsi:
-    case OpKind::arith_minui:
-    case OpKind::arith_maxui:
-    case OpKind::arith_addf:
-    case OpKind::arith_mulf:
+    case ir::OpKind::arith_addi:
+    case ir::OpKind::arith_muli:
+    case ir::OpKind::arith_andi:
+    case ir::OpKind::arith_ori:
+    case ir::OpKind::arith_xori:
+    case ir::OpKind::arith_minsi:
+    case ir::OpKind::arith_maxsi:
+    case ir::OpKind::arith_minui:
+    case ir::OpKind::arith_maxui:
+    case ir::OpKind::arith_addf:
+    case ir::OpKind::arith_mulf:
       return true;
     default:
       return false;
@@ -56,16 +56,16 @@ bool commutes(OpKind kind) {
 }
 
 /// What every element of the result is, of the only operand's.
-bool keeps_elements(OpKind kind) {
+bool keeps_elements(ir::OpKind kind) {
   switch (kind) {
-    case OpKind::tt_splat:
-    case OpKind::tt_broadcast:
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::tt_trans:
-    case OpKind::arith_extf:
-    case OpKind::arith_truncf:
-    case OpKind::tt_fp_to_fp:
+    case ir::OpKind::tt_splat:
+    case ir::OpKind::tt_broadcast:
+    case ir::OpKind::tt_expand_dims:
+    case ir::OpKind::tt_reshape:
+    case ir::OpKind::tt_trans:
+    case ir::OpKind::arith_extf:
+    case ir::OpKind::arith_truncf:
+    case ir::OpKind::tt_fp_to_fp:
       return true;
     default:
       return false;
@@ -86,25 +86,25 @@ bool is_plain(double number) {
   return eighths == std::trunc(eighths) && exponent > -4 && exponent < 5;
 }
 
-std::optional<double> unary(OpKind kind, double x) {
+std::optional<double> unary(ir::OpKind kind, double x) {
   switch (kind) {
-    case OpKind::arith_negf:
+    case ir::OpKind::arith_negf:
       return -x;
-    case OpKind::math_exp:
+    case ir::OpKind::math_exp:
       return std::exp(x);
-    case OpKind::math_exp2:
+    case ir::OpKind::math_exp2:
       return std::exp2(x);
-    case OpKind::math_log:
+    case ir::OpKind::math_log:
       return std::log(x);
-    case OpKind::math_log2:
+    case ir::OpKind::math_log2:
       return std::log2(x);
-    case OpKind::math_sqrt:
+    case ir::OpKind::math_sqrt:
       return std::sqrt(x);
-    case OpKind::math_tanh:
+    case ir::OpKind::math_tanh:
       return std::tanh(x);
-    case OpKind::math_erf:
+    case ir::OpKind::math_erf:
       return std::erf(x);
-    case OpKind::math_absf:
+    case ir::OpKind::math_absf:
       return std::fabs(x);
     default:
       return std::nullopt;
@@ -116,24 +116,24 @@ bool differ_in_sign_alone(double x, double y) {
   return x == y && std::signbit(x) != std::signbit(y);
 }
 
-std::optional<double> binary(OpKind kind, double x, double y) {
+std::optional<double> binary(ir::OpKind kind, double x, double y) {
   switch (kind) {
-    case OpKind::arith_addf:
-    case OpKind::arith_addi:
+    case ir::OpKind::arith_addf:
+    case ir::OpKind::arith_addi:
       return x + y;
-    case OpKind::arith_subf:
-    case OpKind::arith_subi:
+    case ir::OpKind::arith_subf:
+    case ir::OpKind::arith_subi:
       return x - y;
-    case OpKind::arith_mulf:
-    case OpKind::arith_muli:
+    case ir::OpKind::arith_mulf:
+    case ir::OpKind::arith_muli:
       return x * y;
-    case OpKind::arith_divf:
+    case ir::OpKind::arith_divf:
       return y == 0 ? std::nullopt : std::optional(x / y);
-    case OpKind::arith_maxnumf:
-    case OpKind::arith_maximumf:
+    case ir::OpKind::arith_maxnumf:
+    case ir::OpKind::arith_maximumf:
       return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::max(x, y));
-    case OpKind::arith_minnumf:
-    case OpKind::arith_minimumf:
+    case ir::OpKind::arith_minnumf:
+    case ir::OpKind::arith_minimumf:
       return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::min(x, y));
     default:
       return std::nullopt;
@@ -142,30 +142,30 @@ std::optional<double> binary(OpKind kind, double x, double y) {
 
 }  // namespace
 
-bool is_computation(const Op& op) {
-  if (!op.regions.empty() || op.kind == OpKind::other) return false;
-  const std::string_view dialect = dialect_of(spelling(op.kind));
+bool is_computation(const ir::Op& op) {
+  if (!op.regions.empty() || op.kind == ir::OpKind::other) return false;
+  const std::string_view dialect = ir::dialect_of(spelling(op.kind));
   return dialect == "arith" || dialect == "math" || computes(op.kind);
 }
 
-std::string description(const Op& op) {
-  std::string text = op.kind == OpKind::other ? op.name : std::string(spelling(op.kind));
+std::string description(const ir::Op& op) {
+  std::string text = op.kind == ir::OpKind::other ? op.name : std::string(spelling(op.kind));
   for (const auto& [name, attribute] : op.attributes) {
     if (name.find('.') == std::string::npos) text += " " + name + "=" + attribute->text;
   }
   return text + op.form;
 }
 
-std::string text_without_layout(Type type) {
-  if (type->kind != TypeKind::tensor) return type->text;
+std::string text_without_layout(ir::Type type) {
+  if (type->kind != ir::TypeKind::tensor) return type->text;
   std::string text;
   for (const std::int64_t extent : type->shape) text += std::to_string(extent) + "x";
   return text + type->element->text;
 }
 
-ValueId without_extension(const Program& program, ValueId value) {
-  for (const Op* op = defining_op(program, value);
-       op != nullptr && op->kind == OpKind::arith_extsi && op->operands.size() == 1;
+ir::ValueId without_extension(const ir::Program& program, ir::ValueId value) {
+  for (const ir::Op* op = defining_op(program, value);
+       op != nullptr && op->kind == ir::OpKind::arith_extsi && op->operands.size() == 1;
        op = defining_op(program, value)) {
     value = op->operands[0];
   }
@@ -180,7 +180,7 @@ Terms::Term Terms::made(const std::string& what, const std::vector<Term>& operan
   return place->second;
 }
 
-Terms::Term Terms::number(double number, Type type) {
+Terms::Term Terms::number(double number, ir::Type type) {
   // -0 is another number than 0.
   const std::string shape = text_without_layout(type);
   const std::string sign = std::signbit(number) ? "-" : "";
@@ -189,7 +189,7 @@ Terms::Term Terms::number(double number, Type type) {
   return term;
 }
 
-Terms::Term Terms::integer(std::int64_t value, Type type) {
+Terms::Term Terms::integer(std::int64_t value, ir::Type type) {
   return number(static_cast<double>(value), type);
 }
 
@@ -198,7 +198,7 @@ const Terms::Constant* Terms::constant_at(Term term) const {
   return found == constants_.end() ? nullptr : &found->second;
 }
 
-Terms::Term Terms::plus(Term a, Term b, Type type) {
+Terms::Term Terms::plus(Term a, Term b, ir::Type type) {
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     const auto sum = sums_.find(one);
     if (sum == sums_.end() || sum->second.adds || sum->second.right != other) continue;
@@ -212,7 +212,7 @@ Terms::Term Terms::plus(Term a, Term b, Type type) {
   return term;
 }
 
-Terms::Term Terms::minus(Term a, Term b, Type type) {
+Terms::Term Terms::minus(Term a, Term b, ir::Type type) {
   const auto sum = sums_.find(a);
   if (sum != sums_.end() && sum->second.adds) {
     if (sum->second.right == b) return sum->second.left;
@@ -227,16 +227,16 @@ Terms::Term Terms::minus(Term a, Term b, Type type) {
 }
 
 /// Without recursion, since texts may have chains of any length.
-Terms::Term Terms::of(ValueId value) {
-  std::vector<ValueId> open = {value};
+Terms::Term Terms::of(ir::ValueId value) {
+  std::vector<ir::ValueId> open = {value};
   while (!open.empty()) {
-    const ValueId next = open.back();
+    const ir::ValueId next = open.back();
     const std::size_t waiting = open.size();
     if (!known_.contains(next)) {
-      const Op* op = defining_op(program_, next);
+      const ir::Op* op = defining_op(program_, next);
       if (op != nullptr && is_computation(*op)) {
         std::copy_if(op->operands.begin(), op->operands.end(), std::back_inserter(open),
-                     [&](ValueId operand) { return !known_.contains(operand); });
+                     [&](ir::ValueId operand) { return !known_.contains(operand); });
       }
     }
     if (open.size() > waiting) continue;
@@ -246,32 +246,32 @@ Terms::Term Terms::of(ValueId value) {
   return known_.at(value);
 }
 
-std::optional<Terms::Term> Terms::constant(ValueId value) {
-  const Attribute attribute = constant_of(program_, value);
+std::optional<Terms::Term> Terms::constant(ir::ValueId value) {
+  const ir::Attribute attribute = constant_of(program_, value);
   if (attribute == nullptr) return std::nullopt;
-  const Type type = type_of(program_, value);
+  const ir::Type type = type_of(program_, value);
   const auto known = constant_number(program_, value);
   if (known && std::fabs(*known) < 1e9 && *known * 16 == std::trunc(*known * 16)) {
     return number(*known, type);
   }
   if (!known) return symbol();
   return made(
-      attribute->kind == AttributeKind::dense ? attribute->elements[0]->text : attribute->text,
+      attribute->kind == ir::AttributeKind::dense ? attribute->elements[0]->text : attribute->text,
       {made(text_without_layout(type), {})});
 }
 
-Terms::Term Terms::compute(ValueId value) {
-  const Op* op = defining_op(program_, value);
+Terms::Term Terms::compute(ir::ValueId value) {
+  const ir::Op* op = defining_op(program_, value);
   if (op == nullptr || !is_computation(*op)) return symbol();
-  if (op->kind == OpKind::ttg_convert_layout && op->operands.size() == 1) {
+  if (op->kind == ir::OpKind::ttg_convert_layout && op->operands.size() == 1) {
     return known_.at(op->operands[0]);
   }
   if (const auto term = constant(value)) return *term;
   std::vector<Term> operands;
-  for (const ValueId operand : op->operands) operands.push_back(known_.at(operand));
-  const Type type = type_of(program_, value);
-  if (op->kind == OpKind::arith_addi) return plus(operands[0], operands[1], type);
-  if (op->kind == OpKind::arith_subi) return minus(operands[0], operands[1], type);
+  for (const ir::ValueId operand : op->operands) operands.push_back(known_.at(operand));
+  const ir::Type type = type_of(program_, value);
+  if (op->kind == ir::OpKind::arith_addi) return plus(operands[0], operands[1], type);
+  if (op->kind == ir::OpKind::arith_subi) return minus(operands[0], operands[1], type);
   if (const auto term = folded(*op, operands, type)) return *term;
   if (commutes(op->kind)) std::sort(operands.begin(), operands.end());
   return made(description(*op) + " " + std::to_string(program_.value(value).index) + " " +
@@ -279,8 +279,8 @@ Terms::Term Terms::compute(ValueId value) {
               operands);
 }
 
-std::optional<Terms::Term> Terms::folded(const Op& op, const std::vector<Term>& operands,
-                                         Type type) {
+std::optional<Terms::Term> Terms::folded(const ir::Op& op, const std::vector<Term>& operands,
+                                         ir::Type type) {
   std::vector<double> numbers;
   for (const Term operand : operands) {
     const Constant* constant = constant_at(operand);
@@ -298,4 +298,4 @@ std::optional<Terms::Term> Terms::folded(const Op& op, const std::vector<Term>& 
   return number(*result, type);
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

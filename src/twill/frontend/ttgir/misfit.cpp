@@ -1,14 +1,14 @@
-#include "twill/ir/misfit.h"
+#include "twill/frontend/ttgir/misfit.h"
 
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "twill/frontend/ttgir/product_misfit.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/product_misfit.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 using Misfit = std::optional<std::string>;
@@ -16,16 +16,16 @@ using Shape = std::vector<std::int64_t>;
 
 constexpr std::string_view kUnknownType = "!twill.unknown";
 
-Type scalar_of(Type type) {
-  const bool is_tile = type->kind == TypeKind::tensor || type->kind == TypeKind::memdesc;
+ir::Type scalar_of(ir::Type type) {
+  const bool is_tile = type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::memdesc;
   return is_tile && type->element != nullptr ? type->element : type;
 }
 
-bool is_whole(Type type) {
-  return type->kind == TypeKind::integer || type->kind == TypeKind::index;
+bool is_whole(ir::Type type) {
+  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
 }
 
-bool is_floating(Type type) { return type->kind == TypeKind::floating; }
+bool is_floating(ir::Type type) { return type->kind == ir::TypeKind::floating; }
 
 Shape without_ones(const Shape& shape) {
   Shape kept;
@@ -49,30 +49,31 @@ bool is_power_of_two(std::int64_t number) { return number <= 0 || (number & (num
 
 /// What a cast takes and makes: from one kind of element to another, narrower, wider or neither.
 struct Cast {
-  OpKind kind;
-  bool (*from)(Type);
-  bool (*to)(Type);
+  ir::OpKind kind;
+  bool (*from)(ir::Type);
+  bool (*to)(ir::Type);
   int direction = 0;  ///< -1: fewer bits, 1: more
 };
 
 constexpr Cast kCasts[] = {
-    {OpKind::arith_extf, is_floating, is_floating, 1},
-    {OpKind::arith_truncf, is_floating, is_floating, -1},
-    {OpKind::arith_extsi, is_whole, is_whole, 1},
-    {OpKind::arith_extui, is_whole, is_whole, 1},
-    {OpKind::arith_trunci, is_whole, is_whole, -1},
-    {OpKind::arith_sitofp, is_whole, is_floating, 0},
-    {OpKind::arith_uitofp, is_whole, is_floating, 0},
-    {OpKind::arith_fptosi, is_floating, is_whole, 0},
-    {OpKind::arith_fptoui, is_floating, is_whole, 0},
-    {OpKind::arith_index_cast, is_whole, is_whole, 0},
-    {OpKind::arith_index_castui, is_whole, is_whole, 0},
-    {OpKind::tt_fp_to_fp, is_floating, is_floating, 0},
+    {ir::OpKind::arith_extf, is_floating, is_floating, 1},
+    {ir::OpKind::arith_truncf, is_floating, is_floating, -1},
+    {ir::OpKind::arith_extsi, is_whole, is_whole, 1},
+    {ir::OpKind::arith_extui, is_whole, is_whole, 1},
+    {ir::OpKind::arith_trunci, is_whole, is_whole, -1},
+    {ir::OpKind::arith_sitofp, is_whole, is_floating, 0},
+    {ir::OpKind::arith_uitofp, is_whole, is_floating, 0},
+    {ir::OpKind::arith_fptosi, is_floating, is_whole, 0},
+    {ir::OpKind::arith_fptoui, is_floating, is_whole, 0},
+    {ir::OpKind::arith_index_cast, is_whole, is_whole, 0},
+    {ir::OpKind::arith_index_castui, is_whole, is_whole, 0},
+    {ir::OpKind::tt_fp_to_fp, is_floating, is_floating, 0},
 };
 
 class Fitting {
  public:
-  Fitting(const Program& program, OpId id) : program_(program), id_(id), op_(program.op(id)) {}
+  Fitting(const ir::Program& program, ir::OpId id)
+      : program_(program), id_(id), op_(program.op(id)) {}
 
   Misfit misfit() const {
     if (const auto wrong = results()) return wrong;
@@ -86,13 +87,13 @@ class Fitting {
   }
 
  private:
-  Type type(ValueId value) const { return type_of(program_, value); }
-  Type operand(std::size_t i) const { return type(op_.operands[i]); }
-  Type result(std::size_t i = 0) const { return type(op_.results[i]); }
-  static bool is_known(Type type) { return type->text != kUnknownType; }
+  ir::Type type(ir::ValueId value) const { return type_of(program_, value); }
+  ir::Type operand(std::size_t i) const { return type(op_.operands[i]); }
+  ir::Type result(std::size_t i = 0) const { return type(op_.results[i]); }
+  static bool is_known(ir::Type type) { return type->text != kUnknownType; }
 
   bool all_known() const {
-    const auto known = [&](ValueId value) { return is_known(type(value)); };
+    const auto known = [&](ir::ValueId value) { return is_known(type(value)); };
     return std::all_of(op_.operands.begin(), op_.operands.end(), known) &&
            std::all_of(op_.results.begin(), op_.results.end(), known);
   }
@@ -110,30 +111,30 @@ class Fitting {
   std::string in_quotes() const { return "'" + op_.name + "'"; }
 
   /// "'tt.trans': %5 has type X, but Y"
-  std::string wrong(ValueId value, const std::string& wanted) const {
+  std::string wrong(ir::ValueId value, const std::string& wanted) const {
     return in_quotes() + ": %" + program_.value(value).name + " has type " + type(value)->text +
            ", but " + wanted;
   }
 
   /// The value must have that shape.
-  Misfit shape(ValueId value, const Shape& wanted) const {
+  Misfit shape(ir::ValueId value, const Shape& wanted) const {
     if (type(value)->shape == wanted) return {};
     return wrong(value, words_of(wanted) + " is wanted");
   }
 
   /// The value must have elements of that type.
-  Misfit element(ValueId value, Type wanted) const {
+  Misfit element(ir::ValueId value, ir::Type wanted) const {
     if (scalar_of(type(value)) == wanted) return {};
     return wrong(value, "elements of " + wanted->text + " are wanted");
   }
 
-  Misfit alike(ValueId value, Type like) const {
+  Misfit alike(ir::ValueId value, ir::Type like) const {
     if (const auto wrong_shape = shape(value, like->shape)) return wrong_shape;
     return element(value, scalar_of(like));
   }
 
   /// One shape and layout: what element-wise ops keep.
-  Misfit laid_out(ValueId value, Type like) const {
+  Misfit laid_out(ir::ValueId value, ir::Type like) const {
     if (const auto wrong_shape = shape(value, like->shape)) return wrong_shape;
     if (type(value)->encoding == like->encoding) return {};
     return wrong(value, "the layout of " + like->text + " is wanted");
@@ -142,12 +143,12 @@ class Fitting {
   // --- Types by themselves ----------------------------------------------------------------------
 
   Misfit results() const {
-    for (const ValueId value : op_.results) {
+    for (const ir::ValueId value : op_.results) {
       if (const auto wrong_type = by_itself(value)) return wrong_type;
     }
-    for (const RegionId region : op_.regions) {
-      for (const BlockId block : program_.region(region).blocks) {
-        for (const ValueId value : program_.block(block).arguments) {
+    for (const ir::RegionId region : op_.regions) {
+      for (const ir::BlockId block : program_.region(region).blocks) {
+        for (const ir::ValueId value : program_.block(block).arguments) {
           if (const auto wrong_type = by_itself(value)) return wrong_type;
         }
       }
@@ -155,10 +156,11 @@ class Fitting {
     return {};
   }
 
-  Misfit by_itself(ValueId value) const {
-    const Type it = type(value)->kind == TypeKind::tensordesc ? type(value)->element : type(value);
+  Misfit by_itself(ir::ValueId value) const {
+    const ir::Type it =
+        type(value)->kind == ir::TypeKind::tensordesc ? type(value)->element : type(value);
     if (it == nullptr) return {};
-    if (it->kind == TypeKind::tensor) {
+    if (it->kind == ir::TypeKind::tensor) {
       if (!std::all_of(it->shape.begin(), it->shape.end(), is_power_of_two)) {
         return wrong(value, "extents of tensors are powers of two");
       }
@@ -177,8 +179,8 @@ class Fitting {
   Misfit misfit_of(const Cast& cast) const {
     if (const auto wrong_count = counts(1)) return wrong_count;
     if (const auto wrong_layout = laid_out(op_.operands[0], result())) return wrong_layout;
-    const Type from = scalar_of(operand(0));
-    const Type to = scalar_of(result());
+    const ir::Type from = scalar_of(operand(0));
+    const ir::Type to = scalar_of(result());
     const int change = (to->bits > from->bits ? 1 : 0) - (to->bits < from->bits ? 1 : 0);
     const bool fits =
         cast.from(from) && cast.to(to) && (cast.direction == 0 || change == cast.direction);
@@ -189,8 +191,8 @@ class Fitting {
   Misfit comparison() const {
     if (const auto wrong_count = counts(2)) return wrong_count;
     if (operand(0) != operand(1)) return wrong(op_.operands[1], operand(0)->text + " is wanted");
-    const bool of_numbers = op_.kind == OpKind::arith_cmpf;
-    const Type scalar = scalar_of(operand(0));
+    const bool of_numbers = op_.kind == ir::OpKind::arith_cmpf;
+    const ir::Type scalar = scalar_of(operand(0));
     if (of_numbers ? !is_floating(scalar) : !is_whole(scalar)) {
       return in_quotes() + " compares no " + scalar->text;
     }
@@ -200,7 +202,7 @@ class Fitting {
 
   Misfit select() const {
     if (op_.operands.size() != 3 || op_.results.size() != 1) return {};
-    const ValueId condition = op_.operands[0];
+    const ir::ValueId condition = op_.operands[0];
     if (scalar_of(operand(0))->name != "i1") return wrong(condition, "i1 is wanted");
     return type(condition)->shape.empty() ? Misfit() : laid_out(condition, result());
   }
@@ -217,7 +219,7 @@ class Fitting {
   Misfit addptr() const {
     if (const auto wrong_count = counts(2)) return wrong_count;
     if (operand(0) != result()) return wrong(op_.operands[0], result()->text + " is wanted");
-    if (scalar_of(result())->kind != TypeKind::pointer) {
+    if (scalar_of(result())->kind != ir::TypeKind::pointer) {
       return wrong(op_.operands[0], "a pointer is wanted");
     }
     if (!is_whole(scalar_of(operand(1)))) return wrong(op_.operands[1], "integers are wanted");
@@ -228,45 +230,45 @@ class Fitting {
 
   Misfit other() const {
     switch (op_.kind) {
-      case OpKind::arith_cmpi:
-      case OpKind::arith_cmpf:
+      case ir::OpKind::arith_cmpi:
+      case ir::OpKind::arith_cmpf:
         return comparison();
-      case OpKind::arith_select:
+      case ir::OpKind::arith_select:
         return select();
-      case OpKind::arith_bitcast:
-      case OpKind::tt_bitcast:
+      case ir::OpKind::arith_bitcast:
+      case ir::OpKind::tt_bitcast:
         return bitcast();
-      case OpKind::tt_addptr:
+      case ir::OpKind::tt_addptr:
         return addptr();
-      case OpKind::tt_splat:
+      case ir::OpKind::tt_splat:
         return splat();
-      case OpKind::tt_make_range:
+      case ir::OpKind::tt_make_range:
         return range();
-      case OpKind::tt_expand_dims:
+      case ir::OpKind::tt_expand_dims:
         return expand_dims();
-      case OpKind::tt_broadcast:
+      case ir::OpKind::tt_broadcast:
         return broadcast();
-      case OpKind::tt_trans:
-      case OpKind::ttg_memdesc_trans:
+      case ir::OpKind::tt_trans:
+      case ir::OpKind::ttg_memdesc_trans:
         return transposition();
-      case OpKind::tt_reshape:
-      case OpKind::ttg_memdesc_reshape:
+      case ir::OpKind::tt_reshape:
+      case ir::OpKind::ttg_memdesc_reshape:
         return reshape();
-      case OpKind::ttg_convert_layout:
-      case OpKind::ttng_warp_group_dot_wait:
+      case ir::OpKind::ttg_convert_layout:
+      case ir::OpKind::ttng_warp_group_dot_wait:
         return renamed();
-      case OpKind::ttg_memdesc_index:
+      case ir::OpKind::ttg_memdesc_index:
         return indexed();
-      case OpKind::tt_join:
+      case ir::OpKind::tt_join:
         if (const auto wrong_count = counts(2)) return wrong_count;
         return joined(result(), op_.operands);
-      case OpKind::tt_split:
+      case ir::OpKind::tt_split:
         if (const auto wrong_count = counts(1, 2)) return wrong_count;
         return joined(operand(0), op_.results);
-      case OpKind::tt_reduce:
-      case OpKind::tt_scan:
+      case ir::OpKind::tt_reduce:
+      case ir::OpKind::tt_scan:
         return reduced();
-      case OpKind::tt_make_tensor_descriptor:
+      case ir::OpKind::tt_make_tensor_descriptor:
         return descriptor();
       default:
         return {};
@@ -361,13 +363,13 @@ class Fitting {
     return element(op_.results[0], scalar_of(operand(0)));
   }
 
-  Misfit joined(Type both, const std::vector<ValueId>& parts) const {
+  Misfit joined(ir::Type both, const std::vector<ir::ValueId>& parts) const {
     Shape wanted = both->shape;
     if (wanted.empty() || wanted.back() != 2) {
       return in_quotes() + ": the last extent of " + both->text + " is not 2";
     }
     wanted.pop_back();
-    for (const ValueId part : parts) {
+    for (const ir::ValueId part : parts) {
       if (const auto wrong_shape = shape(part, wanted)) return wrong_shape;
       if (const auto wrong_element = element(part, scalar_of(both))) return wrong_element;
     }
@@ -387,7 +389,7 @@ class Fitting {
       return wrong(op_.operands[0], "it has no axis " + std::to_string(axis));
     if (!found->is_scan) wanted.erase(wanted.begin() + found->axis);
     for (std::size_t i = 0; i < sources; ++i) {
-      const Type scalar = scalar_of(operand(i));
+      const ir::Type scalar = scalar_of(operand(i));
       if (const auto wrong_shape = shape(op_.operands[i], operand(0)->shape)) return wrong_shape;
       if (const auto wrong_shape = shape(op_.results[i], wanted)) return wrong_shape;
       if (const auto wrong_element = element(op_.results[i], scalar)) return wrong_element;
@@ -402,10 +404,10 @@ class Fitting {
 
   Misfit descriptor() const {
     const auto base = operand_in(op_, "base");
-    if (!base || op_.results.size() != 1 || result()->kind != TypeKind::tensordesc) return {};
-    const Type block = result()->element;
+    if (!base || op_.results.size() != 1 || result()->kind != ir::TypeKind::tensordesc) return {};
+    const ir::Type block = result()->element;
     const bool fits =
-        type(*base)->kind == TypeKind::pointer && type(*base)->element == scalar_of(block);
+        type(*base)->kind == ir::TypeKind::pointer && type(*base)->element == scalar_of(block);
     if (!fits) return wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
     const std::size_t rank = block->shape.size();
     if (operands_in(op_, "shape").size() == rank && operands_in(op_, "strides").size() == rank) {
@@ -416,28 +418,30 @@ class Fitting {
 
   // --- Memory -----------------------------------------------------------------------------------
 
-  Misfit misfit_of(const MemoryAccess& access) const {
-    if (op_.kind == OpKind::tt_descriptor_gather || op_.kind == OpKind::tt_descriptor_scatter ||
-        op_.kind == OpKind::ttng_async_tma_gather || op_.kind == OpKind::ttng_async_tma_scatter) {
+  Misfit misfit_of(const ir::MemoryAccess& access) const {
+    if (op_.kind == ir::OpKind::tt_descriptor_gather ||
+        op_.kind == ir::OpKind::tt_descriptor_scatter ||
+        op_.kind == ir::OpKind::ttng_async_tma_gather ||
+        op_.kind == ir::OpKind::ttng_async_tma_scatter) {
       return {};
     }
-    const Type at = type(access.address);
+    const ir::Type at = type(access.address);
     const auto tiles = {access.result, access.source, access.destination};
-    for (const std::optional<ValueId>& tile : tiles) {
+    for (const std::optional<ir::ValueId>& tile : tiles) {
       if (!tile) continue;
-      const auto wrong_tile = access.space != AccessSpace::global ? alike(*tile, at)
-                              : access.by_descriptor              ? of_block(*tile, at)
-                                                                  : of_pointers(*tile, at);
+      const auto wrong_tile = access.space != ir::AccessSpace::global ? alike(*tile, at)
+                              : access.by_descriptor                  ? of_block(*tile, at)
+                                                                      : of_pointers(*tile, at);
       if (wrong_tile) return wrong_tile;
     }
-    return access.space == AccessSpace::global && !access.by_descriptor ? masked(access, at)
-                                                                        : Misfit();
+    return access.space == ir::AccessSpace::global && !access.by_descriptor ? masked(access, at)
+                                                                            : Misfit();
   }
 
   /// Descriptors may have more dimensions of one element than the tiles that they move.
-  Misfit of_block(ValueId tile, Type descriptor) const {
-    const Type block = descriptor->element;
-    if (descriptor->kind != TypeKind::tensordesc || block == nullptr) return {};
+  Misfit of_block(ir::ValueId tile, ir::Type descriptor) const {
+    const ir::Type block = descriptor->element;
+    if (descriptor->kind != ir::TypeKind::tensordesc || block == nullptr) return {};
     if (scalar_of(type(tile)) == scalar_of(block) &&
         without_ones(type(tile)->shape) == without_ones(block->shape)) {
       return {};
@@ -445,18 +449,18 @@ class Fitting {
     return wrong(tile, "the descriptor's block is " + block->text);
   }
 
-  Misfit of_pointers(ValueId tile, Type at) const {
-    const Type pointer = scalar_of(at);
-    if (pointer->kind != TypeKind::pointer || pointer->element == nullptr) {
+  Misfit of_pointers(ir::ValueId tile, ir::Type at) const {
+    const ir::Type pointer = scalar_of(at);
+    if (pointer->kind != ir::TypeKind::pointer || pointer->element == nullptr) {
       return in_quotes() + " takes pointers, but was given " + at->text;
     }
-    if (pointer->element->kind == TypeKind::tensor) return alike(tile, pointer->element);
+    if (pointer->element->kind == ir::TypeKind::tensor) return alike(tile, pointer->element);
     if (const auto wrong_shape = shape(tile, at->shape)) return wrong_shape;
     return element(tile, pointer->element);
   }
 
-  Misfit masked(const MemoryAccess& access, Type at) const {
-    if (at->kind == TypeKind::pointer && at->element->kind == TypeKind::tensor) return {};
+  Misfit masked(const ir::MemoryAccess& access, ir::Type at) const {
+    if (at->kind == ir::TypeKind::pointer && at->element->kind == ir::TypeKind::tensor) return {};
     if (access.mask) {
       if (scalar_of(type(*access.mask))->name != "i1") return wrong(*access.mask, "i1 is wanted");
       if (const auto wrong_shape = shape(*access.mask, at->shape)) return wrong_shape;
@@ -464,15 +468,15 @@ class Fitting {
     return access.other ? of_pointers(*access.other, at) : Misfit();
   }
 
-  const Program& program_;
-  OpId id_;
-  const Op& op_;
+  const ir::Program& program_;
+  ir::OpId id_;
+  const ir::Op& op_;
 };
 
 }  // namespace
 
-std::optional<std::string> misfit(const Program& program, OpId op) {
+std::optional<std::string> misfit(const ir::Program& program, ir::OpId op) {
   return Fitting(program, op).misfit();
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

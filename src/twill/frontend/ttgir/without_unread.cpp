@@ -1,84 +1,84 @@
-#include "twill/ir/without_unread.h"
+#include "twill/frontend/ttgir/without_unread.h"
 
 #include <utility>
 #include <vector>
 
-#include "twill/ir/copy.h"
-#include "twill/ir/equal_values.h"
+#include "twill/frontend/ttgir/copy.h"
+#include "twill/frontend/ttgir/equal_values.h"
 #include "twill/ir/loop.h"
 #include "twill/support/check.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 class Remover {
  public:
-  explicit Remover(const Program& program)
+  explicit Remover(const ir::Program& program)
       : program_(program), op_(program.op_count()), value_(program.value_count()) {}
 
-  Program run() {
-    for (const Loop& loop : loops(program_, program_.module())) note_carried(loop);
+  ir::Program run() {
+    for (const ir::Loop& loop : loops(program_, program_.module())) note_carried(loop);
     for (std::size_t i = 0; i < program_.op_count(); ++i) {
-      if (is_needed_anyway(OpId(i))) need(OpId(i));
+      if (is_needed_anyway(ir::OpId(i))) need(ir::OpId(i));
     }
     while (!open_.empty()) {
-      const ValueId value = open_.back();
+      const ir::ValueId value = open_.back();
       open_.pop_back();
       spread(value);
     }
     Copier copier(program_);
     auto copy = std::move(copier).copy(
-        [this, &copier](OpId op, BlockId into) { return instead(copier, op, into); });
+        [this, &copier](ir::OpId op, ir::BlockId into) { return instead(copier, op, into); });
     TWILL_CHECK(copy.has_value(), "what is read was copied");
     return *std::move(copy);
   }
 
  private:
   /// Loops whose ops say something of every result by number keep them all.
-  bool may_lose_values(const Op& op) const {
-    return op.kind == OpKind::scf_for && attribute(op, "ttg.partition.outputs") == nullptr;
+  bool may_lose_values(const ir::Op& op) const {
+    return op.kind == ir::OpKind::scf_for && attribute(op, "ttg.partition.outputs") == nullptr;
   }
 
-  void note_carried(const Loop& loop) {
+  void note_carried(const ir::Loop& loop) {
     if (!may_lose_values(program_.op(loop.op))) return;
-    for (const Carried& carried : loop.carried) {
+    for (const ir::Carried& carried : loop.carried) {
       carried_[carried.argument] = carried;
       carried_[*carried.result] = carried;
     }
     ends_.emplace(*terminator(program_, loop.body), loop);
   }
 
-  bool is_needed_anyway(OpId id) const {
-    const Op& op = program_.op(id);
+  bool is_needed_anyway(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
     if (op.results.empty()) return true;
     return !is_pure(program_, id) && !is_plain_load(op);
   }
 
   /// An op with its operands and all that its regions need; of loops that may lose values, the
   /// bounds alone.
-  void need(OpId id) {
+  void need(ir::OpId id) {
     if (op_[id.index()]) return;
     op_[id.index()] = true;
-    const Op& op = program_.op(id);
+    const ir::Op& op = program_.op(id);
     const bool is_end = ends_.contains(id);
     const std::size_t count =
         is_end ? 0 : (may_lose_values(op) && as_loop(program_, id) ? 3 : op.operands.size());
     for (std::size_t i = 0; i < count; ++i) need(op.operands[i]);
-    for (const RegionId region : op.regions) {
-      for (const BlockId block : program_.region(region).blocks) {
+    for (const ir::RegionId region : op.regions) {
+      for (const ir::BlockId block : program_.region(region).blocks) {
         const auto end = terminator(program_, block);
         if (end) need(*end);
       }
     }
   }
 
-  void need(ValueId value) {
+  void need(ir::ValueId value) {
     if (value_[value.index()]) return;
     value_[value.index()] = true;
     open_.push_back(value);
   }
 
-  void spread(ValueId value) {
+  void spread(ir::ValueId value) {
     if (const auto op = program_.value(value).op) need(*op);
     const auto carried = carried_.find(value);
     if (carried == carried_.end()) return;
@@ -87,9 +87,9 @@ class Remover {
     need(carried->second.yielded);
   }
 
-  bool is_kept(const Carried& carried) const { return value_[carried.argument.index()]; }
+  bool is_kept(const ir::Carried& carried) const { return value_[carried.argument.index()]; }
 
-  bool instead(Copier& copier, OpId id, BlockId into) const {
+  bool instead(Copier& copier, ir::OpId id, ir::BlockId into) const {
     if (!op_[id.index()]) return true;
     if (const auto end = ends_.find(id); end != ends_.end()) {
       write_end(copier, id, end->second, into);
@@ -102,59 +102,60 @@ class Remover {
     return true;
   }
 
-  void write_loop(Copier& copier, const Loop& loop, BlockId into) const {
-    const Op& old = program_.op(loop.op);
-    Op op;
+  void write_loop(Copier& copier, const ir::Loop& loop, ir::BlockId into) const {
+    const ir::Op& old = program_.op(loop.op);
+    ir::Op op;
     op.name = old.name;
     op.attributes = old.attributes;
     for (std::size_t i = 0; i < 3; ++i) op.operands.push_back(copier.at(old.operands[i]));
-    std::vector<Carried> kept;
-    for (const Carried& carried : loop.carried) {
+    std::vector<ir::Carried> kept;
+    for (const ir::Carried& carried : loop.carried) {
       if (!is_kept(carried)) continue;
       kept.push_back(carried);
       op.operands.push_back(copier.at(carried.init));
     }
-    const OpId made = copier.add(std::move(op), loop.op, into);
-    ProgramBuilder& builder = copier.builder();
+    const ir::OpId made = copier.add(std::move(op), loop.op, into);
+    ir::ProgramBuilder& builder = copier.builder();
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      const ValueId result = copier.at(*kept[i].result);
+      const ir::ValueId result = copier.at(*kept[i].result);
       const std::string& name = program_.value(*kept[i].result).name;
       const std::string base = name.substr(0, name.find('#'));
       builder.set_name(result, kept.size() > 1 ? base + "#" + std::to_string(i) : base);
       builder.define_result(made, result);
     }
-    const BlockId block = builder.add_block(builder.add_region(made));
+    const ir::BlockId block = builder.add_block(builder.add_region(made));
     define(copier, block, *loop.induction);
-    for (const Carried& carried : kept) define(copier, block, carried.argument);
+    for (const ir::Carried& carried : kept) define(copier, block, carried.argument);
     copier.copy_ops(program_.block(loop.body).ops, block);
   }
 
-  void define(Copier& copier, BlockId block, ValueId argument) const {
-    const ValueId now = copier.at(argument);
+  void define(Copier& copier, ir::BlockId block, ir::ValueId argument) const {
+    const ir::ValueId now = copier.at(argument);
     copier.builder().define_argument(block, now);
     copier.builder().set_location(now, program_.value(argument).location);
   }
 
-  void write_end(Copier& copier, OpId id, const Loop& loop, BlockId into) const {
-    Op op;
+  void write_end(Copier& copier, ir::OpId id, const ir::Loop& loop, ir::BlockId into) const {
+    ir::Op op;
     op.name = program_.op(id).name;
     op.attributes = program_.op(id).attributes;
-    for (const Carried& carried : loop.carried) {
+    for (const ir::Carried& carried : loop.carried) {
       if (is_kept(carried)) op.operands.push_back(copier.at(carried.yielded));
     }
     copier.add(std::move(op), id, into);
   }
 
-  const Program& program_;
+  const ir::Program& program_;
   std::vector<bool> op_;     ///< by op: it is needed
   std::vector<bool> value_;  ///< by value: somebody reads it
-  std::vector<ValueId> open_;
-  std::map<ValueId, Carried> carried_;  ///< by argument and by result, in loops that may lose them
-  std::map<OpId, Loop> ends_;           ///< scf.yield of such a loop: the loop
+  std::vector<ir::ValueId> open_;
+  std::map<ir::ValueId, ir::Carried>
+      carried_;                        ///< by argument and by result, in loops that may lose them
+  std::map<ir::OpId, ir::Loop> ends_;  ///< scf.yield of such a loop: the loop
 };
 
 }  // namespace
 
-Program without_unread(const Program& program) { return Remover(program).run(); }
+ir::Program without_unread(const ir::Program& program) { return Remover(program).run(); }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

@@ -1,33 +1,33 @@
-#include "twill/ir/nest.h"
+#include "twill/frontend/ttgir/nest.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 class Planner {
  public:
-  Planner(const Program& program, const FlatLoop& flat, bool guarded, Terms& terms)
+  Planner(const ir::Program& program, const FlatLoop& flat, bool guarded, Terms& terms)
       : program_(program), flat_(flat), guarded_(guarded), terms_(terms) {
     plan_.flat = flat;
   }
 
   std::optional<NestPlan> plan() {
     if (!find_steps()) return std::nullopt;
-    for (const Carried& carried : flat_.loop.carried) note_index(carried);
+    for (const ir::Carried& carried : flat_.loop.carried) note_index(carried);
     if (plan_.indices.empty()) return std::nullopt;
     return plan_;
   }
 
  private:
-  bool is_outside(ValueId value) const { return is_invariant(program_, flat_.loop, value); }
+  bool is_outside(ir::ValueId value) const { return is_invariant(program_, flat_.loop, value); }
 
-  const Op* op_of(ValueId value, OpKind kind) const {
-    const Op* op = defining_op(program_, value);
+  const ir::Op* op_of(ir::ValueId value, ir::OpKind kind) const {
+    const ir::Op* op = defining_op(program_, value);
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
   /// What is added to `value` to make `sum`; nullopt if it is none.
-  std::optional<ValueId> added(ValueId sum, ValueId value) const {
-    const Op* op = op_of(sum, OpKind::arith_addi);
+  std::optional<ir::ValueId> added(ir::ValueId sum, ir::ValueId value) const {
+    const ir::Op* op = op_of(sum, ir::OpKind::arith_addi);
     if (op == nullptr) return std::nullopt;
     for (const std::size_t side : {0U, 1U}) {
       if (op->operands[side] == value && is_outside(op->operands[1 - side])) {
@@ -38,7 +38,7 @@ class Planner {
   }
 
   /// Whether it is not known to be 0 or less; no loop has such a step.
-  bool goes_up(ValueId step) const {
+  bool goes_up(ir::ValueId step) const {
     const auto number = constant_integer(program_, step);
     return !number || *number > 0;
   }
@@ -47,19 +47,19 @@ class Planner {
   static bool is_moderate(std::int64_t number) { return number > -(1 << 30) && number < 1 << 30; }
 
   /// Of ceil((upper - lower) / step), the difference.
-  std::optional<ValueId> distance_of(ValueId count, ValueId step) {
-    const ValueId narrow = without_extension(program_, count);
+  std::optional<ir::ValueId> distance_of(ir::ValueId count, ir::ValueId step) {
+    const ir::ValueId narrow = without_extension(program_, count);
     if (constant_integer(program_, step) == 1) return narrow;
-    const Op* op = op_of(narrow, OpKind::arith_ceildivsi);
+    const ir::Op* op = op_of(narrow, ir::OpKind::arith_ceildivsi);
     const bool divides = op != nullptr && terms_.of(op->operands[1]) == terms_.of(step);
     return divides ? std::optional(op->operands[0]) : std::nullopt;
   }
 
   /// The value from which `lower` is taken away in `distance`; itself if that is nothing.
-  std::optional<ValueId> upper_of(ValueId distance, Terms::Term lower) {
-    const Type type = type_of(program_, distance);
+  std::optional<ir::ValueId> upper_of(ir::ValueId distance, Terms::Term lower) {
+    const ir::Type type = type_of(program_, distance);
     if (lower == terms_.integer(0, type)) return distance;
-    const Op* op = op_of(distance, OpKind::arith_subi);
+    const ir::Op* op = op_of(distance, ir::OpKind::arith_subi);
     if (op == nullptr || terms_.of(op->operands[1]) != lower) return std::nullopt;
     return op->operands[0];
   }
@@ -67,11 +67,11 @@ class Planner {
   // --- Steps ------------------------------------------------------------------------------------
 
   bool find_steps() {
-    const Carried& counter = flat_.loop.carried[flat_.counter];
+    const ir::Carried& counter = flat_.loop.carried[flat_.counter];
     const auto number = constant_integer(program_, flat_.steps);
     const auto free = unguarded_steps(program_, flat_);
     if (!free && !(number && *number > 0)) return false;
-    const ValueId count = free && guarded_ ? *free : flat_.steps;
+    const ir::ValueId count = free && guarded_ ? *free : flat_.steps;
     plan_.counts = counter.argument;
     plan_.steps = {counter.init, count, 0, *flat_.loop.step};
     const bool counts_alike =
@@ -88,10 +88,10 @@ class Planner {
   }
 
   /// The bounds of a loop with `count` iterations whose index the merged value is.
-  std::optional<Bounds> counted_by(ValueId value, const Merge& merge, ValueId count,
+  std::optional<Bounds> counted_by(ir::ValueId value, const Merge& merge, ir::ValueId count,
                                    std::optional<std::int64_t> number) {
     if (!is_outside(merge.there)) return std::nullopt;
-    for (const Carried& carried : flat_.loop.carried) {
+    for (const ir::Carried& carried : flat_.loop.carried) {
       const auto step = added(carried.yielded, value);
       if (carried.argument != merge.elsewhere || !step) continue;
       Bounds bounds{merge.there, std::nullopt, 0, *step};
@@ -117,11 +117,11 @@ class Planner {
 
   /// Whether the counter is read by its own conditions and successor alone.
   bool counts_otherwise_unused() const {
-    for (const Use& use : program_.value(flat_.counts()).uses) {
-      const Op& op = program_.op(use.op);
+    for (const ir::Use& use : program_.value(flat_.counts()).uses) {
+      const ir::Op& op = program_.op(use.op);
       const bool own = op.results.size() == 1 &&
                        (flat_.first.contains(op.results[0]) || flat_.last.contains(op.results[0]));
-      const Op* wraps = defining_op(program_, flat_.loop.carried[flat_.counter].yielded);
+      const ir::Op* wraps = defining_op(program_, flat_.loop.carried[flat_.counter].yielded);
       const bool next = op.results.size() == 1 && wraps->operands[2] == op.results[0];
       if (!own && !next) return false;
     }
@@ -131,9 +131,9 @@ class Planner {
   // --- Tiles ------------------------------------------------------------------------------------
 
   /// What a carried value is at the begin of the next tile.
-  ValueId left(const Carried& carried) const {
+  ir::ValueId left(const ir::Carried& carried) const {
     const auto last = flat_.at_last.find(carried.yielded);
-    const ValueId value = last != flat_.at_last.end() ? last->second.there : carried.yielded;
+    const ir::ValueId value = last != flat_.at_last.end() ? last->second.there : carried.yielded;
     const auto first = flat_.at_first.find(value);
     const auto enters = flat_.merged_at.find(carried.argument);
     const bool keeps =
@@ -142,17 +142,18 @@ class Planner {
   }
 
   /// Whether the argument is the tile's index, one step behind.
-  void note_index(const Carried& carried) {
-    const ValueId next = left(carried);
+  void note_index(const ir::Carried& carried) {
+    const ir::ValueId next = left(carried);
     const auto step = added(next, carried.argument);
     if (!step || !goes_up(*step)) return;
     const auto last = flat_.at_last.find(carried.yielded);
-    const ValueId within = last != flat_.at_last.end() ? last->second.elsewhere : carried.yielded;
+    const ir::ValueId within =
+        last != flat_.at_last.end() ? last->second.elsewhere : carried.yielded;
     const auto merged = flat_.merged_at.find(carried.argument);
     const bool stays =
         merged == flat_.merged_at.end() ? within == carried.argument : within == merged->second;
     if (!stays) return;
-    const Type type = type_of(program_, carried.argument);
+    const ir::Type type = type_of(program_, carried.argument);
     const Terms::Term lower = terms_.plus(terms_.of(carried.init), terms_.of(*step), type);
     const auto distance = distance_of(flat_.tiles, *step);
     const auto upper = distance ? upper_of(*distance, lower) : std::nullopt;
@@ -163,13 +164,14 @@ class Planner {
     plan_.indices.emplace(carried.argument, next);
   }
 
-  std::optional<ValueId> lower_value(ValueId distance, ValueId upper, Type type) const {
+  std::optional<ir::ValueId> lower_value(ir::ValueId distance, ir::ValueId upper,
+                                         ir::Type type) const {
     if (upper != distance) return defining_op(program_, distance)->operands[1];
-    const ValueId zero = *flat_.loop.lower;
+    const ir::ValueId zero = *flat_.loop.lower;
     return type_of(program_, zero) == type ? std::optional(zero) : std::nullopt;
   }
 
-  const Program& program_;
+  const ir::Program& program_;
   const FlatLoop& flat_;
   const bool guarded_;
   Terms& terms_;
@@ -178,18 +180,18 @@ class Planner {
 
 }  // namespace
 
-std::optional<NestPlan> plan_nest(const Program& program, const FlatLoop& flat, bool guarded,
+std::optional<NestPlan> plan_nest(const ir::Program& program, const FlatLoop& flat, bool guarded,
                                   Terms& terms) {
   return Planner(program, flat, guarded, terms).plan();
 }
 
-std::optional<ValueId> unguarded_steps(const Program& program, const FlatLoop& flat) {
-  const Op* op = defining_op(program, flat.steps);
-  if (op == nullptr || op->kind != OpKind::arith_maxsi) return std::nullopt;
+std::optional<ir::ValueId> unguarded_steps(const ir::Program& program, const FlatLoop& flat) {
+  const ir::Op* op = defining_op(program, flat.steps);
+  if (op == nullptr || op->kind != ir::OpKind::arith_maxsi) return std::nullopt;
   for (const std::size_t side : {1U, 0U}) {
     if (constant_integer(program, op->operands[side]) == 1) return op->operands[1 - side];
   }
   return std::nullopt;
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

@@ -1,23 +1,23 @@
-#include "twill/ir/product_misfit.h"
+#include "twill/frontend/ttgir/product_misfit.h"
 
 #include <algorithm>
 
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 namespace {
 
 using Misfit = std::optional<std::string>;
 
-Type scalar_of(Type type) { return type->element != nullptr ? type->element : type; }
+ir::Type scalar_of(ir::Type type) { return type->element != nullptr ? type->element : type; }
 
-bool is_floating(Type type) { return type->kind == TypeKind::floating; }
+bool is_floating(ir::Type type) { return type->kind == ir::TypeKind::floating; }
 
-bool is_whole(Type type) { return type->kind == TypeKind::integer; }
+bool is_whole(ir::Type type) { return type->kind == ir::TypeKind::integer; }
 
 /// [.., m, k] and [.., k, n] make [.., m, n].
-Misfit extents(Type a, Type b, Type d) {
+Misfit extents(ir::Type a, ir::Type b, ir::Type d) {
   const std::size_t rank = d->shape.size();
   if (rank < 2 || a->shape.size() < 2 || b->shape.size() < 2) return "a product is of tiles";
   bool fits = a->shape.size() == rank && b->shape.size() == rank;
@@ -32,10 +32,10 @@ Misfit extents(Type a, Type b, Type d) {
 }
 
 /// Elements of one type, except that of 8 bits there are several that mix.
-Misfit elements(Type a, Type b, Type d) {
-  const Type x = scalar_of(a);
-  const Type y = scalar_of(b);
-  const Type sum = scalar_of(d);
+Misfit elements(ir::Type a, ir::Type b, ir::Type d) {
+  const ir::Type x = scalar_of(a);
+  const ir::Type y = scalar_of(b);
+  const ir::Type sum = scalar_of(d);
   const bool mix = x->kind == y->kind && x->bits == 8 && y->bits == 8;
   if (x != y && !mix) {
     return "the operands of this product have elements of " + x->text + " and of " + y->text;
@@ -46,7 +46,7 @@ Misfit elements(Type a, Type b, Type d) {
 }
 
 /// The instruction that wgmma's layout names must go into the depth of the tile.
-Misfit instruction(Type a, Type d) {
+Misfit instruction(ir::Type a, ir::Type d) {
   const auto mma = mma_encoding(d->encoding);
   if (!mma || mma->version_major != 3 || mma->instr_shape.size() != 3) return {};
   constexpr std::int64_t kBits = 256;  // of one row of an operand in one instruction
@@ -63,17 +63,17 @@ Misfit instruction(Type a, Type d) {
 
 }  // namespace
 
-Misfit product_misfit(const Program& program, const Op& op) {
-  const MmaOperands mma = *mma_operands(op);
+Misfit product_misfit(const ir::Program& program, const ir::Op& op) {
+  const ir::MmaOperands mma = *mma_operands(op);
   const bool scaled =
-      op.kind == OpKind::tt_dot_scaled || op.kind == OpKind::ttng_tc_gen5_mma_scaled;
+      op.kind == ir::OpKind::tt_dot_scaled || op.kind == ir::OpKind::ttng_tc_gen5_mma_scaled;
   if (scaled || mma.two_ctas) return {};  // packed and paired forms
-  const Type a = type_of(program, mma.a);
-  const Type b = type_of(program, mma.b);
-  const Type d = type_of(program, mma.accumulator);
+  const ir::Type a = type_of(program, mma.a);
+  const ir::Type b = type_of(program, mma.b);
+  const ir::Type d = type_of(program, mma.accumulator);
   if (auto wrong = extents(a, b, d)) return wrong;
   if (auto wrong = elements(a, b, d)) return wrong;
   return instruction(a, d);
 }
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir

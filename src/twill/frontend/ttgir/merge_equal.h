@@ -5,16 +5,16 @@
 
 #include "twill/ir/program.h"
 
-namespace twill::ir {
+namespace twill::frontend::ttgir {
 
 /// An op that computes what another one has computed before it.
 struct MergedOp {
-  OpId kept;     ///< of the Program that was given
-  OpId removed;  ///< likewise
+  ir::OpId kept;     ///< of the Program that was given
+  ir::OpId removed;  ///< likewise
 };
 
 struct Merged {
-  Program program;
+  ir::Program program;
   std::vector<MergedOp> ops;  ///< in order of the text of what is removed
 };
 
@@ -28,6 +28,6 @@ struct Merged {
 /// for those that nobody reads any more.
 ///
 /// nullopt: there is nothing to merge. Cost: that of `equal_values`.
-std::optional<Merged> merge_equal(const Program& program);
+std::optional<Merged> merge_equal(const ir::Program& program);
 
-}  // namespace twill::ir
+}  // namespace twill::frontend::ttgir
