@@ -272,7 +272,7 @@ TEST(Unflatten, LinesStay) {
     EXPECT_EQ(nest->program.op(loop.op).line, line);
   }
   for (const ir::OpId op : ir::walk(nest->program, nest->program.module())) {
-    if (nest->program.op(op).kind != ir::OpKind::tt_load) continue;
+    if (nest->program.op(op).kind != ir::OpKind::load) continue;
     EXPECT_EQ(nest->program.op(op).line, line + 11);
   }
 }

@@ -21,7 +21,7 @@ namespace {
 /// The machine asked for, else a shipped one of the architecture the kernel was compiled for.
 Result<machine::Machine> machine_for(const Request& request, const ir::Program& program) {
   if (!request.machine.empty()) return find_machine(request.machine);
-  const std::optional<int> target = ir::cuda_target(program);
+  const std::optional<int> target = ir::launch_traits(program).cuda_target;
   if (target == 90) return find_machine("h200");
   if (target == 100) return find_machine("b200");
   return fail({request.input.name},
@@ -88,7 +88,7 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
               "`twill verify` checks a schedule");
 }
 
-/// "math.exp2 @ 161:12 and 162:14 (attn.py:31)"
+/// "OP @ 161:12 and 162:14 (attn.py:31)"
 std::string merged_in_words(const ir::Program& program, const frontend::ttgir::MergedOp& merged) {
   const Location kept = ir::text_location(program, merged.kept);
   const Location removed = ir::text_location(program, merged.removed);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "twill/frontend/ttgir/lower.h"
+
 namespace twill::frontend::ttgir {
 
 Copier::Copier(const ir::Program& program) : program_(program), builder_(program) {}
@@ -100,6 +102,7 @@ void Copier::copy_ops(std::span<const ir::OpId> ops, ir::BlockId into) {
 
 ir::OpId Copier::add(ir::Op op, ir::OpId like, ir::BlockId into) {
   const ir::Op& old = program_.op(like);
+  static_cast<ir::Traits&>(op) = lowered(op);
   op.block = into;
   op.location = old.location;
   op.line = old.line;

@@ -16,14 +16,10 @@ namespace {
 using Term = Terms::Term;
 
 bool is_pure_call(const ir::Op& op) {
-  const bool calls = op.kind == ir::OpKind::tt_extern_elementwise ||
-                     op.kind == ir::OpKind::tt_elementwise_inline_asm;
-  return calls && integer_attribute(op, "pure") == 1;
+  return (op.kind == ir::OpKind::library_call || op.kind == ir::OpKind::inline_asm) && op.is_pure;
 }
 
-bool is_reduction(ir::OpKind kind) {
-  return kind == ir::OpKind::tt_reduce || kind == ir::OpKind::tt_scan;
-}
+bool is_reduction(ir::OpKind kind) { return ir::class_of(kind) == ir::OpClass::reduction; }
 
 /// Whether an op, without its regions, may change what loads of global memory read.
 bool may_write(const ir::Program& program, ir::OpId id) {
@@ -33,22 +29,21 @@ bool may_write(const ir::Program& program, ir::OpId id) {
     return access->space == ir::AccessSpace::global && access->writes;
   }
   switch (op.kind) {
-    case ir::OpKind::scf_for:
-    case ir::OpKind::scf_while:
-    case ir::OpKind::scf_if:
-    case ir::OpKind::scf_yield:
-    case ir::OpKind::scf_condition:
-    case ir::OpKind::tt_reduce_return:
-    case ir::OpKind::tt_scan_return:
-    case ir::OpKind::tt_make_tensor_descriptor:
-    case ir::OpKind::ttg_local_alloc:
-    case ir::OpKind::ttng_tmem_alloc:
-    case ir::OpKind::ttg_memdesc_index:
-    case ir::OpKind::ttg_memdesc_subslice:
-    case ir::OpKind::ttg_memdesc_trans:
-    case ir::OpKind::ttg_memdesc_reshape:
-    case ir::OpKind::ttg_memdesc_reinterpret:
-    case ir::OpKind::tt_return:
+    case ir::OpKind::for_loop:
+    case ir::OpKind::while_loop:
+    case ir::OpKind::branch:
+    case ir::OpKind::yield:
+    case ir::OpKind::condition:
+    case ir::OpKind::combined:
+    case ir::OpKind::make_descriptor:
+    case ir::OpKind::shared_alloc:
+    case ir::OpKind::tensor_alloc:
+    case ir::OpKind::buffer_index:
+    case ir::OpKind::buffer_slice:
+    case ir::OpKind::buffer_transpose:
+    case ir::OpKind::buffer_reshape:
+    case ir::OpKind::buffer_cast:
+    case ir::OpKind::ret:
       return false;
     default:
       return true;
@@ -103,7 +98,7 @@ class Pass {
   void number(ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (const auto loop = as_loop(program_, id)) return number_loop(*loop);
-    if (op.kind == ir::OpKind::scf_if) return number_if(id);
+    if (op.kind == ir::OpKind::branch) return number_if(id);
     if (is_reduction(op.kind)) return number_reduction(id);
     if (!op.regions.empty()) return enter(id);
     if (is_plain_load(op)) return assume(op, "load", {memory_});
@@ -248,14 +243,13 @@ bool is_pure(const ir::Program& program, ir::OpId id) {
   const std::vector<ir::OpId>& ops = program.block(*block).ops;
   return std::all_of(ops.begin(), ops.end(), [&](ir::OpId inner) {
     const ir::OpKind kind = program.op(inner).kind;
-    return is_computation(program.op(inner)) || kind == ir::OpKind::tt_reduce_return ||
-           kind == ir::OpKind::tt_scan_return;
+    return is_computation(program.op(inner)) || kind == ir::OpKind::combined;
   });
 }
 
 bool is_plain_load(const ir::Op& op) {
-  const bool loads = op.kind == ir::OpKind::tt_load || op.kind == ir::OpKind::tt_descriptor_load;
-  return loads && op.results.size() == 1 && integer_attribute(op, "isVolatile").value_or(0) == 0;
+  const bool loads = op.kind == ir::OpKind::load || op.kind == ir::OpKind::block_load;
+  return loads && op.results.size() == 1 && !op.is_volatile;
 }
 
 std::optional<Terms> equal_values(const ir::Program& program) {

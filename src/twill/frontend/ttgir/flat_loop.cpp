@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/frontend/ttgir/attributes.h"
 #include "twill/ir/operands.h"
 
 namespace twill::frontend::ttgir {
@@ -48,7 +49,7 @@ class Reader {
 
   /// Whether `value` is a comparison for equality of the counter with something.
   std::optional<ir::ValueId> compared(ir::ValueId value) const {
-    const ir::Op* op = op_of(value, ir::OpKind::arith_cmpi);
+    const ir::Op* op = op_of(value, ir::OpKind::icmp);
     const bool equality = op != nullptr && op->operands.size() == 2 && op->results.size() == 1 &&
                           integer_attribute(*op, "predicate") == 0;
     if (!equality) return std::nullopt;
@@ -60,7 +61,7 @@ class Reader {
 
   /// Of a product the factor that is not `steps`.
   std::optional<ir::ValueId> tiles_of(ir::ValueId total, ir::ValueId steps) {
-    const ir::Op* op = op_of(total, ir::OpKind::arith_muli);
+    const ir::Op* op = op_of(total, ir::OpKind::mul);
     if (op == nullptr) return std::nullopt;
     for (const std::size_t side : {1U, 0U}) {
       if (terms_.of(op->operands[side]) == terms_.of(steps)) return op->operands[1 - side];
@@ -71,14 +72,14 @@ class Reader {
   /// A carried value that begins at 0 and is `counter == steps - 1 ? 0 : counter + 1` afterwards,
   /// where the number of iterations is a multiple of `steps`.
   bool find_counter() {
-    const ir::Op* total = op_of(*flat_.loop.upper, ir::OpKind::arith_muli);
+    const ir::Op* total = op_of(*flat_.loop.upper, ir::OpKind::mul);
     if (total == nullptr) return false;
     for (flat_.counter = 0; flat_.counter < flat_.loop.carried.size(); ++flat_.counter) {
       const ir::Carried& carried = flat_.loop.carried[flat_.counter];
-      const ir::Op* wraps = op_of(carried.yielded, ir::OpKind::arith_select);
+      const ir::Op* wraps = op_of(carried.yielded, ir::OpKind::select);
       if (wraps == nullptr || !is(carried.init, 0) || !is(wraps->operands[1], 0)) continue;
       const auto limit = compared(wraps->operands[0]);
-      const ir::Op* next = op_of(wraps->operands[2], ir::OpKind::arith_addi);
+      const ir::Op* next = op_of(wraps->operands[2], ir::OpKind::add);
       if (!limit || next == nullptr || next->operands[0] != carried.argument ||
           !is(next->operands[1], 1)) {
         continue;
@@ -133,16 +134,15 @@ class Reader {
     bool only_computed = true;
     for (const ir::OpId id : program_.block(flat_.loop.body).ops) {
       const ir::Op& op = program_.op(id);
-      if (op.kind == ir::OpKind::scf_yield || machinery_.contains(id) || note_condition(id))
-        continue;
-      const bool branches = op.kind == ir::OpKind::scf_if;
+      if (op.kind == ir::OpKind::yield || machinery_.contains(id) || note_condition(id)) continue;
+      const bool branches = op.kind == ir::OpKind::branch;
       if (branches && flat_.first.contains(op.operands[0])) {
         if (!only_computed || !flat_.after.empty() || !only_yields_otherwise(id)) return false;
         flat_.before.push_back(id);
       } else if (branches && flat_.last.contains(op.operands[0])) {
         if (!only_yields_otherwise(id)) return false;
         flat_.after.push_back(id);
-      } else if (op.kind == ir::OpKind::arith_select && is_condition(op.operands[0])) {
+      } else if (op.kind == ir::OpKind::select && is_condition(op.operands[0])) {
         merges_.insert(id);
       } else {
         const bool computation = is_computation(op);
@@ -163,7 +163,7 @@ class Reader {
     const auto decides = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);
       return use.operand == 0 && (merges_.contains(use.op) || machinery_.contains(use.op) ||
-                                  (op.kind == ir::OpKind::scf_if && op.block == flat_.loop.body));
+                                  (op.kind == ir::OpKind::branch && op.block == flat_.loop.body));
     };
     for (const auto& conditions : {flat_.first, flat_.last}) {
       for (const ir::ValueId condition : conditions) {
@@ -241,7 +241,7 @@ class Reader {
   bool last_ones_only_leave() const {
     const auto leaves = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);
-      return op.kind == ir::OpKind::scf_yield && op.block == flat_.loop.body;
+      return op.kind == ir::OpKind::yield && op.block == flat_.loop.body;
     };
     return std::all_of(flat_.at_last.begin(), flat_.at_last.end(), [&](const auto& entry) {
       const auto& uses = program_.value(entry.first).uses;

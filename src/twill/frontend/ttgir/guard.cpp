@@ -5,6 +5,7 @@
 #include <span>
 
 #include "twill/frontend/ttgir/copy.h"
+#include "twill/frontend/ttgir/dialects.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 
@@ -36,7 +37,7 @@ class Comparison {
     std::vector<ir::OpId> found;
     const std::vector<ir::OpId>& ops = program_.block(block).ops;
     for (const ir::OpId id : ops) {
-      if (!is_computation(program_.op(id)) && program_.op(id).kind != ir::OpKind::scf_yield) {
+      if (!is_computation(program_.op(id)) && program_.op(id).kind != ir::OpKind::yield) {
         found.push_back(id);
       }
     }
@@ -53,7 +54,7 @@ class Comparison {
         continue;
       }
       const auto access = memory_access(op);
-      const bool allocates = op.kind == ir::OpKind::ttng_tmem_alloc && op.operands.empty();
+      const bool allocates = op.kind == ir::OpKind::tensor_alloc && op.operands.empty();
       if (!access && !allocates) return at;
       if (!access) continue;
       if (access->space == ir::AccessSpace::global) {
@@ -69,7 +70,7 @@ class Comparison {
   }
 
   static bool is_plain_read(const ir::Op& op) {
-    const bool reads = op.kind == ir::OpKind::tt_load || op.kind == ir::OpKind::tt_descriptor_load;
+    const bool reads = op.kind == ir::OpKind::load || op.kind == ir::OpKind::block_load;
     return reads && op.results.size() == 1;
   }
 
@@ -91,7 +92,7 @@ class Comparison {
   }
 
   static std::string attributes_of(const ir::Op& op) {
-    std::string text = std::string(spelling(op.kind));
+    std::string text = todays_name(op.name);
     for (const auto& [name, attribute] : op.attributes) {
       if (name.find('.') == std::string::npos) text += " " + name + "=" + attribute->text;
     }
@@ -126,8 +127,8 @@ class Comparison {
     const ir::Op& one = program_.op(a);
     const ir::Op& other = program_.op(b);
     if (one.kind != other.kind) return false;
-    if (one.kind == ir::OpKind::scf_for) return same_loops(a, b);
-    if (one.kind == ir::OpKind::scf_if) return same_branches(a, b);
+    if (one.kind == ir::OpKind::for_loop) return same_loops(a, b);
+    if (one.kind == ir::OpKind::branch) return same_branches(a, b);
     const auto access = memory_access(one);
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
     const auto unread = [&](ir::ValueId result) { return program_.value(result).uses.empty(); };
@@ -225,7 +226,7 @@ std::vector<ir::OpId> live_ops(const ir::Program& program, ir::BlockId block) {
   const std::vector<ir::OpId>& ops = program.block(block).ops;
   for (auto id = ops.rbegin(); id != ops.rend(); ++id) {
     const ir::Op& op = program.op(*id);
-    if (op.kind == ir::OpKind::scf_yield) continue;
+    if (op.kind == ir::OpKind::yield) continue;
     const bool read = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
       const auto& uses = program.value(result).uses;
       return std::any_of(uses.begin(), uses.end(),

@@ -21,14 +21,13 @@ bool is_floating_tile(const ir::Program& program, ir::ValueId value) {
 /// Ops that only move or repeat what there is, or make it of nothing.
 bool is_no_work(ir::OpKind kind) {
   switch (kind) {
-    case ir::OpKind::arith_constant:
-    case ir::OpKind::tt_splat:
-    case ir::OpKind::tt_reshape:
-    case ir::OpKind::tt_trans:
-    case ir::OpKind::tt_join:
-    case ir::OpKind::tt_split:
-    case ir::OpKind::arith_bitcast:
-    case ir::OpKind::tt_bitcast:
+    case ir::OpKind::constant:
+    case ir::OpKind::splat:
+    case ir::OpKind::reshape:
+    case ir::OpKind::transpose:
+    case ir::OpKind::join:
+    case ir::OpKind::split:
+    case ir::OpKind::bitcast:
       return true;
     default:
       return is_view(kind);
@@ -71,8 +70,8 @@ class Finder {
 
   void look_at(ir::OpId id) {
     const ir::Op& op = program_.op(id);
-    if (op.kind == ir::OpKind::scf_for) look_at_carried(id);
-    if (op.kind == ir::OpKind::scf_for || op.kind == ir::OpKind::scf_while) return enter_loop(id);
+    if (op.kind == ir::OpKind::for_loop) look_at_carried(id);
+    if (ir::is_loop(op.kind)) return enter_loop(id);
     if (!is_candidate(id)) return enter(id);
     std::vector<ir::ValueId> equal;
     for (const ir::ValueId result : op.results) {
@@ -111,7 +110,7 @@ class Finder {
 
   /// Loops whose ops say something of every result by number keep them all.
   void look_at_carried(ir::OpId id) {
-    if (attribute(program_.op(id), "ttg.partition.outputs") != nullptr) return;
+    if (program_.op(id).fixed_results) return;
     const auto loop = as_loop(program_, id);
     const auto behind = loop ? after(id) : std::nullopt;
     if (!loop || !behind) return;
@@ -173,7 +172,7 @@ class Writer {
     const ir::Type type = type_of(program_, old);
     if (type == type_of(program_, equal)) return copier_.bind(old, now);
     ir::Op convert;
-    convert.name = spelling(ir::OpKind::ttg_convert_layout);
+    convert.name = "ttg.convert_layout";
     convert.operands = {now};
     const ir::OpId made = copier_.add(std::move(convert), at, into);
     std::string name = program_.value(old).name;

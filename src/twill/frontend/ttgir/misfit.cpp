@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/product_misfit.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
@@ -56,18 +57,18 @@ struct Cast {
 };
 
 constexpr Cast kCasts[] = {
-    {ir::OpKind::arith_extf, is_floating, is_floating, 1},
-    {ir::OpKind::arith_truncf, is_floating, is_floating, -1},
-    {ir::OpKind::arith_extsi, is_whole, is_whole, 1},
-    {ir::OpKind::arith_extui, is_whole, is_whole, 1},
-    {ir::OpKind::arith_trunci, is_whole, is_whole, -1},
-    {ir::OpKind::arith_sitofp, is_whole, is_floating, 0},
-    {ir::OpKind::arith_uitofp, is_whole, is_floating, 0},
-    {ir::OpKind::arith_fptosi, is_floating, is_whole, 0},
-    {ir::OpKind::arith_fptoui, is_floating, is_whole, 0},
-    {ir::OpKind::arith_index_cast, is_whole, is_whole, 0},
-    {ir::OpKind::arith_index_castui, is_whole, is_whole, 0},
-    {ir::OpKind::tt_fp_to_fp, is_floating, is_floating, 0},
+    {ir::OpKind::fpext, is_floating, is_floating, 1},
+    {ir::OpKind::fptrunc, is_floating, is_floating, -1},
+    {ir::OpKind::sext, is_whole, is_whole, 1},
+    {ir::OpKind::zext, is_whole, is_whole, 1},
+    {ir::OpKind::trunc, is_whole, is_whole, -1},
+    {ir::OpKind::sitofp, is_whole, is_floating, 0},
+    {ir::OpKind::uitofp, is_whole, is_floating, 0},
+    {ir::OpKind::fptosi, is_floating, is_whole, 0},
+    {ir::OpKind::fptoui, is_floating, is_whole, 0},
+    {ir::OpKind::index_cast, is_whole, is_whole, 0},
+    {ir::OpKind::index_castu, is_whole, is_whole, 0},
+    {ir::OpKind::fpcast, is_floating, is_floating, 0},
 };
 
 class Fitting {
@@ -191,7 +192,7 @@ class Fitting {
   Misfit comparison() const {
     if (const auto wrong_count = counts(2)) return wrong_count;
     if (operand(0) != operand(1)) return wrong(op_.operands[1], operand(0)->text + " is wanted");
-    const bool of_numbers = op_.kind == ir::OpKind::arith_cmpf;
+    const bool of_numbers = op_.kind == ir::OpKind::fcmp;
     const ir::Type scalar = scalar_of(operand(0));
     if (of_numbers ? !is_floating(scalar) : !is_whole(scalar)) {
       return in_quotes() + " compares no " + scalar->text;
@@ -230,45 +231,44 @@ class Fitting {
 
   Misfit other() const {
     switch (op_.kind) {
-      case ir::OpKind::arith_cmpi:
-      case ir::OpKind::arith_cmpf:
+      case ir::OpKind::icmp:
+      case ir::OpKind::fcmp:
         return comparison();
-      case ir::OpKind::arith_select:
+      case ir::OpKind::select:
         return select();
-      case ir::OpKind::arith_bitcast:
-      case ir::OpKind::tt_bitcast:
+      case ir::OpKind::bitcast:
         return bitcast();
-      case ir::OpKind::tt_addptr:
+      case ir::OpKind::pointer_add:
         return addptr();
-      case ir::OpKind::tt_splat:
+      case ir::OpKind::splat:
         return splat();
-      case ir::OpKind::tt_make_range:
+      case ir::OpKind::range:
         return range();
-      case ir::OpKind::tt_expand_dims:
+      case ir::OpKind::expand_dims:
         return expand_dims();
-      case ir::OpKind::tt_broadcast:
+      case ir::OpKind::broadcast:
         return broadcast();
-      case ir::OpKind::tt_trans:
-      case ir::OpKind::ttg_memdesc_trans:
+      case ir::OpKind::transpose:
+      case ir::OpKind::buffer_transpose:
         return transposition();
-      case ir::OpKind::tt_reshape:
-      case ir::OpKind::ttg_memdesc_reshape:
+      case ir::OpKind::reshape:
+      case ir::OpKind::buffer_reshape:
         return reshape();
-      case ir::OpKind::ttg_convert_layout:
-      case ir::OpKind::ttng_warp_group_dot_wait:
+      case ir::OpKind::relayout:
+      case ir::OpKind::wgmma_wait:
         return renamed();
-      case ir::OpKind::ttg_memdesc_index:
+      case ir::OpKind::buffer_index:
         return indexed();
-      case ir::OpKind::tt_join:
+      case ir::OpKind::join:
         if (const auto wrong_count = counts(2)) return wrong_count;
         return joined(result(), op_.operands);
-      case ir::OpKind::tt_split:
+      case ir::OpKind::split:
         if (const auto wrong_count = counts(1, 2)) return wrong_count;
         return joined(operand(0), op_.results);
-      case ir::OpKind::tt_reduce:
-      case ir::OpKind::tt_scan:
+      case ir::OpKind::reduce:
+      case ir::OpKind::scan:
         return reduced();
-      case ir::OpKind::tt_make_tensor_descriptor:
+      case ir::OpKind::make_descriptor:
         return descriptor();
       default:
         return {};
@@ -295,7 +295,7 @@ class Fitting {
 
   Misfit expand_dims() const {
     if (const auto wrong_count = counts(1)) return wrong_count;
-    const auto axis = integer_attribute(op_, "axis");
+    const auto& axis = op_.axis;
     Shape wanted = operand(0)->shape;
     if (!axis || *axis < 0 || static_cast<std::size_t>(*axis) > wanted.size()) {
       return in_quotes() + " needs an 'axis' from 0 to " + std::to_string(wanted.size());
@@ -318,7 +318,7 @@ class Fitting {
   Misfit transposition() const {
     if (const auto wrong_count = counts(1)) return wrong_count;
     const Shape& from = operand(0)->shape;
-    auto order = integers_attribute(op_, "order");
+    auto order = op_.order;
     if (!order && from.size() == 2) order = {1, 0};  // older Tritons
     if (!order || order->size() != from.size()) {
       return in_quotes() + " needs an 'order' of " + count_of(from.size(), "dimension");
@@ -403,14 +403,15 @@ class Fitting {
   }
 
   Misfit descriptor() const {
-    const auto base = operand_in(op_, "base");
+    const auto base = operand_in(op_, ir::Role::base);
     if (!base || op_.results.size() != 1 || result()->kind != ir::TypeKind::tensordesc) return {};
     const ir::Type block = result()->element;
     const bool fits =
         type(*base)->kind == ir::TypeKind::pointer && type(*base)->element == scalar_of(block);
     if (!fits) return wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
     const std::size_t rank = block->shape.size();
-    if (operands_in(op_, "shape").size() == rank && operands_in(op_, "strides").size() == rank) {
+    if (operands_in(op_, ir::Role::extents).size() == rank &&
+        operands_in(op_, ir::Role::strides).size() == rank) {
       return {};
     }
     return in_quotes() + " needs " + count_of(rank, "extent") + " and as many strides";
@@ -419,10 +420,8 @@ class Fitting {
   // --- Memory -----------------------------------------------------------------------------------
 
   Misfit misfit_of(const ir::MemoryAccess& access) const {
-    if (op_.kind == ir::OpKind::tt_descriptor_gather ||
-        op_.kind == ir::OpKind::tt_descriptor_scatter ||
-        op_.kind == ir::OpKind::ttng_async_tma_gather ||
-        op_.kind == ir::OpKind::ttng_async_tma_scatter) {
+    if (op_.kind == ir::OpKind::block_gather || op_.kind == ir::OpKind::block_scatter ||
+        op_.kind == ir::OpKind::block_gather_async || op_.kind == ir::OpKind::block_scatter_async) {
       return {};
     }
     const ir::Type at = type(access.address);

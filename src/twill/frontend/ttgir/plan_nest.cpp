@@ -27,7 +27,7 @@ class Planner {
 
   /// What is added to `value` to make `sum`; nullopt if it is none.
   std::optional<ir::ValueId> added(ir::ValueId sum, ir::ValueId value) const {
-    const ir::Op* op = op_of(sum, ir::OpKind::arith_addi);
+    const ir::Op* op = op_of(sum, ir::OpKind::add);
     if (op == nullptr) return std::nullopt;
     for (const std::size_t side : {0U, 1U}) {
       if (op->operands[side] == value && is_outside(op->operands[1 - side])) {
@@ -50,7 +50,7 @@ class Planner {
   std::optional<ir::ValueId> distance_of(ir::ValueId count, ir::ValueId step) {
     const ir::ValueId narrow = without_extension(program_, count);
     if (constant_integer(program_, step) == 1) return narrow;
-    const ir::Op* op = op_of(narrow, ir::OpKind::arith_ceildivsi);
+    const ir::Op* op = op_of(narrow, ir::OpKind::sdiv_up);
     const bool divides = op != nullptr && terms_.of(op->operands[1]) == terms_.of(step);
     return divides ? std::optional(op->operands[0]) : std::nullopt;
   }
@@ -59,7 +59,7 @@ class Planner {
   std::optional<ir::ValueId> upper_of(ir::ValueId distance, Terms::Term lower) {
     const ir::Type type = type_of(program_, distance);
     if (lower == terms_.integer(0, type)) return distance;
-    const ir::Op* op = op_of(distance, ir::OpKind::arith_subi);
+    const ir::Op* op = op_of(distance, ir::OpKind::sub);
     if (op == nullptr || terms_.of(op->operands[1]) != lower) return std::nullopt;
     return op->operands[0];
   }
@@ -187,7 +187,7 @@ std::optional<NestPlan> plan_nest(const ir::Program& program, const FlatLoop& fl
 
 std::optional<ir::ValueId> unguarded_steps(const ir::Program& program, const FlatLoop& flat) {
   const ir::Op* op = defining_op(program, flat.steps);
-  if (op == nullptr || op->kind != ir::OpKind::arith_maxsi) return std::nullopt;
+  if (op == nullptr || op->kind != ir::OpKind::smax) return std::nullopt;
   for (const std::size_t side : {1U, 0U}) {
     if (constant_integer(program, op->operands[side]) == 1) return op->operands[1 - side];
   }

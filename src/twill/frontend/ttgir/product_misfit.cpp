@@ -65,8 +65,7 @@ Misfit instruction(ir::Type a, ir::Type d) {
 
 Misfit product_misfit(const ir::Program& program, const ir::Op& op) {
   const ir::MmaOperands mma = *mma_operands(op);
-  const bool scaled =
-      op.kind == ir::OpKind::tt_dot_scaled || op.kind == ir::OpKind::ttng_tc_gen5_mma_scaled;
+  const bool scaled = op.kind == ir::OpKind::mma_scaled || op.kind == ir::OpKind::tcgen05_scaled;
   if (scaled || mma.two_ctas) return {};  // packed and paired forms
   const ir::Type a = type_of(program, mma.a);
   const ir::Type b = type_of(program, mma.b);

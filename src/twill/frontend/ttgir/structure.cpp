@@ -3,6 +3,8 @@
 #include <map>
 #include <span>
 
+#include "twill/frontend/ttgir/attributes.h"
+#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/misfit.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
@@ -18,63 +20,41 @@ std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-/// Ops whose operands and result all have one type.
-bool is_uniform(ir::OpKind kind) {
-  switch (kind) {
-    case ir::OpKind::arith_addi:
-    case ir::OpKind::arith_subi:
-    case ir::OpKind::arith_muli:
-    case ir::OpKind::arith_divsi:
-    case ir::OpKind::arith_divui:
-    case ir::OpKind::arith_ceildivsi:
-    case ir::OpKind::arith_ceildivui:
-    case ir::OpKind::arith_floordivsi:
-    case ir::OpKind::arith_remsi:
-    case ir::OpKind::arith_remui:
-    case ir::OpKind::arith_andi:
-    case ir::OpKind::arith_ori:
-    case ir::OpKind::arith_xori:
-    case ir::OpKind::arith_shli:
-    case ir::OpKind::arith_shrsi:
-    case ir::OpKind::arith_shrui:
-    case ir::OpKind::arith_minsi:
-    case ir::OpKind::arith_minui:
-    case ir::OpKind::arith_maxsi:
-    case ir::OpKind::arith_maxui:
-    case ir::OpKind::arith_addf:
-    case ir::OpKind::arith_subf:
-    case ir::OpKind::arith_mulf:
-    case ir::OpKind::arith_divf:
-    case ir::OpKind::arith_remf:
-    case ir::OpKind::arith_negf:
-    case ir::OpKind::arith_maximumf:
-    case ir::OpKind::arith_minimumf:
-    case ir::OpKind::arith_maxnumf:
-    case ir::OpKind::arith_minnumf:
-    case ir::OpKind::math_exp:
-    case ir::OpKind::math_exp2:
-    case ir::OpKind::math_log:
-    case ir::OpKind::math_log2:
-    case ir::OpKind::math_sqrt:
-    case ir::OpKind::math_rsqrt:
-    case ir::OpKind::math_sin:
-    case ir::OpKind::math_cos:
-    case ir::OpKind::math_tanh:
-    case ir::OpKind::math_erf:
-    case ir::OpKind::math_absf:
-    case ir::OpKind::math_absi:
-    case ir::OpKind::math_floor:
-    case ir::OpKind::math_ceil:
-    case ir::OpKind::math_fma:
-      return true;
-    default:
+/// Ops whose operands and result all have one type: of arith and math, all but conversions,
+/// comparisons, selections and those with two results.
+bool is_uniform(const ir::Op& op) {
+  const std::string_view dialect = dialect_of(op.name);
+  if (dialect != "arith" && dialect != "math") return false;
+  switch (op.kind) {
+    case ir::OpKind::other:
+    case ir::OpKind::constant:
+    case ir::OpKind::icmp:
+    case ir::OpKind::fcmp:
+    case ir::OpKind::select:
+    case ir::OpKind::sext:
+    case ir::OpKind::zext:
+    case ir::OpKind::fpext:
+    case ir::OpKind::trunc:
+    case ir::OpKind::fptrunc:
+    case ir::OpKind::sitofp:
+    case ir::OpKind::uitofp:
+    case ir::OpKind::fptosi:
+    case ir::OpKind::fptoui:
+    case ir::OpKind::bitcast:
+    case ir::OpKind::index_cast:
+    case ir::OpKind::index_castu:
+    case ir::OpKind::smul_long:
+    case ir::OpKind::umul_long:
+    case ir::OpKind::uadd_carry:
       return false;
+    default:
+      return true;
   }
 }
 
-std::size_t operand_count(ir::OpKind kind) {
-  if (kind == ir::OpKind::math_fma) return 3;
-  const bool unary = kind == ir::OpKind::arith_negf || ir::dialect_of(spelling(kind)) == "math";
+std::size_t operand_count(const ir::Op& op) {
+  if (op.kind == ir::OpKind::fma) return 3;
+  const bool unary = op.kind == ir::OpKind::fneg || dialect_of(op.name) == "math";
   return unary ? 1 : 2;
 }
 
@@ -82,10 +62,9 @@ std::size_t operand_count(ir::OpKind kind) {
 bool can_terminate(const ir::Op& op) {
   switch (op.kind) {
     case ir::OpKind::other:
-    case ir::OpKind::tt_return:
-    case ir::OpKind::func_return:
-    case ir::OpKind::cf_br:
-    case ir::OpKind::cf_cond_br:
+    case ir::OpKind::ret:
+    case ir::OpKind::jump:
+    case ir::OpKind::jump_if:
       return true;
     default:
       return !op.successors.empty();
@@ -93,12 +72,11 @@ bool can_terminate(const ir::Op& op) {
 }
 
 /// Whether the elements of a type are what an op of a single type computes with.
-bool works_on(ir::OpKind kind, ir::Type type) {
+bool works_on(const ir::Op& op, ir::Type type) {
   if (type->kind == ir::TypeKind::other) return true;
   const ir::Type scalar = type->kind == ir::TypeKind::tensor ? type->element : type;
-  const std::string_view name = spelling(kind);
   const bool of_numbers =
-      ir::dialect_of(name) == "math" ? kind != ir::OpKind::math_absi : name.back() == 'f';
+      dialect_of(op.name) == "math" ? op.kind != ir::OpKind::iabs : op.name.back() == 'f';
   return of_numbers ? scalar->kind == ir::TypeKind::floating
                     : scalar->kind == ir::TypeKind::integer || scalar->kind == ir::TypeKind::index;
 }
@@ -121,30 +99,28 @@ class Checker {
   Result<void> check_form(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     switch (op.kind) {
-      case ir::OpKind::scf_for:
+      case ir::OpKind::for_loop:
         return check_for(id);
-      case ir::OpKind::scf_while:
+      case ir::OpKind::while_loop:
         return check_while(id);
-      case ir::OpKind::scf_if:
+      case ir::OpKind::branch:
         return check_if(id);
-      case ir::OpKind::tt_func:
-      case ir::OpKind::func_func:
+      case ir::OpKind::function:
         return check_function(id);
-      case ir::OpKind::tt_call:
-      case ir::OpKind::func_call:
+      case ir::OpKind::call:
         return check_call(id);
-      case ir::OpKind::tt_reduce:
-      case ir::OpKind::tt_scan:
+      case ir::OpKind::reduce:
+      case ir::OpKind::scan:
         return check_reduction(id);
-      case ir::OpKind::arith_select:
+      case ir::OpKind::select:
         return check_select(id);
-      case ir::OpKind::cf_br:
-      case ir::OpKind::cf_cond_br:
+      case ir::OpKind::jump:
+      case ir::OpKind::jump_if:
         return check_branch(id);
       default:
         break;
     }
-    if (is_uniform(op.kind)) return check_uniform(id);
+    if (is_uniform(op)) return check_uniform(id);
     return check_accumulator(id);
   }
 
@@ -181,20 +157,19 @@ class Checker {
   }
 
   /// The op that ends region `index` of `id`, which must have one block.
-  Result<ir::OpId> region_end(ir::OpId id, std::size_t index, ir::OpKind kind) const {
+  Result<ir::OpId> region_end(ir::OpId id, std::size_t index, std::string_view end) const {
     const auto block = body(program_, id, index);
     if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
     const auto last = terminator(program_, *block);
-    if (last && program_.op(*last).kind == kind) return *last;
-    return wrong(last.value_or(id),
-                 "this region must end in '" + std::string(spelling(kind)) + "'");
+    if (last && todays_name(program_.op(*last).name) == end) return *last;
+    return wrong(last.value_or(id), "this region must end in '" + std::string(end) + "'");
   }
 
   Result<void> check_for(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (op.operands.size() < 3)
       return wrong(id, "a loop needs a lower bound, upper bound and step");
-    TWILL_TRY(const ir::OpId yield, region_end(id, 0, ir::OpKind::scf_yield));
+    TWILL_TRY(const ir::OpId yield, region_end(id, 0, "scf.yield"));
     const std::span<const ir::ValueId> inits = std::span(op.operands).subspan(3);
     const std::span<const ir::ValueId> arguments = program_.block(*body(program_, id)).arguments;
     if (arguments.empty()) return wrong(id, "the loop's region has no induction variable");
@@ -207,8 +182,8 @@ class Checker {
 
   Result<void> check_while(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    TWILL_TRY(const ir::OpId condition, region_end(id, 0, ir::OpKind::scf_condition));
-    TWILL_TRY(const ir::OpId yield, region_end(id, 1, ir::OpKind::scf_yield));
+    TWILL_TRY(const ir::OpId condition, region_end(id, 0, "scf.condition"));
+    TWILL_TRY(const ir::OpId yield, region_end(id, 1, "scf.yield"));
     const std::span<const ir::ValueId> before = program_.block(*body(program_, id, 0)).arguments;
     const std::span<const ir::ValueId> after = program_.block(*body(program_, id, 1)).arguments;
     const std::span<const ir::ValueId> passed = program_.op(condition).operands;
@@ -230,7 +205,7 @@ class Checker {
       const bool empty = program_.region(op.regions[i]).blocks.empty();
       if (i == 1 && empty && op.results.empty()) continue;
       if (empty) return wrong(id, "a conditional with results needs an else");
-      TWILL_TRY(const ir::OpId yield, region_end(id, i, ir::OpKind::scf_yield));
+      TWILL_TRY(const ir::OpId yield, region_end(id, i, "scf.yield"));
       TWILL_TRY_VOID(
           same(yield, "values this branch yields", program_.op(yield).operands, op.results));
     }
@@ -247,7 +222,7 @@ class Checker {
         return wrong(last.value_or(id), "a block of a function must end in a return or a branch");
       }
       const ir::OpKind kind = program_.op(*last).kind;
-      if (kind != ir::OpKind::tt_return && kind != ir::OpKind::func_return) continue;
+      if (kind != ir::OpKind::ret) continue;
       const std::vector<ir::Type> inputs = types_of(function_arguments(program_, id));
       const std::vector<ir::Type> outputs = types_of(program_.op(*last).operands);
       const std::string actual = function_type_text(inputs, outputs);
@@ -273,9 +248,8 @@ class Checker {
 
   Result<void> check_reduction(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    const ir::OpKind kind = op.kind == ir::OpKind::tt_reduce ? ir::OpKind::tt_reduce_return
-                                                             : ir::OpKind::tt_scan_return;
-    TWILL_TRY(const ir::OpId end, region_end(id, 0, kind));
+    const bool scans = op.kind == ir::OpKind::scan;
+    TWILL_TRY(const ir::OpId end, region_end(id, 0, scans ? "tt.scan.return" : "tt.reduce.return"));
     const std::size_t sources = op.operands.size();
     const std::size_t arguments = program_.block(*body(program_, id)).arguments.size();
     if (arguments == 2 * sources && op.results.size() == sources &&
@@ -288,12 +262,12 @@ class Checker {
 
   Result<void> check_uniform(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    const std::size_t count = operand_count(op.kind);
+    const std::size_t count = operand_count(op);
     if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
     const std::vector<ir::Type> wanted(count, type_of(program_, op.results[0]));
     TWILL_TRY_VOID(same(id, "operands of '" + op.name + "'", op.operands, wanted));
     const ir::Type type = wanted.empty() ? nullptr : wanted[0];
-    return type == nullptr || works_on(op.kind, type)
+    return type == nullptr || works_on(op, type)
                ? Result<void>()
                : wrong(id, "'" + op.name + "' takes no " + type->text);
   }
@@ -309,18 +283,18 @@ class Checker {
 
   Result<void> check_branch(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    const bool conditional = op.kind == ir::OpKind::cf_cond_br;
+    const bool conditional = op.kind == ir::OpKind::jump_if;
     if (op.successors.size() != (conditional ? 2U : 1U)) {
       return wrong(id, conditional ? "a conditional branch has two blocks to go to"
                                    : "a branch has one block to go to");
     }
-    const std::string_view role = "true_args";
+    const ir::Role role = ir::Role::taken;
     const auto first =
         conditional ? operands_in(op, role) : std::span<const ir::ValueId>(op.operands);
     TWILL_TRY_VOID(
         same(id, "values for the block", first, program_.block(op.successors[0]).arguments));
     if (!conditional) return {};
-    return same(id, "values for the second block", operands_in(op, "false_args"),
+    return same(id, "values for the second block", operands_in(op, ir::Role::otherwise),
                 program_.block(op.successors[1]).arguments);
   }
 

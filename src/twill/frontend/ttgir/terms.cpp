@@ -5,50 +5,24 @@
 #include <iterator>
 #include <utility>
 
+#include "twill/frontend/ttgir/dialects.h"
+
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Ops of tt. and ttg. without effects; all of arith. and math. are such.
-bool computes(ir::OpKind kind) {
-  switch (kind) {
-    case ir::OpKind::tt_get_program_id:
-    case ir::OpKind::tt_get_num_programs:
-    case ir::OpKind::tt_make_range:
-    case ir::OpKind::tt_splat:
-    case ir::OpKind::tt_unsplat:
-    case ir::OpKind::tt_broadcast:
-    case ir::OpKind::tt_expand_dims:
-    case ir::OpKind::tt_reshape:
-    case ir::OpKind::tt_trans:
-    case ir::OpKind::tt_join:
-    case ir::OpKind::tt_split:
-    case ir::OpKind::tt_addptr:
-    case ir::OpKind::tt_bitcast:
-    case ir::OpKind::tt_fp_to_fp:
-    case ir::OpKind::tt_clampf:
-    case ir::OpKind::tt_mulhiui:
-    case ir::OpKind::tt_precise_sqrt:
-    case ir::OpKind::tt_precise_divf:
-    case ir::OpKind::ttg_convert_layout:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool commutes(ir::OpKind kind) {
   switch (kind) {
-    case ir::OpKind::arith_addi:
-    case ir::OpKind::arith_muli:
-    case ir::OpKind::arith_andi:
-    case ir::OpKind::arith_ori:
-    case ir::OpKind::arith_xori:
-    case ir::OpKind::arith_minsi:
-    case ir::OpKind::arith_maxsi:
-    case ir::OpKind::arith_minui:
-    case ir::OpKind::arith_maxui:
-    case ir::OpKind::arith_addf:
-    case ir::OpKind::arith_mulf:
+    case ir::OpKind::add:
+    case ir::OpKind::mul:
+    case ir::OpKind::bit_and:
+    case ir::OpKind::bit_or:
+    case ir::OpKind::bit_xor:
+    case ir::OpKind::smin:
+    case ir::OpKind::smax:
+    case ir::OpKind::umin:
+    case ir::OpKind::umax:
+    case ir::OpKind::fadd:
+    case ir::OpKind::fmul:
       return true;
     default:
       return false;
@@ -58,14 +32,14 @@ bool commutes(ir::OpKind kind) {
 /// What every element of the result is, of the only operand's.
 bool keeps_elements(ir::OpKind kind) {
   switch (kind) {
-    case ir::OpKind::tt_splat:
-    case ir::OpKind::tt_broadcast:
-    case ir::OpKind::tt_expand_dims:
-    case ir::OpKind::tt_reshape:
-    case ir::OpKind::tt_trans:
-    case ir::OpKind::arith_extf:
-    case ir::OpKind::arith_truncf:
-    case ir::OpKind::tt_fp_to_fp:
+    case ir::OpKind::splat:
+    case ir::OpKind::broadcast:
+    case ir::OpKind::expand_dims:
+    case ir::OpKind::reshape:
+    case ir::OpKind::transpose:
+    case ir::OpKind::fpext:
+    case ir::OpKind::fptrunc:
+    case ir::OpKind::fpcast:
       return true;
     default:
       return false;
@@ -88,23 +62,23 @@ bool is_plain(double number) {
 
 std::optional<double> unary(ir::OpKind kind, double x) {
   switch (kind) {
-    case ir::OpKind::arith_negf:
+    case ir::OpKind::fneg:
       return -x;
-    case ir::OpKind::math_exp:
+    case ir::OpKind::exp:
       return std::exp(x);
-    case ir::OpKind::math_exp2:
+    case ir::OpKind::exp2:
       return std::exp2(x);
-    case ir::OpKind::math_log:
+    case ir::OpKind::log:
       return std::log(x);
-    case ir::OpKind::math_log2:
+    case ir::OpKind::log2:
       return std::log2(x);
-    case ir::OpKind::math_sqrt:
+    case ir::OpKind::sqrt:
       return std::sqrt(x);
-    case ir::OpKind::math_tanh:
+    case ir::OpKind::tanh:
       return std::tanh(x);
-    case ir::OpKind::math_erf:
+    case ir::OpKind::erf:
       return std::erf(x);
-    case ir::OpKind::math_absf:
+    case ir::OpKind::fabs:
       return std::fabs(x);
     default:
       return std::nullopt;
@@ -118,22 +92,22 @@ bool differ_in_sign_alone(double x, double y) {
 
 std::optional<double> binary(ir::OpKind kind, double x, double y) {
   switch (kind) {
-    case ir::OpKind::arith_addf:
-    case ir::OpKind::arith_addi:
+    case ir::OpKind::fadd:
+    case ir::OpKind::add:
       return x + y;
-    case ir::OpKind::arith_subf:
-    case ir::OpKind::arith_subi:
+    case ir::OpKind::fsub:
+    case ir::OpKind::sub:
       return x - y;
-    case ir::OpKind::arith_mulf:
-    case ir::OpKind::arith_muli:
+    case ir::OpKind::fmul:
+    case ir::OpKind::mul:
       return x * y;
-    case ir::OpKind::arith_divf:
+    case ir::OpKind::fdiv:
       return y == 0 ? std::nullopt : std::optional(x / y);
-    case ir::OpKind::arith_maxnumf:
-    case ir::OpKind::arith_maximumf:
+    case ir::OpKind::fmaxnum:
+    case ir::OpKind::fmaximum:
       return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::max(x, y));
-    case ir::OpKind::arith_minnumf:
-    case ir::OpKind::arith_minimumf:
+    case ir::OpKind::fminnum:
+    case ir::OpKind::fminimum:
       return differ_in_sign_alone(x, y) ? std::nullopt : std::optional(std::min(x, y));
     default:
       return std::nullopt;
@@ -143,13 +117,27 @@ std::optional<double> binary(ir::OpKind kind, double x, double y) {
 }  // namespace
 
 bool is_computation(const ir::Op& op) {
-  if (!op.regions.empty() || op.kind == ir::OpKind::other) return false;
-  const std::string_view dialect = ir::dialect_of(spelling(op.kind));
-  return dialect == "arith" || dialect == "math" || computes(op.kind);
+  if (!op.regions.empty()) return false;
+  switch (op.kind) {
+    case ir::OpKind::poison:
+    case ir::OpKind::cat:
+      return false;
+    case ir::OpKind::broadcast:
+    case ir::OpKind::expand_dims:
+    case ir::OpKind::reshape:
+    case ir::OpKind::transpose:
+    case ir::OpKind::relayout:
+      return true;
+    default: {
+      const ir::OpClass of = ir::class_of(op.kind);
+      return of == ir::OpClass::elementwise || of == ir::OpClass::value ||
+             of == ir::OpClass::rearrangement;
+    }
+  }
 }
 
 std::string description(const ir::Op& op) {
-  std::string text = op.kind == ir::OpKind::other ? op.name : std::string(spelling(op.kind));
+  std::string text = todays_name(op.name);
   for (const auto& [name, attribute] : op.attributes) {
     if (name.find('.') == std::string::npos) text += " " + name + "=" + attribute->text;
   }
@@ -165,7 +153,7 @@ std::string text_without_layout(ir::Type type) {
 
 ir::ValueId without_extension(const ir::Program& program, ir::ValueId value) {
   for (const ir::Op* op = defining_op(program, value);
-       op != nullptr && op->kind == ir::OpKind::arith_extsi && op->operands.size() == 1;
+       op != nullptr && op->kind == ir::OpKind::sext && op->operands.size() == 1;
        op = defining_op(program, value)) {
     value = op->operands[0];
   }
@@ -263,15 +251,15 @@ std::optional<Terms::Term> Terms::constant(ir::ValueId value) {
 Terms::Term Terms::compute(ir::ValueId value) {
   const ir::Op* op = defining_op(program_, value);
   if (op == nullptr || !is_computation(*op)) return symbol();
-  if (op->kind == ir::OpKind::ttg_convert_layout && op->operands.size() == 1) {
+  if (op->kind == ir::OpKind::relayout && op->operands.size() == 1) {
     return known_.at(op->operands[0]);
   }
   if (const auto term = constant(value)) return *term;
   std::vector<Term> operands;
   for (const ir::ValueId operand : op->operands) operands.push_back(known_.at(operand));
   const ir::Type type = type_of(program_, value);
-  if (op->kind == ir::OpKind::arith_addi) return plus(operands[0], operands[1], type);
-  if (op->kind == ir::OpKind::arith_subi) return minus(operands[0], operands[1], type);
+  if (op->kind == ir::OpKind::add) return plus(operands[0], operands[1], type);
+  if (op->kind == ir::OpKind::sub) return minus(operands[0], operands[1], type);
   if (const auto term = folded(*op, operands, type)) return *term;
   if (commutes(op->kind)) std::sort(operands.begin(), operands.end());
   return made(description(*op) + " " + std::to_string(program_.value(value).index) + " " +

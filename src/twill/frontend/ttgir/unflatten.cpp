@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/guard.h"
 #include "twill/frontend/ttgir/nest.h"
 
@@ -12,10 +13,10 @@ namespace {
 std::optional<ir::OpId> guard_of(const ir::Program& program, const FlatLoop& flat, Terms& terms) {
   const auto steps = unguarded_steps(program, flat);
   const auto around = parent(program, flat.loop.op);
-  if (!steps || !around || program.op(*around).kind != ir::OpKind::scf_if) return std::nullopt;
+  if (!steps || !around || program.op(*around).kind != ir::OpKind::branch) return std::nullopt;
   const ir::Op& guard = program.op(*around);
   const ir::Op* condition = defining_op(program, guard.operands[0]);
-  const bool compares = condition != nullptr && condition->kind == ir::OpKind::arith_cmpi &&
+  const bool compares = condition != nullptr && condition->kind == ir::OpKind::icmp &&
                         condition->operands.size() == 2 &&
                         integer_attribute(*condition, "predicate") == 0;
   const bool stands_otherwise = ir::body(program, *around, 1) == program.op(flat.loop.op).block;
@@ -49,7 +50,7 @@ std::optional<ir::Program> with_loop_unflattened(const ir::Program& program, con
   auto nest = plan ? with_nest(program, *plan, terms) : std::nullopt;
   if (!nest || !guard) return nest;
   const auto inner = steps_at(*nest, program.op(loop.op));
-  const auto around = inner ? enclosing(*nest, *inner, ir::OpKind::scf_if) : std::nullopt;
+  const auto around = inner ? enclosing(*nest, *inner, ir::OpKind::branch) : std::nullopt;
   return around ? without_guard(*nest, *around, *inner) : std::nullopt;
 }
 

@@ -36,7 +36,7 @@ class Remover {
  private:
   /// Loops whose ops say something of every result by number keep them all.
   bool may_lose_values(const ir::Op& op) const {
-    return op.kind == ir::OpKind::scf_for && attribute(op, "ttg.partition.outputs") == nullptr;
+    return op.kind == ir::OpKind::for_loop && !op.fixed_results;
   }
 
   void note_carried(const ir::Loop& loop) {
