@@ -3,7 +3,8 @@
 
 Checked: every room has a row and every row a room; a file includes only what its room may include, directly or through
 the rooms of its row; so does every CMakeLists.txt; solve and verify stay apart; third-party headers stay where they
-belong; headers have `#pragma once`; no file outgrows its reader.
+belong; headers have `#pragma once`; no file outgrows its reader; no room behind a front end knows the names that a text
+has for its operations, or asks an op for an attribute of the text.
 """
 
 import pathlib
@@ -19,6 +20,11 @@ FOREIGN = {
     "nlohmann/": (None, (".cpp",)),
     "CLI/": ("cli", (".h", ".cpp")),
 }
+
+# Rooms behind a front end know tile operations (ir/op_kind.h). Only these folders know what Triton and MLIR call them.
+SPELLINGS = re.compile(r"\b(?:tt|ttg|ttng|scf|arith|math|cf|ub|triton_gpu|triton_nvidia_gpu)[._][a-z]\w*")
+ATTRIBUTES = re.compile(r"\b(?:integer_|string_|integers_)?attribute\((?=\*|\w+[,(])")
+SPELLED_IN = ("src/twill/frontend/ttgir/",)
 
 LINES_MAX = 500
 # "src/twill/ROOM/FILE": lines, for files that are longer for a reason, which stands beside them here.
@@ -96,6 +102,15 @@ def check_file(room, allowed, path, most_lines):
             yield number, f"{room} may not include {own[1]}"
 
 
+def check_spellings(where, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        code = line.split("//", 1)[0]
+        if not where.startswith(SPELLED_IN) and (found := SPELLINGS.search(code)):
+            yield number, f"{found[0]} is a name of the text: ask for a kind of ir/op_kind.h"
+        if not where.startswith(SPELLED_IN) and ATTRIBUTES.search(code):
+            yield number, "asks for an attribute of the text: lower it to a field of ir::Traits"
+
+
 def check_links(room, allowed, path):
     for uses in re.findall(r"\bUSES\s+([^)]*?)(?=\bLINKS\b|\bSOURCES\b|\))", path.read_text()):
         for used in uses.split():
@@ -114,7 +129,8 @@ def check(root):
             where = path.relative_to(root).as_posix()
             if path.suffix in (".h", ".cpp"):
                 most_lines = LINES_ALLOWED.get(where, LINES_MAX)
-                for number, problem in check_file(room, allowed, path, most_lines):
+                found = [*check_file(room, allowed, path, most_lines), *check_spellings(where, path.read_text())]
+                for number, problem in found:
                     yield f"{where}:{number}: {problem}"
             elif path.name == "CMakeLists.txt":
                 for problem in check_links(room, allowed, path):

@@ -77,7 +77,7 @@ TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
     for (const ir::OpId id : ir::walk(program, kernel->choice.loop)) {
       const ir::Op& op = program.op(id);
       const Location where = ir::text_location(program, id);
-      const bool named = extract::is_view(op.kind) || op.kind == ir::OpKind::arith_constant ||
+      const bool named = extract::is_view(op.kind) || op.kind == ir::OpKind::constant ||
                          !op.regions.empty() || op.results.empty() ||
                          ir::type_of(program, op.results[0])->kind == ir::TypeKind::memdesc;
       const bool used = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId value) {

@@ -1,4 +1,4 @@
-#include "twill/ir/merge_equal.h"
+#include "twill/frontend/ttgir/merge_equal.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 #include "execute/flat_text.h"
 #include "execute/running.h"
+#include "twill/frontend/ttgir/structure.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
-#include "twill/ir/structure.h"
-#include "twill/ir/text.h"
 
 // Programs in which equal values were merged beside the texts they come from: the same bits in
 // memory, and nothing merged that is not equal.
@@ -50,12 +50,12 @@ std::ptrdiff_t count(const ir::Program& program, ir::OpKind kind) {
 }
 
 /// The text with equal values merged: well-formed, and readable as it prints.
-std::optional<ir::Merged> merged(const ir::Program& program) {
-  auto found = ir::merge_equal(program);
+std::optional<frontend::ttgir::Merged> merged(const ir::Program& program) {
+  auto found = frontend::ttgir::merge_equal(program);
   if (!found) return found;
-  const auto right = ir::check_structure(found->program);
+  const auto right = frontend::ttgir::check_structure(found->program);
   EXPECT_TRUE(right.has_value()) << to_string(right.error());
-  const std::string text = ir::to_text(found->program);
+  const std::string text = frontend::ttgir::to_text(found->program);
   const auto again = frontend::read_ttgir(text, "merged.ttgir");
   EXPECT_TRUE(again.has_value()) << to_string(again.error()) << text;
   return found;
@@ -77,10 +77,10 @@ TEST(MergeEqual, ASoftmaxInTwoLayoutsIsOne) {
     const ir::Program program = read(text_of(entry.path()));
     const auto one = merged(program);
     ASSERT_TRUE(one.has_value()) << entry.path();
-    EXPECT_EQ(count(program, ir::OpKind::math_exp2), 4) << entry.path();
-    EXPECT_EQ(count(one->program, ir::OpKind::math_exp2), 2) << entry.path();
-    EXPECT_EQ(count(program, ir::OpKind::tt_reduce), 3) << entry.path();
-    EXPECT_EQ(count(one->program, ir::OpKind::tt_reduce), 2) << entry.path();
+    EXPECT_EQ(count(program, ir::OpKind::exp2), 4) << entry.path();
+    EXPECT_EQ(count(one->program, ir::OpKind::exp2), 2) << entry.path();
+    EXPECT_EQ(count(program, ir::OpKind::reduce), 3) << entry.path();
+    EXPECT_EQ(count(one->program, ir::OpKind::reduce), 2) << entry.path();
     const auto loops = ir::loops(one->program, one->program.module());
     ASSERT_EQ(loops.size(), 1U);
     EXPECT_EQ(loops[0].carried.size(), 3U) << entry.path();
@@ -145,8 +145,8 @@ TEST(MergeEqual, CarriedValuesAreMerged) {
   const ir::Program program = read(kTwice);
   const auto one = merged(program);
   ASSERT_TRUE(one.has_value());
-  EXPECT_EQ(count(one->program, ir::OpKind::math_exp2), 1);
-  EXPECT_EQ(count(one->program, ir::OpKind::tt_load), 1);
+  EXPECT_EQ(count(one->program, ir::OpKind::exp2), 1);
+  EXPECT_EQ(count(one->program, ir::OpKind::load), 1);
   EXPECT_EQ(ir::loops(one->program, one->program.module())[0].carried.size(), 2U);
   for (const int n : {0, 1, 2, 7}) {
     EXPECT_EQ(written(one->program, turns(n)), written(program, turns(n))) << n;
@@ -158,10 +158,10 @@ TEST(MergeEqual, BothLinesAreKnown) {
   const ir::Program program = read(kTwice);
   const auto one = merged(program);
   ASSERT_TRUE(one.has_value());
-  const auto exp2 =
-      std::find_if(one->ops.begin(), one->ops.end(), [&](const ir::MergedOp& merged_op) {
-        return program.op(merged_op.removed).kind == ir::OpKind::math_exp2;
-      });
+  const auto exp2 = std::find_if(one->ops.begin(), one->ops.end(),
+                                 [&](const frontend::ttgir::MergedOp& merged_op) {
+                                   return program.op(merged_op.removed).kind == ir::OpKind::exp2;
+                                 });
   ASSERT_NE(exp2, one->ops.end());
   EXPECT_EQ(program.op(exp2->removed).line, program.op(exp2->kept).line + 1);
 }
@@ -216,9 +216,9 @@ TEST(MergeEqual, NearMissesStay) {
     const ir::Program program = read(edited(kTwice, miss.edits));
     const auto one = merged(program);
     const ir::Program& now = one ? one->program : program;
-    EXPECT_EQ(count(now, ir::OpKind::math_exp2), 2) << miss.what;
-    EXPECT_EQ(count(now, ir::OpKind::arith_maxnumf) + count(now, ir::OpKind::arith_minnumf) +
-                  count(now, ir::OpKind::arith_maximumf),
+    EXPECT_EQ(count(now, ir::OpKind::exp2), 2) << miss.what;
+    EXPECT_EQ(count(now, ir::OpKind::fmaxnum) + count(now, ir::OpKind::fminnum) +
+                  count(now, ir::OpKind::fmaximum),
               2)
         << miss.what;
     EXPECT_EQ(ir::loops(now, now.module())[0].carried.size(), 4U) << miss.what;

@@ -1,4 +1,4 @@
-#include "twill/ir/unflatten.h"
+#include "twill/frontend/ttgir/unflatten.h"
 
 #include <bit>
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 #include "execute/flat_text.h"
 #include "execute/running.h"
+#include "twill/frontend/ttgir/structure.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
-#include "twill/ir/structure.h"
-#include "twill/ir/text.h"
 
 // Flattened loops beside the nests made of them: the same bits in memory, or no nest.
 namespace twill::execute {
@@ -59,12 +59,12 @@ std::size_t count(const Bits& bits) {
 
 /// The nest of a flat text, which reads again as it prints, and whose structure is right.
 ir::Program nest_of(const ir::Program& flat) {
-  auto nest = ir::unflatten(flat);
+  auto nest = frontend::ttgir::unflatten(flat);
   EXPECT_TRUE(nest.has_value());
   if (!nest) return flat;
-  const auto right = ir::check_structure(nest->program);
+  const auto right = frontend::ttgir::check_structure(nest->program);
   EXPECT_TRUE(right.has_value()) << to_string(right.error());
-  const std::string text = ir::to_text(nest->program);
+  const std::string text = frontend::ttgir::to_text(nest->program);
   const auto again = frontend::read_ttgir(text, "nest");
   EXPECT_TRUE(again.has_value()) << to_string(again.error()) << text;
   const auto loops = ir::loops(nest->program, nest->program.module());
@@ -178,7 +178,7 @@ TEST(Unflatten, EachFormIsTheSame) {
     const ir::Program flat = read(text);
     if (guard_differs) {
       // Without a step such tiles would add up what the guard's loop does not.
-      EXPECT_FALSE(ir::unflatten(flat).has_value()) << text;
+      EXPECT_FALSE(frontend::ttgir::unflatten(flat).has_value()) << text;
       continue;
     }
     const ir::Program nest = nest_of(flat);
@@ -254,16 +254,17 @@ const NearMiss kNearMisses[] = {
 
 // Protects: what is not quite the pattern stays as it is, and so is refused further on.
 TEST(Unflatten, NearMissesStay) {
-  ASSERT_TRUE(ir::unflatten(read(kFlatText)).has_value());
+  ASSERT_TRUE(frontend::ttgir::unflatten(read(kFlatText)).has_value());
   for (const NearMiss& miss : kNearMisses) {
-    EXPECT_FALSE(ir::unflatten(read(edited(kFlatText, miss.edits))).has_value()) << miss.what;
+    EXPECT_FALSE(frontend::ttgir::unflatten(read(edited(kFlatText, miss.edits))).has_value())
+        << miss.what;
   }
 }
 
 // Protects: the text's lines stay with the ops, and both loops have that of the flat one.
 TEST(Unflatten, LinesStay) {
   const ir::Program flat = read(kFlatText);
-  const auto nest = ir::unflatten(flat);
+  const auto nest = frontend::ttgir::unflatten(flat);
   ASSERT_TRUE(nest.has_value());
   const int line = flat.op(ir::loops(flat, flat.module()).back().op).line;
   EXPECT_EQ(nest->lines, std::vector<int>{line});
@@ -271,7 +272,7 @@ TEST(Unflatten, LinesStay) {
     EXPECT_EQ(nest->program.op(loop.op).line, line);
   }
   for (const ir::OpId op : ir::walk(nest->program, nest->program.module())) {
-    if (nest->program.op(op).kind != ir::OpKind::tt_load) continue;
+    if (nest->program.op(op).kind != ir::OpKind::load) continue;
     EXPECT_EQ(nest->program.op(op).line, line + 11);
   }
 }
@@ -291,7 +292,7 @@ TEST(Unflatten, LongTextsAreNoTrouble) {
   deep.replace(
       deep.find(steps), steps.size(),
       chain + "      %12 = arith.maxsi %h" + std::to_string(kLength - 1) + ", %c1_i32 : i32\n");
-  EXPECT_TRUE(ir::unflatten(read(deep)));
+  EXPECT_TRUE(frontend::ttgir::unflatten(read(deep)));
 
   std::string loops;
   for (int i = 0; i < 20'000; ++i) {
@@ -300,7 +301,8 @@ TEST(Unflatten, LongTextsAreNoTrouble) {
   }
   std::string many = flat;
   many.insert(many.rfind("    tt.return"), loops);
-  EXPECT_TRUE(ir::unflatten(read(many)));  // looks at each a few times: minutes otherwise
+  EXPECT_TRUE(
+      frontend::ttgir::unflatten(read(many)));  // looks at each a few times: minutes otherwise
 }
 
 }  // namespace

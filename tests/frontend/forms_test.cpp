@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "frontend/same_program.h"
+#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/roles.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/text.h"
 
 namespace twill::tests {
 namespace {
@@ -19,13 +21,13 @@ ir::Program read(std::string_view text) {
     ADD_FAILURE() << to_string(program.error());
     return *frontend::read_ttgir("module {}", "empty");
   }
-  const std::string printed = ir::to_text(*program);
+  const std::string printed = frontend::ttgir::to_text(*program);
   auto again = frontend::read_ttgir(printed, "printed.ttgir");
   if (!again) {
     ADD_FAILURE() << to_string(again.error()) << printed;
   } else {
     EXPECT_EQ(content_of(*program), content_of(*again));
-    EXPECT_EQ(printed, ir::to_text(*again));
+    EXPECT_EQ(printed, frontend::ttgir::to_text(*again));
   }
   return *std::move(program);
 }
@@ -44,13 +46,14 @@ std::string result_type(const ir::Program& program, const ir::Op& op, std::size_
 
 std::string value_attribute(std::string_view constant) {
   const ir::Program program = read("%c = arith.constant " + std::string(constant));
-  const ir::Attribute value = ir::attribute(op(program, "arith.constant"), "value");
+  const ir::Attribute value = frontend::ttgir::attribute(op(program, "arith.constant"), "value");
   return value == nullptr ? "none" : value->text;
 }
 
 TEST(Module, with_attributes_without_and_none) {
   EXPECT_EQ(read("module {}").op_count(), 1U);
-  EXPECT_EQ(ir::num_warps(read("module attributes {\"ttg.num-warps\" = 4 : i32} {\n}\n")), 4);
+  EXPECT_EQ(
+      ir::launch_traits(read("module attributes {\"ttg.num-ctas\" = 4 : i32} {\n}\n")).num_ctas, 4);
   EXPECT_EQ(read("module @m attributes {a} { gpu.barrier }").op_count(), 2U);
   const ir::Program bare = read("gpu.barrier\ngpu.barrier\n");
   EXPECT_EQ(bare.op(bare.module()).name, "builtin.module");
@@ -157,16 +160,16 @@ TEST(Attributes, of_every_kind) {
 )");
   const ir::Op& all = op(program, "a.b");
   EXPECT_EQ(all.attributes.size(), 23U);
-  EXPECT_EQ(ir::attribute(all, "s")->text, "dense_resource<blob> : tensor<4xf32>");
-  EXPECT_EQ(ir::attribute(all, "w")->text, "#x.y<\"a\">");
-  EXPECT_EQ(ir::string_attribute(all, "c"), "q\"\n");
-  EXPECT_EQ(ir::attribute(all, "g")->value, "@s::@t");
-  EXPECT_EQ(ir::integers_attribute(all, "h"), (std::vector<std::int64_t>{-1, 2}));
-  EXPECT_EQ(ir::attribute(all, "p")->text, "7 : i64");
-  EXPECT_EQ(ir::attribute(all, "k")->text, "(i32) -> f32");
-  EXPECT_EQ(ir::attribute(all, "o")->text, "#amd.thing<[256:+16] {x = [1]}>");
-  EXPECT_EQ(ir::attribute(all, "b")->kind, ir::AttributeKind::unit);
-  EXPECT_EQ(ir::integer_attribute(all, "t.u-v"), 1);
+  EXPECT_EQ(frontend::ttgir::attribute(all, "s")->text, "dense_resource<blob> : tensor<4xf32>");
+  EXPECT_EQ(frontend::ttgir::attribute(all, "w")->text, "#x.y<\"a\">");
+  EXPECT_EQ(frontend::ttgir::string_attribute(all, "c"), "q\"\n");
+  EXPECT_EQ(frontend::ttgir::attribute(all, "g")->value, "@s::@t");
+  EXPECT_EQ(frontend::ttgir::integers_attribute(all, "h"), (std::vector<std::int64_t>{-1, 2}));
+  EXPECT_EQ(frontend::ttgir::attribute(all, "p")->text, "7 : i64");
+  EXPECT_EQ(frontend::ttgir::attribute(all, "k")->text, "(i32) -> f32");
+  EXPECT_EQ(frontend::ttgir::attribute(all, "o")->text, "#amd.thing<[256:+16] {x = [1]}>");
+  EXPECT_EQ(frontend::ttgir::attribute(all, "b")->kind, ir::AttributeKind::unit);
+  EXPECT_EQ(frontend::ttgir::integer_attribute(all, "t.u-v"), 1);
 }
 
 TEST(Types, of_every_kind) {
@@ -215,11 +218,11 @@ new.nothing
   const ir::Op& second = op(program, "new.op2");
   EXPECT_EQ(second.form, "%[%] mode = fast (%)");
   EXPECT_EQ(second.operands.size(), 3U);
-  EXPECT_EQ(ir::integer_attribute(second, "k"), 1);
+  EXPECT_EQ(frontend::ttgir::integer_attribute(second, "k"), 1);
   EXPECT_EQ(result_type(program, second, 1), "i8");
   const ir::Op& region = op(program, "new.region");
   ASSERT_EQ(region.regions.size(), 1U);
-  EXPECT_EQ(ir::integer_attribute(region, "attr"), 2);
+  EXPECT_EQ(frontend::ttgir::integer_attribute(region, "attr"), 2);
   EXPECT_EQ(result_type(program, op(program, "new.untyped")), "!twill.unknown");
 }
 
@@ -308,7 +311,7 @@ scf.while : () -> () {
   ASSERT_EQ(loops.size(), 2U);
   EXPECT_EQ(loops[0].carried.size(), 2U);
   EXPECT_EQ(program.value(loops[0].forwarded[0].passed).name, "g");
-  EXPECT_EQ(ir::integer_attribute(program.op(loops[0].op), "hint"), 1);
+  EXPECT_EQ(frontend::ttgir::integer_attribute(program.op(loops[0].op), "hint"), 1);
 }
 
 TEST(ControlFlow, blocks_that_refer_forward) {
@@ -328,8 +331,8 @@ tt.func @f(%n: i32, %c: i1) {
 }
 )");
   const ir::Op& branch = op(program, "cf.cond_br");
-  EXPECT_EQ(ir::operands_in(branch, "true_args").size(), 1U);
-  EXPECT_EQ(ir::operands_in(branch, "false_args").size(), 0U);
+  EXPECT_EQ(ir::operands_in(branch, ir::Role::taken).size(), 1U);
+  EXPECT_EQ(ir::operands_in(branch, ir::Role::otherwise).size(), 0U);
   EXPECT_EQ(program.block(branch.successors[1]).label, "bb1");
   EXPECT_EQ(program.value(op(program, "arith.addi").operands[0]).name, "early");
 }
@@ -352,9 +355,9 @@ func.func @other() {
 )");
   EXPECT_EQ(ir::functions(program).size(), 4U);
   EXPECT_EQ(ir::symbol_name(program, ir::functions(program)[0]), "with space");
-  EXPECT_EQ(ir::string_attribute(op(program, "tt.func"), "sym_visibility"), "private");
+  EXPECT_EQ(frontend::ttgir::string_attribute(op(program, "tt.func"), "sym_visibility"), "private");
   EXPECT_EQ(op(program, "tt.call").results.size(), 2U);
-  EXPECT_EQ(op(program, "func.return").kind, ir::OpKind::func_return);
+  EXPECT_EQ(op(program, "func.return").kind, ir::OpKind::ret);
 }
 
 TEST(Regions, scan_over_several_operands) {
@@ -404,8 +407,9 @@ tt.assert %c, "message with \22quotes\22" : i1
     EXPECT_EQ(op(program, plain).form, "") << plain;
   }
   EXPECT_EQ(result_type(program, op(program, "tt.make_tensor_ptr")), "!tt.ptr<tensor<16x16xf32>>");
-  EXPECT_EQ(ir::operands_in(op(program, "tt.make_tensor_ptr"), "strides").size(), 2U);
-  EXPECT_NE(ir::attribute(op(program, "tt.reshape"), "allow_reorder"), nullptr);
+  EXPECT_EQ(frontend::ttgir::operand_segments(op(program, "tt.make_tensor_ptr")),
+            (std::vector<std::size_t>{1, 2, 2, 2}));
+  EXPECT_NE(frontend::ttgir::attribute(op(program, "tt.reshape"), "allow_reorder"), nullptr);
   EXPECT_EQ(result_type(program, op(program, "tt.split"), 1), "tensor<2xf32>");
   EXPECT_EQ(result_type(program, op(program, "tt.make_tensor_descriptor")),
             "!tt.tensordesc<tensor<16xf32>>");

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "frontend/same_program.h"
+#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/text.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/text.h"
 
 namespace twill::tests {
 namespace {
@@ -18,7 +19,7 @@ ir::Program read(std::string_view text) {
     ADD_FAILURE() << to_string(program.error());
     return *frontend::read_ttgir("module {}", "empty");
   }
-  auto again = frontend::read_ttgir(ir::to_text(*program), "printed.ttgir");
+  auto again = frontend::read_ttgir(frontend::ttgir::to_text(*program), "printed.ttgir");
   EXPECT_TRUE(again && content_of(*again) == content_of(*program));
   return *std::move(program);
 }
@@ -47,8 +48,8 @@ module attributes {"triton_gpu.num-ctas" = 1 : i32, "triton_gpu.num-warps" = 4 :
   }
 }
 )");
-  EXPECT_EQ(ir::num_warps(program), 4);
-  EXPECT_EQ(ir::cuda_target(program), 90);
+  EXPECT_EQ(ir::launch_traits(program).num_ctas, 1);
+  EXPECT_EQ(ir::launch_traits(program).cuda_target, 90);
   const auto loops = ir::loops(program, program.module());
   ASSERT_EQ(loops.size(), 1U);
   std::size_t products = 0;
@@ -64,7 +65,7 @@ module attributes {"triton_gpu.num-ctas" = 1 : i32, "triton_gpu.num-warps" = 4 :
       EXPECT_EQ(shared->max_phase, 8);
       EXPECT_TRUE(ir::is_memdesc(ir::type_of(program, mma->b), ir::MemorySpace::shared));
     }
-    if (op.kind == ir::OpKind::tt_descriptor_load || op.kind == ir::OpKind::tt_load) ++loads;
+    if (op.kind == ir::OpKind::block_load || op.kind == ir::OpKind::load) ++loads;
     for (const ir::ValueId result : op.results) {
       EXPECT_NE(ir::type_of(program, result)->text, "!twill.unknown") << op.name;
     }
@@ -107,10 +108,18 @@ tt.func @f(%p: tensor<4x!tt.ptr<f32>>, %m: tensor<4xi1>) {
 }
 )");
   for (const ir::OpId id : ir::walk(program, program.module())) {
-    if (program.op(id).kind != ir::OpKind::tt_load) continue;
+    if (program.op(id).kind != ir::OpKind::load) continue;
     EXPECT_EQ(program.op(id).form, "% where % unless cached");
     EXPECT_EQ(ir::type_of(program, program.op(id).results[0])->text, "tensor<4xf32>");
   }
+}
+
+// Twill must not be tied to one Triton: renamed dialects and ops are the ops they are today.
+TEST(OldSpellings, are_the_same_tile_operations) {
+  EXPECT_EQ(frontend::ttgir::kind_of("triton_gpu.local_alloc"), ir::OpKind::shared_alloc);
+  EXPECT_EQ(frontend::ttgir::kind_of("triton_nvidia_gpu.warp_group_dot"), ir::OpKind::wgmma);
+  EXPECT_EQ(frontend::ttgir::kind_of("tt.experimental_descriptor_load"), ir::OpKind::block_load);
+  EXPECT_EQ(frontend::ttgir::kind_of("tt.frobnicate"), ir::OpKind::other);
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "twill/frontend/ttgir/lexer.h"
+#include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/ir/merge_equal.h"
-#include "twill/ir/structure.h"
-#include "twill/ir/text.h"
-#include "twill/ir/unflatten.h"
+#include "twill/frontend/ttgir/structure.h"
+#include "twill/frontend/ttgir/text.h"
+#include "twill/frontend/ttgir/unflatten.h"
 
 namespace twill::tests {
 namespace {
@@ -28,14 +28,14 @@ std::string kernel(const std::string& name) {
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {
-    EXPECT_FALSE(ir::to_text(*program).empty());
-    const auto nested = ir::unflatten(*program);
+    EXPECT_FALSE(frontend::ttgir::to_text(*program).empty());
+    const auto nested = frontend::ttgir::unflatten(*program);
     if (nested) {
-      EXPECT_TRUE(ir::check_structure(nested->program).has_value());
+      EXPECT_TRUE(frontend::ttgir::check_structure(nested->program).has_value());
     }
-    const auto merged = ir::merge_equal(*program);
+    const auto merged = frontend::ttgir::merge_equal(*program);
     if (merged) {
-      EXPECT_TRUE(ir::check_structure(merged->program).has_value());
+      EXPECT_TRUE(frontend::ttgir::check_structure(merged->program).has_value());
     }
     return;
   }

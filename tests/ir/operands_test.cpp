@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/read.h"
 
 namespace twill::ir {
@@ -54,7 +55,7 @@ TEST(MmaOperands, tensor_memory_product) {
         "%r = \"ttng.tc_gen5_mma\"(%a, %b, %d, %tok, %t, %t, %bar, %t) <{is_async, "
         "operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1>}> : (!a, !a, !d, "
         "!ttg.async.token, i1, i1, !bar, i1) -> !ttg.async.token"}) {
-    const Found found = find(OpKind::ttng_tc_gen5_mma, body);
+    const Found found = find(OpKind::tcgen05, body);
     const auto mma = mma_operands(*found.op);
     ASSERT_TRUE(mma) << body;
     EXPECT_EQ(found.name(mma->a), "a");
@@ -74,19 +75,18 @@ TEST(MmaOperands, tensor_memory_product) {
 
 // Three spellings of the accumulator's token, which MLIR all prints.
 TEST(MmaOperands, tokens_are_optional) {
-  const Found none =
-      find(OpKind::ttng_tc_gen5_mma, "ttng.tc_gen5_mma %a, %b, %d, %t, %t : !a, !a, !d");
+  const Found none = find(OpKind::tcgen05, "ttng.tc_gen5_mma %a, %b, %d, %t, %t : !a, !a, !d");
   EXPECT_FALSE(mma_operands(*none.op)->token_in);
   EXPECT_FALSE(mma_operands(*none.op)->token_out);
   const Found out =
-      find(OpKind::ttng_tc_gen5_mma, "%r = ttng.tc_gen5_mma %a, %b, %d[], %t, %t : !a, !a, !d");
+      find(OpKind::tcgen05, "%r = ttng.tc_gen5_mma %a, %b, %d[], %t, %t : !a, !a, !d");
   EXPECT_FALSE(mma_operands(*out.op)->token_in);
   EXPECT_EQ(out.name(mma_operands(*out.op)->token_out), "r");
 }
 
 TEST(MmaOperands, warp_group_product) {
   const Found found =
-      find(OpKind::ttng_warp_group_dot,
+      find(OpKind::wgmma,
            "%r = ttng.warp_group_dot %a, %b, %x, %t {inputPrecision = 0 : i32, isAsync = true}"
            " : !a * !a -> tensor<128x128xf32>");
   const auto mma = mma_operands(*found.op);
@@ -100,7 +100,7 @@ TEST(MmaOperands, warp_group_product) {
 // A mask that is dropped or taken for another operand gives wrong results in the executor.
 TEST(MemoryAccess, masked_load_and_store) {
   const Found load =
-      find(OpKind::tt_load,
+      find(OpKind::load,
            "%r = tt.load %p, %m, %v evictionPolicy = evict_last : tensor<16x!tt.ptr<f16>>");
   auto access = memory_access(*load.op);
   ASSERT_TRUE(access);
@@ -109,8 +109,8 @@ TEST(MemoryAccess, masked_load_and_store) {
   EXPECT_EQ(load.name(access->other), "v");
   EXPECT_EQ(load.name(access->result), "r");
   EXPECT_EQ(type_of(load.program, *access->result)->text, "tensor<16xf16>");
-  EXPECT_EQ(integer_attribute(*load.op, "evict"), 3);
-  const Found store = find(OpKind::tt_store, "tt.store %p, %v, %m : tensor<16x!tt.ptr<f16>>");
+  EXPECT_EQ(frontend::ttgir::integer_attribute(*load.op, "evict"), 3);
+  const Found store = find(OpKind::store, "tt.store %p, %v, %m : tensor<16x!tt.ptr<f16>>");
   access = memory_access(*store.op);
   EXPECT_EQ(store.name(access->source), "v");
   EXPECT_EQ(store.name(access->mask), "m");
@@ -121,7 +121,7 @@ TEST(MemoryAccess, masked_load_and_store) {
 // Custom forms write the tile last, generic ones second: both must find it.
 TEST(MemoryAccess, descriptors) {
   const Found store =
-      find(OpKind::tt_descriptor_store,
+      find(OpKind::block_store,
            "tt.descriptor_store %desc[%c, %c], %h : !tt.tensordesc<tensor<128x128xf16, #s>>, "
            "tensor<128x128xf16>");
   const auto access = memory_access(*store.op);
@@ -131,23 +131,23 @@ TEST(MemoryAccess, descriptors) {
   EXPECT_EQ(access->coordinates.size(), 2U);
   EXPECT_TRUE(access->by_descriptor);
   const Found reduce =
-      find(OpKind::tt_descriptor_reduce,
+      find(OpKind::block_update,
            "tt.descriptor_reduce add, %desc[%c, %c], %h : !tt.tensordesc<tensor<128x128xf16, "
            "#s>>, tensor<128x128xf16>");
-  EXPECT_EQ(integer_attribute(*reduce.op, "kind"), 1);
+  EXPECT_EQ(reduce.op->update, Update::fadd);
   EXPECT_EQ(reduce.name(memory_access(*reduce.op)->source), "h");
 }
 
 TEST(MemoryAccess, tensor_memory) {
   const Found load =
-      find(OpKind::ttng_tmem_load, "%r, %q = ttng.tmem_load %d[%tok] : !d -> tensor<128x128xf32>");
+      find(OpKind::tensor_load, "%r, %q = ttng.tmem_load %d[%tok] : !d -> tensor<128x128xf32>");
   auto access = memory_access(*load.op);
   EXPECT_EQ(access->space, AccessSpace::tensor);
   EXPECT_EQ(load.name(access->result), "r");
   EXPECT_EQ(load.name(access->token_in), "tok");
   EXPECT_EQ(load.name(access->token_out), "q");
   EXPECT_EQ(type_of(load.program, *access->token_out)->kind, TypeKind::token);
-  const Found store = find(OpKind::ttng_tmem_store,
+  const Found store = find(OpKind::tensor_store,
                            "%q = ttng.tmem_store %x, %d[%tok], %t : tensor<128x128xf32> -> !d");
   access = memory_access(*store.op);
   EXPECT_EQ(store.name(access->address), "d");
@@ -158,7 +158,7 @@ TEST(MemoryAccess, tensor_memory) {
 }
 
 TEST(MemoryAccess, asynchronous_copy) {
-  const Found copy = find(OpKind::ttng_async_tma_copy_global_to_local,
+  const Found copy = find(OpKind::block_load_async,
                           "ttng.async_tma_copy_global_to_local %desc[%c, %c] %a, %bar, %t : "
                           "!tt.tensordesc<tensor<128x128xf16, #s>>, !bar -> !a");
   const auto access = memory_access(*copy.op);
@@ -170,7 +170,7 @@ TEST(MemoryAccess, asynchronous_copy) {
 }
 
 TEST(Reduction, axis_and_region) {
-  const Found found = find(OpKind::tt_reduce, R"(%r = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+  const Found found = find(OpKind::reduce, R"(%r = "tt.reduce"(%x) <{axis = 1 : i32}> ({
     ^bb0(%i: f32, %j: f32):
       %k = arith.maxnumf %i, %j : f32
       tt.reduce.return %k : f32

@@ -156,17 +156,13 @@ TEST(Loops, advance_of) {
 
 TEST(Program, module_and_function_facts) {
   const Program program = read(kLoops);
-  EXPECT_EQ(num_warps(program), 8);
-  EXPECT_EQ(num_ctas(program), 1);
-  EXPECT_EQ(threads_per_warp(program), 32);
-  EXPECT_EQ(cuda_target(program), 90);
+  EXPECT_EQ(launch_traits(program).num_ctas, 1);
+  EXPECT_EQ(launch_traits(program).cuda_target, 90);
   const OpId function = functions(program).at(0);
   EXPECT_EQ(symbol_name(program, function), "f");
   ASSERT_EQ(function_arguments(program, function).size(), 2U);
-  const Attribute divisibility = argument_attribute(program, function, 0, "tt.divisibility");
-  ASSERT_NE(divisibility, nullptr);
-  EXPECT_EQ(divisibility->integer, 16);
-  EXPECT_EQ(argument_attribute(program, function, 1, "tt.divisibility"), nullptr);
+  EXPECT_EQ(argument_divisor(program, function, 0), 16);
+  EXPECT_EQ(argument_divisor(program, function, 1), std::nullopt);
 }
 
 // Constants fold masks, predicates and accumulate flags; -inf starts the online maximum.
@@ -184,9 +180,9 @@ TEST(Program, uses_parents_and_walk) {
   const std::vector<Loop> found = loops(program, program.module());
   const Value& x = program.value(named(program, "x"));
   ASSERT_EQ(x.uses.size(), 1U);
-  EXPECT_EQ(program.op(x.uses[0].op).kind, OpKind::arith_addi);
+  EXPECT_EQ(program.op(x.uses[0].op).kind, OpKind::add);
   EXPECT_EQ(parent(program, x.uses[0].op), found[1].op);
-  EXPECT_EQ(enclosing(program, x.uses[0].op, OpKind::tt_func), functions(program)[0]);
+  EXPECT_EQ(enclosing(program, x.uses[0].op, OpKind::function), functions(program)[0]);
   EXPECT_TRUE(is_inside(program, x.uses[0].op, found[0].op));
   EXPECT_FALSE(is_inside(program, x.uses[0].op, found[2].op));
   EXPECT_EQ(walk(program, program.module()).size(), program.op_count());

@@ -146,7 +146,7 @@ tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibili
     if (!program) return to_string(program.error());
     std::string found;
     for (std::size_t op = 0; op < program->op_count(); ++op) {
-      if (program->op(OpId(op)).kind != OpKind::tt_load) continue;
+      if (program->op(OpId(op)).kind != OpKind::load) continue;
       const MemoryAccess access = *memory_access(program->op(OpId(op)));
       for (const int elements : {2, 4, 8, 16}) {
         if (in_one_piece(*program, access, 0, elements)) found += std::to_string(elements) + " ";
@@ -184,8 +184,8 @@ tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibili
     std::optional<OpId> function;
     for (std::size_t op = 0; op < program->op_count(); ++op) {
       const Op& it = program->op(OpId(op));
-      if (it.kind == OpKind::tt_func) function = OpId(op);
-      if (it.kind == OpKind::tt_load) pieces.push_back({*memory_access(it), 0, elements});
+      if (it.kind == OpKind::function) function = OpId(op);
+      if (it.kind == OpKind::load) pieces.push_back({*memory_access(it), 0, elements});
     }
     std::string found;
     for (const auto& [argument, divisor] : divisors_relied_on(*program, *function, pieces)) {

@@ -8,7 +8,7 @@
 #include "twill/driver/emit_cuda.h"
 #include "twill/extract/choose_loop.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/ir/unflatten.h"
+#include "twill/frontend/ttgir/unflatten.h"
 #include "twill/run/kernel.h"
 
 /// What tests of running emitted kernels say over and over.
@@ -37,7 +37,7 @@ inline std::unique_ptr<Emitted> emitted(const std::string& path, driver::Request
   if (!made || !made->planned.plan) return nullptr;
   ir::Program text = frontend::read_ttgir(request.input.text, path).value();
   ir::Program planned = frontend::read_ttgir(request.input.text, path).value();
-  if (auto nested = ir::unflatten(planned)) planned = std::move(nested->program);
+  if (auto nested = frontend::ttgir::unflatten(planned)) planned = std::move(nested->program);
   return std::make_unique<Emitted>(
       Emitted{std::move(text), std::move(planned),
               emit::read_description(made->files.at("kernel.json"), "kernel.json").value(),

@@ -53,6 +53,13 @@ class CheckRooms(unittest.TestCase):
         self.expect({"src/twill/verify/rules/unit.cpp": '#include "twill/solve/solve.h"\n'},
                     "src/twill/verify/rules/unit.cpp:1: verify may not include solve")
 
+    def test_names_of_the_text(self):
+        self.expect({"src/twill/solve/solve.cpp": 'auto x = OpKind::tt_load;\nauto y = "scf.for";  // arith.addi\n',
+                     "src/twill/problem/pose.cpp": 'auto z = integer_attribute(op, "axis");\n'},
+                    "src/twill/problem/pose.cpp:1: asks for an attribute of the text: lower it to a field of ir::Traits",
+                    "src/twill/solve/solve.cpp:1: tt_load is a name of the text: ask for a kind of ir/op_kind.h",
+                    "src/twill/solve/solve.cpp:2: scf.for is a name of the text: ask for a kind of ir/op_kind.h")
+
     def test_link_against_the_flow(self):
         self.expect({"src/twill/verify/CMakeLists.txt": "twill_room(verify\n SOURCES verify.cpp\n USES problem solve)\n"},
                     "src/twill/verify/CMakeLists.txt: verify may not use solve")

@@ -77,7 +77,7 @@ class Surroundings {
     const auto is_tile = [&](ir::ValueId value) {
       return ir::is_tensor(ir::type_of(program_, value)) || is_memdesc(program_, value);
     };
-    if (op.kind == OpKind::arith_constant || op.kind == OpKind::scf_yield) return false;
+    if (op.kind == OpKind::constant || op.kind == OpKind::yield) return false;
     return std::any_of(op.results.begin(), op.results.end(), is_tile) ||
            std::any_of(op.operands.begin(), op.operands.end(), is_tile);
   }
@@ -86,7 +86,7 @@ class Surroundings {
   std::vector<ir::OpId> ops_around(ir::OpId holder, ir::BlockId block) const {
     std::vector<ir::OpId> ops;
     const auto way =
-        program_.op(holder).kind == OpKind::tt_func ? ir::way_to(program_, block) : std::nullopt;
+        program_.op(holder).kind == OpKind::function ? ir::way_to(program_, block) : std::nullopt;
     for (const ir::BlockId at : way ? way->blocks : std::vector{block}) {
       const auto& here = program_.block(at).ops;
       ops.insert(ops.end(), here.begin(), here.end());
@@ -112,8 +112,7 @@ class Surroundings {
         }
         around_.emplace(op, before ? When::before : When::after);
       }
-      const OpKind kind = program_.op(*outer).kind;
-      in_loop_ = in_loop_ || kind == OpKind::scf_for || kind == OpKind::scf_while;
+      in_loop_ = in_loop_ || ir::is_loop(program_.op(*outer).kind);
       inner = *outer;
     }
     return {};
@@ -150,7 +149,7 @@ class Surroundings {
     }
     if (!access->result) return std::nullopt;
     const auto& uses = program_.value(*access->result).uses;
-    if (uses.size() != 1 || program_.op(uses[0].op).kind != OpKind::ttg_local_alloc) {
+    if (uses.size() != 1 || program_.op(uses[0].op).kind != OpKind::shared_alloc) {
       return std::nullopt;
     }
     return Filling{id, uses[0].op};
@@ -158,7 +157,7 @@ class Surroundings {
 
   bool stores_by_descriptor(ir::OpId id) const {
     const OpKind kind = program_.op(id).kind;
-    return kind == OpKind::tt_descriptor_store || kind == OpKind::tt_descriptor_reduce;
+    return kind == OpKind::block_store || kind == OpKind::block_update;
   }
 
   // --- Residents --------------------------------------------------------------------------------
@@ -252,7 +251,7 @@ class Surroundings {
       const ir::Op& op = program_.op(at);
       const auto access = ir::memory_access(op);
       if (!access || access->space != ir::AccessSpace::tensor) continue;
-      const bool allocates = op.kind == OpKind::ttng_tmem_alloc;
+      const bool allocates = op.kind == OpKind::tensor_alloc;
       if (allocates && op.operands.empty()) continue;
       const auto allocation = allocates ? std::optional(at) : origin_of(access->address);
       if (allocation) allocations.push_back(*allocation);

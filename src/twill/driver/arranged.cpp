@@ -24,7 +24,7 @@ using strategy::Strategy;
 /// Whether an op of the program makes exponentials of a tile, and not of its rows.
 bool makes_exponentials(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
-  if (op.kind != ir::OpKind::math_exp && op.kind != ir::OpKind::math_exp2) return false;
+  if (op.kind != ir::OpKind::exp && op.kind != ir::OpKind::exp2) return false;
   return ir::type_of(program, op.results[0])->shape.size() > 1;
 }
 
@@ -42,7 +42,7 @@ strategy::Known known_of(const ir::Program& program, const PosedPool& pool) {
 /// The depth asked for, or the number of stages that the kernel's loop asks Triton for.
 strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   strategy::Choice choice = request.strategy;
-  const auto stages = ir::integer_attribute(kernel.program.op(kernel.choice.loop), "tt.num_stages");
+  const auto stages = kernel.program.op(kernel.choice.loop).stages;
   if (choice.strategy == Strategy::triton && !choice.depth && stages && *stages > 0) {
     choice.depth = static_cast<int>(std::min<std::int64_t>(*stages, schedule::kDeepestRing));
   }

@@ -50,10 +50,10 @@ class Chooser {
   /// The program ids that the kernel asks for: along others there is but one tile.
   Axes axes_asked() const {
     Axes axes = 0;
-    const auto function = ir::enclosing(program_, kernel_.choice.loop, ir::OpKind::tt_func);
+    const auto function = ir::enclosing(program_, kernel_.choice.loop, ir::OpKind::function);
     for (const ir::OpId id : ir::walk(program_, *function)) {
       const ir::Op& op = program_.op(id);
-      if (op.kind != ir::OpKind::tt_get_program_id) continue;
+      if (op.kind != ir::OpKind::program_id) continue;
       axes |= axes_of(program_, op.results[0]);
     }
     return axes;
@@ -76,7 +76,7 @@ class Chooser {
     Stream stream{id, 0, 0};
     for (const extract::Source& source : outcome_.origins[id.index()].sources) {
       const ir::Op& op = program_.op(source.op);
-      if (op.kind != ir::OpKind::tt_descriptor_load) continue;
+      if (op.kind != ir::OpKind::block_load) continue;
       // Under a condition it would matter what that depends on.
       if (ir::parent(program_, source.op) != kernel_.choice.loop) return std::nullopt;
       const auto access = *ir::memory_access(op);

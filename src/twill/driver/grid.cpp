@@ -37,8 +37,8 @@ class Slice {
  private:
   Axes through_op(ir::OpId id, std::vector<ir::ValueId>& todo) const {
     const ir::Op& op = program_.op(id);
-    if (op.kind == OpKind::tt_get_program_id) {
-      const auto axis = ir::integer_attribute(op, "axis");
+    if (op.kind == OpKind::program_id) {
+      const auto axis = op.axis;
       return axis && *axis >= 0 && *axis < 3 ? 1U << *axis : kAll;
     }
     // What lies in memory may be of any tile.
@@ -48,7 +48,7 @@ class Slice {
       if (inner == id) continue;
       const ir::Op& inside = program_.op(inner);
       const auto access = ir::memory_access(inside);
-      if (inside.kind == OpKind::tt_get_program_id || (access && access->reads)) return kAll;
+      if (inside.kind == OpKind::program_id || (access && access->reads)) return kAll;
       todo.insert(todo.end(), inside.operands.begin(), inside.operands.end());
     }
     return 0;
@@ -59,7 +59,7 @@ class Slice {
   Axes through_argument(ir::ValueId argument, std::vector<ir::ValueId>& todo) const {
     const ir::RegionId region = program_.block(*program_.value(argument).block).region;
     const ir::OpId holder = program_.region(region).op;
-    if (program_.op(holder).kind == OpKind::tt_func) return 0;
+    if (program_.op(holder).kind == OpKind::function) return 0;
     const auto loop = ir::as_loop(program_, holder);
     if (!loop) return kAll;
     for (const auto& bound : {loop->lower, loop->upper, loop->step}) {
@@ -117,15 +117,15 @@ std::optional<Diagnostic> objection_to_walking(const Kernel& kernel) {
   const auto loop = ir::as_loop(program, kernel.choice.loop);
   if (!loop) return because(kernel.choice.loop, "is no loop that is counted");
   if (loop->outer) return because(*loop->outer, "is a loop around the main loop");
-  const auto function = ir::enclosing(program, kernel.choice.loop, OpKind::tt_func);
+  const auto function = ir::enclosing(program, kernel.choice.loop, OpKind::function);
   if (!function) return because(kernel.choice.loop, "stands in no function");
   bool asks = false;
   for (const ir::OpId id : ir::walk(program, *function)) {
     const OpKind kind = program.op(id).kind;
-    asks = asks || kind == OpKind::tt_get_program_id;
-    if (kind == OpKind::tt_get_num_programs) return because(id, "asks for the grid's size");
-    const bool unknown = kind == OpKind::tt_call || kind == OpKind::tt_elementwise_inline_asm ||
-                         kind == OpKind::other;
+    asks = asks || kind == OpKind::program_id;
+    if (kind == OpKind::program_count) return because(id, "asks for the grid's size");
+    const bool unknown =
+        kind == OpKind::call || kind == OpKind::inline_asm || kind == OpKind::other;
     if (unknown) return because(id, "may ask for the CTA's place in the grid");
   }
   if (!asks) return because(*function, "asks for no program id: every CTA does the same");

@@ -16,7 +16,7 @@ using Axes = unsigned;
 Axes axes_of(const ir::Program& program, ir::ValueId value);
 
 /// Why CTAs may not walk the grid on their own, at the op that keeps them from it: the program has
-/// a loop over tiles, or does not learn where it is by tt.get_program_id alone. Nothing: they may.
+/// a loop over tiles, or does not learn where it is by its program ids alone. Nothing: they may.
 std::optional<Diagnostic> objection_to_walking(const Kernel& kernel);
 
 /// Whether the loop runs as often for every tile as for any other.

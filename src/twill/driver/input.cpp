@@ -9,6 +9,8 @@
 #include <memory>
 #include <system_error>
 
+#include "twill/frontend/ttgir/read.h"
+
 namespace twill::driver {
 namespace {
 
@@ -38,23 +40,10 @@ std::string_view trimmed(std::string_view line) {
   return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
 }
 
-/// `#name = ...`: an alias of MLIR, where `# words` would be a comment of a `.loop` text.
-bool is_alias(std::string_view line) {
-  if (!line.starts_with('#') && !line.starts_with('!')) return false;
-  const std::size_t end = line.find_first_of(" \t=");
-  return end != std::string_view::npos && end > 1 && trimmed(line.substr(end)).starts_with('=');
-}
-
 std::optional<Form> form_of_line(std::string_view line) {
-  constexpr std::array<std::string_view, 5> kTtgirBegins = {"module", "builtin.module", "tt.func",
-                                                            "func.func", "\"builtin.module\""};
   if (line.starts_with('{')) return Form::schedule_json;
   if (line.starts_with("loop ")) return Form::loop;
-  if (is_alias(line)) return Form::ttgir;
-  for (const std::string_view begin : kTtgirBegins) {
-    if (line.starts_with(begin)) return Form::ttgir;
-  }
-  return std::nullopt;
+  return frontend::begins_ttgir(line) ? std::optional(Form::ttgir) : std::nullopt;
 }
 
 }  // namespace

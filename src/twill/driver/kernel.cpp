@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "twill/extract/extract.h"
+#include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/ir/merge_equal.h"
+#include "twill/frontend/ttgir/unflatten.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/unflatten.h"
 #include "twill/plan/json.h"
 
 namespace twill::driver {
@@ -21,7 +21,7 @@ namespace {
 /// The machine asked for, else a shipped one of the architecture the kernel was compiled for.
 Result<machine::Machine> machine_for(const Request& request, const ir::Program& program) {
   if (!request.machine.empty()) return find_machine(request.machine);
-  const std::optional<int> target = ir::cuda_target(program);
+  const std::optional<int> target = ir::launch_traits(program).cuda_target;
   if (target == 90) return find_machine("h200");
   if (target == 100) return find_machine("b200");
   return fail({request.input.name},
@@ -89,8 +89,8 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
               "`twill verify` checks a schedule");
 }
 
-/// "math.exp2 @ 161:12 and 162:14 (attn.py:31)"
-std::string merged_in_words(const ir::Program& program, const ir::MergedOp& merged) {
+/// "OP @ 161:12 and 162:14 (attn.py:31)"
+std::string merged_in_words(const ir::Program& program, const frontend::ttgir::MergedOp& merged) {
   const Location kept = ir::text_location(program, merged.kept);
   const Location removed = ir::text_location(program, merged.removed);
   std::string words = fmt::format("{} @ {}:{} and {}:{}", program.op(merged.removed).name,
@@ -102,16 +102,20 @@ std::string merged_in_words(const ir::Program& program, const ir::MergedOp& merg
 }
 
 /// One sentence on all that was merged, the largest tiles first.
-std::string merged_in_words(const ir::Program& program, std::vector<ir::MergedOp> ops) {
+std::string merged_in_words(const ir::Program& program,
+                            std::vector<frontend::ttgir::MergedOp> ops) {
   constexpr std::size_t kMostListed = 8;
-  std::stable_sort(ops.begin(), ops.end(), [&](const ir::MergedOp& a, const ir::MergedOp& b) {
-    const auto elements = [&](const ir::MergedOp& merged) {
-      return ir::element_count(ir::type_of(program, program.op(merged.removed).operands[0]));
-    };
-    return elements(a) > elements(b);
-  });
+  std::stable_sort(
+      ops.begin(), ops.end(),
+      [&](const frontend::ttgir::MergedOp& a, const frontend::ttgir::MergedOp& b) {
+        const auto elements = [&](const frontend::ttgir::MergedOp& merged) {
+          return ir::element_count(ir::type_of(program, program.op(merged.removed).operands[0]));
+        };
+        return elements(a) > elements(b);
+      });
   std::vector<std::string> words;
-  for (const ir::MergedOp& merged : ops) words.push_back(merged_in_words(program, merged));
+  for (const frontend::ttgir::MergedOp& merged : ops)
+    words.push_back(merged_in_words(program, merged));
   const std::size_t listed = std::min(words.size(), kMostListed);
   return fmt::format(
       "these compute the same values, mostly in two layouts, and are merged: {}{}",
@@ -176,11 +180,11 @@ Result<Kernel> read_kernel(const Request& request) {
   if (request.on_step) request.on_step("read");
   TWILL_TRY(ir::Program program, frontend::read_ttgir(request.input.text, request.input.name));
   std::vector<std::string> notes;
-  if (auto nested = ir::unflatten(program)) {
+  if (auto nested = frontend::ttgir::unflatten(program)) {
     for (const int line : nested->lines) notes.push_back(nest_in_words(line));
     program = std::move(nested->program);
   }
-  if (auto merged = ir::merge_equal(program)) {
+  if (auto merged = frontend::ttgir::merge_equal(program)) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
   }

@@ -85,7 +85,7 @@ Result<void> check_parameters(const run::Kernel& kernel, const std::string& fold
 
 /// The function of `text` that is, in the order of the text, the one around the main loop.
 Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned) {
-  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::tt_func);
+  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::function);
   const auto there = ir::functions(planned.program), here = ir::functions(text);
   for (std::size_t i = 0; around && i < there.size() && i < here.size(); ++i) {
     if (there[i] == *around) return here[i];

@@ -31,7 +31,7 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
     if (by_descriptor) continue;  // what else it loads are its coordinates
     for (const extract::Source& source : sources) {
       const ir::OpKind kind = program.op(source.op).kind;
-      if (kind == ir::OpKind::tt_load || kind == ir::OpKind::ttg_async_copy_global_to_local) {
+      if (kind == ir::OpKind::load || kind == ir::OpKind::copy_async) {
         mechanisms[v] = plan::Mechanism::cp_async;
       }
     }

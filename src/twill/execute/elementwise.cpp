@@ -29,40 +29,40 @@ float minimum(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b :
 
 const std::map<OpKind, Unary>& unary() {
   static const std::map<OpKind, Unary> kTable = {
-      {OpKind::arith_negf, [](float x) { return -x; }},
-      {OpKind::math_absf, [](float x) { return std::abs(x); }},
-      {OpKind::math_exp, [](float x) { return std::exp(x); }},
-      {OpKind::math_exp2, [](float x) { return std::exp2(x); }},
-      {OpKind::math_log, [](float x) { return std::log(x); }},
-      {OpKind::math_log2, [](float x) { return std::log2(x); }},
-      {OpKind::math_sqrt, [](float x) { return std::sqrt(x); }},
-      {OpKind::tt_precise_sqrt, [](float x) { return std::sqrt(x); }},
-      {OpKind::math_rsqrt, [](float x) { return 1 / std::sqrt(x); }},
-      {OpKind::math_sin, [](float x) { return std::sin(x); }},
-      {OpKind::math_cos, [](float x) { return std::cos(x); }},
-      {OpKind::math_tanh, [](float x) { return std::tanh(x); }},
-      {OpKind::math_erf, [](float x) { return std::erf(x); }},
-      {OpKind::math_floor, [](float x) { return std::floor(x); }},
-      {OpKind::math_ceil, [](float x) { return std::ceil(x); }},
-      {OpKind::arith_extf, [](float x) { return x; }},
-      {OpKind::arith_truncf, [](float x) { return x; }},
-      {OpKind::tt_fp_to_fp, [](float x) { return x; }},
+      {OpKind::fneg, [](float x) { return -x; }},
+      {OpKind::fabs, [](float x) { return std::abs(x); }},
+      {OpKind::exp, [](float x) { return std::exp(x); }},
+      {OpKind::exp2, [](float x) { return std::exp2(x); }},
+      {OpKind::log, [](float x) { return std::log(x); }},
+      {OpKind::log2, [](float x) { return std::log2(x); }},
+      {OpKind::sqrt, [](float x) { return std::sqrt(x); }},
+      {OpKind::precise_sqrt, [](float x) { return std::sqrt(x); }},
+      {OpKind::rsqrt, [](float x) { return 1 / std::sqrt(x); }},
+      {OpKind::sin, [](float x) { return std::sin(x); }},
+      {OpKind::cos, [](float x) { return std::cos(x); }},
+      {OpKind::tanh, [](float x) { return std::tanh(x); }},
+      {OpKind::erf, [](float x) { return std::erf(x); }},
+      {OpKind::floor, [](float x) { return std::floor(x); }},
+      {OpKind::ceil, [](float x) { return std::ceil(x); }},
+      {OpKind::fpext, [](float x) { return x; }},
+      {OpKind::fptrunc, [](float x) { return x; }},
+      {OpKind::fpcast, [](float x) { return x; }},
   };
   return kTable;
 }
 
 const std::map<OpKind, Binary>& binary() {
   static const std::map<OpKind, Binary> kTable = {
-      {OpKind::arith_addf, [](float a, float b) { return a + b; }},
-      {OpKind::arith_subf, [](float a, float b) { return a - b; }},
-      {OpKind::arith_mulf, [](float a, float b) { return a * b; }},
-      {OpKind::arith_divf, [](float a, float b) { return a / b; }},
-      {OpKind::tt_precise_divf, [](float a, float b) { return a / b; }},
-      {OpKind::arith_remf, [](float a, float b) { return std::fmod(a, b); }},
-      {OpKind::arith_maxnumf, larger},
-      {OpKind::arith_minnumf, smaller},
-      {OpKind::arith_maximumf, maximum},
-      {OpKind::arith_minimumf, minimum},
+      {OpKind::fadd, [](float a, float b) { return a + b; }},
+      {OpKind::fsub, [](float a, float b) { return a - b; }},
+      {OpKind::fmul, [](float a, float b) { return a * b; }},
+      {OpKind::fdiv, [](float a, float b) { return a / b; }},
+      {OpKind::precise_fdiv, [](float a, float b) { return a / b; }},
+      {OpKind::frem, [](float a, float b) { return std::fmod(a, b); }},
+      {OpKind::fmaxnum, larger},
+      {OpKind::fminnum, smaller},
+      {OpKind::fmaximum, maximum},
+      {OpKind::fminimum, minimum},
   };
   return kTable;
 }
@@ -111,8 +111,8 @@ Binary binary_function(std::string_view name) {
   return found == kTable.end() ? nullptr : found->second;
 }
 
-/// arith.cmpf's: false, then eq gt ge lt le ne ord ordered, then uno.. unordered (8: ueq, ...),
-/// true.
+/// The predicates of fcmp: false, then eq gt ge lt le ne ord ordered, then uno.. unordered (8: ueq,
+/// ...), true.
 bool compares_numbers(std::int64_t predicate, float a, float b) {
   constexpr std::int64_t kOrdered = 7, kUnordered = 14, kTrue = 15;
   const bool unordered = std::isnan(a) || std::isnan(b);
@@ -199,30 +199,29 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
   const ir::Type to = scalar_of(ir::type_of(program, op.results[0]));
   if (from == to) return *operands[0];
   switch (op.kind) {
-    case OpKind::arith_sitofp:
-    case OpKind::arith_uitofp: {
-      const bool is_signed = op.kind == OpKind::arith_sitofp && from->bits > 1;
+    case OpKind::sitofp:
+    case OpKind::uitofp: {
+      const bool is_signed = op.kind == OpKind::sitofp && from->bits > 1;
       return in.numbers(
           [&](std::size_t i) { return as_number(in.integer(0, i), from->bits, is_signed); });
     }
-    case OpKind::arith_fptosi:
-    case OpKind::arith_fptoui: {
-      const bool is_signed = op.kind == OpKind::arith_fptosi;
+    case OpKind::fptosi:
+    case OpKind::fptoui: {
+      const bool is_signed = op.kind == OpKind::fptosi;
       return in.integers(
           [&](std::size_t i) { return as_integer(in.number(0, i), to->bits, is_signed); });
     }
-    case OpKind::arith_extsi:
+    case OpKind::sext:
       return in.integers([&](std::size_t i) {
         const Wide value = in.integer(0, i);
         return from->bits == 1 ? -value : value;
       });
-    case OpKind::arith_extui:
-    case OpKind::arith_index_castui:
+    case OpKind::zext:
+    case OpKind::index_castu:
       return in.integers([&](std::size_t i) {
         return static_cast<Wide>(as_unsigned(in.integer(0, i), from->bits));
       });
-    case OpKind::arith_bitcast:
-    case OpKind::tt_bitcast:
+    case OpKind::bitcast:
       if (from->name == "i32" && to->name == "f32") {
         return in.numbers([&](std::size_t i) {
           return std::bit_cast<float>(static_cast<std::uint32_t>(in.integer(0, i)));
@@ -240,17 +239,16 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
 
 bool is_conversion(OpKind kind) {
   switch (kind) {
-    case OpKind::arith_sitofp:
-    case OpKind::arith_uitofp:
-    case OpKind::arith_fptosi:
-    case OpKind::arith_fptoui:
-    case OpKind::arith_extsi:
-    case OpKind::arith_extui:
-    case OpKind::arith_trunci:
-    case OpKind::arith_bitcast:
-    case OpKind::tt_bitcast:
-    case OpKind::arith_index_cast:
-    case OpKind::arith_index_castui:
+    case OpKind::sitofp:
+    case OpKind::uitofp:
+    case OpKind::fptosi:
+    case OpKind::fptoui:
+    case OpKind::sext:
+    case OpKind::zext:
+    case OpKind::trunc:
+    case OpKind::bitcast:
+    case OpKind::index_cast:
+    case OpKind::index_castu:
       return true;
     default:
       return false;
@@ -290,38 +288,38 @@ Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
 Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Elements& in,
                             std::span<const TilePtr> operands) {
   const ir::Op& op = program.op(id);
-  const auto predicate = ir::integer_attribute(op, "predicate").value_or(0);
+  const auto predicate = op.predicate.value_or(0);
   switch (op.kind) {
-    case OpKind::math_fma:
+    case OpKind::fma:
       return in.numbers([&](std::size_t i) {
         return std::fma(in.number(0, i), in.number(1, i), in.number(2, i));
       });
-    case OpKind::tt_clampf:
+    case OpKind::clamp:
       return in.numbers([&](std::size_t i) {
         return smaller(larger(in.number(0, i), in.number(1, i)), in.number(2, i));
       });
-    case OpKind::tt_extern_elementwise:
+    case OpKind::library_call:
       return call(program, id, in, operands.size());
-    case OpKind::math_absi:
+    case OpKind::iabs:
       return in.integers([&](std::size_t i) { return std::abs(in.integer(0, i)); });
-    case OpKind::arith_cmpf:
+    case OpKind::fcmp:
       return in.integers([&](std::size_t i) {
         return Wide{compares_numbers(predicate, in.number(0, i), in.number(1, i))};
       });
-    case OpKind::arith_cmpi: {
+    case OpKind::icmp: {
       const int bits = scalar_of(ir::type_of(program, op.operands[0]))->bits;
       return in.integers([&](std::size_t i) {
         return Wide{compares(predicate, in.integer(0, i), in.integer(1, i), bits)};
       });
     }
-    case OpKind::arith_select:
+    case OpKind::select:
       if (operands[1]->is_floating()) {
         return in.numbers(
             [&](std::size_t i) { return in.number(in.integer(0, i) != 0 ? 1 : 2, i); });
       }
       return in.integers(
           [&](std::size_t i) { return in.integer(in.integer(0, i) != 0 ? 1 : 2, i); });
-    case OpKind::tt_addptr:
+    case OpKind::pointer_add:
       return in.integers([&](std::size_t i) { return in.integer(0, i) + in.integer(1, i); });
     default:
       return cannot(program, id, "is not known");
@@ -330,14 +328,14 @@ Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Eleme
 
 bool is_other(OpKind kind) {
   switch (kind) {
-    case OpKind::math_fma:
-    case OpKind::tt_clampf:
-    case OpKind::tt_extern_elementwise:
-    case OpKind::math_absi:
-    case OpKind::arith_cmpf:
-    case OpKind::arith_cmpi:
-    case OpKind::arith_select:
-    case OpKind::tt_addptr:
+    case OpKind::fma:
+    case OpKind::clamp:
+    case OpKind::library_call:
+    case OpKind::iabs:
+    case OpKind::fcmp:
+    case OpKind::icmp:
+    case OpKind::select:
+    case OpKind::pointer_add:
       return true;
     default:
       return false;
@@ -346,20 +344,19 @@ bool is_other(OpKind kind) {
 
 /// How many operands the op takes.
 std::size_t arity(OpKind kind) {
-  if (kind == OpKind::math_fma || kind == OpKind::tt_clampf || kind == OpKind::arith_select)
-    return 3;
-  return unary().contains(kind) || is_conversion(kind) || kind == OpKind::math_absi ? 1 : 2;
+  if (kind == OpKind::fma || kind == OpKind::clamp || kind == OpKind::select) return 3;
+  return unary().contains(kind) || is_conversion(kind) || kind == OpKind::iabs ? 1 : 2;
 }
 
 bool takes_numbers(OpKind kind) {
-  return unary().contains(kind) || binary().contains(kind) || kind == OpKind::math_fma ||
-         kind == OpKind::tt_clampf || kind == OpKind::tt_extern_elementwise ||
-         kind == OpKind::arith_cmpf || kind == OpKind::arith_fptosi || kind == OpKind::arith_fptoui;
+  return unary().contains(kind) || binary().contains(kind) || kind == OpKind::fma ||
+         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::fcmp ||
+         kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
 
 /// Operands as the op wants them, of one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
-  const bool called = kind == OpKind::tt_extern_elementwise;
+  const bool called = kind == OpKind::library_call;
   if (called ? operands.empty() : operands.size() != arity(kind)) return false;
   Shape shape;
   for (const TilePtr& tile : operands) {
@@ -367,10 +364,10 @@ bool fit(OpKind kind, std::span<const TilePtr> operands) {
     if (!shape.empty() && tile->shape != shape) return false;
     shape = tile->shape;
   }
-  if (kind == OpKind::arith_bitcast || kind == OpKind::tt_bitcast) return true;
+  if (kind == OpKind::bitcast) return true;
   const bool numbers = takes_numbers(kind);
   const auto wanted = [&](const TilePtr& tile) { return tile->is_floating() == numbers; };
-  if (kind != OpKind::arith_select) return std::all_of(operands.begin(), operands.end(), wanted);
+  if (kind != OpKind::select) return std::all_of(operands.begin(), operands.end(), wanted);
   return wanted(operands[0]) && operands[1]->is_floating() == operands[2]->is_floating();
 }
 

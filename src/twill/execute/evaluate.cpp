@@ -6,6 +6,7 @@
 #include "twill/execute/elementwise.h"
 #include "twill/execute/rounding.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/views.h"
 
 namespace twill::execute {
 namespace {
@@ -52,7 +53,7 @@ Shape strides_of(const Shape& shape) {
 
 std::vector<std::size_t> order_of(const ir::Op& op, std::size_t rank) {
   std::vector<std::size_t> order;
-  const auto written = ir::integers_attribute(op, "order");
+  const auto& written = op.order;
   for (std::size_t d = 0; d < rank; ++d) {
     const bool good = written && d < written->size() && (*written)[d] >= 0 &&
                       (*written)[d] < static_cast<std::int64_t>(rank);
@@ -170,8 +171,8 @@ Result<std::vector<TilePtr>> combine(const ir::Program& program, ir::OpId id, ir
       if (found == known.end()) return cannot(program, id, "combines with a value from outside");
       operands.push_back(found->second);
     }
-    if (op.kind == OpKind::tt_reduce_return || op.kind == OpKind::tt_scan_return) return operands;
-    if (!is_elementwise(op.kind) && op.kind != OpKind::arith_constant) {
+    if (op.kind == OpKind::combined) return operands;
+    if (!is_elementwise(op.kind) && op.kind != OpKind::constant) {
       return cannot(program, inner, "is not known in a reduction");
     }
     TWILL_TRY(Tile tile, evaluate(program, inner, operands, {}));
@@ -302,37 +303,33 @@ Box product_box(const ir::Program& program, const ir::Op& op, std::size_t operan
   return part;
 }
 
-bool is_renaming(OpKind kind) {
-  return kind == OpKind::ttg_convert_layout || kind == OpKind::ttng_warp_group_dot_wait;
-}
-
 bool keeps_rank(OpKind kind) {
-  return kind == OpKind::tt_broadcast || kind == OpKind::tt_trans ||
-         kind == OpKind::ttg_memdesc_trans || is_renaming(kind);
+  return kind == OpKind::broadcast || kind == OpKind::transpose ||
+         kind == OpKind::buffer_transpose || ir::is_renaming(kind);
 }
 
 }  // namespace
 
 bool is_pure(OpKind kind) {
   switch (kind) {
-    case OpKind::arith_constant:
-    case OpKind::tt_make_range:
-    case OpKind::tt_splat:
-    case OpKind::tt_unsplat:
-    case OpKind::tt_broadcast:
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::tt_trans:
-    case OpKind::tt_reduce:
-    case OpKind::tt_scan:
-    case OpKind::tt_join:
-    case OpKind::tt_split:
-    case OpKind::tt_dot:
-    case OpKind::ttng_warp_group_dot:
-    case OpKind::ub_poison:
+    case OpKind::constant:
+    case OpKind::range:
+    case OpKind::splat:
+    case OpKind::unsplat:
+    case OpKind::broadcast:
+    case OpKind::expand_dims:
+    case OpKind::reshape:
+    case OpKind::transpose:
+    case OpKind::reduce:
+    case OpKind::scan:
+    case OpKind::join:
+    case OpKind::split:
+    case OpKind::mma:
+    case OpKind::wgmma:
+    case OpKind::poison:
       return true;
     default:
-      return is_renaming(kind) || is_elementwise(kind);
+      return ir::is_renaming(kind) || is_elementwise(kind);
   }
 }
 
@@ -340,34 +337,34 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
   const ir::Op& op = program.op(id);
   const Shape& shape = shape_of(program, op.operands[operand]);
   switch (op.kind) {
-    case OpKind::tt_trans:
-    case OpKind::ttg_memdesc_trans: {
+    case OpKind::transpose:
+    case OpKind::buffer_transpose: {
       const std::vector<std::size_t> order = order_of(op, box.size());
       Box part(box.size());
       for (std::size_t d = 0; d < box.size(); ++d) part[order[d]] = box[d];
       return part;
     }
-    case OpKind::tt_broadcast: {
+    case OpKind::broadcast: {
       Box part = box;
       for (std::size_t d = 0; d < part.size() && d < shape.size(); ++d) {
         if (shape[d] == 1) part[d] = {0, 1};
       }
       return part;
     }
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::ttg_memdesc_reshape:
+    case OpKind::expand_dims:
+    case OpKind::reshape:
+    case OpKind::buffer_reshape:
       return reshaped_box(shape, shape_of(program, op.results[0]), box);
-    case OpKind::tt_reduce: {
-      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+    case OpKind::reduce: {
+      const auto axis = op.axis.value_or(0);
       Box part = box;
       const auto at = std::clamp<std::int64_t>(axis, 0, std::ssize(part));
       if (at < std::ssize(shape))
         part.insert(part.begin() + at, {0, shape[static_cast<std::size_t>(at)]});
       return part;
     }
-    case OpKind::tt_scan: {
-      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+    case OpKind::scan: {
+      const auto axis = op.axis.value_or(0);
       Box part = box;
       if (axis >= 0 && axis < std::ssize(part)) {
         const auto at = static_cast<std::size_t>(axis);
@@ -375,15 +372,15 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
       }
       return part;
     }
-    case OpKind::tt_join:
+    case OpKind::join:
       return box.empty() ? Box{} : Box(box.begin(), box.end() - 1);
-    case OpKind::tt_split: {
+    case OpKind::split: {
       Box part = box;
       part.push_back({0, 2});
       return part;
     }
-    case OpKind::tt_dot:
-    case OpKind::ttng_warp_group_dot:
+    case OpKind::mma:
+    case OpKind::wgmma:
       return product_box(program, op, operand, box);
     default:
       return shape.empty() ? Box{} : shape.size() == box.size() ? box : whole(shape);
@@ -403,43 +400,43 @@ Result<Tile> evaluate(const ir::Program& program, ir::OpId id, std::span<const T
     return cannot(program, id, "has operands that do not fit");
   }
   switch (op.kind) {
-    case OpKind::arith_constant: {
-      const ir::Attribute value = ir::attribute(op, "value");
+    case OpKind::constant: {
+      const ir::Attribute value = op.constant;
       auto tile = value != nullptr ? constant(value, type, box) : std::nullopt;
       if (!tile) return cannot(program, id, "holds " + type->text + ", or a list of elements");
       return *std::move(tile);
     }
-    case OpKind::ub_poison:
+    case OpKind::poison:
       return poison(shape_of(box), is_number(scalar_of(type)));
-    case OpKind::tt_make_range:
+    case OpKind::range:
       if (box.size() != 1) return cannot(program, id, "has results that do not fit");
-      return range(ir::integer_attribute(op, "start").value_or(0), box);
-    case OpKind::tt_splat:
+      return range(op.start, box);
+    case OpKind::splat:
       return splat(*operands[0], box);
-    case OpKind::tt_unsplat:
+    case OpKind::unsplat:
       return splat(*operands[0], {});
-    case OpKind::tt_broadcast:
+    case OpKind::broadcast:
       return broadcast(*operands[0], box);
-    case OpKind::tt_trans:
-    case OpKind::ttg_memdesc_trans:
+    case OpKind::transpose:
+    case OpKind::buffer_transpose:
       return transposed(op, *operands[0], box);
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::ttg_memdesc_reshape:
+    case OpKind::expand_dims:
+    case OpKind::reshape:
+    case OpKind::buffer_reshape:
       return reshaped(shape_of(program, op.operands[0]), type->shape, *operands[0], box);
-    case OpKind::tt_reduce:
+    case OpKind::reduce:
       return reduced(program, id, operands, result);
-    case OpKind::tt_scan:
+    case OpKind::scan:
       return scanned(program, id, operands, box, result);
-    case OpKind::tt_join:
+    case OpKind::join:
       return joined(operands, box);
-    case OpKind::tt_split:
+    case OpKind::split:
       return split(*operands[0], result, box);
-    case OpKind::tt_dot:
-    case OpKind::ttng_warp_group_dot:
+    case OpKind::mma:
+    case OpKind::wgmma:
       return product(program, id, operands);
-    case OpKind::ttg_convert_layout:
-    case OpKind::ttng_warp_group_dot_wait:
+    case OpKind::relayout:
+    case OpKind::wgmma_wait:
       return *operands[result < operands.size() ? result : 0];
     default:
       return cannot(program, id, "is not known");

@@ -35,7 +35,7 @@ Result<void> check_product(const ir::Program& program, ir::OpId op, const Tile& 
 /// Each element as a tile of `type` holds it: rounded or wrapped. Fails if that type is not known.
 Result<Tile> converted(const ir::Program& program, ir::OpId op, Tile tile, ir::Type type);
 
-/// A failed Result: "cannot be executed: tt.gather is not known", at the op's line.
+/// A failed Result: "cannot be executed: OP is not known", at the op's line.
 tl::unexpected<Diagnostic> cannot(const ir::Program& program, ir::OpId op, const std::string& why);
 
 }  // namespace twill::execute

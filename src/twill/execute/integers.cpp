@@ -54,47 +54,47 @@ Unsigned high_half(Unsigned x, Unsigned y) {
 
 const std::map<OpKind, Integral>& table() {
   static const std::map<OpKind, Integral> kTable = {
-      {OpKind::arith_addi, sum},
-      {OpKind::arith_subi, difference},
-      {OpKind::arith_muli, product},
-      {OpKind::arith_divsi, quotient},
-      {OpKind::arith_remsi, remainder},
-      {OpKind::arith_floordivsi, quotient_down},
-      {OpKind::arith_ceildivsi, quotient_up},
-      {OpKind::arith_shli, shift_left},
-      {OpKind::arith_shrsi, shift_right},
-      {OpKind::arith_andi, [](Wide a, Wide b, int) { return a & b; }},
-      {OpKind::arith_ori, [](Wide a, Wide b, int) { return a | b; }},
-      {OpKind::arith_xori, [](Wide a, Wide b, int) { return a ^ b; }},
-      {OpKind::arith_minsi, [](Wide a, Wide b, int) { return std::min(a, b); }},
-      {OpKind::arith_maxsi, [](Wide a, Wide b, int) { return std::max(a, b); }},
-      {OpKind::arith_divui,
+      {OpKind::add, sum},
+      {OpKind::sub, difference},
+      {OpKind::mul, product},
+      {OpKind::sdiv, quotient},
+      {OpKind::srem, remainder},
+      {OpKind::sdiv_down, quotient_down},
+      {OpKind::sdiv_up, quotient_up},
+      {OpKind::shl, shift_left},
+      {OpKind::ashr, shift_right},
+      {OpKind::bit_and, [](Wide a, Wide b, int) { return a & b; }},
+      {OpKind::bit_or, [](Wide a, Wide b, int) { return a | b; }},
+      {OpKind::bit_xor, [](Wide a, Wide b, int) { return a ^ b; }},
+      {OpKind::smin, [](Wide a, Wide b, int) { return std::min(a, b); }},
+      {OpKind::smax, [](Wide a, Wide b, int) { return std::max(a, b); }},
+      {OpKind::udiv,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x / y; });
        }},
-      {OpKind::arith_ceildivui,
+      {OpKind::udiv_up,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits,
                             [](Unsigned x, Unsigned y) { return x / y + (x % y == 0 ? 0U : 1U); });
        }},
-      {OpKind::arith_remui,
+      {OpKind::urem,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x % y; });
        }},
-      {OpKind::arith_shrui,
+      {OpKind::lshr,
        [](Wide a, Wide b, int bits) {
          if (b < 0 || b >= bits) return Wide{0};
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return x >> y; });
        }},
-      {OpKind::arith_minui,
+      {OpKind::umin,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return std::min(x, y); });
        }},
-      {OpKind::arith_maxui,
+      {OpKind::umax,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [](Unsigned x, Unsigned y) { return std::max(x, y); });
        }},
-      {OpKind::tt_mulhiui,
+      {OpKind::umul_high,
        [](Wide a, Wide b, int bits) {
          return on_unsigned(a, b, bits, [bits](Unsigned x, Unsigned y) {
            return bits <= 32 ? (x * y) >> static_cast<unsigned>(bits) : high_half(x, y);
@@ -113,13 +113,13 @@ Integral integral(OpKind kind) {
 
 bool divides(OpKind kind) {
   switch (kind) {
-    case OpKind::arith_divsi:
-    case OpKind::arith_divui:
-    case OpKind::arith_remsi:
-    case OpKind::arith_remui:
-    case OpKind::arith_ceildivsi:
-    case OpKind::arith_ceildivui:
-    case OpKind::arith_floordivsi:
+    case OpKind::sdiv:
+    case OpKind::udiv:
+    case OpKind::srem:
+    case OpKind::urem:
+    case OpKind::sdiv_up:
+    case OpKind::udiv_up:
+    case OpKind::sdiv_down:
       return true;
     default:
       return false;

@@ -16,7 +16,7 @@ Integral integral(ir::OpKind kind);
 /// Whether the second operand must not be zero.
 bool divides(ir::OpKind kind);
 
-/// arith.cmpi's predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+/// The predicates of icmp: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
 bool compares(std::int64_t predicate, std::int64_t a, std::int64_t b, int bits);
 
 std::uint64_t as_unsigned(std::int64_t value, int bits);

@@ -19,28 +19,27 @@ constexpr int kFarApart = 20;  ///< rows of a tensor without end lie 2^20 elemen
 
 bool works_in_tile_memory(OpKind kind) {
   switch (kind) {
-    case OpKind::ttg_local_alloc:
-    case OpKind::ttg_local_load:
-    case OpKind::ttg_local_store:
-    case OpKind::ttg_memdesc_trans:
-    case OpKind::ttg_memdesc_index:
-    case OpKind::ttg_memdesc_subslice:
-    case OpKind::ttg_memdesc_reshape:
-    case OpKind::ttng_tmem_alloc:
-    case OpKind::ttng_tmem_load:
-    case OpKind::ttng_tmem_store:
-    case OpKind::ttng_tmem_subslice:
-    case OpKind::ttng_tc_gen5_mma:
+    case OpKind::shared_alloc:
+    case OpKind::shared_load:
+    case OpKind::shared_store:
+    case OpKind::buffer_transpose:
+    case OpKind::buffer_index:
+    case OpKind::buffer_slice:
+    case OpKind::buffer_reshape:
+    case OpKind::tensor_alloc:
+    case OpKind::tensor_load:
+    case OpKind::tensor_store:
+    case OpKind::tensor_slice:
+    case OpKind::tcgen05:
       return true;
     default:
       return false;
   }
 }
 
-/// What only people or compilers read.
-bool changes_nothing(const ir::Op& op) {
-  return op.kind == OpKind::tt_print || op.kind == OpKind::tt_assert ||
-         op.kind == OpKind::cf_assert || op.name == "llvm.intr.assume";
+bool changes_nothing(OpKind kind) {
+  const ir::OpClass of = ir::class_of(kind);
+  return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
 }
 
 TilePtr scalar(ir::Type type, double value) {
@@ -223,7 +222,7 @@ Result<void> Interpreter::set_tile(ir::OpId op, std::size_t result, Tile tile) {
 
 /// Whether the op's predicate is false.
 Result<bool> Interpreter::skipped(ir::OpId id) const {
-  const auto predicate = ir::operand_in(program_.op(id), "pred");
+  const auto predicate = ir::operand_in(program_.op(id), ir::Role::predicate);
   if (!predicate) return false;
   TWILL_TRY(const std::int64_t holds, integer(id, *predicate));
   return holds == 0;
@@ -250,13 +249,13 @@ Result<std::optional<ir::BlockId>> Interpreter::branch_from(ir::BlockId block) {
   if (!end || program_.op(*end).successors.empty()) return std::nullopt;
   const ir::Op& op = program_.op(*end);
   bool first = true;
-  if (op.kind == OpKind::cf_cond_br) {
+  if (op.kind == OpKind::jump_if) {
     TWILL_TRY(const std::int64_t holds, integer(*end, op.operands[0]));
     first = holds != 0;
   }
-  const auto passed = op.kind == OpKind::cf_br
+  const auto passed = op.kind == OpKind::jump
                           ? std::span<const ir::ValueId>(op.operands)
-                          : ir::operands_in(op, first ? "true_args" : "false_args");
+                          : ir::operands_in(op, first ? ir::Role::taken : ir::Role::otherwise);
   const ir::BlockId next = op.successors[first ? 0 : 1];
   const auto& arguments = program_.block(next).arguments;
   std::vector<Value> values;
@@ -278,32 +277,32 @@ Result<void> Interpreter::step(ir::OpId id) {
   if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
   const ir::Op& op = program_.op(id);
   if (is_pure(op.kind)) return compute(id);
-  if (ir::is_synchronization(op.kind) || changes_nothing(op)) return {};
+  if (changes_nothing(op.kind)) return {};
   if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
   switch (op.kind) {
-    case OpKind::scf_for:
+    case OpKind::for_loop:
       return run_for(id);
-    case OpKind::scf_while:
+    case OpKind::while_loop:
       return run_while(id);
-    case OpKind::scf_if:
+    case OpKind::branch:
       return run_if(id);
-    case OpKind::scf_yield:
-    case OpKind::scf_condition:
-    case OpKind::tt_return:
-    case OpKind::cf_br:
-    case OpKind::cf_cond_br:
+    case OpKind::yield:
+    case OpKind::condition:
+    case OpKind::ret:
+    case OpKind::jump:
+    case OpKind::jump_if:
       return {};
-    case OpKind::tt_get_program_id:
-    case OpKind::tt_get_num_programs: {
-      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+    case OpKind::program_id:
+    case OpKind::program_count: {
+      const auto axis = op.axis.value_or(0);
       if (axis < 0 || axis > 2) return cannot(program_, id, "has no such axis");
-      const auto& numbers = op.kind == OpKind::tt_get_program_id ? program_id_ : launch_.programs;
+      const auto& numbers = op.kind == OpKind::program_id ? program_id_ : launch_.programs;
       return set_tile(id, 0, {{}, Integers{numbers[static_cast<std::size_t>(axis)]}});
     }
-    case OpKind::tt_make_tensor_descriptor:
+    case OpKind::make_descriptor:
       return make_descriptor(id);
-    case OpKind::ttg_async_copy_global_to_local:
-    case OpKind::ttng_async_tma_copy_global_to_local:
+    case OpKind::copy_async:
+    case OpKind::block_load_async:
       return copy(id);
     default:
       return access_global(id);
@@ -373,7 +372,7 @@ Result<void> Interpreter::run_while(ir::OpId id) {
     arguments.push_back(carried.argument);
   }
   const auto condition = ir::terminator(program_, *loop->before);
-  if (!condition || program_.op(*condition).kind != OpKind::scf_condition) {
+  if (!condition || program_.op(*condition).kind != OpKind::condition) {
     return cannot(program_, id, "is not known");
   }
   for (std::int64_t trip = 0;; ++trip) {
@@ -408,7 +407,7 @@ Result<void> Interpreter::make_descriptor(ir::OpId id) {
   return {};
 }
 
-/// tt.load, tt.store, atomics, and the same by descriptor.
+/// Loads, stores and updates of global memory.
 Result<void> Interpreter::access_global(ir::OpId id) {
   const auto access = ir::memory_access(program_.op(id));
   if (!access || access->space != ir::AccessSpace::global) {

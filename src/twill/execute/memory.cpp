@@ -35,38 +35,26 @@ double add_integers(double old, double value) { return old + value; }
 double smaller(double old, double value) { return std::fmin(old, value); }
 double larger(double old, double value) { return std::fmax(old, value); }
 
-/// By the number Triton's enumerations have for it; null: not known.
+/// Null: not known.
 Combine combination(const ir::Op& op) {
-  if (op.kind == OpKind::tt_atomic_rmw) {
-    constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7, kExchange = 10;
-    switch (ir::integer_attribute(op, "atomic_rmw_op").value_or(0)) {
-      case kAdd:
-        return add_integers;
-      case kAddNumbers:
-        return add;
-      case kMax:
-        return larger;
-      case kMin:
-        return smaller;
-      case kExchange:
-        return take_new;
-      default:
-        return nullptr;
-    }
-  }
-  const bool reduces =
-      op.kind == OpKind::tt_descriptor_reduce || op.kind == OpKind::ttng_async_tma_reduce;
-  if (!reduces) return take_new;
-  switch (ir::integer_attribute(op, "kind").value_or(0)) {
-    case 1:
+  const bool combines = op.kind == OpKind::atomic_update || op.kind == OpKind::block_update ||
+                        op.kind == OpKind::block_update_async;
+  if (!combines) return take_new;
+  switch (op.update) {
+    case ir::Update::add:
+      return add_integers;
+    case ir::Update::fadd:
       return add;
-    case 2:
-      return smaller;
-    case 3:
+    case ir::Update::max:
       return larger;
-    default:
+    case ir::Update::min:
+      return smaller;
+    case ir::Update::exchange:
+      return take_new;
+    case ir::Update::other:
       return nullptr;
   }
+  return nullptr;
 }
 
 double rounded(ir::Type element, double value) {
@@ -236,7 +224,7 @@ struct Optional {
   double at(std::size_t i) const { return element_of(*tile, i); }
 };
 
-Result<Optional> optional(const ir::Op& op, std::string_view role, const Lookup& lookup) {
+Result<Optional> optional(const ir::Op& op, ir::Role role, const Lookup& lookup) {
   const auto value = ir::operand_in(op, role);
   if (!value) return Optional{};
   TWILL_TRY(TilePtr tile, lookup(*value));
@@ -246,7 +234,7 @@ Result<Optional> optional(const ir::Op& op, std::string_view role, const Lookup&
 Result<std::vector<std::int64_t>> coordinates_of(const ir::Program& program, ir::OpId id,
                                                  const Lookup& lookup) {
   std::vector<std::int64_t> coordinates;
-  for (const ir::ValueId value : ir::operands_in(program.op(id), "indices")) {
+  for (const ir::ValueId value : ir::operands_in(program.op(id), ir::Role::coordinates)) {
     TWILL_TRY(const TilePtr tile, lookup(value));
     if (tile->is_floating() || tile->size() != 1) {
       return cannot(program, id, "has coordinates that do not fit");
@@ -261,8 +249,8 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
   const ir::Op& op = program.op(id);
   const auto access = *ir::memory_access(op);
   TWILL_TRY(const TilePtr pointers, lookup(access.address));
-  TWILL_TRY(const Optional mask, optional(op, "mask", lookup));
-  TWILL_TRY(const Optional other, optional(op, "other", lookup));
+  TWILL_TRY(const Optional mask, optional(op, ir::Role::mask, lookup));
+  TWILL_TRY(const Optional other, optional(op, ir::Role::fill, lookup));
   if (pointers->is_floating() || !mask.fits(*pointers) || !other.fits(*pointers)) {
     return cannot(program, id, "has operands that do not fit");
   }
@@ -303,7 +291,7 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
   const Combine combine = combination(op);
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
   TWILL_TRY(const TilePtr pointers, lookup(ir::memory_access(op)->address));
-  TWILL_TRY(const Optional mask, optional(op, "mask", lookup));
+  TWILL_TRY(const Optional mask, optional(op, ir::Role::mask, lookup));
   if (pointers->is_floating() || pointers->size() != values.size() || !mask.fits(values)) {
     return cannot(program, id, "has operands that do not fit");
   }
@@ -323,15 +311,15 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
 Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId id, const Memory& memory,
                                    const IntegerOf& integer) {
   const ir::Op& op = program.op(id);
-  const auto base = ir::operand_in(op, "base");
+  const auto base = ir::operand_in(op, ir::Role::base);
   if (!base) return cannot(program, id, "has operands that do not fit");
   TWILL_TRY(const std::int64_t address, integer(*base));
-  Descriptor descriptor{unpacked(address), {}, {}, ir::pads_with_nan(op)};
-  for (const ir::ValueId extent : ir::operands_in(op, "shape")) {
+  Descriptor descriptor{unpacked(address), {}, {}, op.pads_with_nan};
+  for (const ir::ValueId extent : ir::operands_in(op, ir::Role::extents)) {
     TWILL_TRY(const std::int64_t number, integer(extent));
     descriptor.shape.push_back(number);
   }
-  for (const ir::ValueId stride : ir::operands_in(op, "strides")) {
+  for (const ir::ValueId stride : ir::operands_in(op, ir::Role::strides)) {
     TWILL_TRY(const std::int64_t number, integer(stride));
     descriptor.strides.push_back(number);
   }

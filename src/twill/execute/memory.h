@@ -83,18 +83,18 @@ using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
 /// An integer operand; of a pointer, it packed.
 using IntegerOf = std::function<Result<std::int64_t>(ir::ValueId)>;
 
-/// What a tt.make_tensor_descriptor makes. Fails, with the op's line, if its base points to no
+/// What a make_descriptor makes. Fails, with the op's line, if its base points to no
 /// array.
 Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId op, const Memory& memory,
                                    const IntegerOf& integer);
 
-/// What a tt.load, descriptor load or copy brings: zero, or NaN, outside a descriptor's tensor, and
+/// What a load, block load or copy brings: zero, or NaN, outside a descriptor's tensor, and
 /// zero where a mask is false unless the op says what is there. `descriptor`: that of the op, if it
 /// has one. Fails, with the op's line, where a pointer points to no array or the op is no such.
 Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup);
 
-/// Stores `source` as tt.store, an atomic or a descriptor store or reduce does, not outside the
+/// Stores `source` as a store, an update or a block store does, not outside the
 /// tensor and not where a mask is false. Returns what an atomic found.
 /// `part`: which part of what the op stores `source` is, and `lookup` gives that of pointers and
 /// masks; empty: all of it.

@@ -48,7 +48,7 @@ class OpTypes {
     if (is_elementwise(op().kind)) return elementwise();
     if (ir::mma_operands(op())) return product();
     if (const auto access = ir::memory_access(op())) return is_spread() || accesses(*access);
-    return op().kind == OpKind::scf_if ? branches() : other();
+    return op().kind == OpKind::branch ? branches() : other();
   }
 
  private:
@@ -70,41 +70,41 @@ class OpTypes {
 
   bool other() const {
     switch (op().kind) {
-      case OpKind::tt_expand_dims:
-      case OpKind::tt_reshape:
-      case OpKind::ttg_memdesc_reshape:
+      case OpKind::expand_dims:
+      case OpKind::reshape:
+      case OpKind::buffer_reshape:
         return has(1) && scalar_of(operand(0)) == scalar_of(result()) &&
                size_of(operand(0)->shape) == size_of(result()->shape);
-      case OpKind::tt_broadcast:
+      case OpKind::broadcast:
         return has(1) && broadcast(operand(0), result());
-      case OpKind::tt_trans:
-      case OpKind::ttg_memdesc_trans:
+      case OpKind::transpose:
+      case OpKind::buffer_transpose:
         return has(1) && transposed(operand(0), result());
-      case OpKind::ttg_memdesc_index:
-      case OpKind::ttg_memdesc_subslice:
-      case OpKind::ttng_tmem_subslice:
+      case OpKind::buffer_index:
+      case OpKind::buffer_slice:
+      case OpKind::tensor_slice:
         return op().results.size() == 1 && !op().operands.empty() &&
                scalar_of(operand(0)) == scalar_of(result());
-      case OpKind::tt_splat:
+      case OpKind::splat:
         return has(1) && !is_tile(operand(0)) && operand(0) == scalar_of(result());
-      case OpKind::tt_unsplat:
+      case OpKind::unsplat:
         return has(1) && !is_tile(result()) && scalar_of(operand(0)) == result() &&
                size_of(operand(0)->shape) == 1;
-      case OpKind::tt_make_range:
-      case OpKind::tt_get_program_id:
-      case OpKind::tt_get_num_programs:
+      case OpKind::range:
+      case OpKind::program_id:
+      case OpKind::program_count:
         return has(0) && is_whole(scalar_of(result()));
-      case OpKind::ttg_convert_layout:
-      case OpKind::ttng_warp_group_dot_wait:
+      case OpKind::relayout:
+      case OpKind::wgmma_wait:
         return kept();
-      case OpKind::tt_reduce:
-      case OpKind::tt_scan:
+      case OpKind::reduce:
+      case OpKind::scan:
         return reduction();
-      case OpKind::tt_join:
+      case OpKind::join:
         return has(2) && joined(operand(0), result()) && joined(operand(1), result());
-      case OpKind::tt_split:
+      case OpKind::split:
         return has(1, 2) && joined(result(0), operand(0)) && joined(result(1), operand(0));
-      case OpKind::tt_make_tensor_descriptor:
+      case OpKind::make_descriptor:
         return descriptor();
       default:
         return loop();
@@ -120,7 +120,7 @@ class OpTypes {
   }
 
   bool transposed(ir::Type from, ir::Type to) const {
-    const auto order = ir::integers_attribute(op(), "order");
+    const auto& order = op().order;
     const std::size_t rank = to->shape.size();
     if (!order || order->size() != rank || from->shape.size() != rank) return false;
     std::vector<bool> met(rank, false);
@@ -191,7 +191,7 @@ class OpTypes {
 
   /// By rows that are told one by one: not known.
   bool is_spread() const {
-    return op().kind == OpKind::tt_descriptor_gather || op().kind == OpKind::tt_descriptor_scatter;
+    return op().kind == OpKind::block_gather || op().kind == OpKind::block_scatter;
   }
 
   bool accesses(const ir::MemoryAccess& access) const {
@@ -224,13 +224,13 @@ class OpTypes {
   }
 
   bool descriptor() const {
-    const auto base = ir::operand_in(op(), "base");
+    const auto base = ir::operand_in(op(), ir::Role::base);
     if (!base || op().results.size() != 1 || result()->kind != TypeKind::tensordesc) return false;
     const std::size_t rank = result()->element->shape.size();
     return type(*base)->kind == TypeKind::pointer &&
            type(*base)->element == scalar_of(result()->element) &&
-           ir::operands_in(op(), "shape").size() == rank &&
-           ir::operands_in(op(), "strides").size() == rank;
+           ir::operands_in(op(), ir::Role::extents).size() == rank &&
+           ir::operands_in(op(), ir::Role::strides).size() == rank;
   }
 
   /// What an iteration hands to the next, and the last one on.

@@ -94,7 +94,7 @@ Result<void> Interpreter::allocate(ir::OpId id) {
   const bool floating = element->kind == ir::TypeKind::floating;
   const View view = view_of_all(std::make_shared<Tile>(poison(type->shape, floating)));
   set(op.results[0], view);
-  const auto source = ir::operand_in(op, "source");
+  const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};
   TWILL_TRY(const TilePtr tile, this->tile(id, *source));
   return write_view(id, view, *tile);
@@ -105,8 +105,8 @@ Result<void> Interpreter::view(ir::OpId id) {
   TWILL_TRY(View view, view_of(id, op.operands[0]));
   const Shape& shape = ir::type_of(program_, op.results[0])->shape;
   bool fits = true;
-  if (op.kind == OpKind::ttg_memdesc_trans) {
-    const auto order = ir::integers_attribute(op, "order");
+  if (op.kind == OpKind::buffer_transpose) {
+    const auto& order = op.order;
     const View from = view;
     fits = order && order->size() == view.shape.size();
     for (std::size_t d = 0; fits && d < order->size(); ++d) {
@@ -116,17 +116,17 @@ Result<void> Interpreter::view(ir::OpId id) {
       view.shape[d] = from.shape[source];
       view.strides[d] = from.strides[source];
     }
-  } else if (op.kind == OpKind::ttg_memdesc_index) {
+  } else if (op.kind == OpKind::buffer_index) {
     TWILL_TRY(const std::int64_t index, integer(id, op.operands[1]));
     fits = !view.shape.empty() && narrow(view, 0, index, 1);
     if (fits) drop_first(view);
-  } else if (op.kind == OpKind::ttg_memdesc_reshape) {
+  } else if (op.kind == OpKind::buffer_reshape) {
     fits = view.strides == strides_of(view.shape) && size_of(view.shape) == size_of(shape);
     view = {view.storage, view.offset, shape, strides_of(shape)};
   } else {
-    const auto offsets = ir::integers_attribute(op, "offsets");
-    fits = op.kind == OpKind::ttg_memdesc_subslice && offsets &&
-           offsets->size() == view.shape.size() && shape.size() == view.shape.size();
+    const auto& offsets = op.offsets;
+    fits = op.kind == OpKind::buffer_slice && offsets && offsets->size() == view.shape.size() &&
+           shape.size() == view.shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) {
       fits = narrow(view, d, (*offsets)[d], shape[d]);
     }
@@ -160,26 +160,26 @@ Result<void> Interpreter::multiply(ir::OpId id) {
 Result<void> Interpreter::access_tile_memory(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   switch (op.kind) {
-    case OpKind::ttg_local_alloc:
-    case OpKind::ttng_tmem_alloc:
+    case OpKind::shared_alloc:
+    case OpKind::tensor_alloc:
       return allocate(id);
-    case OpKind::ttg_local_load:
-    case OpKind::ttng_tmem_load: {
+    case OpKind::shared_load:
+    case OpKind::tensor_load: {
       TWILL_TRY(const View view, view_of(id, op.operands[0]));
       return set_tile(id, 0, read(view));
     }
-    case OpKind::ttg_local_store:
-    case OpKind::ttng_tmem_store: {
+    case OpKind::shared_store:
+    case OpKind::tensor_store: {
       TWILL_TRY(const bool skip, skipped(id));
-      const auto source = ir::operand_in(op, "source");
-      const auto destination = ir::operand_in(op, "destination");
+      const auto source = ir::operand_in(op, ir::Role::source);
+      const auto destination = ir::operand_in(op, ir::Role::address);
       if (!source || !destination) return cannot(program_, id, "has operands that do not fit");
       if (skip) return {};
       TWILL_TRY(const TilePtr tile, this->tile(id, *source));
       TWILL_TRY(const View view, view_of(id, *destination));
       return write_view(id, view, *tile);
     }
-    case OpKind::ttng_tc_gen5_mma:
+    case OpKind::tcgen05:
       return multiply(id);
     default:
       return view(id);

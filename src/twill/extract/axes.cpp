@@ -137,29 +137,29 @@ void Axes::freeze(ir::ValueId value, const std::string& why) {
 
 void Axes::visit_view(const ir::Op& op, ir::ValueId from, ir::ValueId to) {
   if (!is_tile(*body_.program, from) || !is_tile(*body_.program, to)) return;
-  const auto order = ir::integers_attribute(op, "order");
+  const auto& order = op.order;
   switch (op.kind) {
-    case OpKind::tt_expand_dims: {
-      const auto axis = ir::integer_attribute(op, "axis");
+    case OpKind::expand_dims: {
+      const auto axis = op.axis;
       for (std::size_t i = 0; i < shape(from).size(); ++i) {
         const bool behind = axis && static_cast<std::int64_t>(i) >= *axis;
         unite(from, i, to, i + (behind ? 1 : 0));
       }
       return;
     }
-    case OpKind::tt_trans:
-    case OpKind::ttg_memdesc_trans:
+    case OpKind::transpose:
+    case OpKind::buffer_transpose:
       for (std::size_t i = 0; order && i < order->size(); ++i) {
         if ((*order)[i] >= 0) unite(to, i, from, static_cast<std::size_t>((*order)[i]));
       }
       return;
-    case OpKind::tt_reshape:
-    case OpKind::ttg_memdesc_reshape:
-    case OpKind::ttg_memdesc_reinterpret:
+    case OpKind::reshape:
+    case OpKind::buffer_reshape:
+    case OpKind::buffer_cast:
       unite_prefix(from, to);
       return;
-    case OpKind::ttg_memdesc_index:
-    case OpKind::ttg_memdesc_subview: {
+    case OpKind::buffer_index:
+    case OpKind::buffer_subview: {
       const std::size_t gone = shape(from).size() - std::min(shape(from).size(), shape(to).size());
       for (std::size_t i = 0; i < shape(to).size(); ++i) unite(from, i + gone, to, i);
       return;
@@ -204,18 +204,18 @@ void Axes::visit_reduction(ir::OpId id) {
 void Axes::visit(ir::OpId id) {
   const ir::Op& op = body_.program->op(id);
   if (ir::mma_operands(op)) return visit_product(op);
-  if (op.kind == OpKind::tt_reduce || op.kind == OpKind::tt_scan) return visit_reduction(id);
+  if (ir::class_of(op.kind) == ir::OpClass::reduction) return visit_reduction(id);
   switch (op.kind) {
-    case OpKind::tt_make_range:
-    case OpKind::tt_splat:
-    case OpKind::arith_constant:
-    case OpKind::tt_gather:
-    case OpKind::tt_descriptor_gather:
-    case OpKind::tt_histogram:
+    case OpKind::range:
+    case OpKind::splat:
+    case OpKind::constant:
+    case OpKind::gather:
+    case OpKind::block_gather:
+    case OpKind::histogram:
       return;  // what they make is cut as its readers need it, or has no rows of its own
-    case OpKind::tt_join:
-    case OpKind::tt_split:
-    case OpKind::tt_cat:
+    case OpKind::join:
+    case OpKind::split:
+    case OpKind::cat:
       for (ir::ValueId operand : op.operands) {
         for (ir::ValueId result : op.results) unite_prefix(operand, result);
       }

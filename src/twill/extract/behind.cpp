@@ -120,7 +120,7 @@ class Beside {
     const std::optional<ir::OpId> from = program_.value(value).op;
     if (!from || !beside_.contains(*from)) return;
     const ir::Op& op = program_.op(*from);
-    if (op.kind == ir::OpKind::scf_if) return follow_branches(op, value);
+    if (op.kind == ir::OpKind::branch) return follow_branches(op, value);
     if (!is_view(op.kind) && computes(op)) found.insert(*from);
     open_operands(*from);
   }
@@ -139,7 +139,7 @@ class Beside {
 
   /// Whether it computes something: no memory, no order, no constant.
   bool computes(const ir::Op& op) const {
-    if (op.kind == ir::OpKind::arith_constant || op.results.empty()) return false;
+    if (op.kind == ir::OpKind::constant || op.results.empty()) return false;
     const ir::TypeKind kind = ir::type_of(program_, op.results[0])->kind;
     return kind != ir::TypeKind::memdesc && kind != ir::TypeKind::token;
   }

@@ -11,8 +11,6 @@ using ir::OpKind;
 /// Far more than any kernel has; chains of ops are followed recursively.
 constexpr std::size_t kMostOps = 2000;
 
-bool is_loop(OpKind kind) { return kind == OpKind::scf_for || kind == OpKind::scf_while; }
-
 bool touches_tiles(const ir::Program& program, ir::OpId root) {
   for (ir::OpId id : ir::walk(program, root)) {
     const ir::Op& op = program.op(id);
@@ -32,7 +30,7 @@ std::int64_t weight_of(const ir::Program& program, ir::BlockId block) {
   for (ir::OpId top : program.block(block).ops) {
     for (ir::OpId id : ir::walk(program, top)) {
       const ir::Op& op = program.op(id);
-      if (is_view(op.kind) || op.kind == OpKind::scf_yield) continue;
+      if (is_view(op.kind) || op.kind == OpKind::yield) continue;
       for (ir::ValueId value : op.results) {
         if (is_tile(program, value)) weight += ir::element_count(ir::type_of(program, value));
       }
@@ -75,10 +73,10 @@ class Straightener {
   Result<void> take(ir::BlockId block) {
     for (ir::OpId id : program().block(block).ops) {
       const ir::Op& op = program().op(id);
-      if (op.kind == OpKind::scf_yield || op.kind == OpKind::scf_condition) continue;
-      if (op.kind == OpKind::scf_if) {
+      if (op.kind == OpKind::yield || op.kind == OpKind::condition) continue;
+      if (op.kind == OpKind::branch) {
         TWILL_TRY_VOID(take_if(id));
-      } else if (is_loop(op.kind) && touches_tiles(program(), id)) {
+      } else if (ir::is_loop(op.kind) && touches_tiles(program(), id)) {
         return fail(ir::text_location(program(), id),
                     "the chosen loop holds another loop that works on tiles",
                     "choose the inner loop with --loop");
@@ -153,8 +151,8 @@ class Straightener {
   std::optional<bool> counter_equality(const ir::Op& op) const {
     const ir::Op* compare =
         op.operands.empty() ? nullptr : ir::defining_op(program(), op.operands.front());
-    if (!compare || compare->kind != OpKind::arith_cmpi || compare->operands.size() != 2) return {};
-    const auto predicate = ir::integer_attribute(*compare, "predicate");
+    if (!compare || compare->kind != OpKind::icmp || compare->operands.size() != 2) return {};
+    const auto predicate = compare->predicate;
     if (!predicate || *predicate > 1) return {};
     const bool left = ir::is_invariant(program(), body_.loop, compare->operands[0]);
     const bool right = ir::is_invariant(program(), body_.loop, compare->operands[1]);
@@ -181,7 +179,7 @@ class Straightener {
     std::vector<ir::OpId> ops;
     for (ir::OpId top : program().block(block).ops) {
       for (ir::OpId inner : ir::walk(program(), top)) {
-        if (program().op(inner).kind != OpKind::scf_yield) ops.push_back(inner);
+        if (program().op(inner).kind != OpKind::yield) ops.push_back(inner);
       }
     }
     return ops;
@@ -198,7 +196,8 @@ class Straightener {
   }
 
   void warn(ir::OpId id, std::string what) {
-    body_.warnings.push_back({ir::text_location(program(), id), "scf.if: " + what, "", ""});
+    body_.warnings.push_back(
+        {ir::text_location(program(), id), program().op(id).name + ": " + what, "", ""});
   }
 
   const ir::Program& program() const { return *body_.program; }
@@ -210,26 +209,7 @@ class Straightener {
 }  // namespace
 
 bool is_view(OpKind kind) {
-  switch (kind) {
-    case OpKind::tt_broadcast:
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_reshape:
-    case OpKind::tt_trans:
-    case OpKind::tt_bitcast:
-    case OpKind::arith_bitcast:
-    case OpKind::ttg_convert_layout:
-    case OpKind::ttg_memdesc_index:
-    case OpKind::ttg_memdesc_subslice:
-    case OpKind::ttg_memdesc_subview:
-    case OpKind::ttg_memdesc_trans:
-    case OpKind::ttg_memdesc_reshape:
-    case OpKind::ttg_memdesc_reinterpret:
-    case OpKind::ttng_tmem_subslice:
-    case OpKind::ttng_warp_group_dot_wait:
-      return true;
-    default:
-      return false;
-  }
+  return ir::class_of(kind) == ir::OpClass::view || kind == OpKind::bitcast;
 }
 
 bool is_tile(const ir::Program& program, ir::ValueId value) {
@@ -241,7 +221,7 @@ bool is_tile(const ir::Program& program, ir::ValueId value) {
 std::vector<ir::ValueId> read_by(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   std::vector<ir::ValueId> read(op.operands.begin(), op.operands.end());
-  if (op.kind != OpKind::scf_if) return read;
+  if (op.kind != OpKind::branch) return read;
   for (const std::size_t branch : {0U, 1U}) {
     const auto block = ir::body(program, id, branch);
     const auto yield = block ? ir::terminator(program, *block) : std::nullopt;
@@ -285,9 +265,9 @@ Origin origin_of(const Body& body, ir::ValueId value) {
     const ir::Op* op = ir::defining_op(program, origin.value);
     if (!op || !is_view(op->kind) || op->operands.empty()) return origin;
     const std::size_t index =
-        op->kind == OpKind::ttng_warp_group_dot_wait ? program.value(origin.value).index : 0;
+        op->kind == OpKind::wgmma_wait ? program.value(origin.value).index : 0;
     if (index >= op->operands.size()) return origin;
-    if (op->kind == OpKind::tt_trans) origin.transposed = !origin.transposed;
+    if (op->kind == OpKind::transpose) origin.transposed = !origin.transposed;
     origin.value = op->operands[index];
   }
 }

@@ -9,7 +9,7 @@
 
 namespace twill::extract {
 
-/// The condition of a scf.if that is computed from tiles, so that the loop has to compute it before
+/// The condition of a branch that is computed from tiles, so that the loop has to compute it before
 /// the branch is known.
 struct Decision {
   ir::ValueId condition;
@@ -17,31 +17,31 @@ struct Decision {
 };
 
 /// Where a value comes from once everything that only renames it is looked through: iteration
-/// arguments, results of scf.if, views of tiles and of memory, changes of register layout.
+/// arguments, results of branches, views of tiles and of memory, changes of register layout.
 struct Origin {
   ir::ValueId value;        ///< result of an op of the body, or something from outside
   int distance = 0;         ///< iterations ago
   bool invariant = false;   ///< the same in every iteration (the induction variable is not)
   bool transposed = false;  ///< an odd number of register transpositions on the way
-  std::vector<Decision> decisions = {};  ///< of the scf.if whose results were looked through
+  std::vector<Decision> decisions = {};  ///< of the branch whose results were looked through
 };
 
-/// A scf.if of the body that is not executed in the steady state: its condition is an equality
+/// A branch of the body that is not executed in the steady state: its condition is an equality
 /// of a counter with something invariant, so it holds once in many iterations.
 struct RareBranch {
-  ir::OpId op;                ///< the scf.if
+  ir::OpId op;                ///< the branch
   std::vector<ir::OpId> ops;  ///< of the branch, in order, at any depth
 };
 
-/// The body of one loop, straightened: one branch of every scf.if, in order of the text.
+/// The body of one loop, straightened: one side of every branch, in order of the text.
 struct Body {
   const ir::Program* program = nullptr;
   ir::Loop loop;
-  std::vector<ir::OpId> ops;  ///< without scf.if, scf.yield
+  std::vector<ir::OpId> ops;  ///< without branches and yields
   std::vector<RareBranch> rare;
-  std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by scf.if: what is not in `ops`
-  std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of scf.if and the like: what they are
-  std::map<ir::ValueId, ir::ValueId> decided;  ///< results of scf.if: conditions made of tiles
+  std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by branch: what is not in `ops`
+  std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of branches and the like: what they are
+  std::map<ir::ValueId, ir::ValueId> decided;  ///< results of branches: conditions made of tiles
   std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: what is yielded for it
   std::vector<Diagnostic> warnings;
@@ -52,7 +52,7 @@ Result<Body> straighten(const ir::Program& program, ir::OpId loop);
 
 Origin origin_of(const Body& body, ir::ValueId value);
 
-/// Operands; of a scf.if also what its branches yield.
+/// Operands; of a branch also what its sides yield.
 std::vector<ir::ValueId> read_by(const ir::Program& program, ir::OpId op);
 
 /// True for ops that only rename a tile: views, broadcasts, layout changes, waits.

@@ -8,9 +8,7 @@ namespace {
 
 using ir::OpKind;
 
-bool is_allocation(OpKind kind) {
-  return kind == OpKind::ttg_local_alloc || kind == OpKind::ttng_tmem_alloc;
-}
+bool is_allocation(OpKind kind) { return ir::class_of(kind) == ir::OpClass::allocation; }
 
 }  // namespace
 
@@ -131,7 +129,7 @@ void Contractor::name_rescale(TileOpId store) {
 /// Memory that is neither made nor changed in the loop but needed in it or after it.
 void Contractor::note_residents(const Accesses& accesses) {
   const ir::OpId loop = body_.loop.op;
-  const auto function = ir::enclosing(program(), loop, OpKind::tt_func);
+  const auto function = ir::enclosing(program(), loop, OpKind::function);
   const std::vector<ir::OpId> all = ir::walk(program(), function.value_or(program().module()));
   for (ir::OpId id : all) {
     const ir::Op& op = program().op(id);

@@ -24,8 +24,7 @@ std::int64_t product_flops(const ir::Program& program, const ir::Op& op) {
 /// The closest loop around `op`.
 std::optional<ir::OpId> loop_around(const ir::Program& program, ir::OpId op) {
   for (auto up = ir::parent(program, op); up; up = ir::parent(program, *up)) {
-    const ir::OpKind kind = program.op(*up).kind;
-    if (kind == ir::OpKind::scf_for || kind == ir::OpKind::scf_while) return up;
+    if (ir::is_loop(program.op(*up).kind)) return up;
   }
   return std::nullopt;
 }
@@ -109,11 +108,11 @@ std::optional<LoopChoice> busiest(const ir::Program& program,
 
 /// Tiles that several CTAs share would each be charged to one of them.
 Result<void> check_ctas(const ir::Program& program) {
-  const int ctas = ir::num_ctas(program).value_or(1);
+  const int ctas = ir::launch_traits(program).num_ctas.value_or(1);
   if (ctas <= 1) return {};
   return fail(ir::text_location(program, program.module()),
               "the kernel was compiled for " + std::to_string(ctas) +
-                  " CTAs that share its tiles (ttg.num-ctas), which the model does not have",
+                  " CTAs that share its tiles, which the model does not have",
               "compile it with num_ctas=1");
 }
 

@@ -44,48 +44,48 @@ std::optional<Elementwise> floating(const ir::Program& program, const ir::Op& op
     return arithmetic(program, op, kind, word, times);
   };
   switch (op.kind) {
-    case OpKind::arith_mulf:
+    case OpKind::fmul:
       return rated("fma", "mul");
-    case OpKind::math_fma:
+    case OpKind::fma:
       return rated("fma", "fma");
-    case OpKind::arith_addf:
+    case OpKind::fadd:
       return rated("add", "add");
-    case OpKind::arith_subf:
-    case OpKind::arith_negf:
+    case OpKind::fsub:
+    case OpKind::fneg:
       return rated("add", "sub");
-    case OpKind::math_absf:
+    case OpKind::fabs:
       return rated("add", "abs");
-    case OpKind::arith_maxnumf:
-    case OpKind::arith_maximumf:
+    case OpKind::fmaxnum:
+    case OpKind::fmaximum:
       return rated("max", "max");
-    case OpKind::arith_minnumf:
-    case OpKind::arith_minimumf:
+    case OpKind::fminnum:
+    case OpKind::fminimum:
       return rated("max", "min");
-    case OpKind::tt_clampf:
+    case OpKind::clamp:
       return rated("max", "clamp", 2);
-    case OpKind::math_exp2:
+    case OpKind::exp2:
       return mufu({{"exp2", 32, 1, ""}}, "exp2");
-    case OpKind::math_exp:
+    case OpKind::exp:
       return mufu({{"exp2", 32, 1, ""}, {"fma", 32, 1, ""}}, "exp");
-    case OpKind::math_log:
-    case OpKind::math_log2:
+    case OpKind::log:
+    case OpKind::log2:
       return mufu({{"special", 32, 1, ""}}, "log");
-    case OpKind::math_sqrt:
-    case OpKind::math_rsqrt:
-    case OpKind::tt_precise_sqrt:
+    case OpKind::sqrt:
+    case OpKind::rsqrt:
+    case OpKind::precise_sqrt:
       return mufu({{"special", 32, 1, ""}}, "sqrt");
-    case OpKind::arith_divf:
-    case OpKind::tt_precise_divf:
+    case OpKind::fdiv:
+    case OpKind::precise_fdiv:
       return mufu({{"special", 32, 1, ""}}, "div");
-    case OpKind::math_sin:
-    case OpKind::math_cos:
+    case OpKind::sin:
+    case OpKind::cos:
       return mufu({{"special", 32, 1, ""}}, "sin");
-    case OpKind::math_tanh:
+    case OpKind::tanh:
       return mufu({{"special", 32, 1, ""}}, "tanh");
-    case OpKind::math_erf:
+    case OpKind::erf:
       return mufu({{"special", 32, 1, ""}, {"fma", 32, 8, ""}}, "erf");
-    case OpKind::math_floor:
-    case OpKind::math_ceil:
+    case OpKind::floor:
+    case OpKind::ceil:
       return core("convert", "round");
     default:
       return std::nullopt;
@@ -94,48 +94,48 @@ std::optional<Elementwise> floating(const ir::Program& program, const ir::Op& op
 
 std::optional<Elementwise> integer(const ir::Op& op) {
   switch (op.kind) {
-    case OpKind::arith_addi:
-    case OpKind::arith_subi:
-    case OpKind::arith_muli:
-    case OpKind::tt_mulhiui:
-    case OpKind::arith_mulsi_extended:
-    case OpKind::arith_mului_extended:
-    case OpKind::arith_addui_extended:
-    case OpKind::tt_addptr:
-    case OpKind::tt_advance:
+    case OpKind::add:
+    case OpKind::sub:
+    case OpKind::mul:
+    case OpKind::umul_high:
+    case OpKind::smul_long:
+    case OpKind::umul_long:
+    case OpKind::uadd_carry:
+    case OpKind::pointer_add:
+    case OpKind::pointer_advance:
       return core("int", "index");
-    case OpKind::arith_andi:
-    case OpKind::arith_ori:
-    case OpKind::arith_xori:
-    case OpKind::arith_shli:
-    case OpKind::arith_shrsi:
-    case OpKind::arith_shrui:
+    case OpKind::bit_and:
+    case OpKind::bit_or:
+    case OpKind::bit_xor:
+    case OpKind::shl:
+    case OpKind::ashr:
+    case OpKind::lshr:
       return core("int", "bits");
-    case OpKind::arith_minsi:
-    case OpKind::arith_minui:
-    case OpKind::arith_maxsi:
-    case OpKind::arith_maxui:
-    case OpKind::math_absi:
+    case OpKind::smin:
+    case OpKind::umin:
+    case OpKind::smax:
+    case OpKind::umax:
+    case OpKind::iabs:
       return core("int", "minmax");
-    case OpKind::arith_extsi:
-    case OpKind::arith_extui:
-    case OpKind::arith_trunci:
-    case OpKind::arith_index_cast:
-    case OpKind::arith_index_castui:
-    case OpKind::tt_int_to_ptr:
-    case OpKind::tt_ptr_to_int:
+    case OpKind::sext:
+    case OpKind::zext:
+    case OpKind::trunc:
+    case OpKind::index_cast:
+    case OpKind::index_castu:
+    case OpKind::inttoptr:
+    case OpKind::ptrtoint:
       return core("int", "cast");
-    case OpKind::arith_divsi:
-    case OpKind::arith_divui:
-    case OpKind::arith_ceildivsi:
-    case OpKind::arith_ceildivui:
-    case OpKind::arith_floordivsi:
-    case OpKind::arith_remsi:
-    case OpKind::arith_remui:
+    case OpKind::sdiv:
+    case OpKind::udiv:
+    case OpKind::sdiv_up:
+    case OpKind::udiv_up:
+    case OpKind::sdiv_down:
+    case OpKind::srem:
+    case OpKind::urem:
       return core("int", "index", kDivisionInstructions);
-    case OpKind::arith_cmpi:
-    case OpKind::arith_cmpf:
-    case OpKind::arith_select:
+    case OpKind::icmp:
+    case OpKind::fcmp:
+    case OpKind::select:
       return core("select", "mask");
     default:
       return std::nullopt;
@@ -191,13 +191,13 @@ std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
 
 std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op) {
   switch (op.kind) {
-    case OpKind::arith_truncf:
-    case OpKind::arith_extf:
-    case OpKind::tt_fp_to_fp:
-    case OpKind::arith_sitofp:
-    case OpKind::arith_uitofp:
-    case OpKind::arith_fptosi:
-    case OpKind::arith_fptoui: {
+    case OpKind::fptrunc:
+    case OpKind::fpext:
+    case OpKind::fpcast:
+    case OpKind::sitofp:
+    case OpKind::uitofp:
+    case OpKind::fptosi:
+    case OpKind::fptoui: {
       if (op.operands.empty() || op.results.empty()) return std::nullopt;
       return conversion(ir::element_bits(ir::type_of(program, op.operands[0])),
                         ir::element_bits(ir::type_of(program, op.results[0])));
@@ -211,8 +211,8 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
 }
 
 bool is_free(OpKind kind) {
-  return kind == OpKind::arith_constant || kind == OpKind::tt_make_range ||
-         kind == OpKind::tt_splat || kind == OpKind::ub_poison;
+  return kind == OpKind::constant || kind == OpKind::range || kind == OpKind::splat ||
+         kind == OpKind::poison;
 }
 
 Elementwise combination(const ir::Program& program, ir::OpId id) {

@@ -11,17 +11,18 @@ using ir::OpKind;
 
 /// Barriers, fences, tokens: the schedule brings its own. And what only people read.
 bool is_left_out(OpKind kind) {
-  return ir::is_synchronization(kind) || kind == OpKind::tt_assert || kind == OpKind::tt_print;
+  const ir::OpClass of = ir::class_of(kind);
+  return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
 }
 
 /// What only stands in loops that a pipeliner has been through.
 bool is_pipelined(OpKind kind) {
-  return kind == OpKind::ttng_wait_barrier || kind == OpKind::ttng_arrive_barrier ||
-         kind == OpKind::ttg_async_wait;
+  return kind == OpKind::barrier_wait || kind == OpKind::barrier_arrive ||
+         kind == OpKind::copy_wait;
 }
 
 bool is_register_shuffle(OpKind kind) {
-  return kind == OpKind::tt_join || kind == OpKind::tt_split || kind == OpKind::tt_cat;
+  return kind == OpKind::join || kind == OpKind::split || kind == OpKind::cat;
 }
 
 bool works_on_tiles(const ir::Program& program, const ir::Op& op) {
@@ -109,7 +110,7 @@ std::optional<TileOpId> Contractor::make(ir::OpId id) {
   if (ir::mma_operands(op)) return make_product(id);
   if (const auto access = ir::memory_access(op)) return make_access(id, *access);
   if (!works_on_tiles(program(), op) || is_left_out(op.kind)) return std::nullopt;
-  if (op.kind == OpKind::tt_reduce || op.kind == OpKind::tt_scan) return make_reduction(id);
+  if (ir::class_of(op.kind) == ir::OpClass::reduction) return make_reduction(id);
   if (const auto work = elementwise(program(), op)) return make_elementwise(id, *work);
   if (is_register_shuffle(op.kind)) {
     return make_elementwise(id, {Unit::core, {{"int", 32, 1, "", 0}}, "pack"});
@@ -147,8 +148,8 @@ std::optional<TileOpId> Contractor::make_elementwise(ir::OpId id, const Elementw
     const ir::Op* from = ir::defining_op(program(), origin.value);
     return origin.invariant || (from && is_free(from->kind));
   };
-  const bool scales = op.kind == OpKind::arith_mulf &&
-                      std::any_of(op.operands.begin(), op.operands.end(), invariant);
+  const bool scales =
+      op.kind == OpKind::fmul && std::any_of(op.operands.begin(), op.operands.end(), invariant);
   tile.words.push_back(scales ? std::string("scale") : work.word);
   const TileOpId made = add(id, std::move(tile));
   bool orientable = true;
@@ -282,8 +283,8 @@ void Contractor::note_invariant(ir::ValueId value) {
     op = ir::defining_op(program(), real);
   }
   if (!op || is_free(op->kind) || !ir::is_tensor(ir::type_of(program(), real))) return;
-  if (ir::memory_access(*op) && op->kind != OpKind::tt_load &&
-      op->kind != OpKind::tt_descriptor_load && op->kind != OpKind::ttg_local_load) {
+  if (ir::memory_access(*op) && op->kind != OpKind::load && op->kind != OpKind::block_load &&
+      op->kind != OpKind::shared_load) {
     return;
   }
   Space space = axes_.space_of(value);

@@ -12,11 +12,11 @@ using ir::OpKind;
 constexpr std::int64_t kAccessBits = 128;
 
 bool is_atomic(OpKind kind) {
-  return kind == OpKind::tt_atomic_rmw || kind == OpKind::tt_atomic_cas;
+  return kind == OpKind::atomic_update || kind == OpKind::atomic_compare;
 }
 
 bool is_reducing(OpKind kind) {
-  return kind == OpKind::tt_descriptor_reduce || kind == OpKind::ttng_async_tma_reduce;
+  return kind == OpKind::block_update || kind == OpKind::block_update_async;
 }
 
 Home home_of(const ir::Program& program, ir::ValueId memdesc) {
@@ -172,7 +172,7 @@ std::string Contractor::label_of(ir::ValueId address) const {
   std::set<ir::ValueId> seen;
   const ir::Op* op = ir::defining_op(program(), base);
   while (op &&
-         (op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat || is_view(op->kind)) &&
+         (op->kind == OpKind::pointer_add || op->kind == OpKind::splat || is_view(op->kind)) &&
          !op->operands.empty() && seen.insert(base).second) {
     base = origin_of(body_, op->operands[0]).value;
     op = ir::defining_op(program(), base);
@@ -193,9 +193,8 @@ bool Contractor::only_fills_shared(ir::ValueId tile) const {
   if (uses.empty()) return false;
   return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
     const ir::Op& op = program().op(use.op);
-    if (op.kind == OpKind::ttg_local_alloc) return true;
-    return op.kind == OpKind::ttg_convert_layout && !op.results.empty() &&
-           only_fills_shared(op.results[0]);
+    if (op.kind == OpKind::shared_alloc) return true;
+    return op.kind == OpKind::relayout && !op.results.empty() && only_fills_shared(op.results[0]);
   });
 }
 

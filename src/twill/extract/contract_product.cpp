@@ -10,15 +10,13 @@ using ir::OpKind;
 /// Columns of an 8-bit wgmma: after so many, low-precision sums may be promoted.
 constexpr std::int64_t kFp8Step = 32;
 
-bool is_tcgen05(OpKind kind) {
-  return kind == OpKind::ttng_tc_gen5_mma || kind == OpKind::ttng_tc_gen5_mma_scaled;
-}
+bool is_tcgen05(OpKind kind) { return kind == OpKind::tcgen05 || kind == OpKind::tcgen05_scaled; }
 
 /// How often an fp8 product of Hopper adds its low-precision sums to the accumulator on the CUDA
 /// cores; 0: never.
 std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
-  if (op.kind != OpKind::ttng_warp_group_dot || bits != 8) return 0;
-  const auto limit = ir::integer_attribute(op, "maxNumImpreciseAcc");
+  if (op.kind != OpKind::wgmma || bits != 8) return 0;
+  const auto limit = op.exact_every;
   if (!limit || *limit > k) return 0;
   const std::int64_t step = std::max(*limit, kFp8Step);
   return (k + step - 1) / step;
@@ -65,7 +63,7 @@ std::optional<TileOpId> Contractor::make_product(ir::OpId id) {
   read_operand(id, operands.a, made, a_side);
   read_operand(id, operands.b, made, b_side);
   graph_.ops[made.index()].pieces[0].form = a_side + (b_side == "R" ? "S" : b_side);
-  if (op.kind == OpKind::tt_dot || op.kind == OpKind::tt_dot_scaled) {
+  if (op.kind == OpKind::mma || op.kind == OpKind::mma_scaled) {
     graph_.warnings.push_back({ir::text_location(program(), id),
                                op.name + " is no asynchronous product: it is priced like one", "",
                                ""});
@@ -127,7 +125,7 @@ void Contractor::read_accumulator(ir::OpId id, const ir::MmaOperands& operands, 
   const Origin origin = origin_of(body_, operands.accumulator);
   if (origin.invariant) return read(operands.accumulator, product);
   const ir::Op* from = ir::defining_op(program(), origin.value);
-  if (from && program().value(origin.value).op != id && from->kind == OpKind::arith_mulf) {
+  if (from && program().value(origin.value).op != id && from->kind == OpKind::fmul) {
     for (const From& scaled : producers_of(operands.accumulator)) {
       if (!scaled.decides) graph_.ops[scaled.op.index()].words = {"rescale"};
     }

@@ -37,7 +37,7 @@ class Contractor {
   struct From {
     TileOpId op;
     int distance = 0;
-    bool decides = false;  ///< computes the condition of a scf.if that yields the value
+    bool decides = false;  ///< computes the condition of a branch that yields the value
   };
   struct Gathered {
     std::set<ir::ValueId> seen;

@@ -23,7 +23,7 @@ int architecture_of(const machine::Machine& machine) {
 }
 
 Result<void> check_target(const ir::Program& program, const machine::Machine& machine) {
-  const auto kernel = ir::cuda_target(program);
+  const auto kernel = ir::launch_traits(program).cuda_target;
   const int target = architecture_of(machine);
   if (!kernel || target == 0 || *kernel / 10 == target / 10) return {};
   return fail({program.file(), 0, 0},
@@ -69,7 +69,7 @@ Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
 
 std::string kernel_name(const ir::Program& program, ir::OpId loop) {
   std::string name = "loop";
-  if (const auto function = ir::enclosing(program, loop, ir::OpKind::tt_func)) {
+  if (const auto function = ir::enclosing(program, loop, ir::OpKind::function)) {
     name = std::string(ir::symbol_name(program, *function));
   }
   for (char& c : name) {

@@ -41,7 +41,7 @@ enum class Action {
   reduction,    ///< space: that of the input; `reduced` is an index into it
   move,         ///< between registers, shared and tensor memory, or inside a warp
   store,        ///< to global memory
-  conditional,  ///< a rare scf.if as one op
+  conditional,  ///< a rare branch as one op
   unknown,
 };
 

@@ -16,7 +16,6 @@ ProgramBuilder::ProgramBuilder(const Program& like) {
 
 OpId ProgramBuilder::add_op(Op op) {
   const OpId id(program_.ops_.size());
-  op.kind = op_kind(op.name);
   std::stable_sort(op.attributes.begin(), op.attributes.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   if (id != program_.module()) program_.blocks_[op.block.index()].ops.push_back(id);
@@ -94,6 +93,10 @@ void ProgramBuilder::set_location(ValueId argument, Attribute location) {
 
 void ProgramBuilder::set_form(OpId op, std::string form) {
   program_.ops_[op.index()].form = std::move(form);
+}
+
+void ProgramBuilder::set_traits(OpId op, Traits traits) {
+  static_cast<Traits&>(program_.ops_[op.index()]) = std::move(traits);
 }
 
 void ProgramBuilder::add_successor(OpId op, BlockId block) {

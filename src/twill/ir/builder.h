@@ -20,7 +20,7 @@ class ProgramBuilder {
   const Program& so_far() const { return program_; }
 
   /// Appends `op` to its `block` (the module op, the first, to none). `results` and `regions` are
-  /// added afterwards, `kind` is set from `name`, attributes are sorted.
+  /// added afterwards, attributes are sorted.
   OpId add_op(Op op);
   RegionId add_region(OpId op);
   BlockId add_block(RegionId region, std::string label = {});
@@ -37,6 +37,7 @@ class ProgramBuilder {
   void set_location(OpId op, Attribute location);
   void set_location(ValueId argument, Attribute location);
   void set_form(OpId op, std::string form);
+  void set_traits(OpId op, Traits traits);
   void add_successor(OpId op, BlockId block);
 
   void add_attribute_alias(std::string name, Attribute attribute);

@@ -10,7 +10,7 @@ namespace {
 /// Whether all that a block does is to return.
 bool returns(const Program& program, BlockId block) {
   const auto& ops = program.block(block).ops;
-  return ops.size() == 1 && program.op(ops.front()).kind == OpKind::tt_return;
+  return ops.size() == 1 && program.op(ops.front()).kind == OpKind::ret;
 }
 
 }  // namespace
@@ -27,9 +27,9 @@ std::optional<Way> way_to(const Program& program, BlockId block) {
     if (at == block || !end) return at == block ? std::optional(way) : std::nullopt;
     const Op& branch = program.op(*end);
     const auto& successors = branch.successors;
-    const bool conditional = branch.kind == OpKind::cf_cond_br && successors.size() == 2;
+    const bool conditional = branch.kind == OpKind::jump_if && successors.size() == 2;
     if (branch.operands.size() != (conditional ? 1U : 0U)) return std::nullopt;
-    if (branch.kind == OpKind::cf_br && successors.size() == 1) {
+    if (branch.kind == OpKind::jump && successors.size() == 1) {
       at = successors[0];
     } else if (conditional && returns(program, successors[0])) {
       way.exits.push_back({*end, branch.operands[0], true});

@@ -1,37 +1,14 @@
 #include "twill/ir/encoding.h"
 
-#include <limits>
-
-#include "twill/ir/program.h"
+#include "twill/ir/type.h"
 
 namespace twill::ir {
 namespace {
 
-/// True if `encoding` is dialect attribute `name` of any dialect prefix (ttg, triton_gpu, ...).
-bool is_named(Attribute encoding, std::string_view name) {
-  if (encoding == nullptr || encoding->kind != AttributeKind::dialect) return false;
-  const std::string_view full = encoding->value;
-  const std::size_t dot = full.find('.');
-  return dot != std::string_view::npos && full.substr(dot + 1) == name;
-}
-
-int integer_entry(Attribute encoding, std::string_view key, int otherwise) {
-  const Attribute entry = encoding->entry(key);
-  if (entry == nullptr || entry->kind != AttributeKind::integer) return otherwise;
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return entry->integer >= 0 && entry->integer <= kMost ? static_cast<int>(entry->integer)
-                                                        : otherwise;
-}
-
-bool flag_entry(Attribute encoding, std::string_view key) {
-  const Attribute entry = encoding->entry(key);
-  return entry != nullptr && (entry->kind == AttributeKind::unit || entry->integer != 0);
-}
-
-std::vector<std::int64_t> list_entry(Attribute encoding, std::string_view key) {
-  const Attribute entry = encoding->entry(key);
-  if (entry == nullptr) return {};
-  return integers_of(entry).value_or(std::vector<std::int64_t>());
+template <class Kind>
+std::optional<Kind> encoding_as(Attribute encoding) {
+  const Kind* found = encoding != nullptr ? std::get_if<Kind>(&encoding->encoding) : nullptr;
+  return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t by) {
@@ -41,49 +18,30 @@ std::int64_t ceil_div(std::int64_t value, std::int64_t by) {
 }  // namespace
 
 std::optional<MmaEncoding> mma_encoding(Attribute encoding) {
-  if (!is_named(encoding, "nvidia_mma")) return std::nullopt;
-  return MmaEncoding{integer_entry(encoding, "versionMajor", 0),
-                     integer_entry(encoding, "versionMinor", 0), list_entry(encoding, "instrShape"),
-                     list_entry(encoding, "warpsPerCTA")};
+  return encoding_as<MmaEncoding>(encoding);
 }
 
 std::optional<DotOperandEncoding> dot_operand_encoding(Attribute encoding) {
-  if (!is_named(encoding, "dot_op")) return std::nullopt;
-  return DotOperandEncoding{integer_entry(encoding, "opIdx", 0),
-                            integer_entry(encoding, "kWidth", 0), encoding->entry("parent")};
+  return encoding_as<DotOperandEncoding>(encoding);
 }
 
 std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding) {
-  if (!is_named(encoding, "nvmma_shared")) return std::nullopt;
-  return NvmmaSharedEncoding{
-      integer_entry(encoding, "swizzlingByteWidth", 0), flag_entry(encoding, "transposed"),
-      integer_entry(encoding, "elementBitWidth", 0), flag_entry(encoding, "fp4Padded")};
+  return encoding_as<NvmmaSharedEncoding>(encoding);
 }
 
 std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding) {
-  if (!is_named(encoding, "swizzled_shared") && !is_named(encoding, "shared")) return std::nullopt;
-  return SwizzledSharedEncoding{
-      integer_entry(encoding, "vec", 1), integer_entry(encoding, "perPhase", 1),
-      integer_entry(encoding, "maxPhase", 1), list_entry(encoding, "order")};
+  return encoding_as<SwizzledSharedEncoding>(encoding);
 }
 
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding) {
-  if (!is_named(encoding, "tensor_memory_encoding")) return std::nullopt;
-  return TensorMemoryEncoding{
-      integer_entry(encoding, "blockM", 0), integer_entry(encoding, "blockN", 0),
-      integer_entry(encoding, "colStride", 1), flag_entry(encoding, "unpacked")};
-}
-
-std::optional<SliceEncoding> slice_encoding(Attribute encoding) {
-  if (!is_named(encoding, "slice")) return std::nullopt;
-  return SliceEncoding{integer_entry(encoding, "dim", 0), encoding->entry("parent")};
+  return encoding_as<TensorMemoryEncoding>(encoding);
 }
 
 std::int64_t tensor_memory_columns(Type memdesc) {
   if (!is_memdesc(memdesc, MemorySpace::tensor) || memdesc->shape.size() < 2) return 0;
   const auto layout = tensor_memory_encoding(memdesc->encoding);
   if (!layout || layout->block_m <= 0 || layout->block_n <= 0) {
-    return is_named(memdesc->encoding, "tensor_memory_scales_encoding")
+    return encoding_as<TensorMemoryScalesEncoding>(memdesc->encoding)
                ? ceil_div(byte_size(memdesc), 32 * 4)  // scales are broadcast over four warps
                : 0;
   }

@@ -2,17 +2,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
-
-#include "twill/ir/type.h"
 
 /// What the layouts of a Program mean to later stages. Kept because hardware sees them: MMA
 /// instruction shapes, operand forms, shared-memory swizzles, tensor-memory blocks. Everything
 /// about how a tile is spread over threads (blocked, linear, slice, the warpsPerCTA of MMA
 /// layouts) is Triton's choice: still in the attribute, but no stage should base a decision on it.
+/// Front ends say what a layout means when they make its attribute.
 namespace twill::ir {
 
-/// #ttg.nvidia_mma: version 3 is wgmma, 2 is mma.sync. instr_shape is {m, n, k} of one instruction.
+struct TypeNode;
+struct AttributeNode;
+using Type = const TypeNode*;            ///< never null unless a field says so
+using Attribute = const AttributeNode*;  ///< null where a field says so: "has none"
+
+/// What a tensor core leaves in registers: version 3 is wgmma, 2 is mma.sync. instr_shape is {m, n,
+/// k} of one instruction.
 struct MmaEncoding {
   int version_major = 0;
   int version_minor = 0;
@@ -20,14 +26,14 @@ struct MmaEncoding {
   std::vector<std::int64_t> warps_per_cta;
 };
 
-/// #ttg.dot_op: a register tile laid out as operand A (index 0) or B (1) of the MMA `parent`.
+/// A register tile laid out as operand A (index 0) or B (1) of the MMA `parent`.
 struct DotOperandEncoding {
   int index = 0;
   int k_width = 0;
   Attribute parent = nullptr;
 };
 
-/// #ttg.nvmma_shared: what TMA writes and wgmma/tcgen05 read.
+/// What TMA writes and wgmma/tcgen05 read.
 struct NvmmaSharedEncoding {
   int swizzle_bytes = 0;  ///< 0, 32, 64 or 128
   bool transposed = false;
@@ -35,7 +41,7 @@ struct NvmmaSharedEncoding {
   bool fp4_padded = false;
 };
 
-/// #ttg.swizzled_shared (#ttg.shared, #triton_gpu.shared of older Tritons).
+/// What threads write to shared memory.
 struct SwizzledSharedEncoding {
   int vec = 1;
   int per_phase = 1;
@@ -43,7 +49,7 @@ struct SwizzledSharedEncoding {
   std::vector<std::int64_t> order;
 };
 
-/// #ttng.tensor_memory_encoding: blocks of block_m lanes x block_n elements.
+/// Blocks of block_m lanes x block_n elements.
 struct TensorMemoryEncoding {
   int block_m = 0;
   int block_n = 0;
@@ -51,11 +57,12 @@ struct TensorMemoryEncoding {
   bool unpacked = false;
 };
 
-/// #ttg.slice: `parent` without dimension `dim`.
-struct SliceEncoding {
-  int dim = 0;
-  Attribute parent = nullptr;
-};
+/// Scales of a product in tensor memory.
+struct TensorMemoryScalesEncoding {};
+
+using Encoding =
+    std::variant<std::monostate, MmaEncoding, DotOperandEncoding, NvmmaSharedEncoding,
+                 SwizzledSharedEncoding, TensorMemoryEncoding, TensorMemoryScalesEncoding>;
 
 // Each is nullopt if the attribute is null or of another kind.
 std::optional<MmaEncoding> mma_encoding(Attribute encoding);
@@ -63,7 +70,6 @@ std::optional<DotOperandEncoding> dot_operand_encoding(Attribute encoding);
 std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding);
 std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding);
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
-std::optional<SliceEncoding> slice_encoding(Attribute encoding);
 
 /// 32-bit columns that a memdesc in tensor memory takes (0 for other types): its blocks lie side by
 /// side, each block_n elements of the element's width wide; two blocks of 64 rows share columns.

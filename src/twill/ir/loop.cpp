@@ -62,8 +62,6 @@ std::optional<Loop> as_while(const Program& program, OpId id) {
 
 namespace {
 
-bool is_loop(OpKind kind) { return kind == OpKind::scf_for || kind == OpKind::scf_while; }
-
 /// The loops around and inside of one.
 void place(const Program& program, Loop& loop) {
   for (auto around = parent(program, loop.op); around; around = parent(program, *around)) {
@@ -78,10 +76,12 @@ void place(const Program& program, Loop& loop) {
 
 }  // namespace
 
+bool is_loop(OpKind kind) { return kind == OpKind::for_loop || kind == OpKind::while_loop; }
+
 std::optional<Loop> as_loop(const Program& program, OpId op) {
   const OpKind kind = program.op(op).kind;
   if (!is_loop(kind)) return std::nullopt;
-  auto loop = kind == OpKind::scf_for ? as_for(program, op) : as_while(program, op);
+  auto loop = kind == OpKind::for_loop ? as_for(program, op) : as_while(program, op);
   if (loop) place(program, *loop);
   return loop;
 }
@@ -110,7 +110,7 @@ std::optional<Advance> advance_of(const Program& program, const Loop& loop, Valu
   for (const Carried& carried : loop.carried) {
     if (carried.argument != argument) continue;
     const Op* op = defining_op(program, carried.yielded);
-    const bool adds = op && (op->kind == OpKind::arith_addi || op->kind == OpKind::tt_addptr);
+    const bool adds = op && (op->kind == OpKind::add || op->kind == OpKind::pointer_add);
     if (!adds || op->operands.size() != 2) return std::nullopt;
     for (const std::size_t side : {0U, 1U}) {
       const ValueId by = op->operands[1 - side];

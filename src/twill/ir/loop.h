@@ -9,9 +9,9 @@
 /// Loops of a function and what they carry from one iteration to the next.
 namespace twill::ir {
 
-/// One value carried around a loop. For scf.for: `init` enters as `argument` in the first
+/// One value carried around a loop. For a counting loop: `init` enters as `argument` in the first
 /// iteration, `yielded` of one iteration is `argument` of the next, and `result` is what it is in
-/// the end. For scf.while the same, with `argument` of the before-region and `yielded` of the
+/// the end. For a while loop the same, with `argument` of the before-region and `yielded` of the
 /// after-region, and no `result` (see Loop::forwarded).
 struct Carried {
   ValueId init;
@@ -20,7 +20,8 @@ struct Carried {
   std::optional<ValueId> result;
 };
 
-/// One value scf.condition passes on: the argument of the after-region, and the loop's result.
+/// One value that the condition of a while loop passes on: the argument of the after-region, and
+/// the loop's result.
 struct Forwarded {
   ValueId passed;
   ValueId argument;
@@ -28,22 +29,25 @@ struct Forwarded {
 };
 
 struct Loop {
-  OpId op;                           ///< scf.for or scf.while
+  OpId op;                           ///< for_loop or while_loop
   std::optional<OpId> outer;         ///< the closest loop around it in the same function
   int depth = 0;                     ///< 0 is outermost
   bool innermost = true;             ///< holds no other loop
-  BlockId body;                      ///< scf.for: the body; scf.while: the after-region
-  std::optional<BlockId> before;     ///< scf.while: the before-region
-  std::optional<ValueId> induction;  ///< scf.for; the next three too
+  BlockId body;                      ///< for_loop: the body; while_loop: the after-region
+  std::optional<BlockId> before;     ///< while_loop: the before-region
+  std::optional<ValueId> induction;  ///< for_loop; the next three too
   std::optional<ValueId> lower;
   std::optional<ValueId> upper;
   std::optional<ValueId> step;
   std::vector<Carried> carried;
-  std::vector<Forwarded> forwarded;  ///< scf.while
+  std::vector<Forwarded> forwarded;  ///< while_loop
 };
 
-/// All scf.for and scf.while inside `op` (a function, the module ...), in the order of the text.
-/// Loops in nested partitions of ttg.warp_specialize are included.
+/// Whether ops of that kind are loops.
+bool is_loop(OpKind kind);
+
+/// All loops inside `op` (a function, the module ...), in the order of the text.
+/// Loops in partitions of warps are included.
 std::vector<Loop> loops(const Program& program, OpId op);
 
 /// That op as a loop; nullopt if it is none, or malformed (no reader makes such a one).

@@ -1,122 +1,91 @@
 #pragma once
 
-#include <string_view>
-
-/// A cheap name for the ops that some stage of Twill asks for by name. It is no whitelist: an op
-/// that is not listed reads, prints and runs through the Program with OpKind::other.
+/// The closed set of tile operations. Front ends lower what they read to these; rooms behind them
+/// ask for a kind, or for the class of all kinds that they treat alike, and never for a name of a
+/// text. What computes numbers has the names of LLVM's instructions: `sdiv` and `fdiv` divide
+/// signed integers and floating-point numbers, `sext` widens. `buffer_` is a tile in shared or
+/// tensor memory, `block_` an access by a descriptor (TMA), `_async` one that is only begun.
 namespace twill::ir {
+
+enum class OpClass : unsigned char {
+  other,            ///< what Twill does not compute with
+  structure,        ///< functions, loops, branches and the ends of their blocks
+  value,            ///< made of nothing: constants, ranges, program ids
+  elementwise,      ///< element by element, of tiles of one shape or of scalars
+  view,             ///< the same elements under another shape or layout
+  rearrangement,    ///< elements repeated, joined or picked, in registers
+  reduction,        ///< along an axis; scans too
+  product,          ///< D = A B + C
+  load,             ///< of a tile into registers
+  store,            ///< of a tile out of registers
+  copy,             ///< between memories, past the registers
+  update,           ///< of memory: atomic, or by a reducing store
+  allocation,       ///< of a buffer
+  synchronization,  ///< orders others and does nothing else
+  remark,           ///< only people or compilers read it
+};
 
 // clang-format off
 #define TWILL_OP_KINDS(X) \
-  X(builtin_module, "builtin.module") \
-  X(arith_constant, "arith.constant") \
-  X(arith_addi, "arith.addi") X(arith_subi, "arith.subi") X(arith_muli, "arith.muli") \
-  X(arith_divsi, "arith.divsi") X(arith_divui, "arith.divui") \
-  X(arith_ceildivsi, "arith.ceildivsi") X(arith_ceildivui, "arith.ceildivui") \
-  X(arith_floordivsi, "arith.floordivsi") \
-  X(arith_remsi, "arith.remsi") X(arith_remui, "arith.remui") \
-  X(arith_andi, "arith.andi") X(arith_ori, "arith.ori") X(arith_xori, "arith.xori") \
-  X(arith_shli, "arith.shli") X(arith_shrsi, "arith.shrsi") X(arith_shrui, "arith.shrui") \
-  X(arith_minsi, "arith.minsi") X(arith_minui, "arith.minui") \
-  X(arith_maxsi, "arith.maxsi") X(arith_maxui, "arith.maxui") \
-  X(arith_addf, "arith.addf") X(arith_subf, "arith.subf") X(arith_mulf, "arith.mulf") \
-  X(arith_divf, "arith.divf") X(arith_remf, "arith.remf") X(arith_negf, "arith.negf") \
-  X(arith_maximumf, "arith.maximumf") X(arith_minimumf, "arith.minimumf") \
-  X(arith_maxnumf, "arith.maxnumf") X(arith_minnumf, "arith.minnumf") \
-  X(arith_cmpi, "arith.cmpi") X(arith_cmpf, "arith.cmpf") X(arith_select, "arith.select") \
-  X(arith_extsi, "arith.extsi") X(arith_extui, "arith.extui") X(arith_extf, "arith.extf") \
-  X(arith_trunci, "arith.trunci") X(arith_truncf, "arith.truncf") \
-  X(arith_sitofp, "arith.sitofp") X(arith_uitofp, "arith.uitofp") \
-  X(arith_fptosi, "arith.fptosi") X(arith_fptoui, "arith.fptoui") \
-  X(arith_bitcast, "arith.bitcast") X(arith_index_cast, "arith.index_cast") \
-  X(arith_index_castui, "arith.index_castui") \
-  X(arith_mulsi_extended, "arith.mulsi_extended") X(arith_mului_extended, "arith.mului_extended") \
-  X(arith_addui_extended, "arith.addui_extended") \
-  X(math_exp, "math.exp") X(math_exp2, "math.exp2") X(math_log, "math.log") \
-  X(math_log2, "math.log2") X(math_sqrt, "math.sqrt") X(math_rsqrt, "math.rsqrt") \
-  X(math_sin, "math.sin") X(math_cos, "math.cos") X(math_tanh, "math.tanh") X(math_erf, "math.erf") \
-  X(math_absf, "math.absf") X(math_absi, "math.absi") X(math_floor, "math.floor") \
-  X(math_ceil, "math.ceil") X(math_fma, "math.fma") \
-  X(scf_for, "scf.for") X(scf_while, "scf.while") X(scf_if, "scf.if") X(scf_yield, "scf.yield") \
-  X(scf_condition, "scf.condition") X(scf_execute_region, "scf.execute_region") \
-  X(cf_br, "cf.br") X(cf_cond_br, "cf.cond_br") X(cf_assert, "cf.assert") \
-  X(func_func, "func.func") X(func_return, "func.return") X(func_call, "func.call") \
-  X(ub_poison, "ub.poison") X(gpu_barrier, "gpu.barrier") X(gpu_thread_id, "gpu.thread_id") \
-  X(tt_func, "tt.func") X(tt_return, "tt.return") X(tt_call, "tt.call") \
-  X(tt_get_program_id, "tt.get_program_id") X(tt_get_num_programs, "tt.get_num_programs") \
-  X(tt_make_range, "tt.make_range") X(tt_splat, "tt.splat") X(tt_unsplat, "tt.unsplat") \
-  X(tt_broadcast, "tt.broadcast") X(tt_expand_dims, "tt.expand_dims") X(tt_reshape, "tt.reshape") \
-  X(tt_trans, "tt.trans") X(tt_cat, "tt.cat") X(tt_join, "tt.join") X(tt_split, "tt.split") \
-  X(tt_gather, "tt.gather") X(tt_histogram, "tt.histogram") \
-  X(tt_addptr, "tt.addptr") X(tt_advance, "tt.advance") X(tt_make_tensor_ptr, "tt.make_tensor_ptr") \
-  X(tt_int_to_ptr, "tt.int_to_ptr") X(tt_ptr_to_int, "tt.ptr_to_int") X(tt_bitcast, "tt.bitcast") \
-  X(tt_fp_to_fp, "tt.fp_to_fp") X(tt_clampf, "tt.clampf") X(tt_mulhiui, "tt.mulhiui") \
-  X(tt_precise_sqrt, "tt.precise_sqrt") X(tt_precise_divf, "tt.precise_divf") \
-  X(tt_load, "tt.load") X(tt_store, "tt.store") \
-  X(tt_atomic_rmw, "tt.atomic_rmw") X(tt_atomic_cas, "tt.atomic_cas") \
-  X(tt_dot, "tt.dot") X(tt_dot_scaled, "tt.dot_scaled") \
-  X(tt_reduce, "tt.reduce") X(tt_reduce_return, "tt.reduce.return") \
-  X(tt_scan, "tt.scan") X(tt_scan_return, "tt.scan.return") \
-  X(tt_map_elementwise, "tt.map_elementwise") \
-  X(tt_map_elementwise_return, "tt.map_elementwise.return") \
-  X(tt_elementwise_inline_asm, "tt.elementwise_inline_asm") \
-  X(tt_extern_elementwise, "tt.extern_elementwise") X(tt_print, "tt.print") X(tt_assert, "tt.assert") \
-  X(tt_make_tensor_descriptor, "tt.make_tensor_descriptor") \
-  X(tt_descriptor_load, "tt.descriptor_load") X(tt_descriptor_store, "tt.descriptor_store") \
-  X(tt_descriptor_reduce, "tt.descriptor_reduce") X(tt_descriptor_gather, "tt.descriptor_gather") \
-  X(tt_descriptor_scatter, "tt.descriptor_scatter") \
-  X(ttg_convert_layout, "ttg.convert_layout") \
-  X(ttg_local_alloc, "ttg.local_alloc") X(ttg_local_dealloc, "ttg.local_dealloc") \
-  X(ttg_local_load, "ttg.local_load") X(ttg_local_store, "ttg.local_store") \
-  X(ttg_memdesc_index, "ttg.memdesc_index") X(ttg_memdesc_subslice, "ttg.memdesc_subslice") \
-  X(ttg_memdesc_subview, "ttg.memdesc_subview") X(ttg_memdesc_trans, "ttg.memdesc_trans") \
-  X(ttg_memdesc_reshape, "ttg.memdesc_reshape") \
-  X(ttg_memdesc_reinterpret, "ttg.memdesc_reinterpret") \
-  X(ttg_async_copy_global_to_local, "ttg.async_copy_global_to_local") \
-  X(ttg_async_commit_group, "ttg.async_commit_group") X(ttg_async_wait, "ttg.async_wait") \
-  X(ttg_local_barrier, "ttg.local_barrier") \
-  X(ttg_warp_specialize, "ttg.warp_specialize") \
-  X(ttg_warp_specialize_partitions, "ttg.warp_specialize.partitions") \
-  X(ttg_warp_yield, "ttg.warp_yield") X(ttg_warp_return, "ttg.warp_return") \
-  X(ttng_warp_group_dot, "ttng.warp_group_dot") \
-  X(ttng_warp_group_dot_wait, "ttng.warp_group_dot_wait") \
-  X(ttng_tc_gen5_mma, "ttng.tc_gen5_mma") X(ttng_tc_gen5_mma_scaled, "ttng.tc_gen5_mma_scaled") \
-  X(ttng_tc_gen5_commit, "ttng.tc_gen5_commit") \
-  X(ttng_tmem_alloc, "ttng.tmem_alloc") X(ttng_tmem_load, "ttng.tmem_load") \
-  X(ttng_tmem_store, "ttng.tmem_store") X(ttng_tmem_copy, "ttng.tmem_copy") \
-  X(ttng_tmem_subslice, "ttng.tmem_subslice") \
-  X(ttng_init_barrier, "ttng.init_barrier") X(ttng_inval_barrier, "ttng.inval_barrier") \
-  X(ttng_barrier_expect, "ttng.barrier_expect") X(ttng_wait_barrier, "ttng.wait_barrier") \
-  X(ttng_arrive_barrier, "ttng.arrive_barrier") \
-  X(ttng_fence_async_shared, "ttng.fence_async_shared") \
-  X(ttng_async_tma_copy_global_to_local, "ttng.async_tma_copy_global_to_local") \
-  X(ttng_async_tma_copy_local_to_global, "ttng.async_tma_copy_local_to_global") \
-  X(ttng_async_tma_reduce, "ttng.async_tma_reduce") \
-  X(ttng_async_tma_gather, "ttng.async_tma_gather") \
-  X(ttng_async_tma_scatter, "ttng.async_tma_scatter") \
-  X(ttng_async_tma_store_wait, "ttng.async_tma_store_wait") \
-  X(ttng_tensormap_create, "ttng.tensormap_create") \
-  X(ttng_reinterpret_tensor_descriptor, "ttng.reinterpret_tensor_descriptor")
+  X(other, other) X(unmodelled, other) X(inline_asm, other) X(library_call, other) X(gather, other) \
+  X(histogram, other) X(make_descriptor, other) \
+  X(module, structure) X(function, structure) X(call, structure) X(ret, structure) \
+  X(for_loop, structure) X(while_loop, structure) X(branch, structure) X(yield, structure) \
+  X(condition, structure) X(jump, structure) X(jump_if, structure) X(combined, structure) \
+  X(constant, value) X(poison, value) X(range, value) X(program_id, value) X(program_count, value) \
+  X(add, elementwise) X(sub, elementwise) X(mul, elementwise) X(sdiv, elementwise) \
+  X(udiv, elementwise) X(sdiv_up, elementwise) X(udiv_up, elementwise) X(sdiv_down, elementwise) \
+  X(srem, elementwise) X(urem, elementwise) X(bit_and, elementwise) X(bit_or, elementwise) \
+  X(bit_xor, elementwise) X(shl, elementwise) X(ashr, elementwise) X(lshr, elementwise) \
+  X(smin, elementwise) X(umin, elementwise) X(smax, elementwise) X(umax, elementwise) \
+  X(smul_long, elementwise) X(umul_long, elementwise) X(umul_high, elementwise) \
+  X(uadd_carry, elementwise) X(iabs, elementwise) \
+  X(fadd, elementwise) X(fsub, elementwise) X(fmul, elementwise) X(fdiv, elementwise) \
+  X(precise_fdiv, elementwise) X(frem, elementwise) X(fneg, elementwise) X(fma, elementwise) \
+  X(fmaximum, elementwise) X(fminimum, elementwise) X(fmaxnum, elementwise) X(fminnum, elementwise) \
+  X(clamp, elementwise) X(exp, elementwise) X(exp2, elementwise) X(log, elementwise) \
+  X(log2, elementwise) X(sqrt, elementwise) X(precise_sqrt, elementwise) X(rsqrt, elementwise) \
+  X(sin, elementwise) X(cos, elementwise) X(tanh, elementwise) X(erf, elementwise) \
+  X(fabs, elementwise) X(floor, elementwise) X(ceil, elementwise) \
+  X(icmp, elementwise) X(fcmp, elementwise) X(select, elementwise) \
+  X(sext, elementwise) X(zext, elementwise) X(trunc, elementwise) X(fpext, elementwise) \
+  X(fptrunc, elementwise) X(fpcast, elementwise) X(sitofp, elementwise) X(uitofp, elementwise) \
+  X(fptosi, elementwise) X(fptoui, elementwise) X(bitcast, elementwise) X(index_cast, elementwise) \
+  X(index_castu, elementwise) X(inttoptr, elementwise) X(ptrtoint, elementwise) \
+  X(pointer_add, elementwise) X(pointer_advance, elementwise) \
+  X(broadcast, view) X(expand_dims, view) X(reshape, view) X(transpose, view) X(relayout, view) \
+  X(wgmma_wait, view) X(buffer_index, view) X(buffer_slice, view) X(buffer_subview, view) \
+  X(buffer_transpose, view) X(buffer_reshape, view) X(buffer_cast, view) X(tensor_slice, view) \
+  X(splat, rearrangement) X(unsplat, rearrangement) X(join, rearrangement) X(split, rearrangement) \
+  X(cat, rearrangement) \
+  X(reduce, reduction) X(scan, reduction) \
+  X(mma, product) X(mma_scaled, product) X(wgmma, product) X(tcgen05, product) \
+  X(tcgen05_scaled, product) \
+  X(load, load) X(block_load, load) X(block_gather, load) X(shared_load, load) X(tensor_load, load) \
+  X(store, store) X(block_store, store) X(block_scatter, store) X(shared_store, store) \
+  X(tensor_store, store) \
+  X(copy_async, copy) X(block_load_async, copy) X(block_store_async, copy) \
+  X(block_gather_async, copy) X(block_scatter_async, copy) \
+  X(atomic_update, update) X(atomic_compare, update) X(block_update, update) \
+  X(block_update_async, update) \
+  X(shared_alloc, allocation) X(tensor_alloc, allocation) \
+  X(barrier_wait, synchronization) X(barrier_arrive, synchronization) X(copy_wait, synchronization) \
+  X(synchronize, synchronization) \
+  X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on
 
+/// `other` is an op that Twill has never heard of, `unmodelled` one that it knows and does not
+/// compute with; `branch` has regions, `jump` leads to a block; `combined` ends the region of a
+/// reduction.
 enum class OpKind : unsigned char {
-  other,
-#define TWILL_ENUMERATOR(enumerator, spelling) enumerator,
+#define TWILL_ENUMERATOR(kind, op_class) kind,
   TWILL_OP_KINDS(TWILL_ENUMERATOR)
 #undef TWILL_ENUMERATOR
 };
 
-/// The kind of an op as spelled by any Triton: `triton_gpu.` is `ttg.`, `triton_nvidia_gpu.` is
-/// `ttng.`, and renamed ops (tt.experimental_descriptor_load) are what they are called today.
-OpKind op_kind(std::string_view name);
+OpClass class_of(OpKind kind);
 
-/// Today's spelling of a kind; "?" for OpKind::other.
-std::string_view spelling(OpKind kind);
-
-/// Barriers, fences, tokens and the end of buffers: ops that order others and do nothing else.
-bool is_synchronization(OpKind kind);
-
-/// The part of an op name before the first dot: "arith".
-std::string_view dialect_of(std::string_view name);
+/// What an access leaves of the old value and the new one.
+enum class Update : unsigned char { other, add, fadd, min, max, exchange };
 
 }  // namespace twill::ir

@@ -1,24 +1,9 @@
 #include "twill/ir/program.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace twill::ir {
 namespace {
-
-/// The module attribute `name` under today's prefix or the one Triton had before 3.2.
-Attribute module_attribute(const Program& program, const std::string& name) {
-  const Op& module = program.op(program.module());
-  Attribute found = attribute(module, "ttg." + name);
-  return found != nullptr ? found : attribute(module, "triton_gpu." + name);
-}
-
-std::optional<int> module_integer(const Program& program, const std::string& name) {
-  const Attribute found = module_attribute(program, name);
-  if (found == nullptr || found->kind != AttributeKind::integer) return std::nullopt;
-  if (found->integer < 0 || found->integer > std::numeric_limits<int>::max()) return std::nullopt;
-  return static_cast<int>(found->integer);
-}
 
 /// The last op directly in a region of `op`; nullopt if they hold none.
 std::optional<OpId> last_inside(const Program& program, const Op& op) {
@@ -56,57 +41,17 @@ Attribute file_location(Attribute location) {
 
 }  // namespace
 
-Attribute attribute(const Op& op, std::string_view name) {
-  const auto place =
-      std::lower_bound(op.attributes.begin(), op.attributes.end(), name,
-                       [](const auto& a, std::string_view n) { return a.first < n; });
-  return place != op.attributes.end() && place->first == name ? place->second : nullptr;
-}
-
-std::optional<std::int64_t> integer_attribute(const Op& op, std::string_view name) {
-  const Attribute found = attribute(op, name);
-  if (found == nullptr) return std::nullopt;
-  const bool known = found->kind == AttributeKind::integer || found->kind == AttributeKind::boolean;
-  return known ? std::optional(found->integer) : std::nullopt;
-}
-
-std::optional<std::string_view> string_attribute(const Op& op, std::string_view name) {
-  const Attribute found = attribute(op, name);
-  if (found == nullptr || found->kind != AttributeKind::string) return std::nullopt;
-  return std::string_view(found->value);
-}
-
-std::optional<std::vector<std::int64_t>> integers_of(Attribute attribute) {
-  const bool is_list = attribute->kind == AttributeKind::array ||
-                       attribute->kind == AttributeKind::dense_array ||
-                       attribute->kind == AttributeKind::dense;
-  if (!is_list) return std::nullopt;
-  std::vector<std::int64_t> values;
-  for (const Attribute element : attribute->elements) {
-    if (element->kind != AttributeKind::integer && element->kind != AttributeKind::boolean) {
-      return std::nullopt;
-    }
-    values.push_back(element->integer);
-  }
-  return values;
-}
-
-std::optional<std::vector<std::int64_t>> integers_attribute(const Op& op, std::string_view name) {
-  const Attribute found = attribute(op, name);
-  return found == nullptr ? std::nullopt : integers_of(found);
-}
-
 std::vector<OpId> functions(const Program& program) {
   std::vector<OpId> found;
   for (const OpId op : walk(program, program.module())) {
-    const OpKind kind = program.op(op).kind;
-    if (kind == OpKind::tt_func || kind == OpKind::func_func) found.push_back(op);
+    if (program.op(op).kind == OpKind::function) found.push_back(op);
   }
   return found;
 }
 
 std::string_view symbol_name(const Program& program, OpId op) {
-  return string_attribute(program.op(op), "sym_name").value_or(std::string_view());
+  const Op& function = program.op(op);
+  return function.kind == OpKind::function ? function.symbol : std::string_view();
 }
 
 std::span<const ValueId> function_arguments(const Program& program, OpId function) {
@@ -117,11 +62,10 @@ std::span<const ValueId> function_arguments(const Program& program, OpId functio
   return program.block(blocks.front()).arguments;
 }
 
-Attribute argument_attribute(const Program& program, OpId function, std::size_t index,
-                             std::string_view name) {
-  const Attribute all = attribute(program.op(function), "arg_attrs");
-  if (all == nullptr || index >= all->elements.size()) return nullptr;
-  return all->elements[index]->entry(name);
+std::optional<std::int64_t> argument_divisor(const Program& program, OpId function,
+                                             std::size_t index) {
+  const auto& divisors = program.op(function).argument_divisors;
+  return index < divisors.size() ? divisors[index] : std::nullopt;
 }
 
 std::optional<OpId> parent(const Program& program, OpId op) {
@@ -169,7 +113,7 @@ const Op* defining_op(const Program& program, ValueId value) {
 
 Attribute constant_of(const Program& program, ValueId value) {
   const Op* op = defining_op(program, value);
-  return op != nullptr && op->kind == OpKind::arith_constant ? attribute(*op, "value") : nullptr;
+  return op != nullptr && op->kind == OpKind::constant ? op->constant : nullptr;
 }
 
 std::optional<std::int64_t> constant_integer(const Program& program, ValueId value) {
@@ -187,28 +131,6 @@ std::optional<double> constant_number(const Program& program, ValueId value) {
                      scalar->kind == AttributeKind::boolean ||
                      scalar->kind == AttributeKind::floating;
   return known ? std::optional(scalar->number) : std::nullopt;
-}
-
-std::optional<int> num_warps(const Program& program) {
-  return module_integer(program, "num-warps");
-}
-
-std::optional<int> threads_per_warp(const Program& program) {
-  return module_integer(program, "threads-per-warp");
-}
-
-std::optional<int> num_ctas(const Program& program) { return module_integer(program, "num-ctas"); }
-
-std::optional<int> cuda_target(const Program& program) {
-  constexpr std::string_view kCuda = "cuda:";
-  const Attribute target = module_attribute(program, "target");
-  if (target == nullptr || target->value.compare(0, kCuda.size(), kCuda) != 0) return std::nullopt;
-  int capability = 0;
-  for (const char digit : target->value.substr(kCuda.size())) {
-    if (digit < '0' || digit > '9' || capability > 9999) return std::nullopt;
-    capability = capability * 10 + (digit - '0');
-  }
-  return capability > 0 ? std::optional(capability) : std::nullopt;
 }
 
 Location text_location(const Program& program, OpId op) {

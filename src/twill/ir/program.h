@@ -18,10 +18,10 @@
 /// and persistent ones, conditionals, what happens before and after a loop, source locations).
 /// Built once (ProgramBuilder, usually by a reader) and never changed.
 ///
-/// The model is MLIR's generic form: an op has a name, operands, results, attributes, regions and
-/// successors. Custom assembly is normalized to it while reading, so `tt.load %p, %m` and its
-/// generic spelling give the same op. What operands mean is in `ir/operands.h`, what layouts mean
-/// in `ir/encoding.h`, loops are in `ir/loop.h`.
+/// An op is a tile operation (`Traits`) with operands, results, regions and successors. Front ends
+/// lower to it; the op's name and attributes are those of the text, for messages and for printing
+/// the text again. What operands mean is in `ir/operands.h`, what layouts mean in `ir/encoding.h`,
+/// loops are in `ir/loop.h`.
 namespace twill::ir {
 
 struct OpTag;
@@ -50,15 +50,109 @@ struct Value {
   std::vector<Use> uses;  ///< in order of the text; an op using it twice appears twice
 };
 
-struct Op {
-  std::string name;             ///< as spelled: "arith.addi", "triton_gpu.local_alloc"
-  OpKind kind = OpKind::other;  ///< the same over all spellings Tritons have used; `other`: unknown
+/// What an operand is to its op.
+enum class Role : unsigned char {
+  address,      ///< of a memory access: pointers, a descriptor, or a buffer
+  coordinates,  ///< of a block access
+  mask,         ///< i1: elements that are accessed
+  fill,         ///< what masked elements of a load are
+  source,       ///< the tile that is stored, or the buffer that is viewed
+  destination,  ///< of a copy into shared memory: the buffer
+  barrier,      ///< that completion arrives at
+  predicate,    ///< i1: false skips the op
+  token,        ///< what was done before
+  a,            ///< of a product, and so on
+  b,
+  accumulator,
+  use_accumulator,  ///< i1: false starts from zero
+  barriers,
+  barrier_predicates,
+  a_scale,
+  b_scale,
+  base,  ///< of a descriptor: a pointer, and of the whole tensor extents and strides
+  extents,
+  strides,
+  taken,      ///< of a conditional jump: values for the block if the condition holds
+  otherwise,  ///< and if it does not
+};
+
+/// Operands of one role: `count` of an op's operands, from `first` on.
+struct RoleOperands {
+  Role role;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+enum class AccessSpace { global, shared, tensor };
+
+/// How an op accesses memory.
+struct AccessTraits {
+  AccessSpace space = AccessSpace::global;
+  bool reads = false;   ///< from that space
+  bool writes = false;  ///< to that space; updates do both
+  bool by_descriptor = false;
+  bool asynchronous = false;   ///< completion is signalled, not waited for
+  bool allocates = false;      ///< writes its source into the buffer that it returns
+  bool returns_tile = false;   ///< the first result is what was read
+  bool returns_token = false;  ///< the first result is a token; else the second may be one
+};
+
+/// What is known of the elements of a result: divisors per dimension (or one for all), and how many
+/// neighbours are consecutive or equal.
+struct Hints {
+  std::vector<std::int64_t> divisors, consecutive, equal;
+};
+
+/// What a module says of the launch that it was compiled for.
+struct LaunchTraits {
+  std::optional<int> num_ctas;
+  std::optional<int> cuda_target;  ///< 90 of "cuda:90"
+};
+
+/// What an op does, beside its operands, results and regions. A field counts for the kinds that it
+/// names.
+struct Traits {
+  OpKind kind = OpKind::other;
+  std::vector<RoleOperands> roles;     ///< of ops whose operands are not all alike
+  std::optional<AccessTraits> access;  ///< of ops that access memory
+  /// reduce, scan; expand_dims: the new dimension; program_id, program_count: 0 to 2.
+  std::optional<std::int64_t> axis;
+  /// transpose, buffer_transpose: for each dimension of the result that of the operand.
+  std::optional<std::vector<std::int64_t>> order;
+  std::optional<std::vector<std::int64_t>> offsets;  ///< buffer_slice
+  std::int64_t start = 0;                            ///< range: its first number
+  Attribute constant = nullptr;                      ///< constant: a scalar, or `dense`
+  /// icmp: eq ne slt sle sgt sge ult ule ugt uge, from 0; fcmp: false oeq ogt oge olt ole one ord
+  /// ueq ugt uge ult ule une uno true.
+  std::optional<std::int64_t> predicate;
+  Update update = Update::other;  ///< atomic_update, block_update(_async)
+  /// function: its name; library_call: the function of CUDA's device library, as in "tanhf", empty
+  /// if it is another library's.
+  std::string_view symbol;
+  std::optional<std::int64_t> exact_every;  ///< wgmma of 8 bits: columns between exact additions
+  std::optional<std::int64_t> stages;       ///< loops: how deep the text asks to pipeline them
+  Hints hints;                              ///< of the first result
+  std::vector<std::optional<std::int64_t>> argument_divisors;  ///< function
+  LaunchTraits launch;                                         ///< module
+  bool reverse = false;                                        ///< scan
+  bool asynchronous = false;                                   ///< products
+  bool two_ctas = false;                                       ///< tcgen05: over a CTA pair
+  bool pads_with_nan = false;  ///< make_descriptor: what is outside reads as NaN, not as zero
+  bool reorders = false;       ///< reshape: elements may come in any order
+  bool is_pure = false;        ///< library_call, inline_asm
+  bool is_volatile = false;    ///< load, block_load
+  bool fixed_results = false;  ///< loops: remarks number their results, so none may be left out
+  bool publishes = false;      ///< atomic_update: who sees it sees what was written before
+};
+
+struct Op : Traits {
+  std::string name;  ///< as spelled in the text, for messages
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
-  /// Sorted by name; properties and discardable attributes alike. Use `attribute()` to find one.
+  /// Sorted by name, as the text has them: for printing it again.
   std::vector<NamedAttribute> attributes;
   std::vector<RegionId> regions;
-  std::vector<BlockId> successors;  ///< of cf.br and the like; their arguments are operands
+  std::vector<BlockId> successors;  ///< of jumps; their arguments are operands
   /// Of an op we have no format for, written in custom form: its text between name and types with
   /// % for every operand, such as "%[%], % keyword". Empty if that is just operands with commas,
   /// and for all other ops.
@@ -96,7 +190,7 @@ class Program {
   std::size_t op_count() const { return ops_.size(); }
   std::size_t value_count() const { return values_.size(); }
 
-  /// The builtin.module op that holds everything; a text without one gets one.
+  /// The module op that holds everything; a text without one gets one.
   OpId module() const { return OpId(0); }
 
   /// `#name = ...` and `!name = ...` as the text had them, in its order: printing uses them again.
@@ -115,34 +209,20 @@ class Program {
   std::vector<std::pair<std::string, Type>> type_aliases_;
 };
 
-// --- Attributes -------------------------------------------------------------------------------
-
-/// The attribute `name` of an op; null if it has none.
-Attribute attribute(const Op& op, std::string_view name);
-
-/// Its value, if it is there and of that kind.
-std::optional<std::int64_t> integer_attribute(const Op& op, std::string_view name);
-std::optional<std::string_view> string_attribute(const Op& op, std::string_view name);
-/// The elements of an array or dense array of integers; nullopt if absent or of another kind.
-std::optional<std::vector<std::int64_t>> integers_attribute(const Op& op, std::string_view name);
-
-/// The integers of an array, dense array or splat attribute; nullopt for other kinds.
-std::optional<std::vector<std::int64_t>> integers_of(Attribute attribute);
-
 // --- Structure --------------------------------------------------------------------------------
 
-/// All function ops (tt.func, func.func), in order of the text; declarations have no body.
+/// All functions, in order of the text; declarations have no body.
 std::vector<OpId> functions(const Program& program);
 
-/// sym_name of a function; empty if it has none.
+/// The name of a function; empty if it has none.
 std::string_view symbol_name(const Program& program, OpId op);
 
 /// Arguments of a function's entry block; empty for a declaration.
 std::span<const ValueId> function_arguments(const Program& program, OpId function);
 
-/// The attribute `name` of function argument `index` ("tt.divisibility"); null if it has none.
-Attribute argument_attribute(const Program& program, OpId function, std::size_t index,
-                             std::string_view name);
+/// What the text says that an argument of a function is a multiple of; nullopt if it says nothing.
+std::optional<std::int64_t> argument_divisor(const Program& program, OpId function,
+                                             std::size_t index);
 
 /// The op whose region holds `op`; nullopt for the module.
 std::optional<OpId> parent(const Program& program, OpId op);
@@ -170,8 +250,8 @@ inline Type type_of(const Program& program, ValueId value) { return program.valu
 /// The op that defines a value; nullptr for block arguments.
 const Op* defining_op(const Program& program, ValueId value);
 
-/// What arith.constant gives the value: a scalar attribute, or a `dense` one. Null if the value is
-/// no constant.
+/// What a constant gives the value: a scalar attribute, or a `dense` one. Null if the value is no
+/// constant.
 Attribute constant_of(const Program& program, ValueId value);
 
 /// The integer or boolean a value is known to be: a scalar constant, or the splat of a dense one.
@@ -182,12 +262,10 @@ std::optional<double> constant_number(const Program& program, ValueId value);
 
 // --- Module -----------------------------------------------------------------------------------
 
-/// "ttg.num-warps" of the module (also under the older "triton_gpu." prefix), and so on.
-std::optional<int> num_warps(const Program& program);
-std::optional<int> threads_per_warp(const Program& program);
-std::optional<int> num_ctas(const Program& program);
-/// "cuda:90" gives 90; nullopt if the module names no CUDA target.
-std::optional<int> cuda_target(const Program& program);
+/// What the module was compiled for; all unknown if the text does not say.
+inline const LaunchTraits& launch_traits(const Program& program) {
+  return program.op(program.module()).launch;
+}
 
 // --- Where ------------------------------------------------------------------------------------
 

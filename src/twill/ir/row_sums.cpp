@@ -17,20 +17,20 @@ class Finder {
   std::optional<RowSum> sum_of(const Carried& carried) const {
     const ValueId yielded = behind(carried.yielded);
     const Op* sum = defining_op(program_, yielded);
-    if (sum == nullptr || !is_f32_vector(yielded) || !is_read_by(yielded, OpKind::scf_yield)) {
+    if (sum == nullptr || !is_f32_vector(yielded) || !is_read_by(yielded, OpKind::yield)) {
       return std::nullopt;
     }
     const OpId id = *program_.value(yielded).op;
-    if (sum->kind == OpKind::math_fma) {  // sum * factor + reduction, in one
+    if (sum->kind == OpKind::fma) {  // sum * factor + reduction, in one
       return scaled(carried, *sum, id, sum->operands[2], id);
     }
-    if (sum->kind != OpKind::arith_addf) return std::nullopt;
+    if (sum->kind != OpKind::fadd) return std::nullopt;
     for (const std::size_t other : {std::size_t{0}, std::size_t{1}}) {
       const ValueId before = behind(sum->operands[other]);
       const ValueId added = sum->operands[1 - other];
       if (before == carried.argument) return with(carried, added, id, id);
       const Op* product = defining_op(program_, before);
-      if (product == nullptr || product->kind != OpKind::arith_mulf) continue;
+      if (product == nullptr || product->kind != OpKind::fmul) continue;
       const OpId scaling = *program_.value(before).op;
       if (!reads(*product, carried.argument) || only_reader(before) != id) continue;
       return scaled(carried, *product, scaling, added, id);
@@ -85,13 +85,12 @@ class Finder {
                              OpId reader) const {
     const ValueId reduced = behind(added);
     const Op* from = defining_op(program_, reduced);
-    if (from == nullptr || from->kind != OpKind::tt_reduce) return std::nullopt;
+    if (from == nullptr || from->kind != OpKind::reduce) return std::nullopt;
     const OpId id = *program_.value(reduced).op;
     const auto what = reduction(program_, id);
     if (!what || what->sources.size() != 1 || what->axis != 1) return std::nullopt;
     const auto& combine = program_.block(what->combine);
-    const bool adds =
-        combine.ops.size() == 2 && program_.op(combine.ops[0]).kind == OpKind::arith_addf;
+    const bool adds = combine.ops.size() == 2 && program_.op(combine.ops[0]).kind == OpKind::fadd;
     if (!adds || only_reader(reduced) != addition || only_reader(carried.argument) != reader) {
       return std::nullopt;
     }

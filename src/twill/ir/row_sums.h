@@ -15,8 +15,8 @@ namespace twill::ir {
 /// several threads, and the initial value with them, may let each scale and add up its own share
 /// and add up the shares after the loop. Only the order of additions is another.
 struct RowSum {
-  OpId reduction;         ///< tt.reduce over the columns, by addition
-  OpId addition;          ///< makes the sum that the loop yields: arith.addf or math.fma
+  OpId reduction;         ///< over the columns, by addition
+  OpId addition;          ///< makes the sum that the loop yields: fadd or fma
   std::vector<OpId> ops;  ///< both, and what scales the sum
 };
 

@@ -31,21 +31,17 @@ std::int64_t step_of(Type type) {
   return std::max<std::int64_t>(1, scalar->element->bits / 8);
 }
 
-/// The number an op carries as a hint for a dimension: "tt.divisibility" and the like.
-std::int64_t hint(const Op& op, const char* name, int dimension) {
-  const Attribute found = attribute(op, name);
-  if (found == nullptr) return 1;
-  if (found->kind == AttributeKind::integer) return divisor_of(found->integer);
-  const auto numbers = integers_of(found);
-  if (!numbers || numbers->empty()) return 1;
+/// A number that an op carries as a hint for a dimension.
+std::int64_t hint(const std::vector<std::int64_t>& numbers, int dimension) {
+  if (numbers.empty()) return 1;
   const auto index = static_cast<std::size_t>(std::max(dimension, 0));
-  return divisor_of(numbers->at(std::min(index, numbers->size() - 1)));
+  return divisor_of(numbers[std::min(index, numbers.size() - 1)]);
 }
 
 /// What the text says that an argument is a multiple of.
 std::int64_t divisor_in_text(const Program& program, OpId function, std::size_t argument) {
-  const Attribute said = argument_attribute(program, function, argument, "tt.divisibility");
-  return said != nullptr && said->kind == AttributeKind::integer ? divisor_of(said->integer) : 1;
+  const auto said = argument_divisor(program, function, argument);
+  return said ? divisor_of(*said) : 1;
 }
 
 }  // namespace
@@ -73,7 +69,7 @@ Run Runs::computed(ValueId value, int dimension) {
 Run Runs::of_argument(ValueId value, int dimension) {
   const Value& it = program_->value(value);
   const OpId holder = program_->region(program_->block(*it.block).region).op;
-  if (program_->op(holder).kind == OpKind::tt_func) {
+  if (program_->op(holder).kind == OpKind::function) {
     if (divisors_ != nullptr) {
       if (const auto given = divisors_->find(it.index); given != divisors_->end()) {
         return constant(given->second);
@@ -96,14 +92,14 @@ Run Runs::of_argument(ValueId value, int dimension) {
 /// A hint's divisor is that of the first element of what it calls contiguous: of all elements of a
 /// tile it says nothing, and of runs of consecutive ones no more than their length.
 Run Runs::hinted(const Op& op, int dimension, Run run) const {
-  const std::int64_t divisor = hint(op, "tt.divisibility", dimension);
+  const std::int64_t divisor = hint(op.hints.divisors, dimension);
   if (dimension == kNone) {
     if (!is_tile(type_of(*program_, op.results[0]))) run.divisor = std::max(run.divisor, divisor);
     return run;
   }
-  if (hint(op, "tt.contiguity", dimension) >= length_ && run.kind != Kind::consecutive) {
+  if (hint(op.hints.consecutive, dimension) >= length_ && run.kind != Kind::consecutive) {
     run = {Kind::consecutive, 1};
-  } else if (hint(op, "tt.constancy", dimension) >= length_ && run.kind != Kind::constant) {
+  } else if (hint(op.hints.equal, dimension) >= length_ && run.kind != Kind::constant) {
     run = {Kind::constant, 1};
   }
   if (run.kind == Kind::constant) run.divisor = std::max(run.divisor, divisor);
@@ -156,7 +152,7 @@ Run Runs::remainder(Run a, Run b) const {
 /// MLIR's predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
 Run Runs::comparison(const Op& op, Run a, Run b) const {
   if (a.kind == b.kind && a.kind != Kind::unknown) return constant(1);
-  const std::int64_t predicate = integer_attribute(op, "predicate").value_or(0);
+  const std::int64_t predicate = op.predicate.value_or(0);
   const bool less = predicate == 2 || predicate == 5 || predicate == 6 || predicate == 9;
   const bool more = predicate == 3 || predicate == 4 || predicate == 7 || predicate == 8;
   const bool holds = (less && a.kind == Kind::consecutive && b.kind == Kind::constant) ||
@@ -167,8 +163,7 @@ Run Runs::comparison(const Op& op, Run a, Run b) const {
 /// What is done to equal operands makes equal results.
 Run Runs::elementwise(const Op& op, int dimension) {
   if (dimension == kNone) return constant(1);
-  const bool alike = op.name.starts_with("arith.") || op.name.starts_with("math.") ||
-                     op.kind == OpKind::tt_load || op.kind == OpKind::tt_addptr;
+  const bool alike = class_of(op.kind) == OpClass::elementwise || op.kind == OpKind::load;
   if (!alike || op.operands.empty()) return {};
   for (const ValueId operand : op.operands) {
     if (at(operand, dimension).kind != Kind::constant) return {};
@@ -179,56 +174,56 @@ Run Runs::elementwise(const Op& op, int dimension) {
 Run Runs::of_result(const Op& op, int dimension) {
   const auto operand = [&](std::size_t index) { return at(op.operands[index], dimension); };
   switch (op.kind) {
-    case OpKind::tt_make_range: {
-      const std::int64_t start = integer_attribute(op, "start").value_or(0);
+    case OpKind::range: {
+      const std::int64_t start = op.start;
       if (dimension == kNone) return constant(1);
       return {Kind::consecutive, std::min(divisor_of(start), length_)};
     }
-    case OpKind::tt_splat:
+    case OpKind::splat:
       return at(op.operands[0], kNone);
-    case OpKind::tt_broadcast: {
+    case OpKind::broadcast: {
       const auto& shape = type_of(*program_, op.operands[0])->shape;
       const bool spreads = dimension != kNone && shape[static_cast<std::size_t>(dimension)] == 1;
       return at(op.operands[0], spreads ? kNone : dimension);
     }
-    case OpKind::tt_expand_dims: {
-      const auto axis = static_cast<int>(integer_attribute(op, "axis").value_or(0));
+    case OpKind::expand_dims: {
+      const auto axis = static_cast<int>(op.axis.value_or(0));
       if (dimension == kNone || dimension == axis) return at(op.operands[0], kNone);
       return at(op.operands[0], dimension > axis ? dimension - 1 : dimension);
     }
-    case OpKind::ttg_convert_layout:
-    case OpKind::arith_extsi:
-    case OpKind::arith_extui:
-    case OpKind::arith_trunci:
-    case OpKind::arith_index_cast:
-    case OpKind::arith_index_castui:
+    case OpKind::relayout:
+    case OpKind::sext:
+    case OpKind::zext:
+    case OpKind::trunc:
+    case OpKind::index_cast:
+    case OpKind::index_castu:
       return operand(0);
-    case OpKind::arith_addi:
-    case OpKind::arith_subi:
-      return sum(operand(0), operand(1), op.kind == OpKind::arith_subi);
-    case OpKind::tt_addptr: {
+    case OpKind::add:
+    case OpKind::sub:
+      return sum(operand(0), operand(1), op.kind == OpKind::sub);
+    case OpKind::pointer_add: {
       Run offset = operand(1);
       offset.divisor *= step_of(type_of(*program_, op.results[0]));
       return sum(operand(0), offset, false);
     }
-    case OpKind::arith_muli:
+    case OpKind::mul:
       return product(op, operand(0), operand(1));
-    case OpKind::arith_divsi:
-    case OpKind::arith_divui:
+    case OpKind::sdiv:
+    case OpKind::udiv:
       return quotient(op, operand(0), operand(1));
-    case OpKind::arith_remsi:
-    case OpKind::arith_remui:
+    case OpKind::srem:
+    case OpKind::urem:
       return remainder(operand(0), operand(1));
-    case OpKind::arith_cmpi:
+    case OpKind::icmp:
       return comparison(op, operand(0), operand(1));
-    case OpKind::arith_minsi:
-    case OpKind::arith_maxsi:
-    case OpKind::arith_minui:
-    case OpKind::arith_maxui:
-    case OpKind::arith_select: {
-      const std::size_t first = op.kind == OpKind::arith_select ? 1 : 0;
+    case OpKind::smin:
+    case OpKind::smax:
+    case OpKind::umin:
+    case OpKind::umax:
+    case OpKind::select: {
+      const std::size_t first = op.kind == OpKind::select ? 1 : 0;
       const Run a = operand(first), b = operand(first + 1);
-      const bool picks_one = op.kind == OpKind::arith_select && operand(0).kind == Kind::constant;
+      const bool picks_one = op.kind == OpKind::select && operand(0).kind == Kind::constant;
       if (a.kind != b.kind || (a.kind != Kind::constant && !picks_one)) return {};
       if (first == 1 && !picks_one) return {};
       return {a.kind, std::min(a.divisor, b.divisor)};

@@ -28,7 +28,7 @@ struct Run {
 };
 
 /// Follows the arithmetic that makes a tile, from what the text says of arguments and values
-/// (`tt.divisibility`, `tt.contiguity`, `tt.constancy`). As in Triton's own analysis, indices do
+/// (`Hints`). As in Triton's own analysis, indices do
 /// not overflow, and what is divided is not negative.
 class Runs {
  public:

@@ -54,17 +54,6 @@ std::string list_text(const std::vector<Attribute>& elements) {
   return text + "]";
 }
 
-MemorySpace space_of(Attribute memory_space) {
-  if (memory_space == nullptr) return MemorySpace::none;
-  const std::string& name = memory_space->value;
-  const auto ends_with = [&name](std::string_view end) {
-    return name.size() >= end.size() &&
-           name.compare(name.size() - end.size(), end.size(), end) == 0;
-  };
-  if (ends_with("shared_memory")) return MemorySpace::shared;
-  return ends_with("tensor_memory") ? MemorySpace::tensor : MemorySpace::none;
-}
-
 }  // namespace
 
 Attribute AttributeNode::entry(std::string_view key) const {
@@ -175,7 +164,6 @@ Type TypeTable::tensor(std::vector<std::int64_t> shape, Type element, Attribute 
 
 Type TypeTable::memdesc(TypeNode parts, std::string_view prefix) {
   parts.kind = TypeKind::memdesc;
-  parts.space = space_of(parts.memory_space);
   parts.text = std::string(prefix) + "<" + shape_text(parts.shape, parts.element->text);
   if (parts.encoding != nullptr) parts.text += ", " + parts.encoding->text;
   if (parts.memory_space != nullptr) parts.text += ", " + parts.memory_space->text;
@@ -185,10 +173,10 @@ Type TypeTable::memdesc(TypeNode parts, std::string_view prefix) {
   return intern(std::move(parts));
 }
 
-Type TypeTable::pointer(Type pointee, int address_space) {
+Type TypeTable::pointer(Type pointee, std::string_view prefix, int address_space) {
   TypeNode node;
   node.kind = TypeKind::pointer;
-  node.text = "!tt.ptr<" + pointee->text;
+  node.text = std::string(prefix) + "<" + pointee->text;
   if (address_space != 1) node.text += ", " + std::to_string(address_space);
   node.text += ">";
   node.element = pointee;
@@ -196,10 +184,10 @@ Type TypeTable::pointer(Type pointee, int address_space) {
   return intern(std::move(node));
 }
 
-Type TypeTable::tensordesc(Type block) {
+Type TypeTable::tensordesc(Type block, std::string_view prefix) {
   TypeNode node;
   node.kind = TypeKind::tensordesc;
-  node.text = "!tt.tensordesc<" + block->text + ">";
+  node.text = std::string(prefix) + "<" + block->text + ">";
   node.element = block;
   return intern(std::move(node));
 }
@@ -309,7 +297,8 @@ Attribute TypeTable::dictionary(std::vector<NamedAttribute> entries) {
   return intern(std::move(node));
 }
 
-Attribute TypeTable::dialect(std::string name, std::vector<NamedAttribute> entries, bool braces) {
+Attribute TypeTable::dialect(std::string name, std::vector<NamedAttribute> entries,
+                             Encoding encoding, bool braces) {
   std::string body = entries_text(entries);
   if (!braces) body = body.substr(1, body.size() - 2);
   AttributeNode node;
@@ -317,14 +306,16 @@ Attribute TypeTable::dialect(std::string name, std::vector<NamedAttribute> entri
   node.text = "#" + name + "<" + body + ">";
   node.value = std::move(name);
   node.entries = std::move(entries);
+  node.encoding = std::move(encoding);
   return intern(std::move(node));
 }
 
-Attribute TypeTable::dialect(std::string name, std::string body) {
+Attribute TypeTable::dialect(std::string name, std::string body, Encoding encoding) {
   AttributeNode node;
   node.kind = AttributeKind::dialect;
   node.text = "#" + name + body;
   node.value = std::move(name);
+  node.encoding = std::move(encoding);
   return intern(std::move(node));
 }
 

@@ -7,25 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "twill/ir/encoding.h"
+
 /// Types and attributes of a Program: immutable nodes, interned by the TypeTable that the Program
 /// owns. Within one Program two types are equal exactly if their pointers are; across Programs
 /// compare `text`. A node lives as long as any Program that shares its table.
 namespace twill::ir {
-
-struct TypeNode;
-struct AttributeNode;
-using Type = const TypeNode*;            ///< never null unless a field says so
-using Attribute = const AttributeNode*;  ///< null where a field says so: "has none"
 
 enum class TypeKind {
   integer,     ///< i1, i32, i64, si8, ui8 ...
   floating,    ///< f16, bf16, f32, f64, tf32, f8E4M3FN, f8E5M2 ... (`name` tells which)
   index,       ///< index
   tensor,      ///< tensor<128x64xf16, #encoding>: a tile in registers
-  memdesc,     ///< !ttg.memdesc<...>: a tile in shared or tensor memory, or barriers
-  pointer,     ///< !tt.ptr<f16>; of a tensor for old block pointers
-  tensordesc,  ///< !tt.tensordesc<tensor<...>>: a TMA descriptor; `element` is the block
-  token,       ///< !ttg.async.token: orders asynchronous operations, holds no data
+  memdesc,     ///< a tile in shared or tensor memory, or barriers
+  pointer,     ///< to scalars; of a tensor for old block pointers
+  tensordesc,  ///< a TMA descriptor; `element` is the block
+  token,       ///< orders asynchronous operations, holds no data
   other,  ///< anything else, kept as `text`; also what could not be inferred ("!twill.unknown")
 };
 
@@ -58,7 +55,7 @@ enum class AttributeKind {
   array,        ///< `elements`
   dense_array,  ///< array<i32: 1, 0>: `type` of the elements, `elements` (integer/floating/boolean)
   dictionary,   ///< `entries`, in text order
-  dialect,      ///< #ttg.blocked<{...}>: `value` is "ttg.blocked"; `entries` where the body is
+  dialect,      ///< #name<{...}>: `value` is the name; `entries` where the body is
                 ///< <{k = v, ...}> or <k = v, ...>, else the body is only in `text`
   dense,        ///< dense<...> : type; one element in `elements` if it is a splat, else what is
                 ///< written, in nested arrays; none for a hex blob (see `text`)
@@ -77,6 +74,7 @@ struct AttributeNode {
   Type type = nullptr;
   std::vector<Attribute> elements;      ///< array, dense; operands of a location
   std::vector<NamedAttribute> entries;  ///< dictionary, dialect
+  Encoding encoding;                    ///< dialect: what it means as a layout
 
   /// The entry named `key` of a dictionary or dialect attribute; null if there is none.
   Attribute entry(std::string_view key) const;
@@ -118,11 +116,11 @@ class TypeTable {
   /// i32, f16, bf16, index, f8E4M3FN ...; null if `name` is no builtin scalar type.
   Type scalar(std::string_view name);
   Type tensor(std::vector<std::int64_t> shape, Type element, Attribute encoding = nullptr);
-  /// `prefix` is the type's own spelling: "!ttg.memdesc", or "!tt.memdesc" of older Tritons.
-  Type memdesc(TypeNode parts, std::string_view prefix = "!ttg.memdesc");
-  Type pointer(Type pointee, int address_space = 1);
-  Type tensordesc(Type block);
-  Type token(std::string_view spelling = "!ttg.async.token");
+  /// `prefix` is how the text spells the type, up to its "<"; `parts` says all but kind and text.
+  Type memdesc(TypeNode parts, std::string_view prefix);
+  Type pointer(Type pointee, std::string_view prefix, int address_space = 1);
+  Type tensordesc(Type block, std::string_view prefix);
+  Type token(std::string_view spelling);
   Type other(std::string text);
 
   Attribute unit();
@@ -137,9 +135,10 @@ class TypeTable {
   Attribute dense_array(Type element, std::vector<Attribute> elements);
   Attribute dictionary(std::vector<NamedAttribute> entries);
   /// #name<{k = v}> with `braces`, else #name<k = v>.
-  Attribute dialect(std::string name, std::vector<NamedAttribute> entries, bool braces = true);
-  /// `body` is the text after the name with its brackets, or empty: #ttg.shared_memory.
-  Attribute dialect(std::string name, std::string body);
+  Attribute dialect(std::string name, std::vector<NamedAttribute> entries, Encoding encoding = {},
+                    bool braces = true);
+  /// `body` is the text after the name with its brackets, or empty.
+  Attribute dialect(std::string name, std::string body, Encoding encoding = {});
   Attribute dense(std::vector<Attribute> elements, std::string body, Type type);
   Attribute location(std::string kind, std::vector<Attribute> parts, std::string text);
   Attribute opaque(std::string text);

@@ -4,15 +4,17 @@ namespace twill::ir {
 
 bool is_view(OpKind kind) {
   switch (kind) {
-    case OpKind::tt_expand_dims:
-    case OpKind::tt_broadcast:
-    case OpKind::ttg_convert_layout:
-    case OpKind::ttg_memdesc_trans:
+    case OpKind::expand_dims:
+    case OpKind::broadcast:
+    case OpKind::relayout:
+    case OpKind::buffer_transpose:
       return true;
     default:
       return false;
   }
 }
+
+bool is_renaming(OpKind kind) { return kind == OpKind::relayout || kind == OpKind::wgmma_wait; }
 
 ValueId behind_views(const Program& program, ValueId value) {
   for (const Op* op = defining_op(program, value); op != nullptr && is_view(op->kind);

@@ -8,6 +8,9 @@ namespace twill::ir {
 /// size 1, rows or columns that are repeated, another layout.
 bool is_view(OpKind kind);
 
+/// True for ops whose results are their operands, in another layout or known to be there.
+bool is_renaming(OpKind kind);
+
 /// What views and changes of layout make `value` of.
 ValueId behind_views(const Program& program, ValueId value);
 

@@ -17,7 +17,7 @@ class Running {
 
   Result<void> run(const Meaning* planned) {
     const ir::Program& program = kernel_.program;
-    const auto function = ir::enclosing(program, kernel_.loop, ir::OpKind::tt_func);
+    const auto function = ir::enclosing(program, kernel_.loop, ir::OpKind::function);
     if (!function) return execute::cannot(program, kernel_.loop, "stands in no function");
     TWILL_TRY(const auto arguments,
               execute::arguments_of(program, *function, setting_.launch, memory_));

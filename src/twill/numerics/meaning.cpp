@@ -6,6 +6,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/cut.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/views.h"
 
 namespace twill::numerics {
 
@@ -20,13 +21,13 @@ tl::unexpected<Diagnostic> refuse(const ir::Program& program, ir::OpId op, const
 
 /// The memory whose content an op of the loop replaces or adds to.
 std::optional<ir::ValueId> written_memory(const ir::Op& op) {
-  if (op.kind == OpKind::ttng_tc_gen5_mma) return ir::mma_operands(op)->accumulator;
+  if (op.kind == OpKind::tcgen05) return ir::mma_operands(op)->accumulator;
   const auto access = ir::memory_access(op);
   if (!access || !access->writes || access->space == ir::AccessSpace::global) return std::nullopt;
   return access->address;
 }
 
-bool is_branch(OpKind kind) { return kind == OpKind::scf_if || kind == OpKind::scf_while; }
+bool is_branch(OpKind kind) { return kind == OpKind::branch || kind == OpKind::while_loop; }
 
 }  // namespace
 
@@ -57,7 +58,7 @@ Result<void> Meaning::find_loop(const Kernel& kernel) {
   loop_ = *loop;
   for (const ir::OpId id : program_->block(loop_.body).ops) {
     const ir::Op& op = program_->op(id);
-    const bool waits = op.kind == OpKind::ttng_wait_barrier || op.kind == OpKind::ttg_async_wait;
+    const bool waits = op.kind == OpKind::barrier_wait || op.kind == OpKind::copy_wait;
     if (waits) return refuse(*program_, id, "is of a loop that is pipelined already");
     if (is_branch(op.kind)) return refuse(*program_, id, "is not always taken");
     if (const auto memory = written_memory(op)) written_.insert(root(*memory));
@@ -121,7 +122,7 @@ Result<void> Meaning::find_things() {
 void Meaning::add_things(OpId op, ir::OpId made) {
   const ir::Op& it = program_->op(made);
   if (const auto memory = written_memory(it)) things_[op.index()].push_back(root(*memory));
-  const bool reduces = it.kind == OpKind::tt_reduce;  // of a vector, to a scalar
+  const bool reduces = it.kind == OpKind::reduce;  // of a vector, to a scalar
   for (const ir::ValueId result : it.results) {
     const bool tile = ir::is_tensor(ir::type_of(*program_, result));
     if (tile || reduces) things_[op.index()].push_back(result);
@@ -194,8 +195,7 @@ const ir::Carried* Meaning::carried(ir::ValueId argument) const {
 
 ir::ValueId Meaning::behind_renaming(ir::ValueId value) const {
   const ir::Op* op = ir::defining_op(*program_, value);
-  while (op != nullptr &&
-         (op->kind == OpKind::ttg_convert_layout || op->kind == OpKind::ttng_warp_group_dot_wait)) {
+  while (op != nullptr && ir::is_renaming(op->kind)) {
     const std::size_t index = program_->value(value).index;
     value = op->operands[std::min(index, op->operands.size() - 1)];
     op = ir::defining_op(*program_, value);

@@ -21,9 +21,7 @@ bool is_memory(const ir::Program& program, ir::ValueId value) {
   return ir::type_of(program, value)->kind == ir::TypeKind::memdesc;
 }
 
-bool is_allocation(OpKind kind) {
-  return kind == OpKind::ttg_local_alloc || kind == OpKind::ttng_tmem_alloc;
-}
+bool is_allocation(OpKind kind) { return ir::class_of(kind) == ir::OpClass::allocation; }
 
 Tile nothing(const ir::Program& program, ir::ValueId value, const Box& box) {
   const ir::Type type = ir::type_of(program, value);
@@ -93,7 +91,7 @@ Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const 
 Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance, const Box& box) {
   const ir::Program& program = meaning_.program();
   const ir::Op& op = program.op(made);
-  if (op.kind == OpKind::ttg_local_load || op.kind == OpKind::ttng_tmem_load) {
+  if (op.kind == OpKind::shared_load || op.kind == OpKind::tensor_load) {
     return content(op.operands[0], distance, box);
   }
   const auto access = ir::memory_access(op);
@@ -117,7 +115,7 @@ Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) 
     return known != nullptr ? Result<execute::Descriptor>(*known) : lost(value);
   }
   const ir::Op* op = ir::defining_op(program, value);
-  if (op == nullptr || op->kind != OpKind::tt_make_tensor_descriptor) return lost(value);
+  if (op == nullptr || op->kind != OpKind::make_descriptor) return lost(value);
   const auto integer = [&](ir::ValueId operand) -> Result<std::int64_t> {
     TWILL_TRY(const TilePtr tile, this->value(operand, distance, {}));
     if (tile->is_floating() || tile->size() != 1) return lost(operand);
@@ -153,7 +151,7 @@ Result<TilePtr> Reader::content(ir::ValueId memdesc, int distance, const Box& bo
   if (!made) return lost(memdesc);
   const ir::Op& op = program.op(*made);
   if (is_allocation(op.kind)) return allocated(*made, memdesc, distance, box);
-  if (op.kind != OpKind::ttg_memdesc_trans && op.kind != OpKind::ttg_memdesc_reshape) {
+  if (op.kind != OpKind::buffer_transpose && op.kind != OpKind::buffer_reshape) {
     return lost(memdesc);
   }
   const Box part = execute::operand_box(program, *made, 0, box);
@@ -180,7 +178,7 @@ Result<TilePtr> Reader::allocated(ir::OpId made, ir::ValueId memdesc, int distan
     missing_.push_back(slots_.name(slot));
     return share(nothing(program, memdesc, box));
   }
-  const auto source = ir::operand_in(op, "source");
+  const auto source = ir::operand_in(op, ir::Role::source);
   const bool here = op_ && distance == 0 && meaning_.makes(*op_, made);
   if (!here) {
     // Written without a source, what lies there is of the last who wrote it.

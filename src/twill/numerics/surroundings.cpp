@@ -90,7 +90,7 @@ std::optional<BufferId> Surroundings::buffer(OpId made, std::optional<OpId> read
 void Surroundings::find_residents() {
   const ir::Program& program = meaning_.program();
   std::map<std::pair<int, int>, ir::OpId> by_place;
-  const auto function = ir::enclosing(program, meaning_.loop().op, ir::OpKind::tt_func);
+  const auto function = ir::enclosing(program, meaning_.loop().op, ir::OpKind::function);
   for (const ir::OpId op : ir::walk(program, function.value_or(program.module()))) {
     const Location where = ir::text_location(program, op);
     by_place.try_emplace({where.line, where.column}, op);

@@ -17,17 +17,17 @@ using ir::OpKind;
 bool rounds_otherwise(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   switch (op.kind) {
-    case OpKind::tt_reduce:
-    case OpKind::tt_atomic_rmw:
-    case OpKind::tt_descriptor_reduce:
-    case OpKind::arith_divf:
-    case OpKind::math_exp:
-    case OpKind::math_exp2:
-    case OpKind::math_log:
-    case OpKind::math_log2:
-    case OpKind::math_sin:
-    case OpKind::math_cos:
-    case OpKind::tt_extern_elementwise:
+    case OpKind::reduce:
+    case OpKind::atomic_update:
+    case OpKind::block_update:
+    case OpKind::fdiv:
+    case OpKind::exp:
+    case OpKind::exp2:
+    case OpKind::log:
+    case OpKind::log2:
+    case OpKind::sin:
+    case OpKind::cos:
+    case OpKind::library_call:
       return true;
     default:
       return false;

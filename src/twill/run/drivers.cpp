@@ -10,7 +10,7 @@ namespace {
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
   const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
-  if (!known.op && program.op(op).kind == ir::OpKind::tt_func) return;
+  if (!known.op && program.op(op).kind == ir::OpKind::function) return;
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
@@ -34,7 +34,7 @@ std::set<std::string> drivers_of(const Kernel& kernel) {
   for (const auto& bound : {loop->lower, loop->upper, loop->step}) {
     if (bound) todo.push_back(*bound);
   }
-  const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::tt_func);
+  const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
   const auto arguments = ir::function_arguments(program, *function);
   std::set<ir::ValueId> seen;
   std::set<std::string> drivers;
@@ -55,8 +55,8 @@ unsigned axes_of(const Kernel& kernel) {
   unsigned axes = 0;
   for (const ir::OpId id : ir::walk(kernel.text, kernel.function)) {
     const ir::Op& op = kernel.text.op(id);
-    if (op.kind != ir::OpKind::tt_get_program_id) continue;
-    const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+    if (op.kind != ir::OpKind::program_id) continue;
+    const auto axis = op.axis.value_or(0);
     if (axis >= 0 && axis < 3) axes |= 1U << axis;
   }
   return axes;

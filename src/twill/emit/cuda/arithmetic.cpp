@@ -21,43 +21,43 @@ using Patterns = std::map<OpKind, const char*>;
 
 const Patterns& for_all() {
   static const Patterns patterns = {
-      {OpKind::arith_addi, "{0} + {1}"},         {OpKind::arith_subi, "{0} - {1}"},
-      {OpKind::arith_muli, "{0} * {1}"},         {OpKind::arith_divsi, "{0} / {1}"},
-      {OpKind::arith_remsi, "{0} % {1}"},        {OpKind::arith_andi, "{0} & {1}"},
-      {OpKind::arith_ori, "{0} | {1}"},          {OpKind::arith_xori, "{0} ^ {1}"},
-      {OpKind::arith_shli, "{0} << {1}"},        {OpKind::arith_shrsi, "{0} >> {1}"},
-      {OpKind::arith_minsi, "min({0}, {1})"},    {OpKind::arith_maxsi, "max({0}, {1})"},
-      {OpKind::arith_addf, "{0} + {1}"},         {OpKind::arith_subf, "{0} - {1}"},
-      {OpKind::arith_mulf, "{0} * {1}"},         {OpKind::arith_negf, "-{0}"},
-      {OpKind::arith_select, "{0} ? {1} : {2}"}, {OpKind::tt_addptr, "{0} + {1}"},
+      {OpKind::add, "{0} + {1}"},          {OpKind::sub, "{0} - {1}"},
+      {OpKind::mul, "{0} * {1}"},          {OpKind::sdiv, "{0} / {1}"},
+      {OpKind::srem, "{0} % {1}"},         {OpKind::bit_and, "{0} & {1}"},
+      {OpKind::bit_or, "{0} | {1}"},       {OpKind::bit_xor, "{0} ^ {1}"},
+      {OpKind::shl, "{0} << {1}"},         {OpKind::ashr, "{0} >> {1}"},
+      {OpKind::smin, "min({0}, {1})"},     {OpKind::smax, "max({0}, {1})"},
+      {OpKind::fadd, "{0} + {1}"},         {OpKind::fsub, "{0} - {1}"},
+      {OpKind::fmul, "{0} * {1}"},         {OpKind::fneg, "-{0}"},
+      {OpKind::select, "{0} ? {1} : {2}"}, {OpKind::pointer_add, "{0} + {1}"},
   };
   return patterns;
 }
 
 const Patterns& for_f32() {
   static const Patterns patterns = {
-      {OpKind::arith_divf, "__fdividef({0}, {1})"},
-      {OpKind::arith_maxnumf, "fmaxf({0}, {1})"},
-      {OpKind::arith_minnumf, "fminf({0}, {1})"},
-      {OpKind::arith_maximumf, "twill::maximum({0}, {1})"},
-      {OpKind::arith_minimumf, "twill::minimum({0}, {1})"},
-      {OpKind::tt_precise_divf, "__fdiv_rn({0}, {1})"},
-      {OpKind::math_exp2, "twill::exp2_approx({0})"},
-      {OpKind::math_exp, "__expf({0})"},
-      {OpKind::math_log2, "twill::log2_approx({0})"},
-      {OpKind::math_log, "__logf({0})"},
-      {OpKind::math_sqrt, "__fsqrt_rn({0})"},
-      {OpKind::tt_precise_sqrt, "__fsqrt_rn({0})"},
-      {OpKind::math_rsqrt, "rsqrtf({0})"},
-      {OpKind::math_absf, "fabsf({0})"},
-      {OpKind::math_tanh, "tanhf({0})"},
-      {OpKind::math_erf, "erff({0})"},
-      {OpKind::math_sin, "__sinf({0})"},
-      {OpKind::math_cos, "__cosf({0})"},
-      {OpKind::math_floor, "floorf({0})"},
-      {OpKind::math_ceil, "ceilf({0})"},
-      {OpKind::math_fma, "fmaf({0}, {1}, {2})"},
-      {OpKind::tt_clampf, "fminf(fmaxf({0}, {1}), {2})"},
+      {OpKind::fdiv, "__fdividef({0}, {1})"},
+      {OpKind::fmaxnum, "fmaxf({0}, {1})"},
+      {OpKind::fminnum, "fminf({0}, {1})"},
+      {OpKind::fmaximum, "twill::maximum({0}, {1})"},
+      {OpKind::fminimum, "twill::minimum({0}, {1})"},
+      {OpKind::precise_fdiv, "__fdiv_rn({0}, {1})"},
+      {OpKind::exp2, "twill::exp2_approx({0})"},
+      {OpKind::exp, "__expf({0})"},
+      {OpKind::log2, "twill::log2_approx({0})"},
+      {OpKind::log, "__logf({0})"},
+      {OpKind::sqrt, "__fsqrt_rn({0})"},
+      {OpKind::precise_sqrt, "__fsqrt_rn({0})"},
+      {OpKind::rsqrt, "rsqrtf({0})"},
+      {OpKind::fabs, "fabsf({0})"},
+      {OpKind::tanh, "tanhf({0})"},
+      {OpKind::erf, "erff({0})"},
+      {OpKind::sin, "__sinf({0})"},
+      {OpKind::cos, "__cosf({0})"},
+      {OpKind::floor, "floorf({0})"},
+      {OpKind::ceil, "ceilf({0})"},
+      {OpKind::fma, "fmaf({0}, {1}, {2})"},
+      {OpKind::clamp, "fminf(fmaxf({0}, {1}), {2})"},
   };
   return patterns;
 }
@@ -65,9 +65,9 @@ const Patterns& for_f32() {
 /// f16 and bf16; sums and products are those of their types.
 const Patterns& for_halves() {
   static const Patterns patterns = {
-      {OpKind::arith_maxnumf, "__hmax({0}, {1})"},
-      {OpKind::arith_minnumf, "__hmin({0}, {1})"},
-      {OpKind::math_absf, "__habs({0})"},
+      {OpKind::fmaxnum, "__hmax({0}, {1})"},
+      {OpKind::fminnum, "__hmin({0}, {1})"},
+      {OpKind::fabs, "__habs({0})"},
   };
   return patterns;
 }
@@ -75,9 +75,9 @@ const Patterns& for_halves() {
 /// Integers taken without a sign: `{0}` and so on are of type U, and so is the result.
 const Patterns& for_unsigned() {
   static const Patterns patterns = {
-      {OpKind::arith_divui, "{0} / {1}"},     {OpKind::arith_remui, "{0} % {1}"},
-      {OpKind::arith_shrui, "{0} >> {1}"},    {OpKind::arith_minui, "min({0}, {1})"},
-      {OpKind::arith_maxui, "max({0}, {1})"},
+      {OpKind::udiv, "{0} / {1}"},     {OpKind::urem, "{0} % {1}"},
+      {OpKind::lshr, "{0} >> {1}"},    {OpKind::umin, "min({0}, {1})"},
+      {OpKind::umax, "max({0}, {1})"},
   };
   return patterns;
 }
@@ -121,7 +121,7 @@ std::string fill(const char* pattern, const Words& x) {
 /// MLIR numbers its predicates: eq, ne, then signed and unsigned less, less or equal, ...
 std::optional<std::string> compare_integers(const ir::Op& op, const Words& x) {
   static const char* const kSigned[] = {"==", "!=", "<", "<=", ">", ">="};
-  const auto predicate = ir::integer_attribute(op, "predicate");
+  const auto predicate = op.predicate;
   if (!predicate || *predicate < 0 || *predicate > 9) return std::nullopt;
   if (*predicate < 6) return fmt::format("{} {} {}", x[0], kSigned[*predicate], x[1]);
   return fmt::format("static_cast<unsigned long long>({}) {} static_cast<unsigned long long>({})",
@@ -129,7 +129,7 @@ std::optional<std::string> compare_integers(const ir::Op& op, const Words& x) {
 }
 
 std::optional<std::string> compare_floats(const ir::Op& op, const Words& x) {
-  const auto predicate = ir::integer_attribute(op, "predicate");
+  const auto predicate = op.predicate;
   static const std::map<std::int64_t, const char*> known = {
       {1, "{0} == {1}"},    {2, "{0} > {1}"},     {3, "{0} >= {1}"},    {4, "{0} < {1}"},
       {5, "{0} <= {1}"},    {9, "!({0} <= {1})"}, {10, "!({0} < {1})"}, {11, "!({0} >= {1})"},
@@ -160,16 +160,16 @@ std::optional<std::string> convert(const ir::Program& program, const ir::Op& op,
   if (is_short(from) != is_short(to)) return cast(to, x[0]);
   const std::string bare_from = without_sign(from), bare_to = without_sign(to);
   switch (op.kind) {
-    case OpKind::arith_extui:
-    case OpKind::arith_uitofp:
-    case OpKind::arith_index_castui:
+    case OpKind::zext:
+    case OpKind::uitofp:
+    case OpKind::index_castu:
       if (bare_from.empty() || to[0] == '_') return std::nullopt;
       return cast(to, cast(bare_from, x[0]));
-    case OpKind::arith_fptoui:
+    case OpKind::fptoui:
       if (bare_to.empty() || from != "float") return std::nullopt;
       return cast(to, cast(bare_to, x[0]));
-    case OpKind::arith_extsi:
-    case OpKind::arith_sitofp:
+    case OpKind::sext:
+    case OpKind::sitofp:
       if (from == "bool" && to[0] != '_') return "-" + cast(to, x[0]);
       break;
     default:
@@ -187,30 +187,30 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
   if (op.results.size() != 1) return std::nullopt;
   const std::string type = cpp_type(ir::type_of(program, op.results[0]));
   switch (op.kind) {
-    case OpKind::arith_cmpi:
+    case OpKind::icmp:
       return compare_integers(op, x);
-    case OpKind::arith_cmpf:
+    case OpKind::fcmp:
       return compare_floats(op, x);
-    case OpKind::arith_extsi:
-    case OpKind::arith_trunci:
-    case OpKind::arith_extf:
-    case OpKind::arith_truncf:
-    case OpKind::arith_sitofp:
-    case OpKind::arith_fptosi:
-    case OpKind::arith_extui:
-    case OpKind::arith_uitofp:
-    case OpKind::arith_fptoui:
-    case OpKind::arith_index_cast:
-    case OpKind::arith_index_castui:
-    case OpKind::tt_fp_to_fp:
+    case OpKind::sext:
+    case OpKind::trunc:
+    case OpKind::fpext:
+    case OpKind::fptrunc:
+    case OpKind::sitofp:
+    case OpKind::fptosi:
+    case OpKind::zext:
+    case OpKind::uitofp:
+    case OpKind::fptoui:
+    case OpKind::index_cast:
+    case OpKind::index_castu:
+    case OpKind::fpcast:
       return convert(program, op, x);
     default:
       break;
   }
-  if (op.kind == OpKind::tt_load && x.size() == 1) return fmt::format("*({})", x[0]);
-  if (op.kind == OpKind::tt_load && x.size() == 2)
+  if (op.kind == OpKind::load && x.size() == 1) return fmt::format("*({})", x[0]);
+  if (op.kind == OpKind::load && x.size() == 2)
     return fmt::format("{1} ? *({0}) : {2}{{}}", x[0], x[1], type);
-  if (op.kind == OpKind::tt_load && x.size() == 3) return fill("{1} ? *({0}) : {2}", x);
+  if (op.kind == OpKind::load && x.size() == 3) return fill("{1} ? *({0}) : {2}", x);
   const auto common = for_all().find(op.kind);
   if (common != for_all().end()) return fill(common->second, x);
   if (const auto bare = for_unsigned().find(op.kind); bare != for_unsigned().end()) {
@@ -231,7 +231,7 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
 
 std::optional<std::string> constant(const ir::Program& program, ir::ValueId value) {
   const ir::Op* op = ir::defining_op(program, value);
-  if (op == nullptr || op->kind != OpKind::arith_constant) return std::nullopt;
+  if (op == nullptr || op->kind != OpKind::constant) return std::nullopt;
   const std::string type = cpp_type(ir::type_of(program, value));
   if (const auto integer = ir::constant_integer(program, value)) {
     if (type == "bool") return *integer != 0 ? "true" : "false";

@@ -170,11 +170,11 @@ Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point&
 Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::Op& op = view_.program().op(id);
-  if (op.kind == ir::OpKind::tt_load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
+  if (op.kind == ir::OpKind::load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
     return load_vector(text, step, point);
   }
   const auto access = ir::memory_access(op);
-  if (op.kind != ir::OpKind::tt_store && op.kind != ir::OpKind::tt_atomic_rmw) {
+  if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
     const bool writes = plan_.kernel->around[*step.outside].writes;
     if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
       return view_.refuse(id, "stands beside the loop, and works on tiles itself");

@@ -24,8 +24,8 @@ bool find_allocations(const View& view, ir::ValueId tile, std::vector<ir::ValueI
   const auto& uses = view.program().value(tile).uses;
   return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
     const ir::Op& op = view.program().op(use.op);
-    if (op.kind == OpKind::ttg_convert_layout) return find_allocations(view, op.results[0], found);
-    if (op.kind != OpKind::ttg_local_alloc) return false;
+    if (op.kind == OpKind::relayout) return find_allocations(view, op.results[0], found);
+    if (op.kind != OpKind::shared_alloc) return false;
     found.push_back(op.results[0]);
     return true;
   });
@@ -57,7 +57,7 @@ Result<ir::OpId> load_copied_by(const View& view, OpId op) {
   const auto found = std::find_if(sources.begin(), sources.end(), [&](const auto& source) {
     const ir::Op& it = view.program().op(source.op);
     std::vector<ir::ValueId> filled;
-    return it.kind == OpKind::tt_load && find_allocations(view, it.results.at(0), filled) &&
+    return it.kind == OpKind::load && find_allocations(view, it.results.at(0), filled) &&
            !filled.empty();
   });
   if (found != sources.end()) return found->op;
@@ -106,7 +106,7 @@ class Keeper {
     }
     for (const ir::ValueId operand : behind(value)) look_at(operand);
     if (kept) keep(value, true);
-    if (!tile && op != nullptr && op->kind == OpKind::tt_load) kept_.scalars.push_back(value);
+    if (!tile && op != nullptr && op->kind == OpKind::load) kept_.scalars.push_back(value);
   }
 
   Kept kept() && { return std::move(kept_); }
@@ -126,11 +126,11 @@ class Keeper {
 
   static bool is_costly(const ir::Op& op) {
     switch (op.kind) {
-      case OpKind::arith_divsi:
-      case OpKind::arith_divui:
-      case OpKind::arith_remsi:
-      case OpKind::arith_remui:
-      case OpKind::tt_load:
+      case OpKind::sdiv:
+      case OpKind::udiv:
+      case OpKind::srem:
+      case OpKind::urem:
+      case OpKind::load:
         return true;
       default:
         return false;
@@ -257,7 +257,7 @@ Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Cop
     for (const KeptVector& kept : all) {
       if (is_of_rows(copy, kept) != of_rows) continue;
       const ir::Op& op = view_.program().op(*view_.program().value(kept.value).op);
-      if (op.kind == OpKind::tt_load) {
+      if (op.kind == OpKind::load) {
         TWILL_TRY_VOID(view_.check_load(*view_.program().value(kept.value).op));
         TWILL_TRY_VOID(view_.check_fresh(*view_.program().value(kept.value).op));
       }

@@ -36,9 +36,8 @@ Parameter parameter_of(const View& view, std::size_t number) {
   }
   made.kind = Kind::pointer;
   made.type = type->element->name;
-  const ir::Attribute said =
-      ir::argument_attribute(view.program(), view.function(), number, "tt.divisibility");
-  if (said != nullptr) made.multiple_of = said->integer;
+  const auto said = ir::argument_divisor(view.program(), view.function(), number);
+  if (said) made.multiple_of = *said;
   return made;
 }
 

@@ -32,8 +32,8 @@ Result<Tensor> tensor_of_argument(const View& view, std::size_t argument) {
 namespace {
 
 bool is_division(OpKind kind) {
-  return kind == OpKind::arith_divsi || kind == OpKind::arith_remsi ||
-         kind == OpKind::arith_divui || kind == OpKind::arith_remui;
+  return kind == OpKind::sdiv || kind == OpKind::srem || kind == OpKind::udiv ||
+         kind == OpKind::urem;
 }
 
 /// What the host computes with the operators of C++: arithmetic on floating-point numbers would
@@ -80,13 +80,13 @@ Result<std::string> MadeTensors::scalar(Text& text, const Wanted& wanted, ir::Va
   if (!program.value(value).op) return argument(wanted, value);
   const ir::OpId id = *program.value(value).op;
   const ir::Op& op = program.op(id);
-  if (op.kind == OpKind::tt_get_program_id) return refuse(wanted, id, "depends on the CTA");
+  if (op.kind == OpKind::program_id) return refuse(wanted, id, "depends on the CTA");
   if (ir::memory_access(op)) return refuse(wanted, id, "depends on memory");
   if (ir::as_loop(program, id)) return refuse(wanted, id, "is left by a loop");
   if (!is_of_host(type)) return refuse(wanted, id, "takes more than integers to compute");
   if (const auto number = constant(program, value)) return *number;
-  if (op.kind == OpKind::tt_get_num_programs) {
-    const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+  if (op.kind == OpKind::program_count) {
+    const auto axis = op.axis.value_or(0);
     return std::string(axis == 0 ? "grid_x" : axis == 1 ? "grid_y" : "grid_z");
   }
   std::vector<std::string> operands;
@@ -111,8 +111,9 @@ Result<Tensor> MadeTensors::tensor_of(Text& text, ir::ValueId descriptor) {
   const bool always = parent == view_.function() || parent == view_.loop().op ||
                       (view_.outer() && parent == view_.outer()->op);
   if (!always) return view_.refuse(id, "stands in a branch");
-  const auto base = ir::operand_in(op, "base");
-  const auto sizes = ir::operands_in(op, "shape"), strides = ir::operands_in(op, "strides");
+  const auto base = ir::operand_in(op, ir::Role::base);
+  const auto sizes = ir::operands_in(op, ir::Role::extents),
+             strides = ir::operands_in(op, ir::Role::strides);
   if (!base || sizes.size() != ir::type_of(program, descriptor)->element->shape.size() ||
       strides.size() != sizes.size()) {
     return view_.refuse(id, "makes a descriptor of blocks of another rank than its tensor's");
@@ -127,7 +128,7 @@ Result<Tensor> MadeTensors::tensor_of(Text& text, ir::ValueId descriptor) {
     TWILL_TRY(std::string made, scalar(text, {id, "stride"}, stride));
     tensor.strides.push_back(std::move(made));
   }
-  tensor.nan_outside = ir::pads_with_nan(op);
+  tensor.nan_outside = op.pads_with_nan;
   return tensor;
 }
 

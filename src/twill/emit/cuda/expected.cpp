@@ -12,7 +12,7 @@ namespace {
 /// Of one thread. Row vectors are few, and lie where ptxas likes.
 Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
   const ir::Op& op = view.program().op(id);
-  if (op.kind != ir::OpKind::math_exp2 && op.kind != ir::OpKind::math_exp) return 0;
+  if (op.kind != ir::OpKind::exp2 && op.kind != ir::OpKind::exp) return 0;
   TWILL_TRY(const Shape shape, view.shape_of(op.results.front(), part));
   if (shape.kind != Shape::Kind::matrix) return 0;
   return static_cast<int>(elements_per_thread(shape));

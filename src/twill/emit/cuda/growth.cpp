@@ -25,10 +25,9 @@ std::optional<std::string> uniform(const View& view, Scalars& scalars, ir::Value
     return text ? std::optional(*text) : std::nullopt;
   }
   const ir::Op* op = ir::defining_op(view.program(), value);
-  const bool same =
-      op != nullptr && (op->kind == OpKind::tt_splat || op->kind == OpKind::tt_broadcast ||
-                        op->kind == OpKind::tt_expand_dims || op->kind == OpKind::arith_extsi ||
-                        op->kind == OpKind::ttg_convert_layout);
+  const bool same = op != nullptr && (op->kind == OpKind::splat || op->kind == OpKind::broadcast ||
+                                      op->kind == OpKind::expand_dims || op->kind == OpKind::sext ||
+                                      op->kind == OpKind::relayout);
   return same ? uniform(view, scalars, op->operands[0]) : std::nullopt;
 }
 
@@ -55,18 +54,18 @@ class Growths {
     const ir::Op* op = ir::defining_op(view_.program(), value);
     if (op == nullptr) return std::nullopt;
     switch (op->kind) {
-      case OpKind::tt_splat:
-      case OpKind::tt_broadcast:
-      case OpKind::tt_expand_dims:
-      case OpKind::ttg_convert_layout:
-      case OpKind::arith_extsi:
+      case OpKind::splat:
+      case OpKind::broadcast:
+      case OpKind::expand_dims:
+      case OpKind::relayout:
+      case OpKind::sext:
         return of(op->operands[0]);
-      case OpKind::tt_addptr:
-      case OpKind::arith_addi:
+      case OpKind::pointer_add:
+      case OpKind::add:
         return sum(of(op->operands[0]), of(op->operands[1]), "+");
-      case OpKind::arith_subi:
+      case OpKind::sub:
         return sum(of(op->operands[0]), of(op->operands[1]), "-");
-      case OpKind::arith_muli:
+      case OpKind::mul:
         return product(*op);
       default:
         return std::nullopt;

@@ -135,13 +135,12 @@ Result<void> print_checks(Text& text, const View& view) {
       print_contiguous(text, tensor, fmt::format("argument {}", i));
       continue;
     }
-    const ir::Attribute said =
-        ir::argument_attribute(view.program(), view.function(), i, "tt.divisibility");
-    if (type->kind != ir::TypeKind::pointer || said == nullptr) continue;
+    const auto said = ir::argument_divisor(view.program(), view.function(), i);
+    if (type->kind != ir::TypeKind::pointer || !said) continue;
     text.line(
         fmt::format("if (reinterpret_cast<std::uintptr_t>(arg{0}) % {1} != 0) return \"launch: "
                     "argument {0} is not aligned to {1} bytes, as the TTGIR says\";",
-                    i, said->integer));
+                    i, *said));
   }
   const auto relied_on = ir::divisors_relied_on(view.program(), view.function(), pieces_of(view));
   for (const auto& [argument, divisor] : relied_on) {

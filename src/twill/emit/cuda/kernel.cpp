@@ -188,7 +188,7 @@ void print_kernel(Text& text, const View& view, const Maps& maps) {
 
 Result<void> check_target(const ir::Program& program) {
   constexpr int kHopper = 9;
-  const auto target = ir::cuda_target(program);
+  const auto target = ir::launch_traits(program).cuda_target;
   if (!target || *target / 10 == kHopper) return {};
   return fail(
       {program.file()},

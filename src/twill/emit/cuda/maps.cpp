@@ -38,7 +38,7 @@ Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::in
                                MapUse use) {
   const Map map{descriptor, rows, use};
   const ir::Op* op = ir::defining_op(view.program(), descriptor);
-  const bool made = op != nullptr && op->kind == ir::OpKind::tt_make_tensor_descriptor;
+  const bool made = op != nullptr && op->kind == ir::OpKind::make_descriptor;
   if (!made && !argument_of(view, map)) {
     return view.refuse(descriptor,
                        "is a descriptor that is no argument of the kernel, nor made by it");

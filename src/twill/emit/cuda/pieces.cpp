@@ -8,7 +8,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int kThreads = 128;                // of a role; chunks are as long for any number
+constexpr int kThreads = 128;  // of a role; chunks are as long for any number
 
 void add_copy(const View& view, ir::OpId load, std::vector<ir::Piece>& pieces) {
   const auto copy = copy_of(view, load, kThreads);
@@ -39,7 +39,7 @@ int stored_at_once(const View& view, ir::OpId store, const Shape& shape) {
   const ir::Op& op = view.program().op(store);
   const auto access = *ir::memory_access(op);
   const ir::Type type = ir::type_of(view.program(), *access.source);
-  if (op.kind != OpKind::tt_store || shape.kind != Shape::Kind::matrix) return 1;
+  if (op.kind != OpKind::store || shape.kind != Shape::Kind::matrix) return 1;
   if (type->shape.size() != 2 || ir::element_bits(type) < 8) return 1;
   const auto together = [&](int n) { return ir::in_one_piece(view.program(), access, 1, n); };
   if (is_packed(type) && shape.columns % kColumnsOfQuad == 0 && together(8)) return 8;
@@ -56,7 +56,7 @@ std::vector<ir::Piece> pieces_of(const View& view) {
   for (std::size_t i = 0; i < plan.kernel->around.size(); ++i) {
     const ir::OpId op = view.op_of_outside(i);
     if (plan.kernel->around[i].mechanism == plan::Mechanism::cp_async) add_copy(view, op, pieces);
-    if (view.program().op(op).kind == OpKind::tt_store) add_store(view, op, pieces);
+    if (view.program().op(op).kind == OpKind::store) add_store(view, op, pieces);
   }
   return pieces;
 }

@@ -68,7 +68,7 @@ Result<void> print_product(Text& text, const View& view, ir::OpId product, int p
   const ir::Op& op = view.program().op(product);
   const ir::MmaOperands operands = *ir::mma_operands(op);
   const Shape& shape = places.result->shape;
-  if (op.kind != ir::OpKind::ttng_warp_group_dot || places.result->type != "float") {
+  if (op.kind != ir::OpKind::wgmma || places.result->type != "float") {
     return view.refuse(product, "is no wgmma that adds up in f32");
   }
   if (shape.columns > kMostColumns) return view.refuse(product, "has more than 256 columns");

@@ -39,7 +39,7 @@ std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
     if (is_view(from.kind)) continue;
     for (const ir::ValueId result : from.results) {
       if (!is_register_tile(ir::type_of(view.program(), result))) continue;
-      const bool reduced = from.kind == ir::OpKind::tt_reduce;  // not element by element
+      const bool reduced = from.kind == ir::OpKind::reduce;  // not element by element
       if (reduced || is_read_elsewhere(view, op, result)) kept.push_back(result);
     }
   }

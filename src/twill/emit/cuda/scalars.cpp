@@ -62,16 +62,16 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
   }
   if (!program.value(value).op) return of_argument(value, iteration);
   const ir::Op& op = program.op(*program.value(value).op);
-  if (op.kind == ir::OpKind::tt_get_program_id) {
-    const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+  if (op.kind == ir::OpKind::program_id) {
+    const auto axis = op.axis.value_or(0);
     uses_ids_ = true;
     return std::string(axis == 0 ? "pid_x" : axis == 1 ? "pid_y" : "pid_z");
   }
-  if (op.kind == ir::OpKind::tt_get_num_programs) {
-    const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+  if (op.kind == ir::OpKind::program_count) {
+    const auto axis = op.axis.value_or(0);
     return std::string(axis == 0 ? "args.grid_x" : axis == 1 ? "args.grid_y" : "args.grid_z");
   }
-  if (op.kind == ir::OpKind::tt_load) {
+  if (op.kind == ir::OpKind::load) {
     TWILL_TRY_VOID(view_->check_load(*program.value(value).op));
     TWILL_TRY_VOID(view_->check_fresh(*program.value(value).op));
   }

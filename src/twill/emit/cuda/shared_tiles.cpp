@@ -33,20 +33,20 @@ struct Behind {
 
 /// What leaves the tile where it is.
 bool passes(OpKind kind) {
-  return kind == OpKind::ttg_local_alloc || kind == OpKind::ttg_convert_layout ||
-         kind == OpKind::tt_reshape || kind == OpKind::ttg_memdesc_reshape;
+  return kind == OpKind::shared_alloc || kind == OpKind::relayout || kind == OpKind::reshape ||
+         kind == OpKind::buffer_reshape;
 }
 
 Behind behind(const View& view, ir::ValueId value) {
   Behind found{value, false, std::nullopt};
   for (const ir::Op* op = ir::defining_op(view.program(), found.value); op != nullptr;
        op = ir::defining_op(view.program(), found.value)) {
-    if (op->kind == OpKind::ttg_memdesc_trans) {
+    if (op->kind == OpKind::buffer_transpose) {
       found.transposed = !found.transposed;
     } else if (!passes(op->kind) || op->operands.empty()) {
       break;
     }
-    if (op->kind == OpKind::ttg_local_alloc) found.allocation = found.value;
+    if (op->kind == OpKind::shared_alloc) found.allocation = found.value;
     found.value = op->operands[0];
   }
   return found;
@@ -96,10 +96,10 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
   const Behind found = behind(view, value);
   const auto load = view.program().value(found.value).op;
-  if (load && found.allocation && view.program().op(*load).kind == OpKind::tt_load) {
+  if (load && found.allocation && view.program().op(*load).kind == OpKind::load) {
     return copied_tile(view, found, *load);
   }
-  if (!load || view.program().op(*load).kind != OpKind::tt_descriptor_load) {
+  if (!load || view.program().op(*load).kind != OpKind::block_load) {
     return view.refuse(value, "lies in shared memory, but not as a descriptor loads it");
   }
   const auto access = *ir::memory_access(view.program().op(*load));

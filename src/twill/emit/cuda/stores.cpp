@@ -17,19 +17,17 @@ constexpr const char* kUnroll = "#pragma unroll";
 /// What writes one element: `{0}` is its address, `{1}` the value.
 Result<std::string> Tiles::writes_by(ir::OpId id) const {
   const ir::Op& op = view_.program().op(id);
-  if (op.kind == OpKind::tt_store) return std::string("*({0}) = {1};");
+  if (op.kind == OpKind::store) return std::string("*({0}) = {1};");
   const auto access = *ir::memory_access(op);
   if (access.result && !view_.program().value(*access.result).uses.empty()) {
     return view_.refuse(id, "returns what was there before, which somebody reads");
   }
-  constexpr std::int64_t kAdd = 4, kAddNumbers = 5, kMax = 6, kMin = 7;
-  const auto how = ir::integer_attribute(op, "atomic_rmw_op");
   const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
   const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
-  if (how == kAddNumbers && number) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && how == kAdd) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && how == kMax) return std::string("atomicMax({0}, {1});");
-  if (type == "int" && how == kMin) return std::string("atomicMin({0}, {1});");
+  if (op.update == ir::Update::fadd && number) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && op.update == ir::Update::add) return std::string("atomicAdd({0}, {1});");
+  if (type == "int" && op.update == ir::Update::max) return std::string("atomicMax({0}, {1});");
+  if (type == "int" && op.update == ir::Update::min) return std::string("atomicMin({0}, {1});");
   return view_.refuse(id, "is no atomic operation that can be printed");
 }
 
@@ -91,9 +89,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
     }
   }
   // What this thread wrote before is there for whoever sees the sum.
-  constexpr std::int64_t kRelaxed = 1;
-  const auto order = ir::integer_attribute(view_.program().op(id), "sem");
-  if (order && order != kRelaxed) text.line("__threadfence();");
+  if (view_.program().op(id).publishes) text.line("__threadfence();");
   const bool rows = shape.kind == Shape::Kind::row_vector;
   if (rows)
     text.open("if (twill::thread_here() % 4 == 0)");  // the lanes of a quad hold the same rows

@@ -102,11 +102,11 @@ Result<std::string> Tiles::stored(Frame& frame, const Found& found, ir::ValueId 
 Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId value,
                                     const Axes& axes) {
   switch (op.kind) {
-    case OpKind::tt_splat:
+    case OpKind::splat:
       return scalars_(op.operands[0], iteration_);
-    case OpKind::ttg_convert_layout:
+    case OpKind::relayout:
       return element(frame, op.operands[0], axes);
-    case OpKind::tt_broadcast: {
+    case OpKind::broadcast: {
       Axes from = axes;
       const auto& shape = ir::type_of(view_.program(), op.operands[0])->shape;
       for (std::size_t i = 0; i < from.size() && i < shape.size(); ++i) {
@@ -114,21 +114,21 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
       }
       return element(frame, op.operands[0], from);
     }
-    case OpKind::tt_expand_dims: {
+    case OpKind::expand_dims: {
       Axes from = axes;
-      const auto axis = ir::integer_attribute(op, "axis").value_or(0);
+      const auto axis = op.axis.value_or(0);
       if (axis < 0 || axis >= static_cast<std::int64_t>(from.size())) break;
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(axis));
       return element(frame, op.operands[0], from);
     }
-    case OpKind::tt_make_range: {
-      const auto start = ir::integer_attribute(op, "start").value_or(0);
+    case OpKind::range: {
+      const auto start = op.start;
       const std::string number = axes[0] == Axis::rows ? row_number(frame) : column_number(frame);
       return start == 0 ? number : fmt::format("({} + {})", start, number);
     }
-    case OpKind::tt_split:
+    case OpKind::split:
       return half(frame, value, axes);
-    case OpKind::tt_load:
+    case OpKind::load:
       return loaded(frame, *view_.program().value(value).op, axes);
     default:
       break;
@@ -214,7 +214,7 @@ Result<std::string> Tiles::packed_pair(Frame& frame, const Assignment& assignmen
   ir::ValueId value = assignment.value;
   const ir::ValueId base = view_.behind_views(value);
   const ir::Op* rounding = ir::defining_op(view_.program(), base);
-  const bool rounds = rounding != nullptr && rounding->kind == OpKind::arith_truncf &&
+  const bool rounds = rounding != nullptr && rounding->kind == OpKind::fptrunc &&
                       cpp_type(ir::type_of(view_.program(), rounding->operands[0])) == "float" &&
                       !find_(base);
   if (rounds) value = rounding->operands[0];

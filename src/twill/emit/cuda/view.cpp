@@ -70,7 +70,7 @@ Result<View> View::of(const KernelParts& parts) {
   view.loop_ = *loop;
   if (!view.plan_->kernel) return view.refuse(parts.loop, "has a plan without a kernel around it");
   TWILL_TRY_VOID(view.check_nested());
-  const auto function = ir::enclosing(parts.program, parts.loop, OpKind::tt_func);
+  const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
   if (!function) return view.refuse(parts.loop, "stands in no function");
   view.function_ = *function;
   TWILL_TRY_VOID(view.check_chains());
@@ -131,7 +131,7 @@ Result<void> View::check_nested() const {
   for (const ir::OpId id : ir::walk(*program_, loop_.op)) {
     const auto access = ir::memory_access(program_->op(id));
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
-    const auto branch = ir::enclosing(*program_, id, OpKind::scf_if);
+    const auto branch = ir::enclosing(*program_, id, OpKind::branch);
     if (!writes || !branch || !ir::is_inside(*program_, *branch, loop_.op)) continue;
     auto refusal = refuse(*branch, "writes to memory (" + words(id) +
                                        ") in some iterations only, as where a loop over tiles is "
@@ -149,7 +149,7 @@ Result<void> View::find_exits() {
   const ir::BlockId block = program_->op(at_function).block;
   const auto way = ir::way_to(*program_, block);
   const auto end = ir::terminator(*program_, block);
-  const bool ends = end && program_->op(*end).kind == OpKind::tt_return;
+  const bool ends = end && program_->op(*end).kind == OpKind::ret;
   for (const ir::BlockId at : program_->region(program_->block(block).region).blocks) {
     const auto branch = ir::terminator(*program_, at);
     const bool branches = branch && !program_->op(*branch).successors.empty();
@@ -175,8 +175,8 @@ bool View::is_carried_out(ir::OpId op) const {
 
 /// What may do anything, as far as we know.
 bool is_unknown(const ir::Op& op) {
-  if (op.kind == OpKind::tt_call || op.kind == OpKind::tt_elementwise_inline_asm) return true;
-  return op.kind == OpKind::other && op.results.empty() && op.name != "llvm.intr.assume";
+  if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
+  return op.kind == OpKind::other && op.results.empty();
 }
 
 /// What changes memory must be done by a step: of all others only what is read is printed.
@@ -240,7 +240,7 @@ ir::ValueId View::without_ones(ir::ValueId value) const {
   if (shape.size() < 3) return value;
   ir::ValueId from = value;
   while (const ir::Op* op = ir::defining_op(*program_, from)) {
-    if (op->kind != OpKind::ttg_convert_layout && op->kind != OpKind::tt_reshape) break;
+    if (op->kind != OpKind::relayout && op->kind != OpKind::reshape) break;
     from = op->operands[0];
     const auto& now = ir::type_of(*program_, from)->shape;
     if (now.size() == 2 && std::equal(now.begin(), now.end(), shape.end() - 2) &&
@@ -256,15 +256,15 @@ std::optional<View::Half> View::half_of(ir::ValueId value) const {
     const ir::Op* op = ir::defining_op(*program_, behind_views(of));
     return op != nullptr && op->kind == kind ? op : nullptr;
   };
-  const ir::Op* split = made(value, OpKind::tt_split);
-  const ir::Op* trans = split != nullptr ? made(split->operands[0], OpKind::tt_trans) : nullptr;
-  const ir::Op* reshape = trans != nullptr ? made(trans->operands[0], OpKind::tt_reshape) : nullptr;
+  const ir::Op* split = made(value, OpKind::split);
+  const ir::Op* trans = split != nullptr ? made(split->operands[0], OpKind::transpose) : nullptr;
+  const ir::Op* reshape = trans != nullptr ? made(trans->operands[0], OpKind::reshape) : nullptr;
   if (reshape == nullptr) return std::nullopt;
   const auto& from = ir::type_of(*program_, reshape->operands[0])->shape;
   const auto& to = ir::type_of(*program_, reshape->results[0])->shape;
   const bool halves = from.size() == 2 && to.size() == 3 && to[0] == from[0] && to[1] == 2 &&
-                      ir::integers_attribute(*trans, "order") == std::vector<std::int64_t>{0, 2, 1};
-  const bool reorders = ir::attribute(*reshape, "allow_reorder") != nullptr;
+                      trans->order == std::vector<std::int64_t>{0, 2, 1};
+  const bool reorders = reshape->reorders;
   if (!halves || reorders) return std::nullopt;
   const auto index = program_->value(behind_views(value)).index;
   return Half{reshape->operands[0], static_cast<int>(index)};
@@ -298,17 +298,16 @@ void View::orient() {
         for (const ir::ValueId result : op.results) {
           set(result, reduction->axis == 1 ? Along::rows : Along::columns);
         }
-      } else if (op.kind == OpKind::tt_expand_dims) {
-        const auto axis = ir::integer_attribute(op, "axis");
-        set(op.operands[0], axis == 1 ? Along::rows : Along::columns);
-      } else if (op.kind != OpKind::scf_for && op.kind != OpKind::scf_yield) {
+      } else if (op.kind == OpKind::expand_dims) {
+        set(op.operands[0], op.axis == 1 ? Along::rows : Along::columns);
+      } else if (op.kind != OpKind::for_loop && op.kind != OpKind::yield) {
         std::vector<ir::ValueId> alike = op.operands;
         alike.insert(alike.end(), op.results.begin(), op.results.end());
         std::erase_if(alike, [&](ir::ValueId value) {
           const ir::Op* from = ir::defining_op(*program_, value);
           return !is_vector(value) ||
-                 (from && (from->kind == OpKind::tt_make_range || from->kind == OpKind::tt_splat ||
-                           from->kind == OpKind::arith_constant));
+                 (from && (from->kind == OpKind::range || from->kind == OpKind::splat ||
+                           from->kind == OpKind::constant));
         });
         join(alike);
       }
@@ -394,8 +393,8 @@ Result<void> View::check_load(ir::OpId load) const {
 /// The argument that an address is computed from; nullopt if it is not one.
 std::optional<ir::ValueId> View::base_of(ir::ValueId address) const {
   while (const ir::Op* op = ir::defining_op(*program_, address)) {
-    const bool moves = op->kind == OpKind::tt_addptr || op->kind == OpKind::tt_splat ||
-                       op->kind == OpKind::tt_make_tensor_descriptor;
+    const bool moves = op->kind == OpKind::pointer_add || op->kind == OpKind::splat ||
+                       op->kind == OpKind::make_descriptor;
     if (!moves && !is_view(op->kind)) return std::nullopt;
     address = op->operands[0];
   }

@@ -98,7 +98,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
 std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
-  if (from == nullptr || from->kind != ir::OpKind::tt_descriptor_load) return std::nullopt;
+  if (from == nullptr || from->kind != ir::OpKind::block_load) return std::nullopt;
   const auto tile = shared_tile(view_, value);
   const auto shape = view_.shape_of(value, part);
   if (!tile || !shape || shape->kind != Shape::Kind::matrix || tile->swizzle != 128 ||
@@ -128,7 +128,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
 std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
                                                    Text& prelude, ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
-  if (!step.outside || from == nullptr || from->kind != ir::OpKind::tt_reduce) return std::nullopt;
+  if (!step.outside || from == nullptr || from->kind != ir::OpKind::reduce) return std::nullopt;
   const ir::OpId reduction = *view_.program().value(value).op;
   const auto shape = view_.shape_of(value, part);
   if (!shape) {
@@ -185,7 +185,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
   } else if (std::find(computing.begin(), computing.end(), value) != computing.end()) {
     base = value;
     const ir::Op* from = ir::defining_op(view_.program(), value);
-    if (from != nullptr && from->kind == ir::OpKind::tt_descriptor_load) {
+    if (from != nullptr && from->kind == ir::OpKind::block_load) {
       return import_shared(step, part, prelude, value);
     }
     return std::nullopt;
@@ -195,7 +195,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     const auto loaded = loaded_.find({base, part});
     if (loaded != loaded_.end()) return Found{&loaded->second, loaded->second.name};
     const ir::Op* from = ir::defining_op(view_.program(), base);
-    if (from != nullptr && from->kind == ir::OpKind::tt_load) {
+    if (from != nullptr && from->kind == ir::OpKind::load) {
       const auto fresh = view_.check_fresh(*view_.program().value(base).op);
       if (!fresh) wrong_ = fresh.error();
     }
@@ -242,7 +242,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   for (std::size_t i = 0; i < made.size();) {
     const auto from = *view_.program().value(made[i].value).op;
     Text prelude(text.depth()), body(text.depth());
-    if (view_.program().op(from).kind == ir::OpKind::tt_reduce) {
+    if (view_.program().op(from).kind == ir::OpKind::reduce) {
       TWILL_TRY_VOID(
           tiles(step, part, point, prelude, {made[i].value})
               .reduce(body, *made[i].variable, from, sums_.leaves_parts(*step.op, from)));
@@ -254,7 +254,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
       while (end < made.size() && made[end].variable->shape == made[i].variable->shape &&
              made[end].variable->packed == made[i].variable->packed &&
              view_.program().op(*view_.program().value(made[end].value).op).kind !=
-                 ir::OpKind::tt_reduce) {
+                 ir::OpKind::reduce) {
         ++end;
       }
       std::vector<ir::ValueId> computing;
@@ -376,11 +376,11 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
   } else {
     load = view_.origin(*step.op).sources.front().op;
     for (const extract::Source& source : view_.origin(*step.op).sources) {
-      if (view_.program().op(source.op).kind == ir::OpKind::tt_descriptor_load) load = source.op;
+      if (view_.program().op(source.op).kind == ir::OpKind::block_load) load = source.op;
     }
     buffer = *plan_.values[step.op->index()].home;
   }
-  if (view_.program().op(load).kind != ir::OpKind::tt_descriptor_load) {
+  if (view_.program().op(load).kind != ir::OpKind::block_load) {
     return view_.refuse(load, "is issued as a TMA load, and is no descriptor load");
   }
   text.open(alone() ? "" : "if (leader)");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "twill/frontend/ttgir/layouts.h"
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/nesting.h"
 
@@ -301,7 +302,9 @@ Result<ir::Attribute> AttributeReader::hash() {
 Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   const std::string name(cursor_.text(token).substr(1));
   const std::size_t start = cursor_.position();
-  if (!cursor_.at('<') || cursor_.spaced(start)) return types_.dialect(name, "");
+  if (!cursor_.at('<') || cursor_.spaced(start)) {
+    return types_.dialect(name, "", layout_of(name, {}));
+  }
   const bool was_in_body = std::exchange(in_body_, true);
   const bool braces = cursor_.at('{', 1);
   cursor_.next();
@@ -310,7 +313,7 @@ Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   const bool whole = read.has_value() && (!braces || cursor_.accept('>'));
   in_body_ = was_in_body;
   if (whole) {
-    const ir::Attribute found = types_.dialect(name, *std::move(read), braces);
+    const ir::Attribute found = types_.dialect(name, *read, layout_of(name, *read), braces);
     TWILL_TRY_VOID(check_size(found->text.size()));
     return found;
   }
@@ -318,7 +321,7 @@ Result<ir::Attribute> AttributeReader::dialect_body(const Token& token) {
   cursor_.go_to(start);
   if (!cursor_.skip_balanced()) return cursor_.unexpected("'>' at the end of '#" + name + "'");
   TWILL_TRY(std::string body, expanded(start, cursor_.position()));
-  return types_.dialect(name, std::move(body));
+  return types_.dialect(name, std::move(body), layout_of(name, {}));
 }
 
 Result<std::vector<ir::NamedAttribute>> AttributeReader::dictionary() {

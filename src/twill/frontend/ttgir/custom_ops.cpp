@@ -2,7 +2,7 @@
 
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/op_reader.h"
-#include "twill/ir/operands.h"
+#include "twill/frontend/ttgir/roles.h"
 
 /// Ops in custom form: by their format (formats.cpp), or without knowing them.
 namespace twill::frontend::ttgir {
@@ -11,17 +11,10 @@ namespace {
 using Kind = FormatElement::Kind;
 
 /// "<f16>" stands for "!tt.ptr<f16>" in these ops: what MLIR leaves out, per position.
-std::string_view left_out(ir::OpKind kind, std::size_t position) {
-  switch (kind) {
-    case ir::OpKind::tt_make_tensor_descriptor:
-      return position == 0 ? "!tt.ptr" : "!tt.tensordesc";
-    case ir::OpKind::tt_make_tensor_ptr:
-    case ir::OpKind::tt_advance:
-    case ir::OpKind::tt_addptr:
-      return "!tt.ptr";
-    default:
-      return "";
-  }
+std::string_view left_out(std::string_view op, std::size_t position) {
+  if (op == "tt.make_tensor_descriptor") return position == 0 ? "!tt.ptr" : "!tt.tensordesc";
+  const bool points = op == "tt.make_tensor_ptr" || op == "tt.advance" || op == "tt.addptr";
+  return points ? "!tt.ptr" : "";
 }
 
 /// True if a form says no more than that there are operands in order. Of ops we know, brackets add
@@ -34,25 +27,23 @@ bool is_plain(std::string_view form, bool known) {
 
 Result<void> OpReader::custom_op(Draft& draft) {
   switch (draft.kind) {
-    case ir::OpKind::builtin_module:
+    case ir::OpKind::module:
       return module_op(draft);
-    case ir::OpKind::tt_func:
-    case ir::OpKind::func_func:
+    case ir::OpKind::function:
       return function_op(draft);
-    case ir::OpKind::scf_for:
+    case ir::OpKind::for_loop:
       return for_op(draft);
-    case ir::OpKind::scf_if:
+    case ir::OpKind::branch:
       return if_op(draft);
-    case ir::OpKind::scf_while:
+    case ir::OpKind::while_loop:
       return while_op(draft);
-    case ir::OpKind::arith_constant:
+    case ir::OpKind::constant:
       return constant_op(draft);
-    case ir::OpKind::ttg_warp_specialize:
-      return warp_specialize_op(draft);
     default:
       break;
   }
-  const Format* format = format_of(draft.kind);
+  if (draft.op == "ttg.warp_specialize") return warp_specialize_op(draft);
+  const Format* format = format_of(draft.op);
   if (format == nullptr || !format->has_syntax) return unknown_op(draft);
   const std::size_t start = cursor_.position();
   const Draft blank = draft;
@@ -177,13 +168,13 @@ Result<void> OpReader::match_integers(Draft& draft, const FormatElement& element
 /// Custom forms write operands in their own order; ops hold them in declared order, with the sizes
 /// of the groups where several may be absent.
 void OpReader::order_by_role(Draft& draft) {
-  const std::span<const ir::Role> roles = ir::roles_of(draft.kind);
+  const std::span<const OperandRole> roles = roles_of(draft.op);
   if (roles.empty()) {
     for (const auto& [role, value] : draft.by_role) draft.operands.push_back(value);
     return;
   }
   std::vector<ir::Attribute> sizes;
-  for (const ir::Role& role : roles) {
+  for (const OperandRole& role : roles) {
     const std::size_t before = draft.operands.size();
     for (const auto& [name, value] : draft.by_role) {
       if (name == role.name) draft.operands.push_back(value);
@@ -191,7 +182,7 @@ void OpReader::order_by_role(Draft& draft) {
     const auto size = static_cast<std::int64_t>(draft.operands.size() - before);
     sizes.push_back(types_.integer(size, types_.scalar("i32")));
   }
-  if (!ir::has_segment_sizes(draft.kind)) return;
+  if (!has_segment_sizes(draft.op)) return;
   draft.attributes.emplace_back("operandSegmentSizes",
                                 types_.dense_array(types_.scalar("i32"), std::move(sizes)));
 }
@@ -212,7 +203,7 @@ Result<void> OpReader::type_section(Draft& draft) {
       TWILL_TRY(const auto several, attributes_.type_list());
       list.insert(list.end(), several.begin(), several.end());
     } else {
-      TWILL_TRY(const ir::Type one, attributes_.short_type(left_out(draft.kind, position)));
+      TWILL_TRY(const ir::Type one, attributes_.short_type(left_out(draft.op, position)));
       list.push_back(one);
     }
     ++position;
@@ -245,7 +236,7 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   }
   const bool is_known = draft.kind != ir::OpKind::other;
   if (is_plain(draft.form, is_known)) draft.form.clear();
-  if (draft.kind == ir::OpKind::cf_cond_br && draft.successor_sizes.size() == 2) {
+  if (draft.kind == ir::OpKind::jump_if && draft.successor_sizes.size() == 2) {
     std::vector<ir::Attribute> sizes{types_.integer(1, types_.scalar("i32"))};
     for (const std::size_t size : draft.successor_sizes) {
       sizes.push_back(types_.integer(static_cast<std::int64_t>(size), types_.scalar("i32")));
@@ -253,7 +244,7 @@ Result<void> OpReader::unknown_op(Draft& draft) {
     draft.attributes.emplace_back("operandSegmentSizes",
                                   types_.dense_array(types_.scalar("i32"), std::move(sizes)));
   }
-  const Format* format = format_of(draft.kind);
+  const Format* format = format_of(draft.op);
   const ResultRule rule = format != nullptr ? format->results : ResultRule::listed;
   if (is_known && rule == ResultRule::listed && draft.types.has_arrow &&
       draft.types.after.size() != draft.result_count && draft.types.after.size() != 1) {

@@ -5,10 +5,8 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-using ir::OpKind;
-
 struct Row {
-  OpKind kind;
+  std::string_view name;
   std::string_view syntax;  ///< pieces as FormatElement describes them, separated by blanks
   ResultRule results = ResultRule::listed;
 };
@@ -28,90 +26,87 @@ struct Row {
 /// The custom forms of Triton 3.6 whose operands are not simply the SSA names in the order of the
 /// text, or that hold keywords. A text that does not fit its row is read as an unknown op's.
 constexpr Row kRows[] = {
-    {OpKind::arith_cmpi, "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b",
+    {"arith.cmpi", "@predicate=i64:0:eq|ne|slt|sle|sgt|sge|ult|ule|ugt|uge , $a , $b",
      ResultRule::truth},
-    {OpKind::arith_cmpf,
+    {"arith.cmpf",
      "@predicate=i64:0:false|oeq|ogt|oge|olt|ole|one|ord|ueq|ugt|uge|ult|ule|une|uno|true , $a , "
      "$b",
      ResultRule::truth},
-    {OpKind::arith_select, "$condition , $true_value , $false_value", ResultRule::last},
-    {OpKind::scf_condition, "( $condition ) {} $args*"},
-    {OpKind::scf_yield, "{} $args*"},
-    {OpKind::tt_get_program_id, "@axis=i32:0:x|y|z"},
-    {OpKind::tt_get_num_programs, "@axis=i32:0:x|y|z"},
-    {OpKind::tt_call, "@callee:symbol ( $args* )"},
-    {OpKind::func_call, "@callee:symbol ( $args* )"},
-    {OpKind::tt_addptr, "$ptr , $offset", ResultRule::first},
-    {OpKind::tt_advance, "$ptr , [ $offsets* ]"},
-    {OpKind::tt_make_tensor_ptr, "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ]"},
-    {OpKind::tt_make_tensor_descriptor, "$base , [ $shape* ] , [ $strides* ]", ResultRule::last},
-    {OpKind::tt_load, "$ptr ?( , $mask ) ?( , $other )" TWILL_CACHE, ResultRule::pointee},
-    {OpKind::tt_store, "$ptr , $value ?( , $mask )" TWILL_CACHE},
-    {OpKind::tt_atomic_rmw,
+    {"arith.select", "$condition , $true_value , $false_value", ResultRule::last},
+    {"scf.condition", "( $condition ) {} $args*"},
+    {"scf.yield", "{} $args*"},
+    {"tt.get_program_id", "@axis=i32:0:x|y|z"},
+    {"tt.get_num_programs", "@axis=i32:0:x|y|z"},
+    {"tt.call", "@callee:symbol ( $args* )"},
+    {"func.call", "@callee:symbol ( $args* )"},
+    {"tt.addptr", "$ptr , $offset", ResultRule::first},
+    {"tt.advance", "$ptr , [ $offsets* ]"},
+    {"tt.make_tensor_ptr", "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ]"},
+    {"tt.make_tensor_descriptor", "$base , [ $shape* ] , [ $strides* ]", ResultRule::last},
+    {"tt.load", "$ptr ?( , $mask ) ?( , $other )" TWILL_CACHE, ResultRule::pointee},
+    {"tt.store", "$ptr , $value ?( , $mask )" TWILL_CACHE},
+    {"tt.atomic_rmw",
      "@atomic_rmw_op=i32:1:and|or|xor|add|fadd|max|min|umax|umin|exch , " TWILL_SEMANTIC
      " , $ptr , $value ?( , $mask )"},
-    {OpKind::tt_atomic_cas, TWILL_SEMANTIC " , $ptr , $compare , $value"},
-    {OpKind::tt_reshape, "$source @allow_reorder!allow_reorder @efficient_layout!efficient_layout"},
-    {OpKind::tt_gather, "$source [ $index ]"},
-    {OpKind::tt_clampf, "$x , $min , $max , propagateNan = @propagateNan=i32:0:none"},
-    {OpKind::tt_fp_to_fp, "$source {} ?( , rounding = @rounding=i32:0:rtz|rtne )"},
-    {OpKind::tt_dot,
+    {"tt.atomic_cas", TWILL_SEMANTIC " , $ptr , $compare , $value"},
+    {"tt.reshape", "$source @allow_reorder!allow_reorder @efficient_layout!efficient_layout"},
+    {"tt.gather", "$source [ $index ]"},
+    {"tt.clampf", "$x , $min , $max , propagateNan = @propagateNan=i32:0:none"},
+    {"tt.fp_to_fp", "$source {} ?( , rounding = @rounding=i32:0:rtz|rtne )"},
+    {"tt.dot",
      "$a , $b , $c ?( , inputPrecision = "
      "@inputPrecision=i32:0:tf32|tf32x3|ieee|bf16x3|bf16x6 )"},
-    {OpKind::tt_dot_scaled,
-     "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c " TWILL_SCALE_TYPES("a_elem_type",
-                                                                               "b_elem_type")},
-    {OpKind::tt_elementwise_inline_asm, "@asm_string:string {} $args*"},
-    {OpKind::tt_print, "@prefix:string {} ?( : $args* )"},
-    {OpKind::tt_assert, "$condition , @message:string"},
-    {OpKind::cf_assert, "$condition , @msg:string"},
-    {OpKind::tt_descriptor_load, "$desc [ $indices* ]" TWILL_CACHE},
-    {OpKind::tt_descriptor_gather, "$desc [ $x_offsets , $y_offset ]"},
-    {OpKind::tt_descriptor_store, "$desc [ $indices* ] , $source"},
-    {OpKind::tt_descriptor_reduce, TWILL_REDUCE_KIND " , $desc [ $indices* ] , $source"},
-    {OpKind::tt_descriptor_scatter, "$desc [ $x_offsets , $y_offset ] , $source"},
-    {OpKind::ttg_local_load, "$source ?( token $token )"},
-    {OpKind::ttg_memdesc_subslice, "$source [ @offsets:i32[] ]"},
-    {OpKind::ttg_async_copy_global_to_local,
+    {"tt.dot_scaled", "$a ?( scale $a_scale ) , $b ?( scale $b_scale ) , $c " TWILL_SCALE_TYPES(
+                          "a_elem_type", "b_elem_type")},
+    {"tt.elementwise_inline_asm", "@asm_string:string {} $args*"},
+    {"tt.print", "@prefix:string {} ?( : $args* )"},
+    {"tt.assert", "$condition , @message:string"},
+    {"cf.assert", "$condition , @msg:string"},
+    {"tt.descriptor_load", "$desc [ $indices* ]" TWILL_CACHE},
+    {"tt.descriptor_gather", "$desc [ $x_offsets , $y_offset ]"},
+    {"tt.descriptor_store", "$desc [ $indices* ] , $source"},
+    {"tt.descriptor_reduce", TWILL_REDUCE_KIND " , $desc [ $indices* ] , $source"},
+    {"tt.descriptor_scatter", "$desc [ $x_offsets , $y_offset ] , $source"},
+    {"ttg.local_load", "$source ?( token $token )"},
+    {"ttg.memdesc_subslice", "$source [ @offsets:i32[] ]"},
+    {"ttg.async_copy_global_to_local",
      "$source , $destination ?( mask $mask ) ?( other $other )" TWILL_CACHE,
      ResultRule::only_tokens},
-    {OpKind::ttg_async_commit_group, "?( tokens $tokens* )", ResultRule::only_tokens},
-    {OpKind::ttg_async_wait, "$tokens*", ResultRule::only_tokens},
-    {OpKind::ttng_tc_gen5_mma, "$a , $b , $d" TWILL_TOKEN " , $use_d , $pred" TWILL_BARRIERS,
+    {"ttg.async_commit_group", "?( tokens $tokens* )", ResultRule::only_tokens},
+    {"ttg.async_wait", "$tokens*", ResultRule::only_tokens},
+    {"ttng.tc_gen5_mma", "$a , $b , $d" TWILL_TOKEN " , $use_d , $pred" TWILL_BARRIERS,
      ResultRule::only_tokens},
-    {OpKind::ttng_tc_gen5_mma_scaled,
+    {"ttng.tc_gen5_mma_scaled",
      "$a , $b , $d" TWILL_TOKEN " , $a_scale , $b_scale , $use_d , $pred " TWILL_SCALE_TYPES(
          "a_type", "b_type") TWILL_BARRIERS,
      ResultRule::only_tokens},
-    {OpKind::ttng_tc_gen5_commit, "$barrier ?( , $pred )"},
-    {OpKind::ttng_tmem_load, "$source" TWILL_TOKEN, ResultRule::tokens},
-    {OpKind::ttng_tmem_store, "$source , $destination" TWILL_TOKEN " , $pred",
-     ResultRule::only_tokens},
-    {OpKind::ttng_tmem_copy, "$source , $destination ?( , $barrier )"},
-    {OpKind::ttng_init_barrier, "$barrier , @count:i32"},
-    {OpKind::ttng_barrier_expect, "$barrier , @size:i32 {} , $pred"},
-    {OpKind::ttng_wait_barrier, "$barrier , $phase ?( , $pred ) ?( deps $deps* )"},
-    {OpKind::ttng_arrive_barrier, "$barrier , @count:i32 ?( , $pred )"},
-    {OpKind::ttng_async_tma_copy_global_to_local,
+    {"ttng.tc_gen5_commit", "$barrier ?( , $pred )"},
+    {"ttng.tmem_load", "$source" TWILL_TOKEN, ResultRule::tokens},
+    {"ttng.tmem_store", "$source , $destination" TWILL_TOKEN " , $pred", ResultRule::only_tokens},
+    {"ttng.tmem_copy", "$source , $destination ?( , $barrier )"},
+    {"ttng.init_barrier", "$barrier , @count:i32"},
+    {"ttng.barrier_expect", "$barrier , @size:i32 {} , $pred"},
+    {"ttng.wait_barrier", "$barrier , $phase ?( , $pred ) ?( deps $deps* )"},
+    {"ttng.arrive_barrier", "$barrier , @count:i32 ?( , $pred )"},
+    {"ttng.async_tma_copy_global_to_local",
      "$desc [ $indices* ] $destination , $barrier , $pred" TWILL_CACHE},
-    {OpKind::ttng_async_tma_copy_local_to_global, "$desc [ $indices* ] $source"},
-    {OpKind::ttng_async_tma_reduce, TWILL_REDUCE_KIND " , $desc [ $indices* ] $source"},
-    {OpKind::ttng_tensormap_create,
+    {"ttng.async_tma_copy_local_to_global", "$desc [ $indices* ] $source"},
+    {"ttng.async_tma_reduce", TWILL_REDUCE_KIND " , $desc [ $indices* ] $source"},
+    {"ttng.tensormap_create",
      "$desc , $base , [ $box* ] , [ $shape* ] , [ $strides* ] , [ $element_strides* ]"},
-    {OpKind::ttng_async_tma_gather,
-     "$desc [ $x_offsets , $y_offset ] $destination , $barrier , $pred"},
-    {OpKind::ttng_async_tma_scatter, "$desc [ $x_offsets , $y_offset ] $source"},
+    {"ttng.async_tma_gather", "$desc [ $x_offsets , $y_offset ] $destination , $barrier , $pred"},
+    {"ttng.async_tma_scatter", "$desc [ $x_offsets , $y_offset ] $source"},
 };
 
 struct ResultRow {
-  OpKind kind;
+  std::string_view name;
   ResultRule results;
 };
 
 /// Ops without a row above whose result types need a rule.
 constexpr ResultRow kResultRows[] = {
-    {OpKind::tt_unsplat, ResultRule::element},
-    {OpKind::gpu_thread_id, ResultRule::index},
+    {"tt.unsplat", ResultRule::element},
+    {"gpu.thread_id", ResultRule::index},
 };
 
 /// Splits `text` at `separator`.
@@ -184,24 +179,24 @@ std::vector<FormatElement> parse_group(const std::vector<std::string>& pieces, s
   return elements;
 }
 
-std::unordered_map<OpKind, Format> make_formats() {
-  std::unordered_map<OpKind, Format> formats;
+std::unordered_map<std::string_view, Format> make_formats() {
+  std::unordered_map<std::string_view, Format> formats;
   for (const Row& row : kRows) {
     std::size_t next = 0;
     const std::vector<std::string> pieces = split(row.syntax, ' ');
-    formats.emplace(row.kind, Format{parse_group(pieces, next), row.results, true});
+    formats.emplace(row.name, Format{parse_group(pieces, next), row.results, true});
   }
   for (const ResultRow& row : kResultRows) {
-    formats.emplace(row.kind, Format{{}, row.results, false});
+    formats.emplace(row.name, Format{{}, row.results, false});
   }
   return formats;
 }
 
 }  // namespace
 
-const Format* format_of(OpKind kind) {
-  static const std::unordered_map<OpKind, Format> kFormats = make_formats();
-  const auto found = kFormats.find(kind);
+const Format* format_of(std::string_view name) {
+  static const std::unordered_map<std::string_view, Format> kFormats = make_formats();
+  const auto found = kFormats.find(name);
   return found == kFormats.end() ? nullptr : &found->second;
 }
 

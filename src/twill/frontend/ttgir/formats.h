@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/ir/op_kind.h"
-
 namespace twill::frontend::ttgir {
 
 /// One piece of a custom assembly format.
@@ -53,7 +51,7 @@ struct Format {
   bool has_syntax = false;  ///< false: only `results` is known; operands come in textual order
 };
 
-/// The format of an op kind; null if we know none.
-const Format* format_of(ir::OpKind kind);
+/// The format of an op, by today's name; null if we know none.
+const Format* format_of(std::string_view name);
 
 }  // namespace twill::frontend::ttgir

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "twill/frontend/ttgir/attributes.h"
+#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/literals.h"
+#include "twill/frontend/ttgir/lower.h"
 #include "twill/frontend/ttgir/nesting.h"
 
 namespace twill::frontend::ttgir {
@@ -15,7 +18,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 /// Ops in whose regions nothing from outside is visible.
 bool is_isolated(const ir::Op& op) {
   return ends_with(op.name, ".module") || ends_with(op.name, ".func") ||
-         op.kind == ir::OpKind::ttg_warp_specialize_partitions;
+         todays_name(op.name) == "ttg.warp_specialize.partitions";
 }
 
 /// The op name that a word without a dialect stands for; empty if it is none.
@@ -127,14 +130,16 @@ Result<void> OpReader::result_names(Draft& draft) {
 OpReader::Draft OpReader::begin(ir::BlockId block, std::string name, const Token& token) {
   const Location where = cursor_.location(token);
   ir::Op op;
+  op.kind = kind_of(name);
   op.name = std::move(name);
   op.block = block;
   op.line = where.line;
   op.column = where.column;
   Draft draft;
   draft.name = token;
+  draft.kind = op.kind;
+  draft.op = todays_name(op.name);
   draft.id = builder_.add_op(std::move(op));
-  draft.kind = builder_.so_far().op(draft.id).kind;
   return draft;
 }
 
@@ -147,11 +152,12 @@ Result<void> OpReader::finish(Draft& draft, std::vector<ir::Type> result_types) 
   builder_.set_operands(draft.id, std::move(draft.operands));
   builder_.set_form(draft.id, std::move(draft.form));
   for (auto& [name, value] : draft.attributes) {
-    if (ir::attribute(builder_.so_far().op(draft.id), name) != nullptr) {
+    if (attribute(builder_.so_far().op(draft.id), name) != nullptr) {
       return cursor_.fail(draft.name, "attribute '" + name + "' is given twice");
     }
     builder_.set_attribute(draft.id, std::move(name), value);
   }
+  builder_.set_traits(draft.id, lowered(builder_.so_far().op(draft.id)));
   std::size_t next = 0;
   for (const ResultName& name : draft.results) {
     TWILL_TRY(const ir::ValueId first, scope_.define(name.token, name.count, result_types[next]));

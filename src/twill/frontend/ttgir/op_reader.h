@@ -37,6 +37,7 @@ class OpReader {
   struct Draft {
     ir::OpId id;
     Token name;
+    std::string op;  ///< its name as Triton spells it today
     ir::OpKind kind = ir::OpKind::other;
     std::vector<ResultName> results;
     std::size_t result_count = 0;

@@ -1,10 +1,12 @@
 #include "twill/frontend/ttgir/read.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "twill/frontend/ttgir/op_reader.h"
-#include "twill/ir/structure.h"
+#include "twill/frontend/ttgir/structure.h"
 
 namespace twill::frontend {
 
@@ -18,12 +20,26 @@ Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
   ttgir::OpReader reader(cursor, attributes, builder);
   TWILL_TRY_VOID(reader.read());
   ir::Program program = std::move(builder).finish();
-  if (auto sound = ir::check_structure(program); !sound) {
+  if (auto sound = frontend::ttgir::check_structure(program); !sound) {
     Diagnostic diagnostic = std::move(sound).error();
     diagnostic.source_line = line_of(text, diagnostic.location.line);
     return tl::unexpected(std::move(diagnostic));
   }
   return program;
+}
+
+bool begins_ttgir(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kBegins = {"module", "builtin.module", "tt.func",
+                                                       "func.func", "\"builtin.module\""};
+  if (std::any_of(kBegins.begin(), kBegins.end(),
+                  [&](std::string_view begin) { return line.starts_with(begin); })) {
+    return true;
+  }
+  const bool named = line.starts_with('#') || line.starts_with('!');
+  const std::size_t end = line.find_first_of(" \t=");
+  if (!named || end == std::string_view::npos || end < 2) return false;
+  const std::size_t next = line.find_first_not_of(" \t\r", end);
+  return next != std::string_view::npos && line[next] == '=';
 }
 
 }  // namespace twill::frontend

@@ -19,4 +19,8 @@ namespace twill::frontend {
 /// 200 levels is refused. Cost: linear in the text.
 Result<ir::Program> read_ttgir(std::string_view text, std::string file_name);
 
+/// Whether a text that begins with this line, without blanks before it, is TTGIR: a module, a
+/// function or an alias, `#name = ...`, where `# words` would be a comment of another text.
+bool begins_ttgir(std::string_view line);
+
 }  // namespace twill::frontend

@@ -128,7 +128,7 @@ Result<void> OpReader::scf_region(ir::OpId op, std::span<const EntryArgument> en
   const ir::BlockId block = program.region(region).blocks.back();
   const auto last = ir::terminator(program, block);
   const ir::OpKind kind = last ? program.op(*last).kind : ir::OpKind::other;
-  if (kind == ir::OpKind::scf_yield || kind == ir::OpKind::scf_condition) return {};
+  if (kind == ir::OpKind::yield || kind == ir::OpKind::condition) return {};
   begin(block, "scf.yield", brace);
   return {};
 }

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "twill/frontend/ttgir/attribute_reader.h"
+#include "twill/frontend/ttgir/layouts.h"
 #include "twill/frontend/ttgir/nesting.h"
 
 namespace twill::frontend::ttgir {
@@ -135,6 +136,7 @@ Result<ir::Type> AttributeReader::memdesc(std::string_view spelling) {
   TWILL_TRY_VOID(cursor_.expect('>', "at the end of the memdesc type"));
   TWILL_TRY_VOID(
       check_size(parts.element->text.size() + (parts.encoding ? parts.encoding->text.size() : 0)));
+  parts.space = space_of(parts.memory_space);
   return types_.memdesc(std::move(parts), spelling);
 }
 
@@ -170,7 +172,7 @@ Result<ir::Type> AttributeReader::pointer() {
   }
   TWILL_TRY_VOID(cursor_.expect('>', "at the end of the pointer type"));
   TWILL_TRY_VOID(check_size(pointee->text.size()));
-  return types_.pointer(pointee, address_space);
+  return types_.pointer(pointee, "!tt.ptr", address_space);
 }
 
 /// <tensor<128x64xf16, #shared>>, or <128x64xf16, #shared> of newer Tritons.
@@ -195,7 +197,7 @@ Result<ir::Type> AttributeReader::descriptor(std::string_view spelling) {
   }
   TWILL_TRY_VOID(cursor_.expect('>', "at the end of the descriptor type"));
   TWILL_TRY_VOID(check_size(block->text.size()));
-  return types_.tensordesc(block);
+  return types_.tensordesc(block, spelling);
 }
 
 Result<ir::Type> AttributeReader::function_type() {

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "twill/ir/builder.h"
+#include "twill/ir/program.h"
+
+/// A Program made of another one, with a part of it put otherwise.
+namespace twill::frontend::ttgir {
+
+/// Copies ops with their regions, lines and locations into a new Program that shares the types of
+/// the old one. What an operand of the old Program stands for in the new one is kept in a table:
+/// copying an op enters its results and the arguments of its blocks, `bind` enters anything else.
+class Copier {
+ public:
+  /// `program` must outlive this.
+  explicit Copier(const ir::Program& program);
+
+  /// Does instead of copying an op what the new Program is to have there; false: copy it.
+  using Instead = std::function<bool(ir::OpId op, ir::BlockId into)>;
+
+  /// The whole Program but for the ops that `instead` takes over. nullopt if a value is used that
+  /// neither a copied op nor `instead` has defined.
+  std::optional<ir::Program> copy(const Instead& instead) &&;
+
+  ir::ProgramBuilder& builder() { return builder_; }
+
+  /// From now on no two values get the same name: what stood in regions side by side may come to
+  /// stand in one.
+  void make_names_unique() { taken_.emplace(); }
+
+  /// What stands for an old value; if there is nothing yet, one that is still to be defined.
+  ir::ValueId at(ir::ValueId old);
+  void bind(ir::ValueId old, ir::ValueId now) { values_[old] = now; }
+
+  /// Appends a copy of `op` and all in its regions; without a block, as the module.
+  void copy_op(ir::OpId op, std::optional<ir::BlockId> into);
+  void copy_ops(std::span<const ir::OpId> ops, ir::BlockId into);
+
+  /// Appends an op that the old Program has not, with the line and location of one that it has.
+  /// Of `op` only name, operands and attributes count.
+  ir::OpId add(ir::Op op, ir::OpId like, ir::BlockId into);
+  ir::ValueId add_result(ir::OpId op, const std::string& name, ir::Type type);
+  ir::ValueId add_argument(ir::BlockId block, const std::string& name, ir::Type type);
+
+ private:
+  void copy_region(ir::RegionId region, ir::OpId into);
+  /// A value of the new Program that stands for `old` and that nothing defines yet.
+  ir::ValueId undefined(ir::ValueId old);
+  /// "a#1" as it is, or with another "a" for all results of the op that have it.
+  std::string free_name(const std::string& name, std::map<std::string, std::string>& bases);
+  ir::ValueId add_value(const std::string& name, ir::Type type);
+
+  const ir::Program& program_;
+  ir::ProgramBuilder builder_;
+  Instead instead_;
+  std::map<ir::ValueId, ir::ValueId> values_;
+  std::map<ir::BlockId, ir::BlockId> blocks_;
+  std::optional<std::set<std::string>> taken_;  ///< names, if they are to be unique
+};
+
+}  // namespace twill::frontend::ttgir

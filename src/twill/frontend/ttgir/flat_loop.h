@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "twill/frontend/ttgir/terms.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/program.h"
+
+/// Loops over the steps of all tiles, one tile after the other, as Triton makes them of two nested
+/// loops (`tl.range(..., flatten=True)`).
+namespace twill::frontend::ttgir {
+
+/// A value that is one thing in one step of a tile and another in all others.
+struct Merge {
+  ir::ValueId there;      ///< in the first step, or in the last
+  ir::ValueId elsewhere;  ///< in the others
+};
+
+/// A flat loop: of `tiles` times `steps` iterations, with a counter that runs from 0 to `steps` - 1
+/// and begins anew. What it carries beside the counter: `carried` of the loop.
+struct FlatLoop {
+  ir::Loop loop;
+  std::size_t counter = 0;                ///< which of the carried values
+  ir::ValueId steps;                      ///< of a tile
+  ir::ValueId tiles;                      ///< how many
+  std::set<ir::ValueId> first;            ///< conditions: the counter is 0
+  std::set<ir::ValueId> last;             ///< the counter is steps - 1
+  std::vector<ir::OpId> before;           ///< scf.if on first, in order
+  std::vector<ir::OpId> after;            ///< scf.if on last, in order
+  std::vector<ir::OpId> body;             ///< what every step does, in order
+  std::map<ir::ValueId, Merge> at_first;  ///< results of `before`, and selects
+  std::map<ir::ValueId, Merge> at_last;   ///< results of `after`, and selects
+  std::map<ir::ValueId, ir::ValueId>
+      merged_at;  ///< carried argument: the one of `at_first` it enters
+
+  ir::ValueId counts() const { return loop.carried[counter].argument; }
+};
+
+/// Reads a loop as a flat one. nullopt if it is none, or anything of it is not as said in
+/// docs/reference/extraction.md, "Flattened loops". Cost: linear in its ops.
+std::optional<FlatLoop> as_flat_loop(const ir::Program& program, const ir::Loop& loop,
+                                     Terms& terms);
+
+}  // namespace twill::frontend::ttgir

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "twill/ir/type.h"
+
+namespace twill::frontend::ttgir {
+
+/// What a layout attribute means, by its name (after any dialect's prefix: ttg, triton_gpu, ...)
+/// and its entries; nothing if hardware does not see it.
+ir::Encoding layout_of(std::string_view name, const std::vector<ir::NamedAttribute>& entries);
+
+/// Where a memdesc of that memory space lies.
+ir::MemorySpace space_of(ir::Attribute memory_space);
+
+}  // namespace twill::frontend::ttgir

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "twill/ir/program.h"
+
+namespace twill::frontend::ttgir {
+
+/// What an op does, by its name, attributes and number of operands, which must be set: the one
+/// place where Triton's operations become tile operations. An attribute of another kind than Triton
+/// gives it counts as absent.
+ir::Traits lowered(const ir::Op& op);
+
+}  // namespace twill::frontend::ttgir

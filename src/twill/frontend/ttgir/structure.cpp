@@ -1,0 +1,323 @@
+#include "twill/frontend/ttgir/structure.h"
+
+#include <map>
+#include <span>
+
+#include "twill/frontend/ttgir/attributes.h"
+#include "twill/frontend/ttgir/dialects.h"
+#include "twill/frontend/ttgir/misfit.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+
+namespace twill::frontend::ttgir {
+namespace {
+
+constexpr std::string_view kUnknownType = "!twill.unknown";
+
+bool is_known(ir::Type type) { return type->text != kUnknownType; }
+
+std::string count_of(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+/// Ops whose operands and result all have one type: of arith and math, all but conversions,
+/// comparisons, selections and those with two results.
+bool is_uniform(const ir::Op& op) {
+  const std::string_view dialect = dialect_of(op.name);
+  if (dialect != "arith" && dialect != "math") return false;
+  switch (op.kind) {
+    case ir::OpKind::other:
+    case ir::OpKind::constant:
+    case ir::OpKind::icmp:
+    case ir::OpKind::fcmp:
+    case ir::OpKind::select:
+    case ir::OpKind::sext:
+    case ir::OpKind::zext:
+    case ir::OpKind::fpext:
+    case ir::OpKind::trunc:
+    case ir::OpKind::fptrunc:
+    case ir::OpKind::sitofp:
+    case ir::OpKind::uitofp:
+    case ir::OpKind::fptosi:
+    case ir::OpKind::fptoui:
+    case ir::OpKind::bitcast:
+    case ir::OpKind::index_cast:
+    case ir::OpKind::index_castu:
+    case ir::OpKind::smul_long:
+    case ir::OpKind::umul_long:
+    case ir::OpKind::uadd_carry:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::size_t operand_count(const ir::Op& op) {
+  if (op.kind == ir::OpKind::fma) return 3;
+  const bool unary = op.kind == ir::OpKind::fneg || dialect_of(op.name) == "math";
+  return unary ? 1 : 2;
+}
+
+/// Whether an op can end the body of a function; of ops we do not know, any can.
+bool can_terminate(const ir::Op& op) {
+  switch (op.kind) {
+    case ir::OpKind::other:
+    case ir::OpKind::ret:
+    case ir::OpKind::jump:
+    case ir::OpKind::jump_if:
+      return true;
+    default:
+      return !op.successors.empty();
+  }
+}
+
+/// Whether the elements of a type are what an op of a single type computes with.
+bool works_on(const ir::Op& op, ir::Type type) {
+  if (type->kind == ir::TypeKind::other) return true;
+  const ir::Type scalar = type->kind == ir::TypeKind::tensor ? type->element : type;
+  const bool of_numbers =
+      dialect_of(op.name) == "math" ? op.kind != ir::OpKind::iabs : op.name.back() == 'f';
+  return of_numbers ? scalar->kind == ir::TypeKind::floating
+                    : scalar->kind == ir::TypeKind::integer || scalar->kind == ir::TypeKind::index;
+}
+
+class Checker {
+ public:
+  explicit Checker(const ir::Program& program) : program_(program) {
+    for (const ir::OpId function : functions(program)) {
+      by_name_.emplace(symbol_name(program, function), function);
+    }
+  }
+
+  Result<void> check(ir::OpId id) const {
+    TWILL_TRY_VOID(check_form(id));
+    if (auto wrong_types = misfit(program_, id)) return wrong(id, *std::move(wrong_types));
+    return {};
+  }
+
+ private:
+  Result<void> check_form(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    switch (op.kind) {
+      case ir::OpKind::for_loop:
+        return check_for(id);
+      case ir::OpKind::while_loop:
+        return check_while(id);
+      case ir::OpKind::branch:
+        return check_if(id);
+      case ir::OpKind::function:
+        return check_function(id);
+      case ir::OpKind::call:
+        return check_call(id);
+      case ir::OpKind::reduce:
+      case ir::OpKind::scan:
+        return check_reduction(id);
+      case ir::OpKind::select:
+        return check_select(id);
+      case ir::OpKind::jump:
+      case ir::OpKind::jump_if:
+        return check_branch(id);
+      default:
+        break;
+    }
+    if (is_uniform(op)) return check_uniform(id);
+    return check_accumulator(id);
+  }
+
+  tl::unexpected<Diagnostic> wrong(ir::OpId op, std::string message, std::string hint = {}) const {
+    return fail(text_location(program_, op), std::move(message), std::move(hint));
+  }
+
+  std::vector<ir::Type> types_of(std::span<const ir::ValueId> values) const {
+    std::vector<ir::Type> types;
+    for (const ir::ValueId value : values) types.push_back(type_of(program_, value));
+    return types;
+  }
+
+  /// "what" must have the types `wanted`.
+  Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
+                    std::span<const ir::Type> wanted) const {
+    if (values.size() != wanted.size()) {
+      return wrong(op, std::string(what) + ": " + count_of(values.size(), "value") + ", but " +
+                           std::to_string(wanted.size()) + " wanted");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ir::Value& value = program_.value(values[i]);
+      if (value.type == wanted[i] || !is_known(value.type) || !is_known(wanted[i])) continue;
+      return wrong(op, std::string(what) + ": %" + value.name + " has type " + value.type->text +
+                           ", but " + wanted[i]->text + " is wanted");
+    }
+    return {};
+  }
+
+  Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
+                    std::span<const ir::ValueId> like) const {
+    const std::vector<ir::Type> wanted = types_of(like);
+    return same(op, what, values, wanted);
+  }
+
+  /// The op that ends region `index` of `id`, which must have one block.
+  Result<ir::OpId> region_end(ir::OpId id, std::size_t index, std::string_view end) const {
+    const auto block = body(program_, id, index);
+    if (!block) return wrong(id, "'" + program_.op(id).name + "' needs a region of one block");
+    const auto last = terminator(program_, *block);
+    if (last && todays_name(program_.op(*last).name) == end) return *last;
+    return wrong(last.value_or(id), "this region must end in '" + std::string(end) + "'");
+  }
+
+  Result<void> check_for(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    if (op.operands.size() < 3)
+      return wrong(id, "a loop needs a lower bound, upper bound and step");
+    TWILL_TRY(const ir::OpId yield, region_end(id, 0, "scf.yield"));
+    const std::span<const ir::ValueId> inits = std::span(op.operands).subspan(3);
+    const std::span<const ir::ValueId> arguments = program_.block(*body(program_, id)).arguments;
+    if (arguments.empty()) return wrong(id, "the loop's region has no induction variable");
+    TWILL_TRY_VOID(same(id, "initial values of the loop", inits, op.results));
+    TWILL_TRY_VOID(same(id, "arguments of the loop's region", arguments.subspan(1), op.results));
+    TWILL_TRY_VOID(same(yield, "values the loop yields", program_.op(yield).operands, op.results));
+    const std::vector<ir::Type> bounds(3, type_of(program_, arguments[0]));
+    return same(id, "bounds and step of the loop", std::span(op.operands).first(3), bounds);
+  }
+
+  Result<void> check_while(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    TWILL_TRY(const ir::OpId condition, region_end(id, 0, "scf.condition"));
+    TWILL_TRY(const ir::OpId yield, region_end(id, 1, "scf.yield"));
+    const std::span<const ir::ValueId> before = program_.block(*body(program_, id, 0)).arguments;
+    const std::span<const ir::ValueId> after = program_.block(*body(program_, id, 1)).arguments;
+    const std::span<const ir::ValueId> passed = program_.op(condition).operands;
+    if (passed.empty()) return wrong(condition, "the condition is missing");
+    TWILL_TRY_VOID(same(id, "initial values of the loop", op.operands, before));
+    TWILL_TRY_VOID(same(condition, "values passed on", passed.subspan(1), after));
+    TWILL_TRY_VOID(same(id, "arguments of the loop's second region", after, op.results));
+    return same(yield, "values the loop yields", program_.op(yield).operands, before);
+  }
+
+  Result<void> check_if(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    if (op.operands.size() != 1) return wrong(id, "a conditional has one condition");
+    const ir::Type condition = type_of(program_, op.operands[0]);
+    if (is_known(condition) && condition->name != "i1") {
+      return wrong(id, "the condition has type " + condition->text + ", but i1 is wanted");
+    }
+    for (std::size_t i = 0; i < op.regions.size(); ++i) {
+      const bool empty = program_.region(op.regions[i]).blocks.empty();
+      if (i == 1 && empty && op.results.empty()) continue;
+      if (empty) return wrong(id, "a conditional with results needs an else");
+      TWILL_TRY(const ir::OpId yield, region_end(id, i, "scf.yield"));
+      TWILL_TRY_VOID(
+          same(yield, "values this branch yields", program_.op(yield).operands, op.results));
+    }
+    return {};
+  }
+
+  Result<void> check_function(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    if (op.regions.size() != 1) return wrong(id, "a function has one region");
+    const ir::Attribute signature = attribute(op, "function_type");
+    for (const ir::BlockId block : program_.region(op.regions[0]).blocks) {
+      const auto last = terminator(program_, block);
+      if (!last || !can_terminate(program_.op(*last))) {
+        return wrong(last.value_or(id), "a block of a function must end in a return or a branch");
+      }
+      const ir::OpKind kind = program_.op(*last).kind;
+      if (kind != ir::OpKind::ret) continue;
+      const std::vector<ir::Type> inputs = types_of(function_arguments(program_, id));
+      const std::vector<ir::Type> outputs = types_of(program_.op(*last).operands);
+      const std::string actual = function_type_text(inputs, outputs);
+      const bool is_inferred = actual.find(kUnknownType) == std::string::npos;
+      if (signature == nullptr || signature->text == actual || !is_inferred) continue;
+      return wrong(*last, "what is returned does not fit the function's type " + signature->text);
+    }
+    return {};
+  }
+
+  Result<void> check_call(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const ir::Attribute callee = attribute(op, "callee");
+    if (callee == nullptr) return {};
+    const std::string_view name = std::string_view(callee->value).substr(1);
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return wrong(id, "there is no function " + callee->value);
+    const ir::Op& function = program_.op(found->second);
+    if (function.regions.empty() || program_.region(function.regions[0]).blocks.empty()) return {};
+    return same(id, "arguments of the call", op.operands,
+                function_arguments(program_, found->second));
+  }
+
+  Result<void> check_reduction(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const bool scans = op.kind == ir::OpKind::scan;
+    TWILL_TRY(const ir::OpId end, region_end(id, 0, scans ? "tt.scan.return" : "tt.reduce.return"));
+    const std::size_t sources = op.operands.size();
+    const std::size_t arguments = program_.block(*body(program_, id)).arguments.size();
+    if (arguments == 2 * sources && op.results.size() == sources &&
+        program_.op(end).operands.size() == sources) {
+      return {};
+    }
+    return wrong(id, count_of(sources, "source") + " need " + count_of(2 * sources, "argument") +
+                         " of the region, and as many results and returned values as sources");
+  }
+
+  Result<void> check_uniform(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const std::size_t count = operand_count(op);
+    if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
+    const std::vector<ir::Type> wanted(count, type_of(program_, op.results[0]));
+    TWILL_TRY_VOID(same(id, "operands of '" + op.name + "'", op.operands, wanted));
+    const ir::Type type = wanted.empty() ? nullptr : wanted[0];
+    return type == nullptr || works_on(op, type)
+               ? Result<void>()
+               : wrong(id, "'" + op.name + "' takes no " + type->text);
+  }
+
+  Result<void> check_select(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    if (op.operands.size() != 3 || op.results.size() != 1) {
+      return wrong(id, "'arith.select' has three operands and one result");
+    }
+    const std::vector<ir::Type> wanted(2, type_of(program_, op.results[0]));
+    return same(id, "operands of 'arith.select'", std::span(op.operands).subspan(1), wanted);
+  }
+
+  Result<void> check_branch(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const bool conditional = op.kind == ir::OpKind::jump_if;
+    if (op.successors.size() != (conditional ? 2U : 1U)) {
+      return wrong(id, conditional ? "a conditional branch has two blocks to go to"
+                                   : "a branch has one block to go to");
+    }
+    const ir::Role role = ir::Role::taken;
+    const auto first =
+        conditional ? operands_in(op, role) : std::span<const ir::ValueId>(op.operands);
+    TWILL_TRY_VOID(
+        same(id, "values for the block", first, program_.block(op.successors[0]).arguments));
+    if (!conditional) return {};
+    return same(id, "values for the second block", operands_in(op, ir::Role::otherwise),
+                program_.block(op.successors[1]).arguments);
+  }
+
+  /// A product's accumulator is of one type with its result.
+  Result<void> check_accumulator(ir::OpId id) const {
+    const auto mma = mma_operands(program_.op(id));
+    if (!mma || !mma->result) return {};
+    const std::vector<ir::Type> wanted(1, type_of(program_, *mma->result));
+    return same(id, "accumulator", std::span(&mma->accumulator, 1), wanted);
+  }
+
+  const ir::Program& program_;
+  std::map<std::string_view, ir::OpId> by_name_;
+};
+
+}  // namespace
+
+Result<void> check_structure(const ir::Program& program) {
+  const Checker checker(program);
+  for (std::size_t op = 0; op < program.op_count(); ++op) {
+    TWILL_TRY_VOID(checker.check(ir::OpId(op)));
+  }
+  return {};
+}
+
+}  // namespace twill::frontend::ttgir

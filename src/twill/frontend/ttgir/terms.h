@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/ir/program.h"
+
+/// Which values are the same, whatever ops they are written with.
+namespace twill::frontend::ttgir {
+
+/// Whether an op does nothing but compute its results from its operands.
+bool is_computation(const ir::Op& op);
+
+/// What an op says beside its operands and results: its name and attributes. Attributes with a dot
+/// in their name are remarks, and left out.
+std::string description(const ir::Op& op);
+
+/// A type as text, without its layout.
+std::string text_without_layout(ir::Type type);
+
+/// The value behind widening casts of integers.
+ir::ValueId without_extension(const ir::Program& program, ir::ValueId value);
+
+/// Numbers values such that those with the same number are equal, element by element, wherever
+/// both are defined. Layouts do not matter. Known are: the same computation of the same operands,
+/// in either order where that is all one; x - y + y; and computations of constants, as far as every
+/// step is exact in every floating type (as 1 / (1 + exp(0)) is). All else is equal to itself only.
+class Terms {
+ public:
+  using Term = std::size_t;
+
+  /// `program` must outlive this.
+  explicit Terms(const ir::Program& program) : program_(program) {}
+
+  Term of(ir::ValueId value);
+  /// A value that is equal to itself only.
+  Term symbol();
+  /// Says what `of` is to give for a value.
+  void assume(ir::ValueId value, Term term) { known_[value] = term; }
+
+  /// The integer, everywhere in a tile of that type.
+  Term integer(std::int64_t number, ir::Type type);
+  /// Of two terms with one type.
+  Term plus(Term a, Term b, ir::Type type);
+  Term minus(Term a, Term b, ir::Type type);
+  /// `what` of `operands`: equal to any other that was made with the same.
+  Term made(const std::string& what, const std::vector<Term>& operands);
+
+ private:
+  struct Constant {
+    double number = 0;
+    std::string type;
+  };
+  struct Sum {
+    bool adds = false;
+    Term left = 0;
+    Term right = 0;
+  };
+  /// Precondition: its operands are known.
+  Term compute(ir::ValueId value);
+  std::optional<Term> constant(ir::ValueId value);
+  std::optional<Term> folded(const ir::Op& op, const std::vector<Term>& operands, ir::Type type);
+  Term number(double number, ir::Type type);
+  const Constant* constant_at(Term term) const;
+
+  const ir::Program& program_;
+  std::map<ir::ValueId, Term> known_;
+  std::map<std::pair<std::string, std::vector<Term>>, Term> made_;
+  std::map<Term, Constant> constants_;
+  std::map<Term, Sum> sums_;
+  Term next_ = 0;
+};
+
+}  // namespace twill::frontend::ttgir
