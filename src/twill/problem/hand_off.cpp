@@ -281,8 +281,10 @@ Reduced reduce(const Problem& problem, Exists exists, Crosses crosses) {
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (errands[i]) kept[i] = exists(*errands[i]);
   }
-  // The rule counts ops that are always there.
-  parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
+  // The rule counts ops that are always there, and errands become ops like others.
+  if (!parts.hand_offs.empty()) {
+    parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
+  }
   hand_over(parts, crosses);
   parts.hand_offs.clear();
   std::vector<OpId> before = keep(parts, kept);
