@@ -39,9 +39,13 @@ class RolePrinter {
   /// What is known at a point of a section, relative to its window (or its first or last
   /// iteration): of variables with several copies, which iteration the latest one is of; and the
   /// products that may still be under way, oldest first.
+  struct Product {
+    const Variable* result = nullptr;
+    const Variable* operand = nullptr;  ///< that it reads from registers, if any
+  };
   struct Point {
     std::map<std::string, int> latest;
-    std::vector<const Variable*> in_flight;
+    std::vector<Product> in_flight;
   };
 
   // sections.cpp

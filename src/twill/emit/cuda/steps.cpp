@@ -157,7 +157,7 @@ void RolePrinter::drain(Text& text, const Step& step, Point& point) {
   }
   text.line(fmt::format("twill::wgmma_wait<{}>();", step.pending));
   while (point.in_flight.size() > static_cast<std::size_t>(step.pending)) {
-    text.line(fmt::format("twill::settle({});", point.in_flight.front()->name));
+    text.line(fmt::format("twill::settle({});", point.in_flight.front().result->name));
     point.in_flight.erase(point.in_flight.begin());
   }
 }

@@ -235,6 +235,16 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
                             plan_.problem[*step.op].name + "), which is not printed");
   }
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
+  for (const Registers::Made& it : made) {
+    // The copies are shifted, so that the latest one would move from under the product.
+    const bool is_read =
+        std::any_of(point.in_flight.begin(), point.in_flight.end(),
+                    [&](const Product& product) { return product.operand == it.variable; });
+    if (is_read && it.variable->depth > 1) {
+      return view_.refuse(origin.sources.front().op,
+                          "is computed in several copies while a product reads one of them");
+    }
+  }
   const int part = origin.part;
   text.open("");
   text.line("// " + comment(step));
@@ -318,7 +328,7 @@ Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& poi
   text.append(prelude);
   TWILL_TRY_VOID(print_product(text, view_, *product, origin.part, places));
   text.close();
-  point.in_flight.push_back(places.result);
+  point.in_flight.push_back({places.result, places.a_registers});
   return {};
 }
 
