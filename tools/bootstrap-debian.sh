@@ -7,7 +7,7 @@
 set -euo pipefail
 
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libexpected-dev libcli11-dev)
-test_packages=(libgtest-dev librapidcheck-dev libz3-dev z3 cadical python3)
+test_packages=(ccache libgtest-dev librapidcheck-dev libz3-dev z3 cadical python3)
 
 say() { printf '== %s\n' "$*"; }
 die() { printf 'bootstrap-debian.sh: %s\n' "$*" >&2; exit 1; }

@@ -148,16 +148,15 @@ std::string objection_to_few_groups(const Problem& problem) {
 }  // namespace
 
 std::string objection_to_reason(const Problem& problem, const Reason& reason) {
-  using Kind = Reason::Kind;
   switch (reason.kind) {
-    case Kind::no_group:
+    case Reason::Kind::no_group:
       if (groups_of(problem, problem.ops()[reason.index]).empty()) return {};
       return fmt::format("there is a group that may run {}", problem.ops()[reason.index].name);
-    case Kind::too_few_groups:
+    case Reason::Kind::too_few_groups:
       return objection_to_few_groups(problem);
-    case Kind::too_large:
+    case Reason::Kind::too_large:
       return objection_to_memory(problem, reason.index);
-    case Kind::registers:
+    case Reason::Kind::registers:
       return objection_to_registers(problem, reason.ops);
     default:
       return "this does not show that there is no schedule";

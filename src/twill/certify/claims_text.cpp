@@ -15,7 +15,6 @@ namespace {
 using problem::Problem;
 using schedule::Verdict;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
                                               Verdict::infeasible, Verdict::undecided};
 
@@ -105,9 +104,9 @@ bool is_file_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), fine);
 }
 
-class Reader {
+class ClaimsReader {
  public:
-  Reader(std::string_view text, const std::string& file, const Problem& problem)
+  ClaimsReader(std::string_view text, const std::string& file, const Problem& problem)
       : in_(text, file), problem_(problem), names_(problem) {}
 
   Result<Claims> read() {
@@ -281,7 +280,7 @@ std::string print_claims(const Claims& claims, const Problem& problem) {
 
 Result<Claims> parse_claims(std::string_view text, const std::string& file,
                             const Problem& problem) {
-  return Reader(text, file, problem).read();
+  return ClaimsReader(text, file, problem).read();
 }
 
 }  // namespace twill::certify

@@ -17,12 +17,7 @@ using problem::Problem;
 using problem::Rule;
 using problem::Way;
 
-constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
-
-bool may_run(const Problem& problem, const Op& op, const Group& group) {
-  if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
-  return !problem.in_force(Rule::load_group) || op.variable_latency == group.loads;
-}
+constexpr Cycles kNotReached = std::numeric_limits<Cycles>::min();
 
 OpFacts facts_of_op(const Problem& problem, const Op& op) {
   const Way& way = op.ways.front();
@@ -62,14 +57,14 @@ bool is_handed(const Problem& problem, const Dependence& dependence) {
 
 /// By op, longest paths from `start` over edges of ops that are always there.
 std::vector<Cycles> farthest_from(const Facts& facts, std::size_t start, Cycles interval) {
-  std::vector<Cycles> after(facts.ops.size(), kUnreached);
+  std::vector<Cycles> after(facts.ops.size(), kNotReached);
   after[start] = 0;
   bool moved = true;
   for (std::size_t round = 0; moved && round < after.size(); ++round) {
     moved = false;
     for (const Edge& edge : facts.edges) {
       if (!facts.ops[edge.from].always() || !facts.ops[edge.to].always()) continue;
-      if (after[edge.from] == kUnreached) continue;
+      if (after[edge.from] == kNotReached) continue;
       const Cycles at = after[edge.from] + edge.delay - edge.distance * interval;
       if (at <= after[edge.to]) continue;
       after[edge.to] = at;
@@ -138,6 +133,11 @@ Cycles pipe_load(const Problem& problem, const Facts& facts, bool least) {
 }
 
 }  // namespace
+
+bool may_run(const Problem& problem, const Op& op, const Group& group) {
+  if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
+  return !problem.in_force(Rule::load_group) || op.variable_latency == group.loads;
+}
 
 const BufferFacts* Facts::buffer_of(std::size_t op, std::size_t memory) const {
   for (const BufferFacts& it : buffers[memory]) {
@@ -229,7 +229,7 @@ std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
     const std::vector<Cycles> after = farthest_from(facts, value, interval);
     const Cycles stored = first_end(facts, value, false);
     for (const Reading& it : facts.readings[value]) {
-      if (!facts.ops[it.reader].always() || after[it.reader] == kUnreached) continue;
+      if (!facts.ops[it.reader].always() || after[it.reader] == kNotReached) continue;
       const Cycles end = after[it.reader] + it.distance * interval + it.hold;
       lives[value] = std::max(lives[value], it.handed ? std::min(end, stored) : end);
     }

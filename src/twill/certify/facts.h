@@ -64,6 +64,9 @@ struct Facts {
 /// The most warps of any group that is not for loads; 0 if there is none.
 int compute_width(const problem::Problem& problem);
 
+/// Whether the rules in force let the group run the op: its width, and loads in groups that load.
+bool may_run(const problem::Problem& problem, const problem::Op& op, const problem::Group& group);
+
 /// Whether the rule `minimum-groups` counts the group.
 bool computes(const problem::Problem& problem, std::size_t group);
 

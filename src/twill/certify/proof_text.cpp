@@ -13,7 +13,6 @@ namespace {
 
 using problem::Problem;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;  // of any number that a predicate has
 constexpr std::int64_t kMostVariables = 100'000'000;
 
 std::string join(const std::vector<std::size_t>& ops, const Problem& problem) {
@@ -67,9 +66,9 @@ void print_step(const Proof& proof, const Step& step, const Problem& problem, st
   out += '\n';
 }
 
-class Reader {
+class ProofReader {
  public:
-  Reader(std::string_view text, const std::string& file, const Problem& problem)
+  ProofReader(std::string_view text, const std::string& file, const Problem& problem)
       : in_(text, file), names_(problem) {}
 
   Result<Proof> read() {
@@ -154,8 +153,9 @@ class Reader {
 
   Result<Predicate> limit() {
     TWILL_TRY(const Predicate it, predicate());
-    using Kind = Predicate::Kind;
-    if (it.kind == Kind::groups || it.kind == Kind::crossings || it.kind == Kind::length) return it;
+    if (it.kind == Predicate::Kind::groups || it.kind == Predicate::Kind::crossings ||
+        it.kind == Predicate::Kind::length)
+      return it;
     return in_.fail("this is no limit of an objective");
   }
 
@@ -199,15 +199,14 @@ class Reader {
     }
     std::int64_t least = 0;
     std::int64_t most = kLargest;
-    using Kind = Predicate::Kind;
-    if (out.kind == Kind::slot || out.kind == Kind::stage) least = -kLargest;
-    if (out.kind == Kind::alive || out.kind == Kind::held) least = 1;
-    if (out.kind == Kind::before || out.kind == Kind::counts) {
+    if (out.kind == Predicate::Kind::slot || out.kind == Predicate::Kind::stage) least = -kLargest;
+    if (out.kind == Predicate::Kind::alive || out.kind == Predicate::Kind::held) least = 1;
+    if (out.kind == Predicate::Kind::before || out.kind == Predicate::Kind::counts) {
       most = static_cast<std::int64_t>(proof_.subject.accumulators[out.first].size());
       least = 1;
     }
     TWILL_TRY(out.number, in_.number(least, most));
-    if (out.kind == Kind::before || out.kind == Kind::counts) --out.number;
+    if (out.kind == Predicate::Kind::before || out.kind == Predicate::Kind::counts) --out.number;
     return out;
   }
 
@@ -250,7 +249,7 @@ std::string print_proof(const Proof& proof, const Problem& problem) {
 }
 
 Result<Proof> parse_proof(std::string_view text, const std::string& file, const Problem& problem) {
-  return Reader(text, file, problem).read();
+  return ProofReader(text, file, problem).read();
 }
 
 int line_of_step(const Proof& proof, std::size_t step) {

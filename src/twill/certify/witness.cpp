@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/certify/facts.h"
 #include "twill/certify/never.h"
 #include "twill/problem/hand_off.h"
 
@@ -37,11 +38,6 @@ Cycles on_pipe(const Way& way, std::size_t pipe) {
     if (use.pipe.index() == pipe) return use.demand;
   }
   return 0;
-}
-
-bool may_run(const Problem& problem, const Op& op, const problem::Group& group) {
-  if (problem.in_force(Rule::width) && op.warps != group.warps) return false;
-  return !problem.in_force(Rule::load_group) || op.variable_latency == group.loads;
 }
 
 std::set<std::size_t> groups_of(const Problem& problem, std::size_t op) {
@@ -190,9 +186,8 @@ std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
     fine = fine && now.has_value();
     op = now ? now->index() : 0;
   };
-  using Kind = Reason::Kind;
-  const bool index_is_op =
-      reason.kind == Kind::op || reason.kind == Kind::chain || reason.kind == Kind::no_group;
+  const bool index_is_op = reason.kind == Reason::Kind::op || reason.kind == Reason::Kind::chain ||
+                           reason.kind == Reason::Kind::no_group;
   if (index_is_op) move(reason.index);
   for (std::size_t& op : reason.ops) move(op);
   for (Link& link : reason.links) {
@@ -222,30 +217,29 @@ Weight weight_of(const Problem& problem, const std::string& level, const Reason&
     if (!moved) return tl::unexpected(std::string(kMayBeMissing));
     return weight_of(part.problem, level, *moved, interval);
   }
-  using Kind = Reason::Kind;
   const bool of_interval = level == "interval";
   switch (reason.kind) {
-    case Kind::trivial:
+    case Reason::Kind::trivial:
       return level == "crossings" ? 0 : 1;
-    case Kind::unit:
+    case Reason::Kind::unit:
       if (of_interval) return sum_on_unit(problem, reason.index);
       break;
-    case Kind::pipe:
+    case Reason::Kind::pipe:
       if (of_interval) return sum_on_pipe(problem, reason.index);
       break;
-    case Kind::op:
+    case Reason::Kind::op:
       if (of_interval) return alone(problem, reason.index);
       break;
-    case Kind::issue:
+    case Reason::Kind::issue:
       if (of_interval) return spread_issue(problem, reason.ops);
       break;
-    case Kind::circuit:
+    case Reason::Kind::circuit:
       if (of_interval) return around(problem, reason.links);
       break;
-    case Kind::apart:
+    case Reason::Kind::apart:
       if (level == "groups") return pairwise_apart(problem, reason.ops);
       break;
-    case Kind::chain:
+    case Reason::Kind::chain:
       if (level == "length") return along(problem, reason, interval);
       break;
     default:

@@ -14,6 +14,9 @@
 
 namespace twill::certify {
 
+/// The largest number that a certificate may have: sums of many stay far below 2^63.
+inline constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+
 /// Reads a text line by line, each line as words with single or more blanks between them.
 class WordReader {
  public:

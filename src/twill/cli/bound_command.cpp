@@ -15,7 +15,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct BoundChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -23,19 +23,19 @@ struct Choices {
   bool json = false;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kBoundFooter = R"(Examples:
   twill bound loops/fwd_b2.loop
   twill bound kernels/fa_fwd/sm_90/d128.pre.ttgir --measured 2950
   twill bound loops/published/fa3_forward_hopper.loop)";
 
-int exit_code_of(const report::Limits& limits) {
+int exit_code_of_limits(const report::Limits& limits) {
   for (const report::RatedBounds& end : limits.ends) {
     if (end.infeasible) return kInfeasible;
   }
   return limits.given && !limits.given->violations.empty() ? kUnverified : kAnswer;
 }
 
-int run(Choices choices) {
+int run(BoundChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -46,13 +46,13 @@ int run(Choices choices) {
   warn(limits->warnings);
   const auto printed =
       print(choices.json ? report::limits_json(*limits) : report::limits_text(*limits));
-  return printed ? exit_code_of(*limits) : refuse(printed.error());
+  return printed ? exit_code_of_limits(*limits) : refuse(printed.error());
 }
 
 }  // namespace
 
 void add_bound_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<BoundChoices>();
   CLI::App* command =
       app.add_subcommand("bound", "How fast a loop can possibly be, and who says so");
   driver::Request& request = choices->request;
@@ -66,7 +66,7 @@ void add_bound_command(CLI::App& app, Session& session) {
                    "Cycles per iteration that were measured, to compare with")
       ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
-  command->footer(kFooter);
+  command->footer(kBoundFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };

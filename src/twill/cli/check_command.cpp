@@ -16,20 +16,20 @@ std::string text_of(const certify::Rejection& it) {
   return fmt::format("{}:{}: {}", it.file, it.line, it.reason);
 }
 
-struct Choices {
+struct CheckChoices {
   std::string path;
   std::string input;
   std::string machine;
 };
 
-Result<certify::Checked> check(const Choices& choices) {
+Result<certify::Checked> check(const CheckChoices& choices) {
   TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
   if (choices.input.empty()) return certify::check_files(files);
   TWILL_TRY(const driver::Input input, driver::read_input(choices.input));
   return driver::check_certificate(files, input, choices.machine);
 }
 
-int run(const Choices& choices) {
+int run(const CheckChoices& choices) {
   const std::string& path = choices.path;
   const auto checked = check(choices);
   if (!checked) return refuse(checked.error());
@@ -44,7 +44,7 @@ int run(const Choices& choices) {
 }  // namespace
 
 void add_check_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<CheckChoices>();
   CLI::App* command = app.add_subcommand(
       "check",
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");

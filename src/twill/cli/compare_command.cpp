@@ -18,7 +18,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct CompareChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -26,12 +26,12 @@ struct Choices {
   bool json = false;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kCompareFooter = R"(Examples:
   twill compare kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill compare loops/fwd_h2.loop --strategy twill --strategy triton)";
 
 /// An answer if any strategy has one; else what became of the first.
-int exit_code_of(const driver::ComparedLoop& compared) {
+int exit_code_of_comparison(const driver::ComparedLoop& compared) {
   if (!compared.bugs.empty()) return kUnverified;
   const std::vector<report::Compared>& rows = compared.comparison.rows;
   const bool any =
@@ -42,7 +42,7 @@ int exit_code_of(const driver::ComparedLoop& compared) {
   return verdict == schedule::Verdict::infeasible ? kInfeasible : kUndecided;
 }
 
-int run(Choices choices) {
+int run(CompareChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -61,13 +61,13 @@ int run(Choices choices) {
   }
   const auto printed = print(choices.json ? report::comparison_json(compared->comparison)
                                           : report::to_text(compared->comparison));
-  return printed ? exit_code_of(*compared) : refuse(printed.error());
+  return printed ? exit_code_of_comparison(*compared) : refuse(printed.error());
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<CompareChoices>();
   CLI::App* command =
       app.add_subcommand("compare", "What other strategies make of a loop, side by side");
   driver::Request& request = choices->request;
@@ -80,7 +80,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       *command, request,
       "Units of solver work per strategy after which to take the best schedule known");
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
-  command->footer(kFooter);
+  command->footer(kCompareFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };

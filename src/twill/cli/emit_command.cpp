@@ -16,7 +16,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct EmitChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -24,12 +24,12 @@ struct Choices {
   driver::SmtlibRequest what;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kEmitFooter = R"(Examples:
   twill emit smtlib loops/fwd_b1.loop --ii 1676 | z3 -in       sat: there is a schedule
   twill emit smtlib loops/fwd_b1.loop --ii 1675 | cvc5 -       unsat: there is none
   twill emit smtlib loops/fig1.loop --literal --ii 2 --length 4 | z3 -in)";
 
-int run(Choices choices) {
+int run(EmitChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -42,7 +42,7 @@ int run(Choices choices) {
 }
 
 void add_smtlib(CLI::App& emit, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<EmitChoices>();
   CLI::App* command = emit.add_subcommand(
       "smtlib", "The question whether a schedule exists, for SMT solvers (SMT-LIB 2, QF_LIA)");
   driver::Request& request = choices->request;
@@ -64,7 +64,7 @@ void add_smtlib(CLI::App& emit, Session& session) {
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [slowest]");
-  command->footer(kFooter);
+  command->footer(kEmitFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };

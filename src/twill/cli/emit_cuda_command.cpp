@@ -19,7 +19,7 @@ namespace {
 
 enum class Compile { if_there_is_nvcc, always, never };
 
-struct Choices {
+struct EmitCudaChoices {
   std::string input;
   driver::Request request;
   std::string output;
@@ -27,7 +27,7 @@ struct Choices {
   emit::Stamps stamps = emit::Stamps::none;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kEmitCudaFooter = R"(Examples:
   twill emit cuda kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o gemm
   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC \
     -o gemm.so gemm/kernel.cu)";
@@ -65,7 +65,7 @@ Result<gate::Verdict> judge_once(const driver::EmittedCuda& emitted,
 
 /// Compiles, and as long as ptxas does not follow the plan and something is left to try, emits and
 /// compiles again. Stamps keep the code from overlapping, so an instrumented kernel is only judged.
-Result<Judged> close_loop(const Choices& choices, const gate::Toolchain& toolchain,
+Result<Judged> close_loop(const EmitCudaChoices& choices, const gate::Toolchain& toolchain,
                           driver::EmittedCuda first) {
   driver::Request request = choices.request;
   TWILL_TRY(gate::Verdict verdict, judge_once(first, toolchain));
@@ -89,7 +89,7 @@ Result<Judged> close_loop(const Choices& choices, const gate::Toolchain& toolcha
 }
 
 /// Why the kernel is not compiled; empty if it is.
-std::string why_unchecked(const Choices& choices, const gate::Toolchain& toolchain) {
+std::string why_unchecked(const EmitCudaChoices& choices, const gate::Toolchain& toolchain) {
   if (choices.compile == Compile::always) return "";
   if (choices.compile == Compile::never) return "--no-compile was given";
   if (choices.stamps != emit::Stamps::none) return "it is instrumented, and --compile not given";
@@ -98,7 +98,7 @@ std::string why_unchecked(const Choices& choices, const gate::Toolchain& toolcha
 
 /// Writes what is to be kept, and says what came of it: to standard output beside a folder, else to
 /// standard error.
-int finish(const Choices& choices, const Judged& judged) {
+int finish(const EmitCudaChoices& choices, const Judged& judged) {
   const gate::Verdict& verdict = judged.verdict;
   const bool refused = verdict.standing() == gate::Standing::refused;
   std::string text;
@@ -126,7 +126,7 @@ int finish(const Choices& choices, const Judged& judged) {
   return refused ? kUnverified : kAnswer;
 }
 
-int run(Choices choices) {
+int run(EmitCudaChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
@@ -154,7 +154,7 @@ int run(Choices choices) {
 }  // namespace
 
 void add_emit_cuda(CLI::App& emit, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<EmitCudaChoices>();
   CLI::App* command = emit.add_subcommand(
       "cuda", "The planned kernel as CUDA C++ for Hopper, with the headers it includes");
   driver::Request& request = choices->request;
@@ -188,7 +188,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
           "Record the clock at the beginning of every section or step; stamps.json is the legend")
       ->check(CLI::IsMember(stamps))
       ->needs(output);
-  command->footer(kFooter);
+  command->footer(kEmitCudaFooter);
   command->callback([choices, command, &session] {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);

@@ -11,7 +11,7 @@
 namespace twill::cli {
 namespace {
 
-int run(const std::string& path) {
+int run_evaluate(const std::string& path) {
   const auto input = driver::read_input(path);
   if (!input) return refuse(input.error());
   const auto outcome = driver::evaluate_order(*input);
@@ -32,7 +32,7 @@ void add_evaluate_command(CLI::App& app, Session& session) {
                    "A .loop file with an order (or a schedule, whose order is taken); - reads "
                    "standard input")
       ->required();
-  command->callback([path, &session] { session.command = [path] { return run(*path); }; });
+  command->callback([path, &session] { session.command = [path] { return run_evaluate(*path); }; });
 }
 
 }  // namespace twill::cli

@@ -19,7 +19,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct ExplainChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -29,12 +29,12 @@ struct Choices {
   bool json = false;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kExplainFooter = R"(Examples:
   twill explain loops/fwd_b1.loop
   twill explain loops/fwd_b1.loop --ii 1500
   twill explain kernels/fa_fwd/sm_90/d128.pre.ttgir --json)";
 
-int exit_code_of(explain::Status status) {
+int exit_code_of_explanation(explain::Status status) {
   switch (status) {
     case explain::Status::held:
     case explain::Status::reachable:
@@ -47,7 +47,7 @@ int exit_code_of(explain::Status status) {
   return kUndecided;
 }
 
-int run(Choices choices) {
+int run(ExplainChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -65,13 +65,13 @@ int run(Choices choices) {
   const auto& [heading, explanation, warnings] = *explained;
   const auto printed = print(choices.json ? explain::explanation_json(heading, explanation)
                                           : explain::explanation_text(heading, explanation));
-  return printed ? exit_code_of(explanation.status) : refuse(printed.error());
+  return printed ? exit_code_of_explanation(explanation.status) : refuse(printed.error());
 }
 
 }  // namespace
 
 void add_explain_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<ExplainChoices>();
   CLI::App* command =
       app.add_subcommand("explain", "Why a loop is no faster, and what would make it faster");
   driver::Request& request = choices->request;
@@ -92,7 +92,7 @@ void add_explain_command(CLI::App& app, Session& session) {
                    "Units of solver work after which to answer with what is known")
       ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
-  command->footer(kFooter);
+  command->footer(kExplainFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };

@@ -15,7 +15,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct LoopChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -23,7 +23,7 @@ struct Choices {
   bool json = false;
 };
 
-int run(Choices choices) {
+int run(LoopChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
@@ -40,7 +40,7 @@ int run(Choices choices) {
 }  // namespace
 
 void add_loop_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<LoopChoices>();
   CLI::App* command =
       app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
   driver::Request& request = choices->request;

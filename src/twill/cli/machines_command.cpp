@@ -19,7 +19,7 @@ Result<std::string> text_of(const std::string& name) {
   return machine::describe(machine);
 }
 
-int run(const std::string& name) {
+int run_machines(const std::string& name) {
   const auto text = text_of(name);
   if (!text) return refuse(text.error());
   const auto printed = print(*text);
@@ -32,7 +32,7 @@ void add_machines_command(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("machines", "List the known GPUs, or show one");
   command->add_option("NAME", *name, "A name from the list, or a machine JSON file");
-  command->callback([name, &session] { session.command = [name] { return run(*name); }; });
+  command->callback([name, &session] { session.command = [name] { return run_machines(*name); }; });
 }
 
 }  // namespace twill::cli

@@ -11,11 +11,7 @@
 #include "twill/driver/arguments.h"
 
 namespace twill::cli {
-namespace {
-
-constexpr std::int64_t kLargestSize = 8192;
-
-}  // namespace
+namespace {}  // namespace
 
 void add_number_options(CLI::App& command, NumberOptions& options) {
   command

@@ -13,6 +13,9 @@ class App;
 
 namespace twill::cli {
 
+/// The largest extent that a kernel run on the CPU is given; more takes too long.
+inline constexpr std::int64_t kLargestSize = 8192;
+
 /// What `twill simulate --numbers` runs the kernel with.
 struct NumberOptions {
   driver::NumbersRequest wanted;

@@ -21,7 +21,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct PlanChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -31,7 +31,7 @@ struct Choices {
   std::string output;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kPlanFooter = R"(Examples:
   twill plan kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill plan kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o plan.json
   twill plan loops/published/fa3_forward_hopper.loop --schedule loops/published/fa3_forward_hopper.loop
@@ -72,7 +72,7 @@ std::string seconds_line(const driver::PlannedLoop::Seconds& seconds) {
                      seconds.plan);
 }
 
-int show(const Choices& choices, const driver::PlannedLoop& planned) {
+int show(const PlanChoices& choices, const driver::PlannedLoop& planned) {
   if (!planned.plan) return show_missing_plan(planned);
   warn(planned.outcome.warnings);
   const plan::Plan& plan = planned.plan->plan();
@@ -89,7 +89,7 @@ int show(const Choices& choices, const driver::PlannedLoop& planned) {
   return printed ? kAnswer : refuse(printed.error());
 }
 
-int run(Choices choices) {
+int run(PlanChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   warn(ignored_options(choices.given, *input));
@@ -135,7 +135,7 @@ int show_missing_plan(const driver::PlannedLoop& planned) {
 }
 
 void add_plan_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<PlanChoices>();
   CLI::App* command =
       app.add_subcommand("plan", "Plan the kernel of a loop's schedule, and prove the plan safe");
   driver::Request& request = choices->request;
@@ -159,7 +159,7 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->excludes(json)
       ->excludes(check);
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
-  command->footer(kFooter);
+  command->footer(kPlanFooter);
   command->callback([choices, command, &session] {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);

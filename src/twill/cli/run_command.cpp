@@ -16,7 +16,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct RunChoices {
   std::vector<std::string> folders;
   driver::RunKernelRequest request;
   std::vector<std::string> arguments;  ///< "NAME=VALUE"
@@ -25,22 +25,21 @@ struct Choices {
 };
 
 constexpr std::int64_t kMostTrips = 64;
-constexpr std::int64_t kLargestSize = 8192;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kRunFooter = R"(Examples:
   twill emit cuda kernels/fa_fwd/sm_90/d128.pre.ttgir -o fa && twill run fa
   twill run fa --trips 0,1,7 --seeds 20 --completion random
   twill run gemm --arg arg0=weights.npy --arg table=0..64)";
 
 /// Runs the folder; the exit code that it stands for.
-Result<int> run_one(Choices& choices, driver::RunSession& session, const std::string& folder) {
+Result<int> run_one(RunChoices& choices, driver::RunSession& session, const std::string& folder) {
   choices.request.folder = folder;
   TWILL_TRY(const run::Report report, driver::run_kernel(choices.request, session));
   TWILL_TRY_VOID(print(choices.json ? run::report_json(report) : run::to_text(report, folder)));
   return run::agrees(report) ? kAnswer : kUnverified;
 }
 
-int run(Choices choices) {
+int run(RunChoices choices) {
   const int taken = take_arguments(choices.arguments, choices.request.given.launch);
   if (taken != kAnswer) return taken;
   if (!choices.grid.empty()) {
@@ -57,7 +56,7 @@ int run(Choices choices) {
   return worst;
 }
 
-void add_options(CLI::App& command, Choices& choices) {
+void add_options(CLI::App& command, RunChoices& choices) {
   driver::RunKernelRequest& request = choices.request;
   command.add_option("FOLDER", choices.folders, "Folder of `twill emit cuda`; several in turn")
       ->required();
@@ -109,11 +108,11 @@ void add_options(CLI::App& command, Choices& choices) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<RunChoices>();
   CLI::App* command = app.add_subcommand(
       "run", "Run emitted kernels on this computer's CPU, and compare with their text");
   add_options(*command, *choices);
-  command->footer(kFooter);
+  command->footer(kRunFooter);
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 

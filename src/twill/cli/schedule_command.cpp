@@ -23,7 +23,7 @@
 namespace twill::cli {
 namespace {
 
-struct Choices {
+struct ScheduleChoices {
   std::string input;
   std::string batch;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
@@ -37,7 +37,7 @@ struct Choices {
   std::string certificate;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kScheduleFooter = R"(Examples:
   twill schedule kernels/fa_fwd/sm_90/d128.pre.ttgir --trips 128
   twill schedule kernel.ttgir --machine b200 --subtile 0
   twill schedule kernel.ttgir --alternatives 5 --within 2
@@ -45,7 +45,7 @@ constexpr const char* kFooter = R"(Examples:
   ls loops/*.loop | twill schedule --batch - --jobs 2)";
 
 /// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
-int show(const Choices& choices, const report::Outcome& outcome,
+int show(const ScheduleChoices& choices, const report::Outcome& outcome,
          const certify::Files& certificate) {
   warn(outcome.warnings);
   const int code = exit_code_of(outcome);
@@ -74,13 +74,13 @@ int show(const Choices& choices, const report::Outcome& outcome,
   return printed ? code : refuse(printed.error());
 }
 
-int run_all(const Choices& choices) {
+int run_all(const ScheduleChoices& choices) {
   Batch batch{choices.batch,   choices.output, choices.jobs,
               choices.request, choices.given,  {choices.trips, false, false}};
   return run_batch(batch);
 }
 
-int run(Choices choices) {
+int run(ScheduleChoices choices) {
   if (!choices.batch.empty()) return run_all(choices);
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
@@ -102,7 +102,7 @@ int run(Choices choices) {
 }
 
 /// --alternatives and --alternative, of which only one may be given.
-CLI::Option* add_alternatives_options(CLI::App& command, Choices& choices,
+CLI::Option* add_alternatives_options(CLI::App& command, ScheduleChoices& choices,
                                       CLI::Option* certificate) {
   CLI::Option* list =
       command
@@ -115,7 +115,7 @@ CLI::Option* add_alternatives_options(CLI::App& command, Choices& choices,
   return list;
 }
 
-CLI::Option* add_batch_options(CLI::App& command, Choices& choices) {
+CLI::Option* add_batch_options(CLI::App& command, ScheduleChoices& choices) {
   CLI::Option* batch = command.add_option(
       "--batch", choices.batch,
       "Schedule all inputs that this file names, one per line; prints a line of JSON for each");
@@ -128,7 +128,7 @@ CLI::Option* add_batch_options(CLI::App& command, Choices& choices) {
 }  // namespace
 
 void add_schedule_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<ScheduleChoices>();
   CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
   driver::Request& request = choices->request;
   CLI::Option* input =
@@ -158,7 +158,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   add_batch_options(*command, *choices)
       ->excludes(input, timing, json, certificate, alternatives,
                  command->get_option("--alternative"));
-  command->footer(kFooter);
+  command->footer(kScheduleFooter);
   command->callback([choices, input, command, &session] {
     check_alternatives(*command, choices->request);
     choices->given = options_given(*command);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kMostTraced = 5000;  ///< trips: some 50 MB of text
 
-struct Choices {
+struct SimulateChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
@@ -36,7 +36,7 @@ struct Choices {
   std::string trace;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSimulateFooter = R"(Examples:
   twill simulate kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill simulate loops/gemm.loop --trips 16 --trace gemm.json    open it at ui.perfetto.dev
   twill simulate plan.json --jitter 7
@@ -49,7 +49,7 @@ int show_findings(const std::string& message, const std::vector<std::string>& li
 }
 
 /// Without a plan there is nothing to run: say why.
-int show_no_plan(const Choices& choices, const driver::SimulatedLoop& loop) {
+int show_no_plan(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
   std::vector<std::string> lines;
   for (const plan::Finding& it : loop.findings) lines.push_back(it.rule + ": " + it.message);
   if (!loop.outcome) {
@@ -80,7 +80,7 @@ std::string seconds_line(const driver::SimulatedLoop& loop) {
                      loop.seconds.schedule, loop.seconds.plan, loop.run_seconds);
 }
 
-int show(const Choices& choices, const driver::SimulatedLoop& loop) {
+int show(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
   if (loop.outcome) warn(loop.outcome->warnings);
   if (!loop.plan) return show_no_plan(choices, loop);
   if (loop.fault) {
@@ -102,7 +102,7 @@ int show(const Choices& choices, const driver::SimulatedLoop& loop) {
   return printed ? kAnswer : refuse(printed.error());
 }
 
-int run(Choices choices) {
+int run(SimulateChoices choices) {
   if (!choices.trace.empty() && choices.wanted.trips > kMostTraced) {
     return show_findings("twill: --trace: a timeline has at most " + std::to_string(kMostTraced) +
                              " trips, not " + std::to_string(choices.wanted.trips),
@@ -127,7 +127,7 @@ int run(Choices choices) {
 }  // namespace
 
 void add_simulate_command(CLI::App& app, Session& session) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<SimulateChoices>();
   CLI::App* command = app.add_subcommand("simulate", "Run the kernel's plan on a model of the GPU");
   driver::Request& request = choices->request;
   command
@@ -162,7 +162,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
       ->excludes(json)
       ->excludes(numbers);
-  command->footer(kFooter);
+  command->footer(kSimulateFooter);
   command->callback([choices, jitter, command, &session] {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);

@@ -10,7 +10,7 @@
 namespace twill::cli {
 namespace {
 
-int run(const std::string& path) {
+int run_verify(const std::string& path) {
   const auto input = driver::read_input(path);
   if (!input) return refuse(input.error());
   const auto outcome = driver::verify_schedule(*input);
@@ -31,7 +31,7 @@ void add_verify_command(CLI::App& app, Session& session) {
                    "A .loop file with a schedule or an order, or the JSON of `twill schedule`; - "
                    "reads standard input")
       ->required();
-  command->callback([path, &session] { session.command = [path] { return run(*path); }; });
+  command->callback([path, &session] { session.command = [path] { return run_verify(*path); }; });
 }
 
 }  // namespace twill::cli

@@ -54,13 +54,6 @@ Diagnostic located(Diagnostic why, const Request& request) {
   return why;
 }
 
-const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
-  for (const PosedPool& pool : posed.pools) {
-    if (pool.pool == name) return &pool;
-  }
-  return nullptr;
-}
-
 /// One pool's arrangement and what it is worth.
 struct Tried {
   const PosedPool* pool;

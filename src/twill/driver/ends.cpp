@@ -25,12 +25,6 @@ using machine::Rate;
 using report::Candidate;
 using schedule::Answer;
 
-const PosedPool* pool_named(const PosedKernel& posed, const std::string& name) {
-  const auto found = std::find_if(posed.pools.begin(), posed.pools.end(),
-                                  [&](const PosedPool& pool) { return pool.pool == name; });
-  return found == posed.pools.end() ? nullptr : &*found;
-}
-
 /// The earliest schedule of the order's least II that keeps all rules.
 std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
                                                 const schedule::Order& order) {

@@ -212,6 +212,12 @@ std::string loop_in_words(const Kernel& kernel) {
                      ir::text_location(kernel.program, kernel.choice.loop).line);
 }
 
+const PosedPool* pool_named(const PosedKernel& posed, std::string_view name) {
+  const auto found = std::find_if(posed.pools.begin(), posed.pools.end(),
+                                  [&](const PosedPool& pool) { return pool.pool == name; });
+  return found == posed.pools.end() ? nullptr : &*found;
+}
+
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate) {
   PosedKernel posed;
   std::optional<Diagnostic> first_failure;

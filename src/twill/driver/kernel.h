@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct PosedKernel {
 };
 
 /// Extracts one Problem per pool, unless that was done before. Fails if that fails for every pool.
+/// The pool of that name; null if it was not posed.
+const PosedPool* pool_named(const PosedKernel& posed, std::string_view name);
+
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate);
 
 /// Where the user's source has the loop, "silu.py:17"; empty where the text has no locations.

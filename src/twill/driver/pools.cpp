@@ -20,13 +20,13 @@ using schedule::Answer;
 using schedule::Verdict;
 
 /// What is known of one pool; no answer: its bound alone ruled it out, or a better pool.
-struct Tried {
+struct TriedPool {
   schedule::Bound bound;
   std::optional<Answer> answer;
   bool beaten = false;  ///< nothing in it is better than the schedule that is kept
 };
 
-bool has_schedule(const Tried& tried) { return tried.answer && tried.answer->schedule; }
+bool has_schedule(const TriedPool& tried) { return tried.answer && tried.answer->schedule; }
 
 Cycles interval_of(const Answer& answer) { return answer.schedule->initiation_interval; }
 
@@ -90,7 +90,7 @@ Answer glance_at(const PosedPool& pool, const solve::Options& limits, Answers* a
 /// stays in `tried`.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
                                     const solve::Options& limits, Answers* answers,
-                                    std::vector<Tried>& tried, std::uint64_t& spent) {
+                                    std::vector<TriedPool>& tried, std::uint64_t& spent) {
   std::vector<std::size_t> order(pools.size());
   std::iota(order.begin(), order.end(), 0);
   if (pools.size() == 1) return order;
@@ -106,7 +106,7 @@ std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
 }
 
 std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
-                                   const std::vector<Tried>& tried) {
+                                   const std::vector<TriedPool>& tried) {
   std::optional<std::size_t> best;
   std::vector<std::int64_t> least;
   const int wanted = wanted_groups(pools);
@@ -137,8 +137,8 @@ std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, st
 
 /// Whether nothing in the pool would be chosen instead of the best so far, which is a cheaper
 /// question than what is best in it.
-bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tried, std::size_t i,
-               const solve::Options& limits, std::uint64_t& spent) {
+bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<TriedPool>& tried,
+               std::size_t i, const solve::Options& limits, std::uint64_t& spent) {
   const std::optional<std::size_t> best = best_of(pools, tried);
   if (!best) return false;
   if (tried[i].bound.value < interval_of(*tried[*best].answer)) return false;  // may well be better
@@ -151,9 +151,9 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<Tried>& tr
   return decision.decided == solve::Decided::infeasible;
 }
 
-std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                             Answers* answers, std::uint64_t& spent) {
-  std::vector<Tried> tried;
+std::vector<TriedPool> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
+                                 Answers* answers, std::uint64_t& spent) {
+  std::vector<TriedPool> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
   std::size_t pools_left = pools.size();
@@ -176,7 +176,7 @@ std::vector<Tried> try_pools(const std::vector<PosedPool>& pools, const solve::O
 }
 
 /// `least`: the II that is kept, if any is.
-std::string result_of(const Tried& tried, std::optional<Cycles> least) {
+std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
   const bool infeasible = tried.answer && tried.answer->verdict == Verdict::infeasible;
   if (!infeasible && least && tried.bound.value > *least) {
     return fmt::format("not faster: needs at least {} ({})", tried.bound.value,
@@ -196,19 +196,19 @@ std::string result_of(const Tried& tried, std::optional<Cycles> least) {
 }
 
 /// True if `other` certainly holds nothing better than the answer in hand.
-bool holds_nothing_better(const Tried& other, const Answer& best) {
+bool holds_nothing_better(const TriedPool& other, const Answer& best) {
   if (other.beaten || other.bound.value > interval_of(best)) return true;
   if (!other.answer) return false;
   return other.answer->verdict == Verdict::optimal || other.answer->verdict == Verdict::infeasible;
 }
 
-bool is_infeasible(const Tried& tried) {
+bool is_infeasible(const TriedPool& tried) {
   return tried.answer && tried.answer->verdict == Verdict::infeasible;
 }
 
 /// The pool with the weakest lower bound: what holds for all pools. Infeasible ones do not count,
 /// unless all are.
-std::size_t weakest(const std::vector<Tried>& tried, std::size_t chosen) {
+std::size_t weakest(const std::vector<TriedPool>& tried, std::size_t chosen) {
   std::size_t at = chosen;
   for (std::size_t i = 0; i < tried.size(); ++i) {
     if (is_infeasible(tried[i])) continue;
@@ -218,7 +218,7 @@ std::size_t weakest(const std::vector<Tried>& tried, std::size_t chosen) {
 }
 
 /// Makes the claims of the chosen pool's answer hold over all pools.
-void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vector<Tried>& tried,
+void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vector<TriedPool>& tried,
            std::size_t chosen) {
   const std::size_t at = weakest(tried, chosen);
   if (at != chosen && tried[at].bound.value < answer.lower_bound.value) {
@@ -228,7 +228,7 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
         fmt::format("pool {}: {}", pools[at].pool, tried[at].bound.witness);
   }
   if (answer.schedule) {
-    const bool proven = std::all_of(tried.begin(), tried.end(), [&](const Tried& t) {
+    const bool proven = std::all_of(tried.begin(), tried.end(), [&](const TriedPool& t) {
       return holds_nothing_better(t, answer);
     });
     if (!proven && answer.verdict == Verdict::optimal) answer.verdict = Verdict::feasible;
@@ -254,7 +254,7 @@ solve::Options for_one_more(solve::Options limits) {
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers) {
   BestPool best;
-  const std::vector<Tried> tried = try_pools(pools, limits, answers, best.work);
+  const std::vector<TriedPool> tried = try_pools(pools, limits, answers, best.work);
   std::optional<Cycles> least;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;

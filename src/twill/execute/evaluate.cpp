@@ -45,12 +45,6 @@ Tile gathered(const Tile& from, const Box& box, Place place) {
   return tile;
 }
 
-Shape strides_of(const Shape& shape) {
-  Shape strides(shape.size(), 1);
-  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
-  return strides;
-}
-
 std::vector<std::size_t> order_of(const ir::Op& op, std::size_t rank) {
   std::vector<std::size_t> order;
   const auto& written = op.order;

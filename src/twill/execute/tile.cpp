@@ -28,6 +28,12 @@ std::int64_t size_of(const Shape& shape) {
   return size;
 }
 
+Shape strides_of(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
+  return strides;
+}
+
 Box common(const Box& a, const Box& b) {
   Box box;
   for (std::size_t d = 0; d < a.size(); ++d) {

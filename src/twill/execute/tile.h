@@ -22,6 +22,9 @@ using Shape = std::vector<std::int64_t>;
 Box whole(const Shape& shape);
 Shape shape_of(const Box& box);
 std::int64_t size_of(const Shape& shape);
+
+/// Elements from one index to the next, by dimension, of a tile that lies in row-major order.
+Shape strides_of(const Shape& shape);
 /// What two boxes of one tile have in common; an empty range in some dimension if that is nothing.
 Box common(const Box& a, const Box& b);
 bool is_empty(const Box& box);

@@ -11,12 +11,6 @@ namespace {
 
 using ir::OpKind;
 
-Shape strides_of(const Shape& shape) {
-  Shape strides(shape.size(), 1);
-  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
-  return strides;
-}
-
 View view_of_all(std::shared_ptr<Tile> storage) {
   View view{storage, 0, storage->shape, strides_of(storage->shape)};
   return view;

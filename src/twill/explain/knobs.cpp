@@ -152,7 +152,7 @@ std::vector<Orbit> orbits_of(const Problem& problem) {
   return orbits;
 }
 
-std::string names_of(const Problem& problem, const Orbit& orbit) {
+std::string names_in(const Problem& problem, const Orbit& orbit) {
   std::vector<std::string> names;
   for (const std::size_t op : orbit) names.push_back(problem.ops()[op].name);
   return listed(names);
@@ -163,8 +163,6 @@ std::vector<bool> marked(const Problem& problem, const Orbit& orbit) {
   for (const std::size_t op : orbit) ops[op] = true;
   return ops;
 }
-
-std::string cycles(Cycles count) { return fmt::format("{} cycle{}", count, count == 1 ? "" : "s"); }
 
 /// A time after `step` of `steps` on its way to nothing.
 Cycles shortened(Cycles cycles, std::int64_t step, std::int64_t steps) {
@@ -194,7 +192,7 @@ void add_time_knob(const Problem& problem, const Orbit& orbit, std::vector<Knob>
   if (now == 0) return;
   const std::int64_t steps = std::min(kTimeSteps, now);
   Knob it = knob(problem,
-                 "time that " + names_of(problem, orbit) + (orbit.size() == 1 ? " takes" : " take"),
+                 "time that " + names_in(problem, orbit) + (orbit.size() == 1 ? " takes" : " take"),
                  cycles(now), steps, [orbit, steps](Parts& parts, std::int64_t step) {
                    for (const std::size_t op : orbit) {
                      for (Way& each : parts.ops[op].ways) shorten(each, step, steps);
@@ -213,7 +211,7 @@ void add_latency_knob(const Problem& problem, const Orbit& orbit, std::vector<Kn
   const Cycles tail = way.latency - std::max(way.occupancy, way.issue);
   if (tail <= 0) return;
   const std::int64_t steps = std::min(kTimeSteps, tail);
-  Knob it = knob(problem, "latency of " + names_of(problem, orbit), cycles(way.latency), steps,
+  Knob it = knob(problem, "latency of " + names_in(problem, orbit), cycles(way.latency), steps,
                  [orbit, steps](Parts& parts, std::int64_t step) {
                    for (const std::size_t op : orbit) {
                      for (Way& each : parts.ops[op].ways) hurry(each, step, steps);
@@ -271,7 +269,7 @@ void add_unit_knobs(const Problem& problem, const Orbit& orbit, std::vector<Knob
     offer_unit(trial, orbit, unit);
     if (problem::objection_to(trial)) continue;  // more durations than a loop may have
     const std::string what =
-        fmt::format("{} also on {}, for as long as on {}", names_of(problem, orbit),
+        fmt::format("{} also on {}, for as long as on {}", names_in(problem, orbit),
                     problem[unit].name, problem[*op.ways.front().unit].name);
     Knob it = knob(problem, what, "", 1,
                    [orbit, unit](Parts& parts, std::int64_t) { offer_unit(parts, orbit, unit); });

@@ -32,8 +32,6 @@ std::string paragraph(std::string_view text) { return wrap(text, kWidth, "", "")
 std::string item(std::string_view text) { return wrap(text, kWidth, "  ", "      "); }
 std::string detail(std::string_view text) { return wrap(text, kWidth, "    ", "      "); }
 
-std::string cycles(Cycles count) { return fmt::format("{} cycle{}", count, count == 1 ? "" : "s"); }
-
 /// The members of a kind, in order.
 std::vector<Member> of_kind(const Core& core, Kind kind) {
   std::vector<Member> some;

@@ -2,7 +2,11 @@
 
 #include <cstddef>
 
+#include <fmt/format.h>
+
 namespace twill::explain {
+
+std::string cycles(Cycles count) { return fmt::format("{} cycle{}", count, count == 1 ? "" : "s"); }
 
 std::string listed(std::span<const std::string> words) {
   std::string text;

@@ -13,8 +13,6 @@ constexpr int kThreadsPerWarp = 32;
 /// Threads of a warp that share a row of a wgmma accumulator.
 constexpr std::int64_t kQuad = 4;
 
-bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
-
 std::optional<std::size_t> memory_of(const machine::Machine& machine, Home home) {
   const std::string_view name = home == Home::tensor ? "TMEM" : "SMEM";
   for (std::size_t i = 0; i < machine->memories.size(); ++i) {

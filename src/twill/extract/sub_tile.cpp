@@ -12,8 +12,6 @@ constexpr std::int64_t kMostParts = 64;
 
 enum class Fate { whole, repeated, shared_product, partial_sums };
 
-bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
-
 /// True if everything that `product` reads along `axis` lies in memory that all groups see.
 bool contracts_from_memory(const TileGraph& graph, std::size_t product, AxisId axis) {
   for (const TileEdge& edge : graph.edges) {

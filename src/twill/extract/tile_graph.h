@@ -33,6 +33,8 @@ std::int64_t elements_of(const Space& space);
 /// Where the result of a tile op lives.
 enum class Home { none, registers, shared, tensor };
 
+constexpr bool is_memory(Home home) { return home == Home::shared || home == Home::tensor; }
+
 enum class Action {
   copy,         ///< asynchronous, from global to shared memory
   load,         ///< blocking, from global memory into registers

@@ -56,7 +56,7 @@ std::string_view quoted(std::string_view text) {
   return text.substr(open + 1, close - open - 1);
 }
 
-class Reader {
+class PtxasReader {
  public:
   void read(std::string_view line) {
     if (const std::optional<Line> said = line_of_ptxas(line)) {
@@ -117,7 +117,7 @@ class Reader {
 }  // namespace
 
 PtxasReport read_ptxas(std::string_view text) {
-  Reader reader;
+  PtxasReader reader;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     reader.read(text.substr(0, end));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
@@ -35,7 +35,7 @@ std::vector<std::string> split_operands(std::string_view text) {
       depth -= (text[i] == ']' || text[i] == ')') ? 1 : 0;
       if (text[i] != ',' || depth > 0) continue;
     }
-    const std::string_view operand = trimmed(text.substr(start, i - start));
+    const std::string_view operand = without_blanks(text.substr(start, i - start));
     if (!operand.empty()) operands.emplace_back(operand);
     start = i + 1;
   }
@@ -46,7 +46,7 @@ std::vector<std::string> split_operands(std::string_view text) {
 std::string_view take_word(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
   const std::string_view word = text.substr(0, end);
-  text = trimmed(text.substr(end));
+  text = without_blanks(text.substr(end));
   return word;
 }
 
@@ -58,7 +58,7 @@ std::optional<Instruction> read_instruction(std::string_view line) {
   const std::optional<std::uint32_t> address = hexadecimal(line.substr(2, close - 2));
   const std::size_t end = line.find(';');
   if (!address || end == std::string_view::npos || end < close) return std::nullopt;
-  std::string_view rest = trimmed(line.substr(close + 2, end - close - 2));
+  std::string_view rest = without_blanks(line.substr(close + 2, end - close - 2));
   Instruction instruction;
   instruction.address = *address;
   if (rest.starts_with('@')) instruction.guard = take_word(rest);
@@ -73,7 +73,7 @@ bool has_target(std::string_view opcode) {
   return base == "BRA" || base == "BSSY" || base == "CALL" || base == "JMP" || base == "WARPSYNC";
 }
 
-class Reader {
+class SassReader {
  public:
   void read(std::string_view line) {
     constexpr std::string_view kCuobjdump = "Function : ";
@@ -137,10 +137,10 @@ class Reader {
 }  // namespace
 
 Result<std::vector<SassFunction>> read_sass(std::string_view text, const std::string& file) {
-  Reader reader;
+  SassReader reader;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    reader.read(trimmed(text.substr(0, end)));
+    reader.read(without_blanks(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   std::vector<SassFunction> functions = reader.take();

@@ -19,7 +19,6 @@ Machine keeping_free(Machine machine, int registers) {
 
 namespace {
 
-constexpr int kWarpgroup = 4;  // warps
 /// Of a thread that copies: two tiles of 8 rows each, with what is kept for their addresses, take
 /// 45 to 70 by ptxas.
 constexpr int kForCopies = 72;
@@ -29,9 +28,9 @@ std::vector<std::size_t> warpgroups_of(const Pool& pool) {
   std::vector<std::size_t> of;
   int next = 0;
   for (const PoolGroup& group : pool.groups) {
-    const int room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
+    const int room = (kWarpsPerWarpgroup - next % kWarpsPerWarpgroup) % kWarpsPerWarpgroup;
     if (group.warps > room) next += room;
-    of.push_back(static_cast<std::size_t>(next / kWarpgroup));
+    of.push_back(static_cast<std::size_t>(next / kWarpsPerWarpgroup));
     next += group.warps;
   }
   return of;
@@ -41,10 +40,10 @@ std::vector<std::size_t> warpgroups_of(const Pool& pool) {
 void widen_load_group(Pool& pool, int most, int overhead) {
   const auto loads = std::find_if(pool.groups.begin(), pool.groups.end(),
                                   [](const PoolGroup& group) { return group.loads; });
-  if (loads == pool.groups.end() || loads->warps >= kWarpgroup) return;
+  if (loads == pool.groups.end() || loads->warps >= kWarpsPerWarpgroup) return;
   std::vector<std::size_t> of = warpgroups_of(pool);
   const std::size_t here = of[static_cast<std::size_t>(loads - pool.groups.begin())];
-  loads->warps = kWarpgroup;
+  loads->warps = kWarpsPerWarpgroup;
   for (std::size_t g = pool.groups.size(); g-- > 0;) {
     if (of[g] != here || pool.groups[g].loads) continue;
     pool.groups.erase(pool.groups.begin() + static_cast<std::ptrdiff_t>(g));

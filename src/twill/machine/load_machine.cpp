@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kLargest = 1e12;
 constexpr double kLeastRate = 1e-6;  ///< per cycle: its inverse is a number of cycles
-constexpr int kWarpgroup = 4;        ///< warps
 constexpr int kLeastRegisters = 24;  ///< that setmaxnreg may set
 
 std::vector<std::string_view> names_of(const auto& values) {
@@ -330,7 +329,7 @@ Result<PoolGroup> read_group(const JsonNode& node, const RegisterRange& range, i
   PoolGroup group;
   TWILL_TRY(group.name, name_in(node));
   TWILL_TRY(group.warps, warps.integer(1, 32));
-  if (group.warps > kWarpgroup && group.warps % kWarpgroup != 0) {
+  if (group.warps > kWarpsPerWarpgroup && group.warps % kWarpsPerWarpgroup != 0) {
     return warps.wrong("a group of more than 4 warps has whole warpgroups: 8, 12, ...");
   }
   group.registers = std::max(0, range.most - overhead);
@@ -338,7 +337,7 @@ Result<PoolGroup> read_group(const JsonNode& node, const RegisterRange& range, i
   if (const auto loads = node.find("loads")) {
     TWILL_TRY(group.loads, loads->flag());
   }
-  if (group.shares && (group.loads || group.warps != kWarpgroup)) {
+  if (group.shares && (group.loads || group.warps != kWarpsPerWarpgroup)) {
     return node.wrong("registers are shared by compute groups of 4 warps",
                       "give its warpgroup one value of setmaxnreg");
   }
@@ -357,10 +356,10 @@ Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Po
               read_group(group, range, static_cast<int>(machine.register_overhead.value)));
     warps += pool.groups.back().warps;
   }
-  if (warps > kWarpgroup && nodes.size() > 1) {
+  if (warps > kWarpsPerWarpgroup && nodes.size() > 1) {
     return groups.wrong("a hardware warpgroup has 4 warps, and one group alone may have several");
   }
-  const int warpgroups = std::max(1, warps / kWarpgroup);
+  const int warpgroups = std::max(1, warps / kWarpsPerWarpgroup);
   pool.setmaxnreg.insert(pool.setmaxnreg.end(), static_cast<std::size_t>(warpgroups), range.least);
   if (!range.shares) return {};
   const SharedRegisters shared{0, range.least, range.most};

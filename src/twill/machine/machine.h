@@ -15,6 +15,9 @@
 /// Everything here is data: adding a GPU touches no C++. All durations are cycles of one SM.
 namespace twill::machine {
 
+/// Warps that share one setmaxnreg value and issue warpgroup-wide products.
+inline constexpr int kWarpsPerWarpgroup = 4;
+
 /// Where a number comes from: the JSON's "unit" and "source" beside its "value".
 struct Quantity {
   double value = 0;

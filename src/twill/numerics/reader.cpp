@@ -15,8 +15,6 @@ using ir::OpKind;
 
 namespace {
 
-TilePtr share(Tile tile) { return std::make_shared<const Tile>(std::move(tile)); }
-
 bool is_memory(const ir::Program& program, ir::ValueId value) {
   return ir::type_of(program, value)->kind == ir::TypeKind::memdesc;
 }

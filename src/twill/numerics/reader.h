@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "twill/execute/interpreter.h"
@@ -12,6 +14,10 @@
 namespace twill::numerics {
 
 using execute::TilePtr;
+
+inline TilePtr share(execute::Tile tile) {
+  return std::make_shared<const execute::Tile>(std::move(tile));
+}
 
 /// One run of the loop: what is around it, and what of it needs no op of the plan.
 class Surroundings {

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kMostTrips = 10'000;
 
-TilePtr share(Tile tile) { return std::make_shared<const Tile>(std::move(tile)); }
-
 }  // namespace
 
 Surroundings::Surroundings(const Meaning& meaning, const plan::Plan& plan,

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's own, and rounding
 
-TilePtr share(Tile tile) { return std::make_shared<const Tile>(std::move(tile)); }
-
 Tile spoilt(const Tile& tile) { return execute::poison(tile.shape, tile.is_floating()); }
 
 }  // namespace

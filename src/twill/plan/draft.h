@@ -7,6 +7,7 @@
 
 #include "twill/plan/make.h"
 #include "twill/plan/plan.h"
+#include "twill/support/whole_division.h"
 
 /// Internal to the room: a Plan in the making. The construction follows the schedule's own time: a
 /// *moment* of iteration n is a cycle T + n * II, and everything a role does at one moment is a
@@ -79,9 +80,11 @@ struct Draft {
   std::optional<BufferId> home(OpId id) const { return plan.values[id.index()].home; }
 };
 
-/// Division that rounds down, for moments before iteration 0.
-Cycles floor_div(Cycles a, Cycles b);
-Cycles ceil_div(Cycles a, Cycles b);
+/// Threads of a warp.
+inline constexpr int kThreadsPerWarp = 32;
+
+/// Which rows of its tile the op works on, as an index of parts; -1 if the tile is whole.
+int part_of(const Setting& setting, OpId op);
 
 /// Whether a group has registers for tiles, and warps for their rows to be spread over; one warp
 /// will do where no group has more.

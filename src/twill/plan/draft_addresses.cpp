@@ -48,7 +48,7 @@ void round_up_for_tma(Draft& draft) {
   for (std::size_t b = 0; b < copied.size(); ++b) {
     Buffer& buffer = draft.plan.buffers[b];
     if (!copied[b] || buffer.residence != Residence::shared) continue;
-    buffer.size = ceil_div(buffer.size, kBulkAlignment) * kBulkAlignment;
+    buffer.size = ceil_divide(buffer.size, kBulkAlignment) * kBulkAlignment;
   }
 }
 
@@ -104,7 +104,7 @@ bool meet(const Draft& draft, BufferId a, BufferId b) {
   const Cycles b_length = b_end - b_begin;
   if (a_length >= draft.interval || b_length >= draft.interval) return true;
   const Cycles lead =
-      b_begin - a_begin - floor_div(b_begin - a_begin, draft.interval) * draft.interval;
+      b_begin - a_begin - floor_divide(b_begin - a_begin, draft.interval) * draft.interval;
   return lead < a_length || lead + b_length > draft.interval;
 }
 
@@ -357,7 +357,7 @@ Amount place_residents(Space& space, Amount reserved) {
     Buffer& buffer = space.draft.plan.buffers[b];
     if (!buffer.resident || buffer.memory != space.memory) continue;
     const Amount to = space.alignment[b];
-    buffer.offset = floor_div(end - buffer.size, to) * to;
+    buffer.offset = floor_divide(end - buffer.size, to) * to;
     end = buffer.offset;
   }
   return std::min(end, space.capacity);

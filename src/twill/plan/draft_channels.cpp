@@ -216,8 +216,8 @@ class Synchronizer {
       if (draft_.home(writer) != home) continue;
       if (writer == read.reader && read.in_place) continue;
       // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
-      Cycles lead = ceil_div(end - draft_.issue(writer), draft_.interval);
-      lead = ceil_div(lead, depth) * depth;
+      Cycles lead = ceil_divide(end - draft_.issue(writer), draft_.interval);
+      lead = ceil_divide(lead, depth) * depth;
       // Of all that an op updates it gets the last, which is not to wait for it.
       if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
         lead += depth;
@@ -273,7 +273,7 @@ class Synchronizer {
     for (const auto& [op, end] : touching) {
       for (std::size_t w = 0; w < draft_.role.size(); ++w) {
         if (draft_.home(OpId(w)) != b) continue;
-        const Cycles lead = ceil_div(end - draft_.issue(OpId(w)), draft_.interval);
+        const Cycles lead = ceil_divide(end - draft_.issue(OpId(w)), draft_.interval);
         found.push_back({op, OpId(w), lead, std::nullopt});
       }
     }
@@ -382,13 +382,13 @@ class Synchronizer {
     const Cycles time = commit_of(draft_, ordering_, signal.op(), !signal.order_only).time;
     Cycles depth = 1;
     for (const Consumer& side : signal.consumers) {
-      depth = std::max(depth, floor_div(side.wait_time - time, draft_.interval) + 1);
+      depth = std::max(depth, floor_divide(side.wait_time - time, draft_.interval) + 1);
       for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
         const Cycles end = point.asynchronous
                                ? end_of_access(draft_, cluster_at(point.at).op) -
                                      draft_.issue(cluster_at(point.at).op) + point.time
                                : point.time;
-        depth = std::max(depth, floor_div(end - time, draft_.interval) + 1);
+        depth = std::max(depth, floor_divide(end - time, draft_.interval) + 1);
       }
     }
     signal.depth = depth;

@@ -7,7 +7,7 @@ namespace twill::plan {
 namespace {
 
 Cycles slot_of(const Draft& draft, Cycles time) {
-  return time - floor_div(time, draft.interval) * draft.interval;
+  return time - floor_divide(time, draft.interval) * draft.interval;
 }
 
 /// Whether `first` must stand before `second` where both have the same slot: it makes what the
@@ -94,7 +94,7 @@ void widen_registers(Draft& draft) {
     if (!read.carries_value || !home || !draft.same_role(read.value, read.reader)) continue;
     Buffer& buffer = draft.plan.buffers[home->index()];
     if (buffer.residence != Residence::registers) continue;
-    const auto window = [&](OpId op) { return floor_div(draft.issue(op), draft.interval); };
+    const auto window = [&](OpId op) { return floor_divide(draft.issue(op), draft.interval); };
     const Cycles windows = window(read.reader) + read.distance - window(read.value);
     const bool after = position[read.reader.index()] > position[read.value.index()];
     if (read.in_place) continue;

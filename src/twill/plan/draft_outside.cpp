@@ -16,10 +16,6 @@ bool holds_tiles(const Draft& draft, RoleId role) {
   return can_hold_tiles(draft.plan.problem.groups(), draft.plan[role].group);
 }
 
-int part_of(const Setting& setting, OpId op) {
-  return op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
-}
-
 /// By part: the role that holds most of its values. What is only started in a role lies elsewhere.
 std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
                                const std::vector<OpId>& uses) {

@@ -7,10 +7,6 @@
 namespace twill::plan {
 namespace {
 
-int part_of(const Setting& setting, OpId op) {
-  return op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
-}
-
 /// What works on the same rows as `sum`.
 std::vector<OpId> ops_of_part(const Setting& setting, const RowSum& row_sum, OpId sum) {
   const int part = part_of(setting, sum);

@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "twill/machine/machine.h"
 #include "twill/plan/draft.h"
 #include "twill/plan/proof.h"
 
 namespace twill::plan {
 namespace {
 
-constexpr int kWarpgroup = 4;
-
 /// Places the pool's groups into hardware warpgroups: one-warp groups share one, in order.
 std::vector<std::int64_t> first_warps(std::span<const problem::Group> groups) {
   std::vector<std::int64_t> first;
   std::int64_t next = 0;
   for (const problem::Group& group : groups) {
-    const std::int64_t room = (kWarpgroup - next % kWarpgroup) % kWarpgroup;
+    const std::int64_t room = (machine::kWarpsPerWarpgroup - next % machine::kWarpsPerWarpgroup) %
+                              machine::kWarpsPerWarpgroup;
     if (group.warps > room) next += room;
     first.push_back(next);
     next += group.warps;
@@ -161,8 +161,9 @@ bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group) {
                       [](const problem::Group& other) { return !other.loads && other.warps > 1; });
 }
 
-Cycles floor_div(Cycles a, Cycles b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-Cycles ceil_div(Cycles a, Cycles b) { return -floor_div(-a, b); }
+int part_of(const Setting& setting, OpId op) {
+  return op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
+}
 
 bool same_queue(const Draft& draft, OpId first, OpId second) {
   const Mechanism mechanism = draft.mechanism(first);
@@ -215,22 +216,24 @@ Result<void> make_roles(Draft& draft, const Setting& setting) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!used[g]) continue;
     TWILL_TRY_VOID(check_group(groups[g]));
-    const std::int64_t hardware = first[g] / kWarpgroup;
-    const int count = (groups[g].warps + kWarpgroup - 1) / kWarpgroup;
+    const std::int64_t hardware = first[g] / machine::kWarpsPerWarpgroup;
+    const int count =
+        (groups[g].warps + machine::kWarpsPerWarpgroup - 1) / machine::kWarpsPerWarpgroup;
     for (std::int64_t h = hardware; h < hardware + count; ++h) {
       if (kept.empty() || kept.back() != h) {
         kept.push_back(h);
         plan.warpgroups.emplace_back();
       }
-      const int before = static_cast<int>(h - hardware) * kWarpgroup;
-      plan.warpgroups.back().warps += std::min(groups[g].warps - before, kWarpgroup);
+      const int before = static_cast<int>(h - hardware) * machine::kWarpsPerWarpgroup;
+      plan.warpgroups.back().warps +=
+          std::min(groups[g].warps - before, machine::kWarpsPerWarpgroup);
     }
     Role role;
     role.name = groups[g].name;
     role.group = GroupId(g);
     role.warpgroup = WarpgroupId(plan.warpgroups.size() - static_cast<std::size_t>(count));
-    role.first_warp = static_cast<int>(role.warpgroup.index()) * kWarpgroup +
-                      static_cast<int>(first[g] % kWarpgroup);
+    role.first_warp = static_cast<int>(role.warpgroup.index()) * machine::kWarpsPerWarpgroup +
+                      static_cast<int>(first[g] % machine::kWarpsPerWarpgroup);
     role.warps = groups[g].warps;
     if (role.first_warp + role.warps > kMostWarps) return too_many_warps(role.name);
     role.usable = groups[g].registers;

@@ -37,7 +37,7 @@ class Window {
     }
     bool first = true;
     for (const DraftStep* step : steps_) {
-      const Cycles stage = floor_div(step->time, draft.interval);
+      const Cycles stage = floor_divide(step->time, draft.interval);
       first_ = first ? stage : std::min(first_, stage);
       last_ = first ? stage : std::max(last_, stage);
       first = false;
@@ -48,7 +48,7 @@ class Window {
   std::size_t size() const { return steps_.size(); }
   const DraftStep& at(std::size_t position) const { return *steps_[position]; }
   std::int64_t shift(std::size_t position) const {
-    return floor_div(steps_[position]->time, draft_.interval) - first_;
+    return floor_divide(steps_[position]->time, draft_.interval) - first_;
   }
 
   /// Iterations that a step's need lies back at most.
@@ -200,7 +200,7 @@ class SectionWriter {
 
   Cycles slot(std::size_t position) const {
     const Cycles time = window_.at(position).time;
-    return time - floor_div(time, draft_.interval) * draft_.interval;
+    return time - floor_divide(time, draft_.interval) * draft_.interval;
   }
 
   /// Whether the step before is the same fence.

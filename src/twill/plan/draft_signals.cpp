@@ -8,8 +8,6 @@
 namespace twill::plan {
 namespace {
 
-constexpr int kThreadsPerWarp = 32;
-
 Cluster& cluster_at(Draft& draft, At at) { return draft.order[at.role.index()][at.cluster]; }
 
 DraftStep step_of(StepKind kind, ChannelId channel, Cycles time, By by) {

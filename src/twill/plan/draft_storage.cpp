@@ -11,7 +11,6 @@ namespace twill::plan {
 namespace {
 
 constexpr Amount kBytesPerRegister = 4;
-constexpr int kThreadsPerWarp = 32;
 /// Registers per thread up to which a value that is handed over counts as one per row.
 constexpr int kRowVector = 2;
 
@@ -148,9 +147,10 @@ Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
     if (!here || elsewhere || !read.carries_value) continue;
     const Cycles hold = hold_of(draft, read, members, buffer.residence);
     const Cycles last =
-        floor_div(draft.issue(read.reader) + hold, draft.interval) + read.distance + 1;
+        floor_divide(draft.issue(read.reader) + hold, draft.interval) + read.distance + 1;
     for (const OpId writer : members) {
-      const Cycles first = floor_div(draft.issue(read.value) - draft.issue(writer), draft.interval);
+      const Cycles first =
+          floor_divide(draft.issue(read.value) - draft.issue(writer), draft.interval);
       for (Cycles k = first; k <= last; ++k) {
         if (k % buffer.depth != 0 || !spoils(draft, read, writer, k, hold)) continue;
         return fail({}, fmt::format("{} still reads {} when {} overwrites it in place",
@@ -184,7 +184,8 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
     if (read.in_place) carried = std::gcd(carried, read.distance);
   }
   std::pair<Cycles, Cycles> alive = alive_of(draft, members, buffer.residence);
-  const Cycles copies = std::max<Cycles>(1, ceil_div(alive.second - alive.first, draft.interval));
+  const Cycles copies =
+      std::max<Cycles>(1, ceil_divide(alive.second - alive.first, draft.interval));
   if (carried == 0 && copies + buffer.initial > kMostOfAnything) {
     return too_many_copies(buffer.name, copies + buffer.initial);
   }
@@ -281,7 +282,7 @@ Result<void> add_staging(Draft& draft, OpId value) {
   buffer.name = draft.op(value).name + ".staged";
   TWILL_TRY(buffer.memory, name_of_staging(draft, value));
   buffer.size = staged_bytes(draft.op(value), draft.role_at(value).warps);
-  const Cycles copies = floor_div(end - first, draft.interval) + 1;
+  const Cycles copies = floor_divide(end - first, draft.interval) + 1;
   if (copies > kMostOfAnything) return too_many_copies(buffer.name, copies);
   buffer.depth = static_cast<int>(copies);
   buffer.staging = true;

@@ -6,29 +6,29 @@
 namespace twill::plan {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json name_or_null(const Plan& plan, const std::optional<BufferId>& buffer) {
-  return buffer ? Json(plan[*buffer].name) : Json(nullptr);
+OrderedJson name_or_null(const Plan& plan, const std::optional<BufferId>& buffer) {
+  return buffer ? OrderedJson(plan[*buffer].name) : OrderedJson(nullptr);
 }
 
-Json role_names(const Plan& plan, const std::vector<RoleId>& roles) {
-  Json names = Json::array();
+OrderedJson role_names(const Plan& plan, const std::vector<RoleId>& roles) {
+  OrderedJson names = OrderedJson::array();
   for (const RoleId role : roles) names.push_back(plan[role].name);
   return names;
 }
 
-Json op_names(const Plan& plan, const std::vector<OpId>& ops) {
-  Json names = Json::array();
+OrderedJson op_names(const Plan& plan, const std::vector<OpId>& ops) {
+  OrderedJson names = OrderedJson::array();
   for (const OpId op : ops) names.push_back(plan.problem[op].name);
   return names;
 }
 
 /// Members that say nothing are left out.
-Json step_json(const Plan& plan, const Step& step) {
-  Json json = {{"do", name_of(step.kind)},
-               {"from", name_of(step.instance.from)},
-               {"offset", step.instance.offset}};
+OrderedJson step_json(const Plan& plan, const Step& step) {
+  OrderedJson json = {{"do", name_of(step.kind)},
+                      {"from", name_of(step.instance.from)},
+                      {"offset", step.instance.offset}};
   if (step.op) json["op"] = plan.problem[*step.op].name;
   if (step.outside) json["outside"] = *step.outside;
   if (step.channel) json["channel"] = plan[*step.channel].name;
@@ -45,14 +45,14 @@ Json step_json(const Plan& plan, const Step& step) {
   return json;
 }
 
-Json steps_json(const Plan& plan, const std::vector<Step>& steps) {
-  Json list = Json::array();
+OrderedJson steps_json(const Plan& plan, const std::vector<Step>& steps) {
+  OrderedJson list = OrderedJson::array();
   for (const Step& step : steps) list.push_back(step_json(plan, step));
   return list;
 }
 
-Json role_json(const Plan& plan, const Role& role) {
-  Json paths = Json::array();
+OrderedJson role_json(const Plan& plan, const Role& role) {
+  OrderedJson paths = OrderedJson::array();
   for (const auto& path : role.sections.short_trips) paths.push_back(steps_json(plan, path));
   return {{"name", role.name},
           {"group", plan.problem[role.group].name},
@@ -72,16 +72,16 @@ Json role_json(const Plan& plan, const Role& role) {
           {"tail", steps_json(plan, role.tail)}};
 }
 
-Json buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
-  Json names = Json::array();
+OrderedJson buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
+  OrderedJson names = OrderedJson::array();
   for (const BufferId buffer : buffers) names.push_back(plan[buffer].name);
   return names;
 }
 
-Json buffer_json(const Plan& plan, const Buffer& buffer) {
+OrderedJson buffer_json(const Plan& plan, const Buffer& buffer) {
   return {{"name", buffer.name},
           {"residence", name_of(buffer.residence)},
-          {"role", buffer.role ? Json(plan[*buffer.role].name) : Json(nullptr)},
+          {"role", buffer.role ? OrderedJson(plan[*buffer.role].name) : OrderedJson(nullptr)},
           {"memory", buffer.memory},
           {"offset", buffer.offset},
           {"size", buffer.size},
@@ -92,7 +92,7 @@ Json buffer_json(const Plan& plan, const Buffer& buffer) {
           {"readers", op_names(plan, buffer.readers)}};
 }
 
-Json channel_json(const Plan& plan, const Channel& channel) {
+OrderedJson channel_json(const Plan& plan, const Channel& channel) {
   return {{"name", channel.name},
           {"kind", name_of(channel.kind)},
           {"counts", name_of(channel.counts)},
@@ -109,7 +109,7 @@ Json channel_json(const Plan& plan, const Channel& channel) {
           {"buffers", buffer_names(plan, channel.buffers)}};
 }
 
-Json op_json(const Plan& plan, std::size_t index) {
+OrderedJson op_json(const Plan& plan, std::size_t index) {
   const problem::Op& op = plan.problem.ops()[index];
   const schedule::Placement& at = plan.schedule.ops[index];
   const Value& value = plan.values[index];
@@ -120,25 +120,25 @@ Json op_json(const Plan& plan, std::size_t index) {
           {"mechanism", name_of(plan.mechanisms[index])},
           {"home", name_or_null(plan, value.home)},
           {"staged", name_or_null(plan, value.staged)},
-          {"format", value.staged ? Json(name_of(value.format)) : Json(nullptr)}};
+          {"format", value.staged ? OrderedJson(name_of(value.format)) : OrderedJson(nullptr)}};
 }
 
-Json tensor_json(const Plan& plan, const Outside& outside) {
-  Json accesses = Json::array();
+OrderedJson tensor_json(const Plan& plan, const Outside& outside) {
+  OrderedJson accesses = OrderedJson::array();
   for (const TensorAccess& access : outside.tensor) {
     accesses.push_back({{"role", plan[access.role].name}, {"buffer", plan[access.buffer].name}});
   }
   return accesses;
 }
 
-Json place_json(const Place& place) {
+OrderedJson place_json(const Place& place) {
   return {{"what", place.what}, {"line", place.line}, {"column", place.column}};
 }
 
-Json partial_sums_json(const Plan& plan) {
-  Json sums = Json::array();
+OrderedJson partial_sums_json(const Plan& plan) {
+  OrderedJson sums = OrderedJson::array();
   for (const PartialSum& sum : plan.kernel->partial_sums) {
-    Json ops = Json::array();
+    OrderedJson ops = OrderedJson::array();
     for (const OpId op : sum.ops) ops.push_back(plan.problem[op].name);
     sums.push_back({{"sum", plan.problem[sum.sum].name},
                     {"ops", std::move(ops)},
@@ -148,9 +148,9 @@ Json partial_sums_json(const Plan& plan) {
   return sums;
 }
 
-Json kernel_json(const Plan& plan) {
+OrderedJson kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
-  Json rematerialized = Json::array();
+  OrderedJson rematerialized = OrderedJson::array();
   for (const Rematerialized& value : plan.kernel->rematerialized) {
     rematerialized.push_back({{"what", value.what},
                               {"line", value.line},
@@ -158,7 +158,7 @@ Json kernel_json(const Plan& plan) {
                               {"readers", op_names(plan, value.readers)},
                               {"roles", role_names(plan, value.roles)}});
   }
-  Json around = Json::array();
+  OrderedJson around = OrderedJson::array();
   for (const Outside& outside : plan.kernel->around) {
     around.push_back({{"when", outside.when == Outside::When::before ? "before" : "after"},
                       {"what", outside.what},
@@ -188,7 +188,7 @@ Json kernel_json(const Plan& plan) {
 }  // namespace
 
 std::string plan_json(const Plan& plan) {
-  Json json = {{"format", "twill-plan"}, {"version", kPlanJsonVersion}, {"name", plan.name}};
+  OrderedJson json = {{"format", "twill-plan"}, {"version", kPlanJsonVersion}, {"name", plan.name}};
   json["problem"] = {{"hash", schedule::problem_hash(plan.problem)},
                      {"text", schedule::print_loop(schedule::loop_text_of(plan.problem))}};
   json["initiation_interval"] = plan.schedule.initiation_interval;
@@ -198,17 +198,17 @@ std::string plan_json(const Plan& plan) {
                     {"most_registers", plan.limits.most_registers},
                     {"named_barriers", plan.limits.named_barriers},
                     {"reserved", plan.limits.reserved}};
-  json["ops"] = Json::array();
+  json["ops"] = OrderedJson::array();
   for (std::size_t i = 0; i < plan.values.size(); ++i) json["ops"].push_back(op_json(plan, i));
-  json["warpgroups"] = Json::array();
+  json["warpgroups"] = OrderedJson::array();
   for (const Warpgroup& group : plan.warpgroups) {
     json["warpgroups"].push_back({{"setmaxnreg", group.setmaxnreg}, {"warps", group.warps}});
   }
-  json["buffers"] = Json::array();
+  json["buffers"] = OrderedJson::array();
   for (const Buffer& buffer : plan.buffers) json["buffers"].push_back(buffer_json(plan, buffer));
-  json["channels"] = Json::array();
+  json["channels"] = OrderedJson::array();
   for (const Channel& c : plan.channels) json["channels"].push_back(channel_json(plan, c));
-  json["roles"] = Json::array();
+  json["roles"] = OrderedJson::array();
   for (const Role& role : plan.roles) json["roles"].push_back(role_json(plan, role));
   json["kernel"] = kernel_json(plan);
   json["notes"] = plan.notes;

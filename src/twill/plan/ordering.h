@@ -58,6 +58,8 @@ class Ordering {
 };
 
 /// The window, counted from that of moment 0, in which a moment lies.
-inline Cycles window_of(const Draft& draft, Cycles time) { return floor_div(time, draft.interval); }
+inline Cycles window_of(const Draft& draft, Cycles time) {
+  return floor_divide(time, draft.interval);
+}
 
 }  // namespace twill::plan

@@ -153,7 +153,7 @@ std::string tiles_text(const Kernel& kernel) {
   return text;
 }
 
-std::string buffer_names(const Plan& plan, const std::vector<BufferId>& buffers) {
+std::string buffer_names_text(const Plan& plan, const std::vector<BufferId>& buffers) {
   std::vector<std::string> names;
   for (const BufferId buffer : buffers) names.push_back(plan[buffer].name);
   return fmt::format("{}", fmt::join(names, ", "));
@@ -178,7 +178,7 @@ std::string kernel_text(const Plan& plan) {
   for (const Outside& outside : plan.kernel->around) {
     table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,
                std::string(name_of(outside.mechanism)), names_of(plan, outside.roles),
-               buffer_names(plan, outside.buffers)});
+               buffer_names_text(plan, outside.buffers)});
   }
   return text + table.to_string() + partial_sums_text(plan);
 }

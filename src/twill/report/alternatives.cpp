@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/report/entry.h"
 #include "twill/support/text_table.h"
 
 namespace twill::report {
@@ -15,7 +16,6 @@ using problem::Problem;
 using schedule::Difference;
 using Align = TextTable::Align;
 
-constexpr std::size_t kWidth = 100;
 constexpr std::size_t kShown = 3;  ///< differences of one alternative
 
 /// Where an op with this round after `other` is issued. `short_name`: for `other` of the same

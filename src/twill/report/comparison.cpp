@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "twill/report/entry.h"
 #include "twill/support/text_table.h"
 
 namespace twill::report {
@@ -12,8 +13,6 @@ namespace {
 
 using Align = TextTable::Align;
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kWidth = 100;
 
 template <class Number>
 std::string cell(const std::optional<Number>& value) {

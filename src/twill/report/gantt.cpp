@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 20;
 /// More lines than this say nothing to a reader; what is left out is counted.
-constexpr std::size_t kMostLines = 12;
+constexpr std::size_t kMostRows = 12;
 /// Stands for a blank beside a name that no other bar may take; printed as a blank.
 constexpr char kKept = '~';
 /// Columns per cycle for loops of a few cycles, so that figure 1 does not fill the screen.
@@ -58,7 +58,7 @@ class Canvas {
     for (std::string& line : lines_) {
       if (place(line, bar)) return;
     }
-    if (lines_.size() == kMostLines) {
+    if (lines_.size() == kMostRows) {
       ++left_out_;
       return;
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "twill/report/entry.h"
 #include "twill/report/outcome.h"
 #include "twill/report/story.h"
 #include "twill/support/text_table.h"
@@ -17,17 +18,10 @@ using Json = nlohmann::ordered_json;
 using schedule::Bound;
 using schedule::BoundKind;
 
-constexpr std::size_t kWidth = 100;
-
 /// Ops alone are listed up to this many; all stand in the JSON.
 constexpr std::size_t kOpsShown = 3;
 
-std::string entry(std::string_view key, std::string_view text) {
-  constexpr std::size_t kColumn = 14;
-  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
-}
-
-std::string percent(Cycles part, Cycles whole) {
+std::string whole_percent(Cycles part, Cycles whole) {
   return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
@@ -41,7 +35,7 @@ std::string against(const RatedBounds& end, Cycles figure) {
                        limit_of(bound));
   }
   return fmt::format("{}, bound {} ({}), limited by {}", figure, bound.value,
-                     percent(bound.value, figure), limit_of(bound));
+                     whole_percent(bound.value, figure), limit_of(bound));
 }
 
 std::string measured_line(const Limits& limits) {
@@ -58,7 +52,7 @@ std::string measured_line(const Limits& limits) {
                               slowest.value);
   }
   return text + fmt::format("; a schedule for the slowest rates is bound by {} ({})", slowest.value,
-                            percent(slowest.value, *limits.measured));
+                            whole_percent(slowest.value, *limits.measured));
 }
 
 std::string given_lines(const Limits& limits) {

@@ -10,7 +10,7 @@
 namespace twill::report {
 namespace {
 
-using Json = nlohmann::json;
+using UnorderedJson = nlohmann::json;
 
 /// Looks things up by path in a JSON value and says what is wrong by that path.
 class Reader {
@@ -21,21 +21,24 @@ class Reader {
     return fail({file_}, message, "docs/reference/schedule-json.md describes the format");
   }
 
-  Result<const Json*> member(const Json& of, const std::string& path, const char* name) const {
+  Result<const UnorderedJson*> member(const UnorderedJson& of, const std::string& path,
+                                      const char* name) const {
     if (!of.is_object() || !of.contains(name)) {
       return wrong("the schedule has no member " + path + "/" + name);
     }
     return &of.at(name);
   }
 
-  Result<std::string> text(const Json& of, const std::string& path, const char* name) const {
-    TWILL_TRY(const Json* found, member(of, path, name));
+  Result<std::string> text(const UnorderedJson& of, const std::string& path,
+                           const char* name) const {
+    TWILL_TRY(const UnorderedJson* found, member(of, path, name));
     if (!found->is_string()) return wrong(path + "/" + name + " is not a string");
     return found->get<std::string>();
   }
 
-  Result<std::int64_t> number(const Json& of, const std::string& path, const char* name) const {
-    TWILL_TRY(const Json* found, member(of, path, name));
+  Result<std::int64_t> number(const UnorderedJson& of, const std::string& path,
+                              const char* name) const {
+    TWILL_TRY(const UnorderedJson* found, member(of, path, name));
     const bool fits = found->is_number_integer() &&
                       (!found->is_number_unsigned() ||
                        found->get<std::uint64_t>() <=
@@ -55,9 +58,9 @@ std::map<std::string, std::size_t, std::less<>> index_of(const Items& items) {
   return index;
 }
 
-Result<problem::Problem> read_problem(const Reader& reader, const Json& json,
+Result<problem::Problem> read_problem(const Reader& reader, const UnorderedJson& json,
                                       const std::string& file) {
-  TWILL_TRY(const Json* part, reader.member(json, "", "problem"));
+  TWILL_TRY(const UnorderedJson* part, reader.member(json, "", "problem"));
   TWILL_TRY(const std::string text, reader.text(*part, "/problem", "text"));
   TWILL_TRY(const std::string hash, reader.text(*part, "/problem", "hash"));
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(text, file + " (/problem/text)"));
@@ -67,7 +70,7 @@ Result<problem::Problem> read_problem(const Reader& reader, const Json& json,
   return std::move(loop.problem);
 }
 
-Result<schedule::Placement> read_placement(const Reader& reader, const Json& json,
+Result<schedule::Placement> read_placement(const Reader& reader, const UnorderedJson& json,
                                            const std::string& path, const problem::Problem& problem,
                                            const problem::Op& op) {
   schedule::Placement placement;
@@ -85,12 +88,13 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Json& jso
 }
 
 /// The offsets in /buffers; files of before there were any have none.
-Result<std::vector<schedule::Address>> read_addresses(const Reader& reader, const Json& json,
+Result<std::vector<schedule::Address>> read_addresses(const Reader& reader,
+                                                      const UnorderedJson& json,
                                                       const problem::Problem& problem) {
   std::map<std::pair<std::size_t, std::size_t>, Amount> offsets;  // by op, then memory
   std::vector<schedule::Address> addresses;
   if (!json.contains("buffers")) return addresses;
-  const Json& list = json.at("buffers");
+  const UnorderedJson& list = json.at("buffers");
   if (!list.is_array()) return reader.wrong("/buffers is not an array");
   const auto ops = index_of(problem.ops());
   const auto memories = index_of(problem.memories());
@@ -116,14 +120,14 @@ Result<std::vector<schedule::Address>> read_addresses(const Reader& reader, cons
   return addresses;
 }
 
-Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
+Result<schedule::Schedule> read_schedule(const Reader& reader, const UnorderedJson& json,
                                          const problem::Problem& problem) {
   schedule::Schedule schedule;
-  TWILL_TRY(const Json* ii, reader.member(json, "", "initiation_interval"));
+  TWILL_TRY(const UnorderedJson* ii, reader.member(json, "", "initiation_interval"));
   if (ii->is_null())
     return reader.wrong("there is no schedule in it: no loop of this verdict has one");
   TWILL_TRY(schedule.initiation_interval, reader.number(json, "", "initiation_interval"));
-  TWILL_TRY(const Json* list, reader.member(json, "", "ops"));
+  TWILL_TRY(const UnorderedJson* list, reader.member(json, "", "ops"));
   if (!list->is_array()) return reader.wrong("/ops is not an array");
   const auto index = index_of(problem.ops());
   std::vector<bool> placed(index.size(), false);
@@ -149,12 +153,12 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const Json& json,
 }
 
 /// The parsed text; a syntax error with its line and column.
-Result<Json> parse(std::string_view text, const std::string& file) {
+Result<UnorderedJson> parse(std::string_view text, const std::string& file) {
   try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
+    return UnorderedJson::parse(text);
+  } catch (const UnorderedJson::parse_error& error) {
     return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
-  } catch (const Json::exception&) {  // a number beyond every type
+  } catch (const UnorderedJson::exception&) {  // a number beyond every type
     return fail({file}, "not valid JSON: a number in it is out of range");
   }
 }
@@ -163,7 +167,7 @@ Result<Json> parse(std::string_view text, const std::string& file) {
 
 Result<ScheduleFile> read_schedule_json(std::string_view text, const std::string& file) {
   const Reader reader(file);
-  TWILL_TRY(const Json json, parse(text, file));
+  TWILL_TRY(const UnorderedJson json, parse(text, file));
   TWILL_TRY(const std::string format, reader.text(json, "", "format"));
   if (format != "twill-schedule")
     return reader.wrong("not a schedule: /format is '" + format + "'");

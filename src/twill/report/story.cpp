@@ -5,18 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "twill/report/entry.h"
 #include "twill/report/summary.h"
 #include "twill/support/text_table.h"
 
 namespace twill::report {
 namespace {
-
-constexpr std::size_t kWidth = 100;
-
-std::string entry(std::string_view key, std::string_view text) {
-  constexpr std::size_t kColumn = 14;
-  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
-}
 
 /// At most so many characters, so that an entry keeps to one line or two.
 constexpr std::size_t kOneLine = 86;

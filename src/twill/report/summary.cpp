@@ -7,6 +7,7 @@
 
 #include "twill/report/alternatives.h"
 #include "twill/report/buffers.h"
+#include "twill/report/entry.h"
 #include "twill/report/gantt.h"
 #include "twill/report/load.h"
 #include "twill/report/story.h"
@@ -20,16 +21,8 @@ namespace {
 using Align = TextTable::Align;
 using problem::OpId;
 
-constexpr std::size_t kWidth = 100;
-
 std::string percent(Cycles part, Cycles whole) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-/// "  KEY          TEXT", wrapped under the text.
-std::string entry(std::string_view key, std::string_view text) {
-  constexpr std::size_t kColumn = 14;
-  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
 }
 
 std::string title(const Outcome& outcome) {

@@ -6,24 +6,17 @@
 #include <optional>
 #include <utility>
 
+#include "twill/support/whole_division.h"
+
 namespace twill::schedule {
 namespace {
 
 using problem::Problem;
 using problem::Way;
 
-const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
-  return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
-}
-
-Cycles floor_divided(Cycles dividend, Cycles divisor) {
-  const Cycles quotient = dividend / divisor;
-  return dividend % divisor < 0 ? quotient - 1 : quotient;
-}
-
 /// Copies alive at `cycle` of the steady state, in which every iteration ever has been started.
 Cycles copies_at(const Life& life, Cycles cycle, Cycles interval) {
-  return floor_divided(cycle - life.begin, interval) - floor_divided(cycle - life.end, interval);
+  return floor_divide(cycle - life.begin, interval) - floor_divide(cycle - life.end, interval);
 }
 
 /// The highest sum in the steady state: sums only rise where a value begins.

@@ -9,10 +9,6 @@ namespace {
 using problem::Problem;
 using problem::Way;
 
-const Way& way_of(const Problem& problem, const Schedule& schedule, OpId op) {
-  return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
-}
-
 /// A group of the schedule, one of the model, and how many ops are in both.
 struct Overlap {
   std::size_t from = 0;

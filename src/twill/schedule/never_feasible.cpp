@@ -23,7 +23,7 @@ using Argument = std::optional<std::string>;
 
 /// What can be said about the lifetimes of an op's result in every schedule. A value with no reader
 /// or whose last read may end at its issue may occupy nothing.
-struct Life {
+struct LeastLife {
   bool certain = false;     ///< it lives for at least one cycle
   std::int64_t always = 0;  ///< copies alive in every cycle of the steady state
 };
@@ -42,11 +42,11 @@ Cycles shortest_read(const Problem& problem, const Dependence& it) {
   return delay + hold;
 }
 
-std::vector<Life> lives_of(const Problem& problem) {
-  std::vector<Life> lives(problem.ops().size());
+std::vector<LeastLife> least_lives_of(const Problem& problem) {
+  std::vector<LeastLife> lives(problem.ops().size());
   for (const Dependence& it : problem.dependences()) {
     if (!it.carries_value) continue;
-    Life& life = lives[it.from.index()];
+    LeastLife& life = lives[it.from.index()];
     if (it.from == it.to) {
       // From one's own issue to that of `distance` iterations later: that many copies, always.
       life.certain = true;
@@ -61,14 +61,14 @@ std::vector<Life> lives_of(const Problem& problem) {
 /// Whether the certain values of `ops` exceed `capacity`: at the issue of one of them it lives
 /// beside every copy that always lives.
 template <class AmountOf>
-Argument overfull(const Problem& problem, const std::vector<Life>& lives,
+Argument overfull(const Problem& problem, const std::vector<LeastLife>& lives,
                   const std::vector<OpId>& ops, std::int64_t capacity, AmountOf amount_of,
                   std::string_view where) {
   std::int64_t always = 0;
   for (const OpId op : ops) always += amount_of(problem[op]) * lives[op.index()].always;
   for (const OpId op : ops) {
     const std::int64_t amount = amount_of(problem[op]);
-    const Life& life = lives[op.index()];
+    const LeastLife& life = lives[op.index()];
     if (!life.certain || amount == 0) continue;
     const std::int64_t others = always - amount * life.always;
     const std::int64_t own = amount * std::max<std::int64_t>(life.always, 1);
@@ -88,7 +88,7 @@ std::vector<OpId> all_ops(const Problem& problem) {
   return ops;
 }
 
-Argument check_memories(const Problem& problem, const std::vector<Life>& lives) {
+Argument check_memories(const Problem& problem, const std::vector<LeastLife>& lives) {
   if (!problem.in_force(Rule::memory)) return {};
   const std::vector<OpId> ops = all_ops(problem);
   for (std::size_t m = 0; m < problem.memories().size(); ++m) {
@@ -108,7 +108,7 @@ Argument check_memories(const Problem& problem, const std::vector<Life>& lives) 
 }
 
 /// A class of several groups may hold each value in the largest and all that always live in all.
-Argument check_several_groups(const Problem& problem, const std::vector<Life>& lives,
+Argument check_several_groups(const Problem& problem, const std::vector<LeastLife>& lives,
                               const PoolClass& it) {
   std::int64_t largest = 0;
   std::int64_t total = 0;
@@ -118,7 +118,7 @@ Argument check_several_groups(const Problem& problem, const std::vector<Life>& l
   }
   std::int64_t always = 0;
   for (const OpId op : it.ops) {
-    const Life& life = lives[op.index()];
+    const LeastLife& life = lives[op.index()];
     const std::int64_t own = problem[op].registers * std::max<std::int64_t>(life.always, 1);
     always += problem[op].registers * life.always;
     if (!life.certain || own <= largest) continue;
@@ -134,7 +134,7 @@ Argument check_several_groups(const Problem& problem, const std::vector<Life>& l
       always, it.description, total);
 }
 
-Argument check_registers(const Problem& problem, const std::vector<Life>& lives,
+Argument check_registers(const Problem& problem, const std::vector<LeastLife>& lives,
                          const std::vector<PoolClass>& classes) {
   if (!problem.in_force(Rule::registers)) return {};
   for (const PoolClass& it : classes) {
@@ -192,7 +192,7 @@ std::optional<std::string> never_feasible(const Problem& problem) {
   if (!problem.hand_offs().empty()) return never_feasible(problem::common_part(problem).problem);
   const std::vector<PoolClass> classes = pool_classes(problem);
   if (Argument why = check_eligible(problem, classes)) return why;
-  const std::vector<Life> lives = lives_of(problem);
+  const std::vector<LeastLife> lives = least_lives_of(problem);
   if (Argument why = check_memories(problem, lives)) return why;
   if (Argument why = check_registers(problem, lives, classes)) return why;
   return check_minimum_groups(problem, classes);

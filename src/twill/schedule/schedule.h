@@ -19,7 +19,7 @@ using problem::OpId;
 struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
-  int way = 0;       ///< index into Op::ways
+  int way = 0;         ///< index into Op::ways
   bool exists = true;  ///< false: a store or load of a hand-off that is not needed; then it has the
                        ///< issue cycle and group of the op it goes with
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -71,13 +71,13 @@ Cycles stage_count(const problem::Problem& problem, const Schedule& schedule);
 
 /// How a lower bound on II was established.
 enum class BoundKind {
-  unit,         ///< the occupancies on one exclusive unit sum to it
-  pipe,         ///< the demands on one shared pipe sum to it
-  circuit,      ///< a circuit of dependences: ceil(sum of delays / sum of distances)
-  op,           ///< one op alone holds its unit or its group that long
-  issue,        ///< issue cycles of the ops that only some groups can take, spread over those groups
-  search,       ///< every smaller II was refuted by exhaustive search (no schedule at value - 1)
-  trivial,      ///< II is at least 1
+  unit,     ///< the occupancies on one exclusive unit sum to it
+  pipe,     ///< the demands on one shared pipe sum to it
+  circuit,  ///< a circuit of dependences: ceil(sum of delays / sum of distances)
+  op,       ///< one op alone holds its unit or its group that long
+  issue,    ///< issue cycles of the ops that only some groups can take, spread over those groups
+  search,   ///< every smaller II was refuted by exhaustive search (no schedule at value - 1)
+  trivial,  ///< II is at least 1
 };
 std::string_view name_of(BoundKind kind);
 
@@ -85,10 +85,16 @@ std::string_view name_of(BoundKind kind);
 struct Bound {
   Cycles value = 1;
   BoundKind kind = BoundKind::trivial;
-  std::string resource;                        ///< unit or pipe name, if that is the reason
-  std::vector<OpId> ops;                       ///< the ops that sum up, or the circuit in order
-  std::string witness;                         ///< the same as one readable line
+  std::string resource;   ///< unit or pipe name, if that is the reason
+  std::vector<OpId> ops;  ///< the ops that sum up, or the circuit in order
+  std::string witness;    ///< the same as one readable line
 };
+
+/// The alternative by which the op is done in that schedule.
+inline const problem::Way& way_of(const problem::Problem& problem, const Schedule& schedule,
+                                  OpId op) {
+  return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
+}
 
 enum class Verdict {
   optimal,     ///< the schedule is best in every objective, each level proven

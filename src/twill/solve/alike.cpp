@@ -17,7 +17,7 @@ bool same_work(const Op& a, const Op& b) {
   return renamed == b;
 }
 
-Kind kind_of(const Dependence& it) {
+EdgeKind kind_of(const Dependence& it) {
   return {it.delay, it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer};
 }
 
@@ -43,7 +43,7 @@ std::vector<std::size_t> classes_of(const Problem& problem,
       }
     }
   }
-  using Neighbour = std::tuple<bool, int, Kind, std::size_t>;
+  using Neighbour = std::tuple<bool, int, EdgeKind, std::size_t>;
   using Seen = std::pair<std::size_t, std::vector<Neighbour>>;
   for (std::size_t count = 0;;) {
     std::map<Seen, std::size_t> numbers;

@@ -14,14 +14,14 @@ namespace twill::solve {
 bool same_work(const problem::Op& a, const problem::Op& b);
 
 /// What a dependence is, but for its ends and its distance.
-using Kind = std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles>;
-Kind kind_of(const problem::Dependence& dependence);
+using EdgeKind = std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles>;
+EdgeKind kind_of(const problem::Dependence& dependence);
 
 /// One end of a dependence seen from the other.
 struct Link {
   bool outgoing = false;
   int distance = 0;
-  Kind kind;
+  EdgeKind kind;
   std::size_t other = 0;
 };
 /// By op.

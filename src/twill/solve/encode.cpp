@@ -6,6 +6,7 @@
 
 #include "twill/problem/compute_groups.h"
 #include "twill/schedule/difference.h"
+#include "twill/support/whole_division.h"
 
 namespace twill::solve {
 namespace {
@@ -24,8 +25,6 @@ std::vector<Term> merged(const std::vector<Term>& terms) {
   }
   return out;
 }
-
-Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// The op whose slot is 0: one of the sub-tiles if there are any, else the op that holds a unit
 /// longest, since fixing it says most about the others. It always exists: the slots of others are

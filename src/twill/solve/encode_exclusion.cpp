@@ -3,12 +3,11 @@
 #include "twill/solve/encode.h"
 #include "twill/solve/exclusion.h"
 #include "twill/support/check.h"
+#include "twill/support/whole_division.h"
 
 /// The part of the Encoding that excludes structures, or all but those in turn.
 namespace twill::solve {
 namespace {
-
-Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// The ops on each exclusive unit that exist and have rounds, in the order in which an interval
 /// serves them.

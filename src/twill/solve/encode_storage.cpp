@@ -1,14 +1,11 @@
 #include <algorithm>
 
 #include "twill/solve/encode.h"
+#include "twill/support/whole_division.h"
 
 /// The part of the Encoding that counts live copies.
 namespace twill::solve {
-namespace {
-
-Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
-
-}  // namespace
+namespace {}  // namespace
 
 /// Copies to be counted of a value of which so many fit: all and one too many, unless it is so
 /// small that this would cost more than it says.

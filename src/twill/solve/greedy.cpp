@@ -10,13 +10,12 @@
 #include "twill/problem/compute_groups.h"
 #include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
+#include "twill/support/whole_division.h"
 
 namespace twill::solve {
 namespace {
 
 using schedule::Schedule;
-
-Cycles modulo(Cycles a, Cycles b) { return a % b + (a % b < 0 ? b : 0); }
 
 /// From a try to the next, the II grows by one part in so many.
 constexpr Cycles kStep = 8;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "twill/support/whole_division.h"
+
 namespace twill::solve {
 namespace {
 
 using schedule::Schedule;
-
-Cycles modulo(Cycles a, Cycles b) { return a % b + (a % b < 0 ? b : 0); }
-Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 bool share_group(const Schedule& schedule, std::size_t a, std::size_t b) {
   return schedule.ops[a].group == schedule.ops[b].group;

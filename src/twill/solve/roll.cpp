@@ -132,7 +132,7 @@ std::optional<Turns> turns_of(const Next& next) {
 }
 
 /// The dependences of a loop, in an order that does not depend on how they are listed.
-using Full = std::tuple<std::size_t, std::size_t, int, Kind>;
+using Full = std::tuple<std::size_t, std::size_t, int, EdgeKind>;
 
 std::vector<Full> sorted(std::vector<Full> dependences) {
   std::sort(dependences.begin(), dependences.end());

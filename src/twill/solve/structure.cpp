@@ -6,14 +6,12 @@
 
 #include "twill/solve/recheck.h"
 #include "twill/support/check.h"
+#include "twill/support/whole_division.h"
 
 namespace twill::solve {
 namespace {
 
 using schedule::Schedule;
-
-Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
-Cycles ceil_divide(Cycles a, Cycles b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 class Structure {
  public:

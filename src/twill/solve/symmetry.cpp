@@ -18,8 +18,8 @@ using problem::Problem;
 
 /// More ops than this in one class are not tried pair by pair; in larger loops nothing is tried.
 constexpr std::size_t kLargestClass = 64;
-constexpr std::size_t kLargestLoop = 1000;
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kLargestSymmetric = 1000;
+constexpr std::size_t kUnset = static_cast<std::size_t>(-1);
 
 auto label_of(const Link& it) { return std::pair(it.distance, it.kind); }
 
@@ -29,7 +29,7 @@ std::optional<Exchange> complete(const Problem& problem,
                                  const std::vector<std::vector<Link>>& links,
                                  const std::vector<std::size_t>& classes, std::size_t a,
                                  std::size_t b) {
-  Exchange to(problem.ops().size(), kNone);
+  Exchange to(problem.ops().size(), kUnset);
   std::deque<std::size_t> open = {a};
   to[a] = b;
   to[b] = a;
@@ -43,7 +43,7 @@ std::optional<Exchange> complete(const Problem& problem,
     const std::size_t from = open.front();
     open.pop_front();
     for (const Link& link : links[from]) {
-      if (to[link.other] != kNone) continue;
+      if (to[link.other] != kUnset) continue;
       if (has(to[from], link)) {
         to[link.other] = link.other;
         continue;
@@ -51,7 +51,7 @@ std::optional<Exchange> complete(const Problem& problem,
       const auto partner =
           std::find_if(links[to[from]].begin(), links[to[from]].end(), [&](const Link& it) {
             return it.outgoing == link.outgoing && label_of(it) == label_of(link) &&
-                   classes[it.other] == classes[link.other] && to[it.other] == kNone;
+                   classes[it.other] == classes[link.other] && to[it.other] == kUnset;
           });
       if (partner == links[to[from]].end()) return std::nullopt;
       to[link.other] = partner->other;
@@ -60,7 +60,7 @@ std::optional<Exchange> complete(const Problem& problem,
     }
   }
   for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i] == kNone) to[i] = i;
+    if (to[i] == kUnset) to[i] = i;
   }
   if (!is_exchange(problem, to)) return std::nullopt;
   return to;
@@ -113,7 +113,7 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
     if (exchange[i] >= n || exchange[exchange[i]] != i) return false;
     if (exchange[i] != i && !same_work(problem.ops()[i], problem.ops()[exchange[i]])) return false;
   }
-  using Full = std::tuple<std::size_t, std::size_t, int, Kind>;
+  using Full = std::tuple<std::size_t, std::size_t, int, EdgeKind>;
   std::vector<Full> before;
   std::vector<Full> after;
   for (const Dependence& it : problem.dependences()) {
@@ -128,7 +128,7 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
 }
 
 SubTiles find_sub_tiles(const Problem& problem) {
-  if (problem.ops().size() > kLargestLoop) return {};
+  if (problem.ops().size() > kLargestSymmetric) return {};
   const std::vector<std::vector<Link>> links = links_of(problem);
   const std::vector<std::size_t> classes = classes_of(problem, links, true);
   std::map<std::size_t, std::vector<std::size_t>> members;

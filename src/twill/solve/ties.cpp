@@ -8,13 +8,12 @@
 #include "twill/solve/recheck.h"
 #include "twill/solve/structure.h"
 #include "twill/support/check.h"
+#include "twill/support/whole_division.h"
 
 namespace twill::solve {
 namespace {
 
 using schedule::Schedule;
-
-Cycles floor_divide(Cycles a, Cycles b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// Everything that a system of differences x(to) - x(from) >= w implies: the longest distance
 /// between any two of its nodes. Every node is within [0, latest] of a node of its own, the origin.

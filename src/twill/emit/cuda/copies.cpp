@@ -218,8 +218,6 @@ Tiles::Place print_place(Text& text, const Copy& copy) {
   return place_of(copy, row, column);
 }
 
-constexpr const char* kUnroll = "#pragma unroll";
-
 /// Those that are computed once an iteration, or once a tile.
 std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
   std::vector<KeptVector> vectors;

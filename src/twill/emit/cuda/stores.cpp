@@ -10,8 +10,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr const char* kUnroll = "#pragma unroll";
-
 }  // namespace
 
 /// What writes one element: `{0}` is its address, `{1}` the value.

@@ -6,6 +6,9 @@
 /// Internal to the CUDA printer: C++ text with its indentation.
 namespace twill::emit::cuda {
 
+/// Stands before loops that the compiler shall unroll.
+inline constexpr const char* kUnroll = "#pragma unroll";
+
 class Text {
  public:
   explicit Text(int depth = 0) : depth_(depth) {}

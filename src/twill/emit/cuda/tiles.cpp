@@ -10,8 +10,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr const char* kUnroll = "#pragma unroll";
-
 std::string packed_element(const Variable& variable, const std::string& name,
                            const std::string& index) {
   return fmt::format("twill::unpack<{}>({}[({}) / 2], ({}) % 2)", variable.type, name, index,

@@ -8,8 +8,6 @@ namespace {
 constexpr std::string_view kOpening = "([{<";
 constexpr std::string_view kClosing = ")]}>";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// `name` in quotes, shortened, and fit to be printed whatever is in it.
 std::string quoted(std::string_view name) {
   constexpr std::size_t kLongest = 60;

@@ -7,6 +7,8 @@
 /// Cuts MLIR text into tokens.
 namespace twill::frontend::ttgir {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 enum class TokenKind : std::uint8_t {
   end,          ///< of the text
   error,        ///< something no MLIR token starts with, or a string that does not end

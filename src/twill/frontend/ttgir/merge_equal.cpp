@@ -138,9 +138,9 @@ class Finder {
 };
 
 /// Writes the Program that a Finder has found.
-class Writer {
+class MergedWriter {
  public:
-  Writer(const ir::Program& program, const Finder& found)
+  MergedWriter(const ir::Program& program, const Finder& found)
       : program_(program), found_(found), copier_(program) {
     copier_.make_names_unique();
   }
@@ -193,7 +193,7 @@ std::optional<Merged> merge_equal(const ir::Program& program) {
   Finder finder(program, *std::move(terms));
   finder.find();
   if (finder.instead.empty()) return std::nullopt;
-  auto written = Writer(program, finder).write();
+  auto written = MergedWriter(program, finder).write();
   if (!written) return std::nullopt;
   return Merged{without_unread(*written), std::move(finder.ops)};
 }

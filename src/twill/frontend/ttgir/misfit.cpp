@@ -6,6 +6,7 @@
 
 #include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/product_misfit.h"
+#include "twill/frontend/ttgir/result_types.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 
@@ -14,8 +15,6 @@ namespace {
 
 using Misfit = std::optional<std::string>;
 using Shape = std::vector<std::int64_t>;
-
-constexpr std::string_view kUnknownType = "!twill.unknown";
 
 ir::Type scalar_of(ir::Type type) {
   const bool is_tile = type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::memdesc;
@@ -91,7 +90,6 @@ class Fitting {
   ir::Type type(ir::ValueId value) const { return type_of(program_, value); }
   ir::Type operand(std::size_t i) const { return type(op_.operands[i]); }
   ir::Type result(std::size_t i = 0) const { return type(op_.results[i]); }
-  static bool is_known(ir::Type type) { return type->text != kUnknownType; }
 
   bool all_known() const {
     const auto known = [&](ir::ValueId value) { return is_known(type(value)); };

@@ -16,9 +16,9 @@ struct Carry {
 };
 
 /// Writes the nest, and notes what had to be carried for that and was not.
-class Writer {
+class NestWriter {
  public:
-  Writer(const ir::Program& program, const NestPlan& plan, Terms& terms, const Carry& carry)
+  NestWriter(const ir::Program& program, const NestPlan& plan, Terms& terms, const Carry& carry)
       : program_(program),
         plan_(plan),
         flat_(plan.flat),
@@ -370,7 +370,7 @@ std::optional<ir::Program> with_nest(const ir::Program& program, const NestPlan&
                                      Terms& terms) {
   Carry carry;
   for (;;) {
-    Writer writer(program, plan, terms, carry);
+    NestWriter writer(program, plan, terms, carry);
     auto made = writer.write();
     if (writer.failed()) return std::nullopt;
     const Carry& wanted = writer.wanted();

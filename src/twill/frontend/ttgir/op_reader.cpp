@@ -11,13 +11,9 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 /// Ops in whose regions nothing from outside is visible.
 bool is_isolated(const ir::Op& op) {
-  return ends_with(op.name, ".module") || ends_with(op.name, ".func") ||
+  return op.name.ends_with(".module") || op.name.ends_with(".func") ||
          todays_name(op.name) == "ttg.warp_specialize.partitions";
 }
 

@@ -10,11 +10,9 @@ namespace {
 
 using Misfit = std::optional<std::string>;
 
-ir::Type scalar_of(ir::Type type) { return type->element != nullptr ? type->element : type; }
+ir::Type element_of(ir::Type type) { return type->element != nullptr ? type->element : type; }
 
-bool is_floating(ir::Type type) { return type->kind == ir::TypeKind::floating; }
-
-bool is_whole(ir::Type type) { return type->kind == ir::TypeKind::integer; }
+bool is_integer(ir::Type type) { return type->kind == ir::TypeKind::integer; }
 
 /// [.., m, k] and [.., k, n] make [.., m, n].
 Misfit extents(ir::Type a, ir::Type b, ir::Type d) {
@@ -33,14 +31,15 @@ Misfit extents(ir::Type a, ir::Type b, ir::Type d) {
 
 /// Elements of one type, except that of 8 bits there are several that mix.
 Misfit elements(ir::Type a, ir::Type b, ir::Type d) {
-  const ir::Type x = scalar_of(a);
-  const ir::Type y = scalar_of(b);
-  const ir::Type sum = scalar_of(d);
+  const ir::Type x = element_of(a);
+  const ir::Type y = element_of(b);
+  const ir::Type sum = element_of(d);
   const bool mix = x->kind == y->kind && x->bits == 8 && y->bits == 8;
   if (x != y && !mix) {
     return "the operands of this product have elements of " + x->text + " and of " + y->text;
   }
-  const bool adds = (is_floating(x) && is_floating(sum)) || (is_whole(x) && is_whole(sum));
+  const bool adds = (x->kind == ir::TypeKind::floating && sum->kind == ir::TypeKind::floating) ||
+                    (is_integer(x) && is_integer(sum));
   if (adds && sum->bits >= std::min(x->bits, 16)) return {};
   return "a product of elements of " + x->text + " does not add to " + sum->text;
 }
@@ -54,7 +53,7 @@ Misfit instruction(ir::Type a, ir::Type d) {
   const int bits = element_bits(a);
   if (bits <= 0 || depth != kBits / bits) {
     return "the layout's instruction is " + std::to_string(depth) + " deep, that of " +
-           scalar_of(a)->text + " " + std::to_string(kBits / std::max(bits, 1));
+           element_of(a)->text + " " + std::to_string(kBits / std::max(bits, 1));
   }
   if (a->shape.back() % depth == 0) return {};
   return "the depth of " + a->text + " is no multiple of the instruction's " +

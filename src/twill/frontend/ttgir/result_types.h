@@ -26,4 +26,6 @@ std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
 /// What stands in for a type that the text does not tell.
 constexpr std::string_view kUnknownType = "!twill.unknown";
 
+inline bool is_known(ir::Type type) { return type->text != kUnknownType; }
+
 }  // namespace twill::frontend::ttgir

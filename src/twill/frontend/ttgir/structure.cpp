@@ -6,15 +6,12 @@
 #include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/misfit.h"
+#include "twill/frontend/ttgir/result_types.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 
 namespace twill::frontend::ttgir {
 namespace {
-
-constexpr std::string_view kUnknownType = "!twill.unknown";
-
-bool is_known(ir::Type type) { return type->text != kUnknownType; }
 
 std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");

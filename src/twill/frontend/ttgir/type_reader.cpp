@@ -20,10 +20,6 @@ bool is_builtin_other(std::string_view name) {
   return false;
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 }  // namespace
 
 bool AttributeReader::starts_type(std::size_t ahead) const {
@@ -61,9 +57,9 @@ Result<ir::Type> AttributeReader::type_at_bang() {
   const std::string_view name = cursor_.text(token);
   if (name.find('.') == std::string_view::npos && !cursor_.at('<')) return type_alias(token);
   if (name == "!tt.ptr") return pointer();
-  if (ends_with(name, ".memdesc")) return memdesc(name);
-  if (ends_with(name, ".tensordesc")) return descriptor(name);
-  if (ends_with(name, ".async.token")) return types_.token(name);
+  if (name.ends_with(".memdesc")) return memdesc(name);
+  if (name.ends_with(".tensordesc")) return descriptor(name);
+  if (name.ends_with(".async.token")) return types_.token(name);
   const bool has_body = cursor_.at('<') && !cursor_.spaced(cursor_.position());
   if (has_body && !cursor_.skip_balanced()) return cursor_.unexpected("'>'");
   return other_type(first);

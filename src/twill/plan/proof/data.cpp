@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "twill/support/whole_division.h"
+
 namespace twill::plan::proof {
 namespace {
-
-std::int64_t modulo(std::int64_t a, std::int64_t b) { return ((a % b) + b) % b; }
 
 class DataCheck {
  public:

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "twill/machine/machine.h"
 #include "twill/plan/proof/rules.h"
 
 namespace twill::plan::proof {
 namespace {
 
-constexpr int kWarpgroup = 4;
 constexpr int kMostPending = 7;  // wgmma groups in flight
 
 class StaticCheck {
@@ -73,7 +73,7 @@ class StaticCheck {
   /// setmaxnreg gives and takes from one pool: if more is asked for than was handed out, it waits
   /// forever.
   void check_launch() {
-    std::vector<int> warps(plan_.warpgroups.size() * kWarpgroup, 0);
+    std::vector<int> warps(plan_.warpgroups.size() * machine::kWarpsPerWarpgroup, 0);
     for (const Role& role : plan_.roles) {
       for (int w = role.first_warp; w < role.first_warp + role.warps; ++w) {
         const auto warp = static_cast<std::size_t>(w);
@@ -84,16 +84,18 @@ class StaticCheck {
           return;
         }
       }
-      const int first = static_cast<int>(role.warpgroup.index()) * kWarpgroup;
-      if (role.first_warp < first || role.first_warp >= first + kWarpgroup ||
-          (role.warps > 1 && role.warps % kWarpgroup == 0 && role.first_warp != first)) {
+      const int first = static_cast<int>(role.warpgroup.index()) * machine::kWarpsPerWarpgroup;
+      if (role.first_warp < first || role.first_warp >= first + machine::kWarpsPerWarpgroup ||
+          (role.warps > 1 && role.warps % machine::kWarpsPerWarpgroup == 0 &&
+           role.first_warp != first)) {
         findings_.add("launch", fmt::format("role {} begins at warp {}, outside its warpgroup",
                                             role.name, role.first_warp));
       }
     }
     for (std::size_t g = 0; g < plan_.warpgroups.size(); ++g) {
-      const auto first = warps.begin() + static_cast<std::ptrdiff_t>(g * kWarpgroup);
-      const int used = std::accumulate(first, first + kWarpgroup, 0);
+      const auto first =
+          warps.begin() + static_cast<std::ptrdiff_t>(g * machine::kWarpsPerWarpgroup);
+      const int used = std::accumulate(first, first + machine::kWarpsPerWarpgroup, 0);
       if (plan_.warpgroups[g].warps == used) continue;
       findings_.add("launch", fmt::format("warpgroup {} has {} warps with a role, not {}", g, used,
                                           plan_.warpgroups[g].warps));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/machine/machine.h"
 #include "twill/plan/proof/run.h"
 
 namespace twill::plan::proof {
@@ -164,8 +165,6 @@ class TensorCheck {
   std::map<BufferId, std::vector<Touch>> places_;
 };
 
-constexpr int kWarpgroup = 4;
-
 bool is_tensor(const Plan& plan, std::optional<BufferId> buffer) {
   return buffer && plan[*buffer].residence == Residence::tensor;
 }
@@ -173,7 +172,9 @@ bool is_tensor(const Plan& plan, std::optional<BufferId> buffer) {
 /// Each warp of a warpgroup reaches a quarter of the lanes: who accesses whole values by threads
 /// has all four, in their order.
 void check_lanes(const Role& role, const std::string& what, Findings& findings) {
-  if (role.warps % kWarpgroup == 0 && role.first_warp % kWarpgroup == 0) return;
+  if (role.warps % machine::kWarpsPerWarpgroup == 0 &&
+      role.first_warp % machine::kWarpsPerWarpgroup == 0)
+    return;
   findings.add("memory", fmt::format("{} of role {} accesses tensor memory, of which its {} warps "
                                      "from warp {} on do not reach all lanes",
                                      what, role.name, role.warps, role.first_warp));

@@ -11,13 +11,13 @@
 namespace twill::verify {
 namespace {
 
-struct Resource {
+struct SharedUnit {
   std::string rule;
   std::string holds;  // "holds unit TC"
   std::string takes;  // "takes unit TC"
 };
 
-Violation collision(const Subject& subject, const Resource& resource, const Span& holder,
+Violation collision(const Subject& subject, const SharedUnit& resource, const Span& holder,
                     const Span& intruder) {
   return {resource.rule,
           {holder.op, intruder.op},
@@ -30,7 +30,7 @@ Violation collision(const Subject& subject, const Resource& resource, const Span
 }
 
 /// An op that still holds the resource when its own next iteration comes.
-Violation self_collision(const Subject& subject, const Resource& resource, const Span& span) {
+Violation self_collision(const Subject& subject, const SharedUnit& resource, const Span& span) {
   const Cycles held = span.end - span.begin;
   return {
       resource.rule,
@@ -43,7 +43,7 @@ Violation self_collision(const Subject& subject, const Resource& resource, const
 }
 
 /// Sweeps over the instances by begin, keeping those that have not ended. Each pair is told once.
-void report_overlaps(const Subject& subject, const Resource& resource, std::vector<Span> first,
+void report_overlaps(const Subject& subject, const SharedUnit& resource, std::vector<Span> first,
                      Findings& findings) {
   for (Span& span : first) {
     if (span.end - span.begin <= subject.interval()) continue;

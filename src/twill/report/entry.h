@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "twill/support/text_table.h"
+
+/// Internal to the room: the lines of summaries.
+namespace twill::report {
+
+inline constexpr std::size_t kWidth = 100;  ///< characters of a line
+
+/// "  KEY          TEXT", wrapped under the text.
+inline std::string entry(std::string_view key, std::string_view text) {
+  constexpr std::size_t kColumn = 14;
+  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
+}
+
+}  // namespace twill::report
