@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "twill/frontend/ttgir/attributes.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/program.h"
 
 namespace twill::frontend::ttgir {

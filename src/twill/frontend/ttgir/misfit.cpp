@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/product_misfit.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 

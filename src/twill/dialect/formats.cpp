@@ -1,8 +1,8 @@
-#include "twill/frontend/ttgir/formats.h"
+#include "twill/dialect/formats.h"
 
 #include <unordered_map>
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 namespace {
 
 struct Row {
@@ -200,4 +200,4 @@ const Format* format_of(std::string_view name) {
   return found == kFormats.end() ? nullptr : &found->second;
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect
