@@ -3,6 +3,7 @@
 #include "twill/dialect/attributes.h"
 #include "twill/dialect/dialects.h"
 #include "twill/dialect/formats.h"
+#include "twill/dialect/layouts.h"
 #include "twill/dialect/roles.h"
 
 /// Names of the room `dialect` that the reader is made of.
@@ -19,10 +20,12 @@ using dialect::integer_attribute;
 using dialect::integers_attribute;
 using dialect::integers_of;
 using dialect::kind_of;
+using dialect::layout_of;
 using dialect::operand_segments;
 using dialect::OperandRole;
 using dialect::ResultRule;
 using dialect::roles_of;
+using dialect::space_of;
 using dialect::string_attribute;
 using dialect::todays_name;
 

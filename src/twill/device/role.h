@@ -1,0 +1,191 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "twill/device/memory.h"
+
+/// Internal to the room: one role of a kernel, from its steps.
+///
+/// There is one mechanism: `want` gives the value that an operation of the Program makes in an
+/// iteration, for some of its rows, and adds the nodes that make it if there is none yet. A window
+/// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
+/// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
+/// trip counts, values in several copies, and slots and phases of rings all follow from that.
+namespace twill::device {
+
+/// A point in the life of a role: an iteration, relative to where a section stands.
+struct At {
+  enum class From : unsigned char {
+    invariant,  ///< of no iteration
+    tile,       ///< of the tile
+    first,      ///< iteration `offset`
+    window,     ///< window + offset, in the steady state
+    last,       ///< trips + offset, behind it
+  };
+  From from = From::invariant;
+  int offset = 0;
+  friend auto operator<=>(const At&, const At&) = default;
+};
+
+/// Something that may be carried from window to window: rows of a value, or the slot or phase of
+/// rings of a depth.
+struct Thing {
+  enum class Kind : unsigned char { value, slot, phase };
+  Kind kind = Kind::value;
+  ir::ValueId value;  ///< kind value
+  Rows rows;
+  int depth = 0;  ///< slot, phase
+  friend auto operator<=>(const Thing&, const Thing&) = default;
+};
+
+/// A Thing of window + offset.
+struct Carry {
+  Thing thing;
+  int offset = 0;
+  friend auto operator<=>(const Carry&, const Carry&) = default;
+};
+
+class RoleBuilder {
+ public:
+  /// `isolated` roles see values of the kernel as captures only.
+  RoleBuilder(const Sketch& sketch, const Memory& memory, Kernel& kernel, std::string name,
+              int warps, bool isolated)
+      : sketch_(sketch),
+        memory_(memory),
+        kernel_(kernel),
+        name_(std::move(name)),
+        warps_(warps),
+        isolated_(isolated) {}
+
+  /// What the role of the plan does.
+  Result<Block> build(const plan::Role& role);
+  /// What the warp does that stores boxes.
+  Result<Block> build_stores();
+
+  /// Values of the kernel that the role uses, with its own value for each.
+  const std::map<ValueId, ValueId>& captures() const { return captures_; }
+
+ private:
+  using Nodes = std::vector<Node>;
+  using Want = Result<ValueId>;
+  /// Rows of a value of an iteration, in a type other than its own (or null).
+  using Key = std::tuple<ir::ValueId, Rows, At, ir::Type>;
+
+  // --- Nodes (role_nodes.cpp) ---------------------------------------------------------------
+  ValueId add_value(const std::string& name, ir::Type type);
+  Node& emit(NodeKind kind, std::vector<ValueId> operands = {}, std::vector<ValueId> results = {},
+             std::vector<std::int64_t> numbers = {});
+  ValueId make(NodeKind kind, std::vector<ValueId> operands, const std::string& name, ir::Type type,
+               std::vector<std::int64_t> numbers = {});
+  ValueId constant(std::int64_t number, ir::Type type);
+  ValueId number(std::int64_t value) { return constant(value, sketch_.i32()); }
+  ValueId integer(NodeKind kind, ValueId a, ValueId b, const std::string& name);
+  ValueId capture(ValueId value);
+  ir::Type type_of(ValueId value) const { return kernel_[value].type; }
+  Want relayout(ValueId value, ir::Type type);
+
+  // --- Passes and sections (role_sections.cpp) -----------------------------------------------
+  Result<void> once(const plan::Role& role);
+  Result<void> steps(const std::vector<plan::Step>& steps);
+  Result<ValueId> trip_count();
+  Result<std::vector<ValueId>> branch(int trips, ValueId count);
+  Result<void> short_way(int trips, const std::vector<ir::Type>& types, Block& block);
+  Result<void> long_way(ValueId count, const std::vector<ir::Type>& types, Block& block);
+  Result<void> loop(ValueId count);
+  Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);
+  Result<ValueId> initial(const Thing& thing, int iteration, ir::Type type);
+  Result<ValueId> next(const Carry& carry, ir::Type type);
+  ValueId carried(const Carry& carry, ir::Type type);
+  Result<ir::Type> type_of(const Thing& thing) const;
+  void to_steady();
+  void to_last();
+
+  // --- Rings (role_rings.cpp) ----------------------------------------------------------------
+  At at(const plan::Step& step) const;
+  ValueId slot(int depth, At at);
+  ValueId parity(int depth, At at, bool inverse);
+  ValueId barrier(const Barriers& barriers, At at, const std::string& name);
+  ValueId copy(const Ring& ring, At at, const std::string& name);
+  ValueId rows_of(ValueId buffer, Rows rows);
+  void wait(const Barriers& barriers, At at, bool inverse, const std::string& name);
+  void arrive(const Barriers& barriers, At at, const std::string& name);
+
+  // --- Values (role_values.cpp) --------------------------------------------------------------
+  /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
+  Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
+  Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
+  Want in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
+  Want outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
+  Want counter(At at);
+  Want argument(const ir::Carried& carried, Rows rows, At at, ir::Type type);
+  Want result(const ir::Carried& carried, Rows rows, ir::Type type);
+  Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
+  Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
+  Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
+  Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
+  bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
+  /// Does an operation again, for some rows, its first result in `type` if that is given.
+  Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
+  Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
+  void enter(ir::ValueId value, Rows rows, At at, ValueId made);
+  bool is_mine(OpId op) const { return mine_.contains(op); }
+
+  // --- Steps (role_steps.cpp) ----------------------------------------------------------------
+  Result<void> step(const plan::Step& step);
+  Result<void> take(const plan::Step& step, At at);
+  Result<void> compute(OpId op, At at);
+  Result<void> issue(const plan::Step& step, At at);
+  Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<void> copy_by_threads(OpId op, const plan::Step& step, At at);
+  Result<void> product(OpId op, At at);
+  Result<void> drain(int pending);
+  std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
+  std::string remark(const plan::Step& step, At at) const;
+  Rows rows_of(OpId op, ir::ValueId value) const;
+
+  // --- Around the loop (role_around.cpp) -----------------------------------------------------
+  Result<void> compute_outside(std::size_t index);
+  Result<void> stage_outside(std::size_t index);
+  Result<void> issue_outside(const plan::Step& step, At at);
+  std::vector<int> parts_held(ir::OpId op) const;
+
+  const Sketch& sketch_;
+  const Memory& memory_;
+  Kernel& kernel_;
+  std::string name_;
+  int warps_;
+  bool isolated_;
+  const plan::Role* role_ = nullptr;
+  std::set<OpId> mine_;
+
+  // What was wanted so far: grows from pass to pass.
+  std::vector<Carry> carried_;
+  std::vector<Carry> results_;
+  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
+  std::map<ValueId, ValueId> captures_;
+
+  // The pass at hand.
+  Nodes head_, before_, middle_, behind_;
+  Nodes* now_ = nullptr;
+  std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
+  std::map<Key, ValueId> made_;       ///< in the section at hand
+  std::map<Key, ValueId> invariant_;  ///< around the loop
+  std::map<std::pair<ValueId, ir::Type>, std::pair<ValueId, const Nodes*>> relaid_;
+  std::map<std::pair<Thing, At>, ValueId> counted_;  ///< slots, phases and the loop's counter
+  std::vector<Key> in_flight_;                       ///< products that are not waited for
+  std::set<Key> consumed_;                           ///< products whose result another adds to
+  At::From section_ = At::From::tile;
+  bool behind_loop_ = false;
+  int short_trips_ = 0;
+  std::optional<ValueId> window_;  ///< the loop's counter
+  std::optional<ValueId> trips_;
+  std::vector<ValueId> result_values_;
+};
+
+}  // namespace twill::device

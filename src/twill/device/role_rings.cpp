@@ -1,0 +1,72 @@
+#include "twill/device/role.h"
+
+/// Slots and phases: constants in the prologue, carried along by the loop.
+namespace twill::device {
+
+using plan::Instance;
+
+At RoleBuilder::at(const plan::Step& step) const {
+  const int offset = step.instance.offset;
+  switch (step.instance.from) {
+    case Instance::From::first:
+      return {At::From::first, offset};
+    case Instance::From::window:
+      return {At::From::window, offset};
+    case Instance::From::last:
+      if (section_ == At::From::first) return {At::From::first, short_trips_ + offset};
+      return {At::From::last, offset};
+    case Instance::From::tile:
+      break;
+  }
+  return {At::From::tile, offset};
+}
+
+ValueId RoleBuilder::slot(int depth, At at) {
+  if (at.from == At::From::tile || depth == 1) return number(0);
+  if (at.from == At::From::first) return number(at.offset % depth);
+  return carried({{Thing::Kind::slot, {}, {}, depth}, at.offset}, sketch_.i32());
+}
+
+ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
+  if (at.from == At::From::tile) return number(inverse ? 1 : 0);
+  if (at.from == At::From::first) return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
+  const ValueId phase = carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
+  return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
+}
+
+ValueId RoleBuilder::barrier(const Barriers& barriers, At at, const std::string& name) {
+  const ValueId all = capture(barriers.value);
+  if (barriers.single) return all;
+  const ValueId which = slot(barriers.depth, at);
+  return make(NodeKind::element, {all, which}, name, sketch_.barriers(0));
+}
+
+ValueId RoleBuilder::copy(const Ring& ring, At at, const std::string& name) {
+  const ValueId all = capture(ring.value);
+  if (ring.single) return all;
+  const ValueId which = slot(ring.depth, at);
+  return make(NodeKind::element, {all, which}, name, ring.one);
+}
+
+ValueId RoleBuilder::rows_of(ValueId buffer, Rows rows) {
+  if (rows.cut < 0) return buffer;
+  const ir::Type type = type_of(buffer);
+  std::vector<std::int64_t> shape = type->shape, offsets(shape.size(), 0);
+  std::int64_t& extent = shape[static_cast<std::size_t>(rows.cut)];
+  extent /= sketch_.parts();
+  offsets[static_cast<std::size_t>(rows.cut)] = rows.part * extent;
+  const auto whole = type->alloc_shape.empty() ? type->shape : type->alloc_shape;
+  return make(NodeKind::rows, {buffer}, kernel_[buffer].name + "_rows",
+              sketch_.buffer(shape, type->element, type->encoding, whole), std::move(offsets));
+}
+
+void RoleBuilder::wait(const Barriers& barriers, At at, bool inverse, const std::string& name) {
+  const ValueId one = barrier(barriers, at, name);
+  emit(NodeKind::wait, {one, parity(barriers.depth, at, inverse)});
+}
+
+void RoleBuilder::arrive(const Barriers& barriers, At at, const std::string& name) {
+  emit(NodeKind::arrive, {barrier(barriers, at, name)});
+}
+
+}  // namespace twill::device

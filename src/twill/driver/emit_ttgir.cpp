@@ -1,0 +1,49 @@
+#include "twill/driver/emit_ttgir.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "twill/device/build.h"
+#include "twill/driver/kernel.h"
+#include "twill/emit/ttgir.h"
+#include "twill/report/story.h"
+
+namespace twill::driver {
+namespace {
+
+/// Whole lines as comments of MLIR.
+std::string as_remarks(const std::string& lines) {
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    out += "// " + lines.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<EmittedTtgir> emit_ttgir(const Request& request, std::optional<dialect::Spelling> spelling) {
+  TWILL_TRY(Reading read, read_once(request));
+  const auto reading = std::make_shared<const Reading>(std::move(read));
+  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
+  EmittedTtgir emitted{std::move(planned), {}};
+  if (!emitted.planned.plan) return emitted;
+  if (emitted.planned.outcome.machine.empty()) {
+    return fail({request.input.name},
+                "a .loop text says when, and not what: it has no kernel to print",
+                "give the TTGIR of the kernel");
+  }
+  const Kernel& kernel = *emitted.planned.reading->kernel;
+  TWILL_TRY(const device::Kernel tree,
+            device::build({kernel.program, kernel.choice.loop, emitted.planned.outcome.origins,
+                           *emitted.planned.plan}));
+  const dialect::Spelling as = spelling.value_or(dialect::spelling_of(request.input.text));
+  TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
+  emitted.text = as_remarks(report::story(emitted.planned.outcome)) + text;
+  return emitted;
+}
+
+}  // namespace twill::driver
