@@ -84,6 +84,7 @@ struct Node {
   std::optional<ir::OpId> source = {};     ///< of the Program: what is carried over
   std::vector<Block> blocks = {};
   std::string remark = {};  ///< the step of the plan that begins here, for people
+  std::size_t span = 0;     ///< of the step: this node and those behind it
 };
 
 /// Warps that run one block.

@@ -112,6 +112,7 @@ class RoleBuilder {
   ValueId parity(int depth, At at, bool inverse);
   ValueId barrier(const Barriers& barriers, At at, const std::string& name);
   ValueId copy(const Ring& ring, At at, const std::string& name);
+  ValueId element(ValueId ring, int depth, At at, const std::string& name, ir::Type type);
   ValueId rows_of(ValueId buffer, Rows rows);
   void wait(const Barriers& barriers, At at, bool inverse, const std::string& name);
   void arrive(const Barriers& barriers, At at, const std::string& name);
@@ -177,6 +178,7 @@ class RoleBuilder {
   std::map<Key, ValueId> made_;       ///< in the section at hand
   std::map<Key, ValueId> invariant_;  ///< around the loop
   std::map<std::pair<ValueId, ir::Type>, std::pair<ValueId, const Nodes*>> relaid_;
+  std::map<std::tuple<ValueId, At, const Nodes*>, ValueId> elements_;  ///< of rings
   std::map<std::pair<Thing, At>, ValueId> counted_;  ///< slots, phases and the loop's counter
   std::vector<Key> in_flight_;                       ///< products that are not waited for
   std::set<Key> consumed_;                           ///< products whose result another adds to

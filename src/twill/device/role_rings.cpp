@@ -34,18 +34,26 @@ ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 
+/// Copy number `at` of a ring; the same one while nodes are added to the same block.
+ValueId RoleBuilder::element(ValueId ring, int depth, At at, const std::string& name,
+                             ir::Type type) {
+  const auto known = elements_.find({ring, at, now_});
+  if (known != elements_.end()) return known->second;
+  const ValueId which = slot(depth, at);
+  const ValueId made = make(NodeKind::element, {ring, which}, name, type);
+  return elements_[{ring, at, now_}] = made;
+}
+
 ValueId RoleBuilder::barrier(const Barriers& barriers, At at, const std::string& name) {
   const ValueId all = capture(barriers.value);
   if (barriers.single) return all;
-  const ValueId which = slot(barriers.depth, at);
-  return make(NodeKind::element, {all, which}, name, sketch_.barriers(0));
+  return element(all, barriers.depth, at, name, sketch_.barriers(0));
 }
 
 ValueId RoleBuilder::copy(const Ring& ring, At at, const std::string& name) {
   const ValueId all = capture(ring.value);
   if (ring.single) return all;
-  const ValueId which = slot(ring.depth, at);
-  return make(NodeKind::element, {all, which}, name, ring.one);
+  return element(all, ring.depth, at, name, ring.one);
 }
 
 ValueId RoleBuilder::rows_of(ValueId buffer, Rows rows) {

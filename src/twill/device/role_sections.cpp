@@ -47,6 +47,7 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
   made_.clear();
   invariant_.clear();
   relaid_.clear();
+  elements_.clear();
   counted_.clear();
   in_flight_.clear();
   consumed_.clear();

@@ -38,7 +38,10 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
   const At where = at(step);
   const std::size_t mark = now_->size();
   TWILL_TRY_VOID(take(step, where));
-  if (now_->size() > mark) (*now_)[mark].remark = remark(step, where);
+  if (now_->size() > mark) {
+    (*now_)[mark].remark = remark(step, where);
+    (*now_)[mark].span = now_->size() - mark;
+  }
   return {};
 }
 
@@ -175,7 +178,8 @@ Result<void> RoleBuilder::copy_by_threads(OpId op, const plan::Step& step, At at
     TWILL_TRY(operands.emplace_back(), want(operand, {}, at));
   }
   operands.insert(operands.begin() + 1, copy(ring, at, sketch_.plan().problem[op].name));
-  emit(NodeKind::copy, std::move(operands)).source = load;
+  const ValueId token = add_value("copied", sketch_.types().token("!ttg.async.token"));
+  emit(NodeKind::copy, std::move(operands), {token}).source = load;
   emit(NodeKind::arrive_copied, {barrier(memory_.full.at(*step.channel), at, "full")});
   return {};
 }

@@ -70,6 +70,7 @@ const std::unordered_map<std::string_view, TypeForm>& table() {
       {"ttng.barrier_expect", F::first},
       {"ttng.wait_barrier", F::first},
       {"ttng.arrive_barrier", F::first},
+      {"ttg.async_copy_global_to_local", F::copy},
       {"ttng.async_tma_copy_global_to_local", F::copy_in},
       {"ttng.async_tma_copy_local_to_global", F::operands},
       {"ttng.async_copy_mbarrier_arrive", F::first},

@@ -18,6 +18,7 @@ enum class TypeForm {
   address,   ///< : R, B, of a pointer and its offset
   choice,    ///< : R, or : C, R where a tile chooses
   copy_in,   ///< : D, M -> B, of a descriptor, a barrier and a buffer
+  copy,      ///< : A -> <B>, of pointers and a buffer without the name of its kind
 };
 
 /// That of the op of that name, of today's spelling.

@@ -1,10 +1,12 @@
 #include "twill/driver/emit_ttgir.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 
-#include "twill/device/build.h"
+#include "twill/device/fit.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/ttgir.h"
 #include "twill/report/story.h"
@@ -23,6 +25,14 @@ std::string as_remarks(const std::string& lines) {
   return out;
 }
 
+/// Bytes of shared memory that a CTA may use for buffers.
+std::int64_t shared_memory(const machine::Description& machine) {
+  for (const machine::Memory& memory : machine.memories) {
+    if (memory.capacity.unit == "bytes") return static_cast<std::int64_t>(memory.capacity.value);
+  }
+  return std::numeric_limits<std::int64_t>::max();
+}
+
 }  // namespace
 
 Result<EmittedTtgir> emit_ttgir(const Request& request, std::optional<dialect::Spelling> spelling) {
@@ -38,8 +48,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& request, std::optional<dialect::S
   }
   const Kernel& kernel = *emitted.planned.reading->kernel;
   TWILL_TRY(const device::Kernel tree,
-            device::build({kernel.program, kernel.choice.loop, emitted.planned.outcome.origins,
-                           *emitted.planned.plan}));
+            device::build_within({kernel.program, kernel.choice.loop,
+                                  emitted.planned.outcome.origins, *emitted.planned.plan},
+                                 shared_memory(*kernel.machine)));
   const dialect::Spelling as = spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
   emitted.text = as_remarks(report::story(emitted.planned.outcome)) + text;

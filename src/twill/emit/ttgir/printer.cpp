@@ -82,8 +82,8 @@ class Printer {
   ir::TypeTable& types() { return builder_.types(); }
 
   void line(const std::string& words) { text_.append(2 * depth_, ' ').append(words).append("\n"); }
-  void open(const std::string& words) {
-    line(words + " {");
+  void open(const std::string& words, const std::string& remark = "") {
+    line(words + " {" + (remark.empty() ? "" : "  // " + remark));
     ++depth_;
   }
   void close(const std::string& more = "") {
@@ -169,8 +169,7 @@ class Printer {
       tail = " attributes {requestedRegisters = array<i32: " + registers + ">}";
     }
     line(fmt::format("ttg.warp_specialize({}){}", names(kernel_.captures), tail));
-    line("// " + kernel_.roles.front().name);
-    open("default");
+    open("default", kernel_.roles.front().name);
     TWILL_TRY_VOID(print(kernel_.roles.front().body));
     line("ttg.warp_yield");
     const std::string type = " : (" + types(kernel_.captures) + ") -> ()";
@@ -182,8 +181,7 @@ class Printer {
         arguments +=
             (arguments.empty() ? "" : ", ") + define(argument) + ": " + this->type(argument);
       }
-      line("// " + role.name);
-      open(fmt::format("partition{}({}) num_warps({})", i - 1, arguments, role.warps));
+      open(fmt::format("partition{}({}) num_warps({})", i - 1, arguments, role.warps), role.name);
       TWILL_TRY_VOID(print(role.body));
       line("ttg.warp_return");
       close(i + 1 == kernel_.roles.size() ? type : "");
@@ -191,16 +189,26 @@ class Printer {
     return {};
   }
 
+  /// The words for a step stand above it, or behind it if it is short.
   Result<void> print(const Block& block) {
-    for (const Node& node : block.nodes) {
+    constexpr std::size_t kShort = 2;
+    std::size_t end = 0;  // of the short step at hand
+    std::string remark;
+    for (std::size_t i = 0; i < block.nodes.size(); ++i) {
+      const Node& node = block.nodes[i];
+      if (!node.remark.empty() && node.span > kShort) line("// " + node.remark);
+      if (!node.remark.empty() && node.span <= kShort) {
+        end = i + node.span;
+        remark = node.remark;
+      }
       TWILL_TRY_VOID(print(node));
+      if (i + 1 == end) text_.insert(text_.size() - 1, "  // " + remark);
     }
     return {};
   }
 
   // --- Nodes ----------------------------------------------------------------------------------
   Result<void> print(const Node& node) {
-    if (!node.remark.empty()) line("// " + node.remark);
     switch (node.kind) {
       case NodeKind::source:
         return source(node);

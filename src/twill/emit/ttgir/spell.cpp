@@ -229,6 +229,8 @@ std::string types_of(const Phrase& phrase, TypeForm form, Words& words) {
       }
       return descriptor + ", " + barrier + " -> " + buffer;
     }
+    case TypeForm::copy:
+      return words.type(in[0]) + " -> " + words.short_type(in[1]);
     case TypeForm::generic:
       break;
   }
