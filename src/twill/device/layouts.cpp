@@ -45,9 +45,24 @@ bool Sketch::spread_layout(ir::OpId id) {
   return changed;
 }
 
+/// A tile that is read out of shared memory comes in the layout that all its readers change it to.
+void Sketch::read_as_wanted() {
+  for (const auto& [value, op] : copied_) {
+    std::set<ir::Attribute> wanted;
+    for (const ir::Use& use : program_->value(value).uses) {
+      const ir::Op& user = program_->op(use.op);
+      if (user.kind == OpKind::shared_alloc) continue;
+      const bool changes = user.kind == OpKind::relayout;
+      wanted.insert(changes ? ir::type_of(*program_, user.results[0])->encoding : nullptr);
+    }
+    if (wanted.size() == 1 && *wanted.begin() != nullptr) layouts_[value] = *wanted.begin();
+  }
+}
+
 /// What is computed from products in the loop stays in the layout of products, also where the text
 /// has it in another: each change of layout costs time and memory.
 void Sketch::find_layouts() {
+  read_as_wanted();
   const std::vector<ir::OpId> all = ir::walk(*program_, loop_.op);
   bool changed = true;
   while (changed) {

@@ -41,7 +41,8 @@ class Layout {
     std::vector<std::int64_t> shape = one->shape;
     if (!single) shape.insert(shape.begin(), buffer.depth);
     const ir::Type all = sketch_.buffer(shape, one->element, one->encoding);
-    memory_.rings[id] = {allocate(buffer.name, all), one, buffer.depth, single};
+    const std::string name = single ? "kept" + std::to_string(id.index()) : buffer.name;
+    memory_.rings[id] = {allocate(name, all), one, buffer.depth, single};
   }
 
   /// What is loaded in the loop.

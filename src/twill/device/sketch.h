@@ -91,6 +91,7 @@ class Sketch {
   void find_dependent();
   Result<void> find_cuts();
   void find_layouts();
+  void read_as_wanted();
   Result<void> check_effects() const;
   bool spread_layout(ir::OpId op);
   bool put_layout(ir::ValueId value, ir::Attribute layout);
