@@ -50,7 +50,6 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
   CLI::App* command = emit.add_subcommand(
       "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
   driver::Request& request = choices->request;
-  request.tiles = driver::TileWalk::one;  // of what is printed so far
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "twill/device/fit.h"
+#include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/ttgir.h"
 #include "twill/report/story.h"
@@ -35,7 +36,12 @@ std::int64_t shared_memory(const machine::Description& machine) {
 
 }  // namespace
 
-Result<EmittedTtgir> emit_ttgir(const Request& request, std::optional<dialect::Spelling> spelling) {
+Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spelling> spelling) {
+  Request request = given;
+  TWILL_TRY(const Form form, form_of(given.input));
+  // Triton launches the grid of the text, so its CTAs do not walk tiles by themselves.
+  const bool may_walk = given.tiles == TileWalk::where_possible;
+  if (form == Form::ttgir && may_walk) request.tiles = TileWalk::one;
   TWILL_TRY(Reading read, read_once(request));
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
@@ -53,7 +59,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& request, std::optional<dialect::S
                                  shared_memory(*kernel.machine)));
   const dialect::Spelling as = spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
-  emitted.text = as_remarks(report::story(emitted.planned.outcome)) + text;
+  std::string story = report::story(emitted.planned.outcome);
+  for (const std::string& note : tree.notes) story += "note: " + note + "\n";
+  emitted.text = as_remarks(story) + text;
   return emitted;
 }
 
