@@ -59,21 +59,23 @@ void Sketch::read_as_wanted() {
   }
 }
 
-/// What is computed from products in the loop stays in the layout of products, also where the text
+/// What is computed from products in a loop stays in the layout of products, also where the text
 /// has it in another: each change of layout costs time and memory.
 void Sketch::find_layouts() {
   read_as_wanted();
-  const std::vector<ir::OpId> all = ir::walk(*program_, loop_.op);
+  const std::vector<ir::Loop> loops = ir::loops(*program_, function_);
   bool changed = true;
   while (changed) {
     changed = false;
-    for (auto op = all.begin() + 1; op != all.end(); ++op) changed |= spread_layout(*op);
-    for (const ir::Carried& carried : loop_.carried) {
-      const ir::ValueId from = behind_relayouts(carried.yielded);
-      const ir::Attribute layout = layout_of(from);
-      if (!is_tile(ir::type_of(*program_, from)) || !dialect::is_of_product(layout)) continue;
-      changed |= put_layout(carried.argument, layout);
-      if (carried.result) changed |= put_layout(*carried.result, layout);
+    for (const ir::Loop& loop : loops) {
+      for (const ir::OpId op : program_->block(loop.body).ops) changed |= spread_layout(op);
+      for (const ir::Carried& carried : loop.carried) {
+        const ir::ValueId from = behind_relayouts(carried.yielded);
+        const ir::Attribute layout = layout_of(from);
+        if (!is_tile(ir::type_of(*program_, from)) || !dialect::is_of_product(layout)) continue;
+        changed |= put_layout(carried.argument, layout);
+        if (carried.result) changed |= put_layout(*carried.result, layout);
+      }
     }
   }
 }

@@ -27,6 +27,7 @@ struct At {
     first,      ///< iteration `offset`
     window,     ///< window + offset, in the steady state
     last,       ///< trips + offset, behind it
+    beside,     ///< the iteration at hand of another loop
   };
   From from = From::invariant;
   int offset = 0;
@@ -114,8 +115,27 @@ class RoleBuilder {
   ValueId copy(const Ring& ring, At at, const std::string& name);
   ValueId element(ValueId ring, int depth, At at, const std::string& name, ir::Type type);
   ValueId rows_of(ValueId buffer, Rows rows);
+  std::pair<ValueId, ValueId> advanced(int depth, std::pair<ValueId, ValueId> now);
   void wait(const Barriers& barriers, At at, bool inverse, const std::string& name);
   void arrive(const Barriers& barriers, At at, const std::string& name);
+
+  // --- Loops beside the planned one (role_beside.cpp) ----------------------------------------
+  struct Passed {  ///< a value that such a loop carries
+    ir::Carried what;
+    Rows rows;
+    ir::Type type = nullptr;
+  };
+  Result<void> run_beside(ir::OpId loop);
+  Result<void> load_beside();
+  Result<void> loop_beside(ir::OpId loop, const std::vector<Passed>& passed,
+                           const std::vector<int>& parts);
+  Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts);
+  Result<void> bring(ir::OpId loop);
+  Result<void> work(ir::OpId loop, const std::vector<int>& parts);
+  Result<ValueId> brought(OpId copy);
+  Want in_beside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
+  Want product_beside(ir::OpId op, Rows rows);
+  Want left(const Thing& thing, ir::Type type);
 
   // --- Values (role_values.cpp) --------------------------------------------------------------
   /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
@@ -188,6 +208,10 @@ class RoleBuilder {
   std::optional<ValueId> window_;  ///< the loop's counter
   std::optional<ValueId> trips_;
   std::vector<ValueId> result_values_;
+  std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand
+  Nodes* outside_ = nullptr;  ///< in front of the other loop at hand; null: there is none
+  std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth
+  std::set<plan::ChannelId> waited_;                      ///< in its iteration at hand
 };
 
 }  // namespace twill::device

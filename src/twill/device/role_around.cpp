@@ -20,9 +20,7 @@ Result<void> RoleBuilder::compute_outside(std::size_t index) {
     }
     return {};
   }
-  if (ir::is_loop(op.kind)) {
-    return sketch_.refuse(id, "is a loop beside the planned one, which is not printed yet");
-  }
+  if (ir::is_loop(op.kind) && !is_pure(sketch_.program(), id)) return run_beside(id);
   if (!is_effect(sketch_.program(), id)) return {};  // done where it is wanted
   int cut = -1;
   for (const ir::ValueId operand : op.operands) cut = std::max(cut, sketch_.cut_of(operand));

@@ -23,6 +23,7 @@ At RoleBuilder::at(const plan::Step& step) const {
 
 ValueId RoleBuilder::slot(int depth, At at) {
   if (at.from == At::From::tile || depth == 1) return number(0);
+  if (at.from == At::From::beside) return positions_.at(depth).first;
   if (at.from == At::From::first) return number(at.offset % depth);
   return carried({{Thing::Kind::slot, {}, {}, depth}, at.offset}, sketch_.i32());
 }
@@ -30,7 +31,10 @@ ValueId RoleBuilder::slot(int depth, At at) {
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
   if (at.from == At::From::tile) return number(inverse ? 1 : 0);
   if (at.from == At::From::first) return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
-  const ValueId phase = carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
+  const ValueId phase =
+      at.from == At::From::beside
+          ? positions_.at(depth).second
+          : carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 

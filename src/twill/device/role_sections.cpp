@@ -52,6 +52,9 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
   in_flight_.clear();
   consumed_.clear();
   result_values_.clear();
+  beside_.clear();
+  positions_.clear();
+  outside_ = nullptr;
   behind_loop_ = false;
   now_ = &before_;
   section_ = At::From::tile;
@@ -71,7 +74,8 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
   section_ = At::From::tile;
   behind_loop_ = true;
   made_.clear();
-  return steps(role.after);
+  TWILL_TRY_VOID(steps(role.after));
+  return load_beside();
 }
 
 Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
@@ -203,19 +207,24 @@ Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
   Thing slot = thing, phase = thing;
   slot.kind = Thing::Kind::slot;
   phase.kind = Thing::Kind::phase;
-  const ValueId old_phase = carried({phase, 0}, sketch_.i32());
-  if (thing.depth == 1) {
-    counted_[{phase, after}] = integer(NodeKind::exclusive_or, old_phase, number(1), "phase");
-    return counted_.at({thing, after});
-  }
-  const ValueId one_on =
-      integer(NodeKind::add, carried({slot, 0}, sketch_.i32()), number(1), "slot");
-  const ValueId wraps = integer(NodeKind::equal, one_on, number(thing.depth), "wraps");
-  counted_[{slot, after}] =
-      make(NodeKind::choose, {wraps, number(0), one_on}, "slot", sketch_.i32());
-  const ValueId lap = make(NodeKind::convert, {wraps}, "lap", sketch_.i32());
-  counted_[{phase, after}] = integer(NodeKind::exclusive_or, old_phase, lap, "phase");
+  std::pair<ValueId, ValueId> now;
+  if (thing.depth > 1) now.first = carried({slot, 0}, sketch_.i32());
+  now.second = carried({phase, 0}, sketch_.i32());
+  const auto [next_slot, next_phase] = advanced(thing.depth, now);
+  counted_[{slot, after}] = next_slot;
+  counted_[{phase, after}] = next_phase;
   return counted_.at({thing, after});
+}
+
+/// Slot and phase of the copy behind that of slot and phase `now`.
+std::pair<ValueId, ValueId> RoleBuilder::advanced(int depth, std::pair<ValueId, ValueId> now) {
+  const auto [slot, phase] = now;
+  if (depth == 1) return {slot, integer(NodeKind::exclusive_or, phase, number(1), "phase")};
+  const ValueId one_on = integer(NodeKind::add, slot, number(1), "slot");
+  const ValueId wraps = integer(NodeKind::equal, one_on, number(depth), "wraps");
+  const ValueId next = make(NodeKind::choose, {wraps, number(0), one_on}, "slot", sketch_.i32());
+  const ValueId lap = make(NodeKind::convert, {wraps}, "lap", sketch_.i32());
+  return {next, integer(NodeKind::exclusive_or, phase, lap, "phase")};
 }
 
 /// A value that comes from the window before: an argument of the loop, or behind it a result.

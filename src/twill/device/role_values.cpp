@@ -15,6 +15,10 @@ Result<ir::Type> RoleBuilder::own_type(ir::ValueId value, Rows rows) const {
 }
 
 void RoleBuilder::enter(ir::ValueId value, Rows rows, At at, ValueId made) {
+  if (at.from == At::From::beside) {
+    beside_[{value, rows}] = made;
+    return;
+  }
   const auto op = sketch_.definition(value);
   const bool inside = op && sketch_.where(*op) == Where::loop;
   (inside ? made_ : invariant_)[{value, rows, inside ? at : At{}, nullptr}] = made;
@@ -28,6 +32,8 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
     TWILL_TRY(type, own_type(value, rows));
   }
   value = sketch_.behind_relayouts(value);
+  const auto beside = beside_.find({value, rows});
+  if (beside != beside_.end()) return relayout(beside->second, type);
   if (value == sketch_.loop().induction) return counter(at);
   if (const ir::Carried* carried = sketch_.carried_argument(value)) {
     return argument(*carried, rows, at, type);
@@ -44,6 +50,10 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   }
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
+  const bool nested = ir::parent(program, *op) != sketch_.function();
+  if (outside_ != nullptr && nested && sketch_.where(*op) != Where::loop) {
+    return in_beside(value, *op, rows, type);
+  }
   if (sketch_.where(*op) != Where::loop) return outside(value, *op, rows, type);
   return in_loop(value, *op, rows, at, type);
 }
@@ -118,6 +128,7 @@ RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || !is_pure(program, op));
+  if (outside_ != nullptr) now_ = outside_;
   if (hoists) now_ = &before_;
   if (remade) {
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
@@ -182,13 +193,18 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
   }
   TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
-  const Carry carry{{Thing::Kind::value, carried_value.argument, rows, 0}, 0};
+  TWILL_TRY(const ValueId value, left({Thing::Kind::value, carried_value.argument, rows, 0}, own));
+  return relayout(value, type);
+}
+
+/// The same of anything that the sections carry.
+RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
+  const Carry carry{thing, 0};
   std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
   const auto found = std::find(list.begin(), list.end(), carry);
   const auto index = static_cast<std::size_t>(found - list.begin());
   if (found == list.end()) list.push_back(carry);
-  if (index >= result_values_.size()) return relayout(add_value("new", own), type);
-  return relayout(result_values_[index], type);
+  return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 
 /// A tile in shared memory: what a load left there, or a view of it.
@@ -197,6 +213,10 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
   if (op.kind == OpKind::shared_alloc && !op.operands.empty()) {
     const ir::ValueId source = sketch_.behind_relayouts(op.operands.front());
     const std::string name = sketch_.program().value(source).name;
+    if (const auto again = sketch_.ring_of(source)) {
+      TWILL_TRY(const ValueId one, brought(*again));
+      return rows_of(one, rows);
+    }
     if (const auto copied = sketch_.copy_of(source)) {
       const Ring& ring = memory_.rings.at(*sketch_.plan().values[copied->index()].home);
       return rows_of(copy(ring, at, sketch_.plan().problem[*copied].name), rows);

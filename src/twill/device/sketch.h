@@ -58,6 +58,14 @@ class Sketch {
   /// The operation that loads the value that the plan's op copies.
   Result<ir::OpId> load_of(OpId copy) const;
 
+  // --- Loops beside the planned one (beside.cpp) ----------------------------------------------
+  /// The plan's op whose ring brings what a loop behind the planned one loads; nullopt if none does.
+  std::optional<OpId> ring_of(ir::ValueId value) const;
+  /// The loads of such a loop, in order.
+  std::vector<ir::OpId> loads_of(ir::OpId loop) const;
+  /// The channel by which the copies of an op become known.
+  Result<plan::ChannelId> channel_of(OpId copy) const;
+
   // --- Cuts: which dimension of a value is in parts (cuts.cpp) -------------------------------
   int parts() const { return part_count_; }
   /// -1 if the value is whole.
@@ -89,6 +97,7 @@ class Sketch {
   Result<void> find_around();
   void find_sources();
   void find_dependent();
+  Result<void> find_beside();
   Result<void> find_cuts();
   void find_layouts();
   void read_as_wanted();
@@ -106,6 +115,7 @@ class Sketch {
   std::vector<ir::OpId> around_;
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
+  std::map<ir::ValueId, OpId> again_;
   std::set<ir::ValueId> dependent_;
   int part_count_ = 1;
   std::map<ir::ValueId, int> cuts_;

@@ -243,6 +243,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   TWILL_TRY_VOID(sketch.find_around());
   sketch.find_dependent();
   sketch.find_sources();
+  TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());
   TWILL_TRY_VOID(sketch.check_effects());
