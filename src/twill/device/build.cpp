@@ -1,6 +1,7 @@
 #include "twill/device/build.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "twill/device/memory.h"
@@ -12,6 +13,8 @@ namespace {
 
 /// Registers per thread of a warp that only stores boxes.
 constexpr int kStoreRegisters = 24;
+/// Warps that Triton launches for a kernel, beside those of partitions.
+constexpr int kLaunchWarps = 4;
 
 /// Products that a role leaves in flight over the back edge of its loop.
 int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
@@ -38,7 +41,7 @@ Result<std::size_t> first_role(const Sketch& sketch) {
     return std::pair(role.usable, in_flight_over_back_edge(plan, role));
   };
   for (std::size_t i = 0; i < plan.roles.size(); ++i) {
-    if (plan.roles[i].warps != 4) continue;
+    if (plan.roles[i].warps != kLaunchWarps) continue;
     if (!best || rank(plan.roles[i]) > rank(plan.roles[*best])) best = i;
   }
   if (best) return *best;
@@ -103,7 +106,12 @@ Result<Kernel> build(const Parts& parts) {
     kernel.values.push_back({value.name, value.type});
   }
   TWILL_TRY(Memory memory, lay_out(sketch, kernel));
-  kernel.setup = memory.setup;
+  {
+    const Memory nothing;
+    RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);
+    TWILL_TRY(kernel.setup, front.build_front(memory.kept));
+  }
+  std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   TWILL_TRY(const std::vector<std::size_t> order, order_of_roles(sketch));
   std::vector<std::map<ValueId, ValueId>> used;
   for (const std::size_t index : order) {
@@ -121,6 +129,8 @@ Result<Kernel> build(const Parts& parts) {
     used.push_back(builder.captures());
   }
   pass_captures(kernel, used);
+  RoleBuilder back(sketch, memory, kernel, "the launch", kLaunchWarps, false);
+  TWILL_TRY(kernel.finish, back.build_back());
   return kernel;
 }
 

@@ -43,6 +43,7 @@ enum class NodeKind : unsigned char {
   // Control.
   loop,    ///< first, end, step, then initial values; a block with counter and carried values
   branch,  ///< a condition; two blocks
+  leave,   ///< only in `setup`: the kernel ends if the operand is `numbers[0]`
   // Memory on the chip.
   allocate,   ///< a buffer, without what is in it; or `numbers[0]` barriers
   element,    ///< copy number `operands[1]` of a ring of buffers or barriers
@@ -102,6 +103,7 @@ struct Kernel {
   std::vector<Node> setup;         ///< buffers and barriers, before the roles begin
   std::vector<ValueId> captures;   ///< values of `setup` and arguments that roles use
   std::vector<Role> roles;         ///< the first is that of the launch's own warps
+  std::vector<Node> finish;         ///< once all roles are done
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
 
   const Value& operator[](ValueId id) const { return values[id.index()]; }

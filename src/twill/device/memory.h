@@ -41,6 +41,7 @@ struct Memory {
   std::map<plan::ChannelId, Barriers> full, empty;
   std::map<std::size_t, Box> boxes;              ///< by entry around the loop
   std::map<std::size_t, ir::ValueId> residents;  ///< by entry around the loop: what it loads
+  std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
   std::vector<Node> setup;
 };
 

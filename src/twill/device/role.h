@@ -69,6 +69,12 @@ class RoleBuilder {
   /// What the warp does that stores boxes.
   Result<Block> build_stores();
 
+  /// What the launch's own warps do before the roles begin, of the function's text: early ends and
+  /// effects. `kept` gets what must not be done again.
+  Result<std::vector<Node>> build_front(std::map<ir::ValueId, ValueId>& kept);
+  /// And what they do once all roles are done.
+  Result<std::vector<Node>> build_back();
+
   /// Values of the kernel that the role uses, with its own value for each.
   const std::map<ValueId, ValueId>& captures() const { return captures_; }
 
@@ -175,6 +181,7 @@ class RoleBuilder {
   Result<void> stage_outside(std::size_t index);
   Result<void> issue_outside(const plan::Step& step, At at);
   std::vector<int> parts_held(ir::OpId op) const;
+  std::vector<Node> all_nodes();
 
   const Sketch& sketch_;
   const Memory& memory_;

@@ -123,10 +123,50 @@ Result<Block> RoleBuilder::build_stores() {
   }
   emit(NodeKind::wait_stores, {}, {}, {0});
   Block block;
-  for (Nodes* nodes : {&head_, &before_, &behind_}) {
-    std::move(nodes->begin(), nodes->end(), std::back_inserter(block.nodes));
-  }
+  block.nodes = all_nodes();
   return block;
+}
+
+std::vector<Node> RoleBuilder::all_nodes() {
+  std::vector<Node> all;
+  for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) {
+    std::move(nodes->begin(), nodes->end(), std::back_inserter(all));
+    nodes->clear();
+  }
+  return all;
+}
+
+Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId>& kept) {
+  now_ = &before_;
+  std::vector<std::pair<ir::OpId, const ir::Exit*>> in_order;
+  for (const ir::OpId op : sketch_.front()) in_order.emplace_back(op, nullptr);
+  for (const ir::Exit& exit : sketch_.exits()) in_order.emplace_back(exit.branch, &exit);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [op, exit] : in_order) {
+    if (exit != nullptr) {
+      TWILL_TRY(const ValueId condition, want_scalar(exit->condition));
+      emit(NodeKind::leave, {condition}, {}, {exit->when ? 1 : 0});
+      // Nodes behind it stand in another block, which what is before it dominates.
+    } else {
+      TWILL_TRY_VOID(clone(op, {}, {}));
+    }
+  }
+  for (const auto& [key, value] : invariant_) {
+    const ir::ValueId made = std::get<ir::ValueId>(key);
+    if (is_pure(sketch_.program(), *sketch_.definition(made))) continue;
+    if (!is_tile(type_of(value))) kept.emplace(made, value);
+  }
+  return all_nodes();
+}
+
+Result<std::vector<Node>> RoleBuilder::build_back() {
+  now_ = &behind_;
+  behind_loop_ = true;
+  for (const ir::OpId op : sketch_.back()) {
+    TWILL_TRY_VOID(clone(op, {}, {}));
+  }
+  return all_nodes();
 }
 
 }  // namespace twill::device

@@ -33,9 +33,7 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
     TWILL_TRY_VOID(once(role));
     if (before != wanted()) continue;
     Block block;
-    for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) {
-      std::move(nodes->begin(), nodes->end(), std::back_inserter(block.nodes));
-    }
+    block.nodes = all_nodes();
     return block;
   }
   return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");

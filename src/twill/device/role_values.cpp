@@ -34,6 +34,8 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   value = sketch_.behind_relayouts(value);
   const auto beside = beside_.find({value, rows});
   if (beside != beside_.end()) return relayout(beside->second, type);
+  const auto kept = memory_.kept.find(value);
+  if (kept != memory_.kept.end()) return capture(kept->second);
   if (value == sketch_.loop().induction) return counter(at);
   if (const ir::Carried* carried = sketch_.carried_argument(value)) {
     return argument(*carried, rows, at, type);

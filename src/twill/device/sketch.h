@@ -10,6 +10,7 @@
 
 #include "twill/device/build.h"
 #include "twill/ir/builder.h"
+#include "twill/ir/control_flow.h"
 #include "twill/ir/loop.h"
 #include "twill/plan/plan.h"
 
@@ -66,6 +67,14 @@ class Sketch {
   /// The channel by which the copies of an op become known.
   Result<plan::ChannelId> channel_of(OpId copy) const;
 
+  // --- The function around the roles (frame.cpp) ----------------------------------------------
+  /// Where the function may return before it comes to the loop.
+  const std::vector<ir::Exit>& exits() const { return exits_; }
+  /// Effects that no step of the plan has: in front of the loop, and behind all that roles do. The
+  /// launch's own warps have them, before roles begin and once all are done.
+  const std::vector<ir::OpId>& front() const { return front_; }
+  const std::vector<ir::OpId>& back() const { return back_; }
+
   // --- Cuts: which dimension of a value is in parts (cuts.cpp) -------------------------------
   int parts() const { return part_count_; }
   /// -1 if the value is whole.
@@ -101,7 +110,9 @@ class Sketch {
   Result<void> find_cuts();
   void find_layouts();
   void read_as_wanted();
-  Result<void> check_effects() const;
+  Result<void> find_exits();
+  Result<void> find_effects();
+  bool is_planned(ir::OpId op) const;
   bool spread_layout(ir::OpId op);
   bool put_layout(ir::ValueId value, ir::Attribute layout);
 
@@ -113,6 +124,8 @@ class Sketch {
   ir::OpId last_of_loop_;
   std::shared_ptr<ir::ProgramBuilder> table_;
   std::vector<ir::OpId> around_;
+  std::vector<ir::Exit> exits_;
+  std::vector<ir::OpId> front_, back_;
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
   std::map<ir::ValueId, OpId> again_;

@@ -203,23 +203,6 @@ void Sketch::find_dependent() {
   }
 }
 
-/// All that others can see must be done by a step of the plan.
-Result<void> Sketch::check_effects() const {
-  std::set<ir::OpId> planned(around_.begin(), around_.end());
-  for (const extract::OpOrigin& origin : origins_) {
-    for (const extract::Source& source : origin.sources) planned.insert(source.op);
-  }
-  for (const ir::OpId op : ir::walk(*program_, function_)) {
-    if (!is_effect(*program_, op)) continue;
-    bool done = false;
-    for (std::optional<ir::OpId> at = op; at && !done; at = ir::parent(*program_, *at)) {
-      done = planned.contains(*at);
-    }
-    if (!done) return refuse(op, "is an effect that no step of the plan has");
-  }
-  return {};
-}
-
 Result<Sketch> Sketch::of(const Parts& parts) {
   Sketch sketch;
   sketch.program_ = &parts.program;
@@ -246,7 +229,8 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());
-  TWILL_TRY_VOID(sketch.check_effects());
+  TWILL_TRY_VOID(sketch.find_exits());
+  TWILL_TRY_VOID(sketch.find_effects());
   return sketch;
 }
 

@@ -10,7 +10,7 @@ namespace {
 using F = TypeForm;
 
 /// Ops whose types follow no rule of their class.
-const std::unordered_map<std::string_view, TypeForm>& table() {
+const std::unordered_map<std::string_view, TypeForm>& forms() {
   static const std::unordered_map<std::string_view, TypeForm> kForms = {
       {"arith.cmpi", F::first},
       {"arith.cmpf", F::first},
@@ -81,8 +81,8 @@ const std::unordered_map<std::string_view, TypeForm>& table() {
 }  // namespace
 
 TypeForm type_form(std::string_view name) {
-  const auto found = table().find(name);
-  if (found != table().end()) return found->second;
+  const auto found = forms().find(name);
+  if (found != forms().end()) return found->second;
   const std::string_view dialect = dialect_of(name);
   const bool computes = ir::class_of(kind_of(name)) == ir::OpClass::elementwise;
   return computes && (dialect == "arith" || dialect == "math") ? F::result : F::generic;

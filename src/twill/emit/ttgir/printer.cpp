@@ -70,6 +70,9 @@ class Printer {
       TWILL_TRY_VOID(print(node));
     }
     TWILL_TRY_VOID(roles());
+    for (const Node& node : kernel_.finish) {
+      TWILL_TRY_VOID(print(node));
+    }
     line("tt.return");
     --depth_;
     line("}");
@@ -220,6 +223,8 @@ class Printer {
         return loop(node);
       case NodeKind::branch:
         return branch(node);
+      case NodeKind::leave:
+        return leave(node), Result<void>();
       case NodeKind::proxy_fence:
         return line("ttng.fence_async_shared {bCluster = false}"), Result<void>();
       case NodeKind::wait_stores:
@@ -289,6 +294,18 @@ class Printer {
     yields(node.blocks[1]);
     close();
     return {};
+  }
+
+  /// The function's early end; what follows stands in a block of its own.
+  void leave(const Node& node) {
+    const int number = ++leaves_;
+    const char* const first = node.numbers[0] != 0 ? "leave" : "go";
+    const char* const second = node.numbers[0] != 0 ? "go" : "leave";
+    line(fmt::format("cf.cond_br {0}, ^{1}{3}, ^{2}{3}", name(node.operands[0]), first, second,
+                     number));
+    text_ += fmt::format("  ^leave{}:\n", number);
+    line("tt.return");
+    text_ += fmt::format("  ^go{}:\n", number);
   }
 
   Phrase phrase(const Node& node, std::string op, const std::vector<std::string>& roles) {
@@ -451,6 +468,7 @@ class Printer {
   Words words_;
   std::string text_;
   std::size_t depth_ = 0;
+  int leaves_ = 0;
   std::map<ValueId, std::string> names_;
   std::map<std::string, int> used_;
   std::set<std::string> taken_;
