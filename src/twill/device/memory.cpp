@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
 
 namespace twill::device {
@@ -14,7 +15,7 @@ class Layout {
   Result<Memory> all() {
     TWILL_TRY_VOID(loads());
     TWILL_TRY_VOID(residents());
-    TWILL_TRY_VOID(staged());
+    TWILL_TRY_VOID(written());
     for (std::size_t i = 0; i < plan().channels.size(); ++i) channel(plan::ChannelId(i));
     TWILL_TRY_VOID(boxes());
     memory_.setup.push_back({NodeKind::proxy_fence});
@@ -87,14 +88,62 @@ class Layout {
     return sketch_.refuse(id, "is copied into shared memory, and is no load");
   }
 
-  /// Values that roles hand to each other.
-  Result<void> staged() {
+  /// Tiles that roles write in the loop: operands of products, and values for other roles.
+  Result<void> written() {
     for (std::size_t i = 0; i < plan().values.size(); ++i) {
-      if (!plan().values[i].staged) continue;
-      const ir::OpId blamed = sketch_.origin(OpId(i)).sources.front().op;
-      return sketch_.refuse(blamed, "is handed from group to group, which is not printed yet");
+      const OpId op(i);
+      const plan::Value& value = plan().values[i];
+      const auto allocation = sketch_.allocation_of(op);
+      if (allocation && value.home) {
+        TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
+        add_ring(*value.home, type, false);
+      }
+      if (!value.staged) continue;
+      const ir::OpId blamed = sketch_.origin(op).sources.front().op;
+      const auto tile = sketch_.value_of(op);
+      if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
+      if (value.format == plan::StagingFormat::operand) {
+        TWILL_TRY(const ir::OpId use, allocation_for(*tile, blamed));
+        TWILL_TRY(const ir::Type type, operand_type(op, use));
+        add_ring(*value.staged, type, false);
+        continue;
+      }
+      TWILL_TRY(const ir::Type type, piece_of(op, *tile));
+      const ir::Attribute layout = dialect::staging_layout(
+          sketch_.types(), type->shape.size(), ir::element_bits(type));
+      add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
     }
     return {};
+  }
+
+  /// The rows of a value that an op of the plan makes.
+  Result<ir::Type> piece_of(OpId op, ir::ValueId value) {
+    const int cut = sketch_.origin(op).part < 0 ? -1 : sketch_.cut_of(value);
+    return sketch_.type_of(value, cut, 4);
+  }
+
+  /// A tile that the tensor core reads, laid out as the text has it.
+  Result<ir::Type> operand_type(OpId op, ir::OpId allocation) {
+    const ir::ValueId memory = sketch_.program().op(allocation).results.front();
+    TWILL_TRY(const ir::Type type, piece_of(op, memory));
+    return sketch_.buffer(type->shape, type->element, type->encoding);
+  }
+
+  /// Where the text puts a value into shared memory.
+  Result<ir::OpId> allocation_for(ir::ValueId value, ir::OpId blamed) {
+    std::vector<ir::ValueId> todo = {value};
+    while (!todo.empty()) {
+      const ir::ValueId at = todo.back();
+      todo.pop_back();
+      for (const ir::Use& use : sketch_.program().value(at).uses) {
+        const ir::Op& user = sketch_.program().op(use.op);
+        if (user.kind == ir::OpKind::shared_alloc) return use.op;
+        if (user.kind == ir::OpKind::relayout) todo.push_back(user.results.front());
+      }
+    }
+    return sketch_.refuse(blamed,
+                          "is handed to another group as an operand of its product, and the text "
+                          "says nothing of how it lies in shared memory");
   }
 
   Barriers barriers(const std::string& name, int depth, bool single, std::int64_t arrivals) {

@@ -154,6 +154,7 @@ class RoleBuilder {
   Want result(const ir::Carried& carried, Rows rows, ir::Type type);
   Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
+  Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
@@ -167,6 +168,8 @@ class RoleBuilder {
   Result<void> step(const plan::Step& step);
   Result<void> take(const plan::Step& step, At at);
   Result<void> compute(OpId op, At at);
+  Result<void> put(OpId op, ir::OpId allocation, At at);
+  Result<void> stage(OpId op, At at);
   Result<void> issue(const plan::Step& step, At at);
   Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
   Result<void> copy_by_threads(OpId op, const plan::Step& step, At at);

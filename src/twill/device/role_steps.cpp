@@ -76,8 +76,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return step.outside ? issue_outside(step, where) : issue(step, where);
     case StepKind::stage:
       if (step.outside) return stage_outside(*step.outside);
-      return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
-                            "is handed from group to group, which is not printed as TTGIR yet");
+      return stage(*step.op, where);
     case StepKind::drain_groups:
       return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
     case StepKind::fence:
@@ -128,6 +127,29 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
       }
     }
   }
+  return {};
+}
+
+/// Writes a tile into shared memory, for a product to read.
+Result<void> RoleBuilder::put(OpId id, ir::OpId allocation, At at) {
+  const auto home = sketch_.plan().values[id.index()].home;
+  if (!home || !memory_.rings.contains(*home)) {
+    return sketch_.refuse(allocation, "has no buffer in the plan");
+  }
+  const ir::Op& op = sketch_.program().op(allocation);
+  const Rows rows = rows_of(id, op.results.front());
+  TWILL_TRY(const ValueId tile, want(sketch_.behind_relayouts(op.operands.front()), rows, at));
+  emit(NodeKind::write, {tile, copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name)});
+  return {};
+}
+
+/// Writes a value where other roles read it.
+Result<void> RoleBuilder::stage(OpId id, At at) {
+  const auto value = sketch_.value_of(id);
+  const plan::BufferId buffer = *sketch_.plan().values[id.index()].staged;
+  TWILL_TRY(const ValueId tile, want(*value, rows_of(id, *value), at));
+  emit(NodeKind::write,
+       {tile, copy(memory_.rings.at(buffer), at, sketch_.plan().problem[id].name)});
   return {};
 }
 

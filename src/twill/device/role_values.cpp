@@ -83,7 +83,8 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
       std::any_of(makers.begin(), makers.end(), [&](OpId m) { return is_mine(m); });
   if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
     if (!is_made) {
-      return sketch_.refuse(op, "is made by another group than " + name_ + ", which needs it");
+      TWILL_TRY(const ValueId tile, handed(value, op, rows, at));
+      return relayout(tile, type);
     }
     const bool earlier = at.from == At::From::window && at.offset < 0;
     if (!earlier && at.from != At::From::last) {
@@ -256,6 +257,21 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
     TWILL_TRY(type, own_type(value, rows));
   }
   return make(NodeKind::read, {buffer}, sketch_.program().value(value).name, type);
+}
+
+/// A value that another role makes, out of where it was staged.
+RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows, At at) {
+  for (const OpId maker : sketch_.makers_of(value)) {
+    const plan::Value& made = sketch_.plan().values[maker.index()];
+    const int part = sketch_.origin(maker).part;
+    const bool fits = part < 0 || part == rows.part || sketch_.cut_of(value) < 0;
+    if (!made.staged || !fits || sketch_.value_of(maker) != value) continue;
+    const ValueId one = copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
+    const bool whole = part < 0;
+    TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, nullptr));
+    return made_[{value, rows, at, nullptr}] = tile;
+  }
+  return sketch_.refuse(op, "is made by another group than " + name_ + ", which needs it");
 }
 
 /// A tile of the loop that was copied into shared memory and is computed with.

@@ -48,6 +48,11 @@ class Sketch {
   std::optional<OpId> copy_of(ir::ValueId value) const;
   /// The plan's ops that make the value in registers; empty if none does.
   const std::vector<OpId>& makers_of(ir::ValueId value) const;
+  /// The value of an op of the plan that other groups read: of what it stands for, the last one that
+  /// something else reads.
+  std::optional<ir::ValueId> value_of(OpId op) const;
+  /// The allocation whose tile an op of the plan writes into shared memory in the loop.
+  std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
   bool depends(ir::ValueId value) const { return dependent_.contains(value); }
   /// The operation that the result is of; nullopt for arguments.

@@ -133,6 +133,32 @@ Result<ir::OpId> Sketch::load_of(OpId copy) const {
                               plan_->problem[copy].name);
 }
 
+std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
+  const auto& sources = origin(op).sources;
+  const auto is_own = [&](ir::OpId user) {
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const extract::Source& source) { return source.op == user; });
+  };
+  for (auto source = sources.rbegin(); source != sources.rend(); ++source) {
+    for (const ir::ValueId result : program_->op(source->op).results) {
+      const auto& uses = program_->value(result).uses;
+      const bool read = std::any_of(uses.begin(), uses.end(),
+                                    [&](const ir::Use& use) { return !is_own(use.op); });
+      if (read && is_tile(ir::type_of(*program_, result))) return behind_relayouts(result);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
+  if (plan::is_copy(plan_->mechanisms[op.index()])) return std::nullopt;
+  for (const extract::Source& source : origin(op).sources) {
+    const ir::Op& made = program_->op(source.op);
+    if (made.kind == OpKind::shared_alloc && !made.operands.empty()) return source.op;
+  }
+  return std::nullopt;
+}
+
 Result<void> Sketch::find_around() {
   std::map<std::pair<int, int>, ir::OpId> by_place;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
