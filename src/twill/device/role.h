@@ -162,6 +162,7 @@ class RoleBuilder {
   Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
+  bool makes(const std::vector<OpId>& makers, Rows rows) const;
   bool is_mine(OpId op) const { return mine_.contains(op); }
 
   // --- Steps (role_steps.cpp) ----------------------------------------------------------------

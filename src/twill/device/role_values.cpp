@@ -73,14 +73,21 @@ bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type 
   return !own || *own != type;
 }
 
+/// Whether the role makes these rows of what the ops make.
+bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
+  return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
+    const int part = sketch_.origin(maker).part;
+    return is_mine(maker) && (part < 0 || rows.cut < 0 || part == rows.part);
+  });
+}
+
 RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at,
                                        ir::Type type) {
   const Key key{value, rows, at, nullptr};
   const auto known = made_.find(key);
   if (known != made_.end()) return relayout(known->second, type);
   const std::vector<OpId>& makers = sketch_.makers_of(value);
-  const bool is_made =
-      std::any_of(makers.begin(), makers.end(), [&](OpId m) { return is_mine(m); });
+  const bool is_made = makes(makers, rows);
   if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
     if (!is_made) {
       TWILL_TRY(const ValueId tile, handed(value, op, rows, at));
