@@ -89,10 +89,10 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
 Result<Kernel> build(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
   const plan::Plan& plan = sketch.plan();
-  if (plan.kernel->tiles != plan::Tiles::one_per_cta) {
+  if (plan.kernel->tiles == plan::Tiles::persistent) {
     return sketch.refuse(parts.loop,
-                         "has a plan whose CTAs walk tiles, which is not printed as "
-                         "TTGIR yet",
+                         "has a plan whose CTAs walk the grid, and Triton launches a CTA for "
+                         "each tile",
                          "plan one tile per CTA (--tiles one)");
   }
   if (plan.kernel->cluster > 1) {

@@ -8,8 +8,29 @@ namespace twill::device {
 
 using ir::OpKind;
 
+bool Sketch::is_of_kernel(ir::OpId op) const {
+  return ir::parent(*program_, op) == function_;
+}
+
+bool Sketch::is_of_tile(ir::OpId op) const {
+  return outer_ && ir::parent(*program_, op) == outer_->op;
+}
+
+Result<void> Sketch::find_outer() {
+  const auto around = ir::parent(*program_, loop_.op);
+  if (around == function_) return {};
+  outer_ = ir::as_loop(*program_, *around);
+  if (!outer_ || !outer_->induction) {
+    return refuse(*around, "stands around the loop, and is no counting loop");
+  }
+  if (ir::parent(*program_, *around) != function_) {
+    return refuse(*around, "stands around the loop and in another loop");
+  }
+  return {};
+}
+
 Result<void> Sketch::find_exits() {
-  const ir::BlockId block = program_->op(loop_.op).block;
+  const ir::BlockId block = program_->op(outer_ ? outer_->op : loop_.op).block;
   const auto way = ir::way_to(*program_, block);
   const auto end = ir::terminator(*program_, block);
   const bool ends = end && program_->op(*end).kind == OpKind::ret;

@@ -68,7 +68,8 @@ class Layout {
       const ir::OpId op = sketch_.around(i);
       TWILL_TRY(const ir::OpId load, loaded_by(op));
       TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
-      add_ring(around[i].buffers.front(), type, true);
+      const bool one = !sketch_.outer() || plan()[around[i].buffers.front()].depth == 1;
+      add_ring(around[i].buffers.front(), type, one);
       memory_.residents[i] = sketch_.program().op(load).results.front();
     }
     return {};
@@ -190,13 +191,13 @@ class Layout {
     const bool tile = channel.counts == plan::Channel::Counts::tiles;
     const std::string name = channel.name;
     memory_.full[id] = barriers(name + "_full", channel.depth, false, full_arrivals(id));
-    if (channel.empty_arrivals == 0 || tile) return;
+    if (channel.empty_arrivals == 0 || (tile && !sketch_.outer())) return;
     memory_.empty[id] = barriers(name + "_empty", channel.depth, false,
                                  static_cast<std::int64_t>(channel.consumers.size()));
   }
 
   Result<void> boxes() {
-    std::map<ir::Type, std::size_t> last;
+    std::map<ir::Type, std::size_t> first, last;
     const auto& around = plan().kernel->around;
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (around[i].mechanism != plan::Mechanism::bulk_store) continue;
@@ -216,7 +217,7 @@ class Layout {
       const auto before = last.find(box.type);
       if (before != last.end()) {
         Box& other = memory_.boxes.at(before->second);
-        other.free = barriers("store" + std::to_string(before->second) + "_free", 1, true, 1);
+        free(before->second, other);
         box.after = before->second;
         box.value = other.value;
       } else {
@@ -224,10 +225,21 @@ class Layout {
       }
       box.full =
           barriers(name + "_full", 1, true, static_cast<std::int64_t>(around[i].roles.size()));
+      first.emplace(box.type, i);
       last[box.type] = i;
       memory_.boxes.emplace(i, box);
     }
+    if (!sketch_.outer()) return {};
+    for (const auto& [type, index] : first) {
+      free(last[type], memory_.boxes.at(last[type]));
+      memory_.boxes.at(index).after = last[type];
+      memory_.boxes.at(index).of_last_tile = true;
+    }
     return {};
+  }
+
+  void free(std::size_t index, Box& box) {
+    box.free = barriers("store" + std::to_string(index) + "_free", 1, true, 1);
   }
 
   const Sketch& sketch_;

@@ -31,8 +31,10 @@ struct Box {
   ValueId value;   ///< the buffer
   ir::Type type = nullptr;
   Barriers full;                     ///< all rows are there
-  std::optional<Barriers> free;      ///< what was stored has left: another box takes its place
-  std::optional<std::size_t> after;  ///< entry around the loop whose box lies here before
+  std::optional<Barriers> free;  ///< what was stored has left: the next box takes its place
+  /// Entry around the loop whose box lies here before: of the same tile, or of the tile before.
+  std::optional<std::size_t> after;
+  bool of_last_tile = false;
 };
 
 /// All of that, and the nodes that make it.

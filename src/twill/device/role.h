@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -97,8 +98,16 @@ class RoleBuilder {
   ir::Type type_of(ValueId value) const { return kernel_[value].type; }
   Want relayout(ValueId value, ir::Type type);
 
+  // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
+  Result<void> tiles(const std::function<Result<void>()>& tile);
+  Result<void> tile_loop(const std::function<Result<void>()>& tile);
+  std::pair<ValueId, ValueId> position(int depth, int iteration);
+  Want carried_by_tiles(const ir::Carried& carried);
+
   // --- Passes and sections (role_sections.cpp) -----------------------------------------------
   Result<void> once(const plan::Role& role);
+  Result<Block> in_passes(const std::function<Result<void>()>& pass);
+  void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
   Result<ValueId> trip_count();
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
@@ -186,6 +195,7 @@ class RoleBuilder {
   Result<void> issue_outside(const plan::Step& step, At at);
   std::vector<int> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
+  Result<void> store_boxes();
 
   const Sketch& sketch_;
   const Memory& memory_;
@@ -199,11 +209,14 @@ class RoleBuilder {
   // What was wanted so far: grows from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
+  std::set<int> ring_depths_;         ///< of rings that go on from tile to tile
+  std::set<int> tile_depths_;         ///< of rings with a copy per tile
+  std::vector<ir::Carried> by_tiles_;  ///< scalars that the loop over tiles carries
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
   std::map<ValueId, ValueId> captures_;
 
   // The pass at hand.
-  Nodes head_, before_, middle_, behind_;
+  Nodes head_, once_, before_, middle_, behind_;
   Nodes* now_ = nullptr;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
   std::map<Key, ValueId> made_;       ///< in the section at hand
@@ -219,6 +232,9 @@ class RoleBuilder {
   std::optional<ValueId> window_;  ///< the loop's counter
   std::optional<ValueId> trips_;
   std::vector<ValueId> result_values_;
+  std::map<int, std::pair<ValueId, ValueId>> first_;   ///< of the tile: slot and phase, by depth
+  std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
+  std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
   std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand
   Nodes* outside_ = nullptr;  ///< in front of the other loop at hand; null: there is none
   std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth

@@ -76,12 +76,18 @@ Result<void> RoleBuilder::stage_outside(std::size_t index) {
   const auto access = *ir::memory_access(sketch_.program().op(box.store));
   const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
   const int cut = sketch_.cut_of(tile);
-  if (box.after) wait(*memory_.boxes.at(*box.after).free, {At::From::tile, 0}, false, "free");
   std::vector<int> parts = {-1};
   if (cut >= 0) parts = parts_held(box.store);
+  std::vector<ValueId> tiles;
   for (const int part : parts) {
-    TWILL_TRY(const ValueId rows, want(tile, {cut, part}, {}));
-    emit(NodeKind::write, {rows, rows_of(capture(box.value), {cut, part})});
+    TWILL_TRY(tiles.emplace_back(), want(tile, {cut, part}, {}));
+  }
+  if (box.after) {
+    const Barriers& free = *memory_.boxes.at(*box.after).free;
+    wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
   }
   return {};
 }
@@ -105,6 +111,15 @@ Result<void> RoleBuilder::issue_outside(const plan::Step& step, At at) {
 
 /// One warp stores what all others have put into boxes, in the order of the program.
 Result<Block> RoleBuilder::build_stores() {
+  return in_passes([&]() -> Result<void> {
+    TWILL_TRY_VOID(tiles([&] { return store_boxes(); }));
+    now_ = &behind_;
+    emit(NodeKind::wait_stores, {}, {}, {0});
+    return {};
+  });
+}
+
+Result<void> RoleBuilder::store_boxes() {
   now_ = &behind_;
   behind_loop_ = true;
   for (const auto& [index, box] : memory_.boxes) {
@@ -121,15 +136,12 @@ Result<Block> RoleBuilder::build_stores() {
       arrive(*box.free, {At::From::tile, 0}, "free");
     }
   }
-  emit(NodeKind::wait_stores, {}, {}, {0});
-  Block block;
-  block.nodes = all_nodes();
-  return block;
+  return {};
 }
 
 std::vector<Node> RoleBuilder::all_nodes() {
   std::vector<Node> all;
-  for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) {
+  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(all));
     nodes->clear();
   }
@@ -137,7 +149,7 @@ std::vector<Node> RoleBuilder::all_nodes() {
 }
 
 Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId>& kept) {
-  now_ = &before_;
+  begin_pass();
   std::vector<std::pair<ir::OpId, const ir::Exit*>> in_order;
   for (const ir::OpId op : sketch_.front()) in_order.emplace_back(op, nullptr);
   for (const ir::Exit& exit : sketch_.exits()) in_order.emplace_back(exit.branch, &exit);
@@ -161,6 +173,7 @@ Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId
 }
 
 Result<std::vector<Node>> RoleBuilder::build_back() {
+  begin_pass();
   now_ = &behind_;
   behind_loop_ = true;
   for (const ir::OpId op : sketch_.back()) {

@@ -22,19 +22,34 @@ At RoleBuilder::at(const plan::Step& step) const {
 }
 
 ValueId RoleBuilder::slot(int depth, At at) {
-  if (at.from == At::From::tile || depth == 1) return number(0);
+  if (depth == 1) return number(0);
+  if (at.from == At::From::tile) {
+    if (!sketch_.outer()) return number(0);
+    tile_depths_.insert(depth);
+    return of_tile_.contains(depth) ? of_tile_.at(depth).first : number(0);
+  }
   if (at.from == At::From::beside) return positions_.at(depth).first;
-  if (at.from == At::From::first) return number(at.offset % depth);
+  if (at.from == At::From::first) return position(depth, at.offset).first;
   return carried({{Thing::Kind::slot, {}, {}, depth}, at.offset}, sketch_.i32());
 }
 
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
-  if (at.from == At::From::tile) return number(inverse ? 1 : 0);
-  if (at.from == At::From::first) return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
-  const ValueId phase =
-      at.from == At::From::beside
-          ? positions_.at(depth).second
-          : carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
+  const bool one_tile = !sketch_.outer();
+  if (at.from == At::From::tile && one_tile) return number(inverse ? 1 : 0);
+  if (at.from == At::From::first && one_tile) {
+    return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
+  }
+  ValueId phase;
+  if (at.from == At::From::tile) {
+    tile_depths_.insert(depth);
+    phase = of_tile_.contains(depth) ? of_tile_.at(depth).second : number(0);
+  } else if (at.from == At::From::first) {
+    phase = position(depth, at.offset).second;
+  } else if (at.from == At::From::beside) {
+    phase = positions_.at(depth).second;
+  } else {
+    phase = carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
+  }
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 

@@ -20,17 +20,23 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
       if (step.op) mine_.insert(*step.op);
     }
   }
+  return in_passes([&] { return once(role); });
+}
+
+/// Builds again until a pass wants nothing new.
+Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) {
   const std::size_t values = kernel_.values.size();
-  for (int pass = 0; pass < kMostPasses; ++pass) {
+  for (int count = 0; count < kMostPasses; ++count) {
     kernel_.values.resize(values);
-    captures_.clear();
     const auto wanted = [&] {
       std::size_t ordered = 0;
       for (const auto& [op, rows] : ordered_) ordered += rows.size();
-      return std::tuple(carried_.size(), results_.size(), ordered);
+      return std::tuple(carried_.size(), results_.size(), ordered, ring_depths_.size(),
+                        tile_depths_.size(), by_tiles_.size());
     };
     const auto before = wanted();
-    TWILL_TRY_VOID(once(role));
+    begin_pass();
+    TWILL_TRY_VOID(pass());
     if (before != wanted()) continue;
     Block block;
     block.nodes = all_nodes();
@@ -39,8 +45,9 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
   return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
 }
 
-Result<void> RoleBuilder::once(const plan::Role& role) {
-  for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) nodes->clear();
+void RoleBuilder::begin_pass() {
+  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) nodes->clear();
+  captures_.clear();
   constants_.clear();
   made_.clear();
   invariant_.clear();
@@ -50,30 +57,38 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
   in_flight_.clear();
   consumed_.clear();
   result_values_.clear();
+  first_.clear();
+  of_tile_.clear();
+  tile_values_.clear();
   beside_.clear();
   positions_.clear();
   outside_ = nullptr;
   behind_loop_ = false;
+  section_ = At::From::tile;
   now_ = &before_;
-  section_ = At::From::tile;
-  TWILL_TRY_VOID(steps(role.before));
-  now_ = &middle_;
-  const plan::Sections& sections = role.sections;
-  if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
-    TWILL_TRY(const ValueId count, trip_count());
+}
+
+Result<void> RoleBuilder::once(const plan::Role& role) {
+  return tiles([&]() -> Result<void> {
+    TWILL_TRY_VOID(steps(role.before));
     now_ = &middle_;
-    if (sections.spread == 0) {
-      TWILL_TRY_VOID(loop(count));
-    } else {
-      TWILL_TRY(result_values_, branch(0, count));
+    const plan::Sections& sections = role.sections;
+    if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
+      TWILL_TRY(const ValueId count, trip_count());
+      now_ = &middle_;
+      if (sections.spread == 0) {
+        TWILL_TRY_VOID(loop(count));
+      } else {
+        TWILL_TRY(result_values_, branch(0, count));
+      }
     }
-  }
-  now_ = &behind_;
-  section_ = At::From::tile;
-  behind_loop_ = true;
-  made_.clear();
-  TWILL_TRY_VOID(steps(role.after));
-  return load_beside();
+    now_ = &behind_;
+    section_ = At::From::tile;
+    behind_loop_ = true;
+    made_.clear();
+    TWILL_TRY_VOID(steps(role.after));
+    return load_beside();
+  });
 }
 
 Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
@@ -187,8 +202,9 @@ Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Typ
 }
 
 Result<ValueId> RoleBuilder::initial(const Thing& thing, int iteration, ir::Type type) {
-  if (thing.kind == Thing::Kind::slot) return number(iteration % thing.depth);
-  if (thing.kind == Thing::Kind::phase) return number(iteration / thing.depth % 2);
+  const At first{At::From::first, iteration};
+  if (thing.kind == Thing::Kind::slot) return slot(thing.depth, first);
+  if (thing.kind == Thing::Kind::phase) return parity(thing.depth, first, false);
   return want(thing.value, thing.rows, {At::From::first, iteration}, type);
 }
 

@@ -47,6 +47,7 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
 
 Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   const bool tile = where.from == At::From::tile;
+  const bool once = tile && !sketch_.outer();
   if (step.drains_first) {
     return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
                           "runs in few of the iterations, which is not printed as TTGIR yet");
@@ -54,10 +55,10 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   switch (step.kind) {
     case StepKind::acquire:
       // One tile: what is filled once is never filled again.
-      if (!tile) wait(memory_.empty.at(*step.channel), where, true, "empty");
+      if (!once) wait(memory_.empty.at(*step.channel), where, true, "empty");
       return {};
     case StepKind::release:
-      if (!tile) arrive(memory_.empty.at(*step.channel), where, "empty");
+      if (!once) arrive(memory_.empty.at(*step.channel), where, "empty");
       return {};
     case StepKind::wait:
       wait(memory_.full.at(*step.channel), where, false, "full");

@@ -44,6 +44,10 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   if (!op) {
     const ir::Value& argument = program.value(value);
     const ir::RegionId region = program.block(*argument.block).region;
+    if (sketch_.outer() && program.region(region).op == sketch_.outer()->op) {
+      if (value == sketch_.outer()->induction) return tile_values_.at(value);
+      return carried_by_tiles(sketch_.outer()->carried[argument.index - 1]);
+    }
     if (program.region(region).op != sketch_.function()) {
       return sketch_.refuse(program.region(region).op,
                             "is a loop beside the planned one, which is not printed yet");
@@ -52,7 +56,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   }
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
-  const bool nested = ir::parent(program, *op) != sketch_.function();
+  const bool nested = !sketch_.is_of_kernel(*op) && !sketch_.is_of_tile(*op);
   if (outside_ != nullptr && nested && sketch_.where(*op) != Where::loop) {
     return in_beside(value, *op, rows, type);
   }
@@ -133,13 +137,14 @@ RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows
     }
     ordered_[op].insert(rows);
   }
-  if (ir::parent(program, op) != sketch_.function()) {
+  if (!sketch_.is_of_kernel(op) && !sketch_.is_of_tile(op)) {
     return sketch_.refuse(op, "stands in a region beside the planned loop");
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || !is_pure(program, op));
   if (outside_ != nullptr) now_ = outside_;
   if (hoists) now_ = &before_;
+  if (sketch_.outer() && sketch_.is_of_kernel(op)) now_ = &once_;
   if (remade) {
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
     invariant_[key] = made;

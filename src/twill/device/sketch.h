@@ -36,7 +36,12 @@ class Sketch {
   const ir::Program& program() const { return *program_; }
   const plan::Plan& plan() const { return *plan_; }
   const ir::Loop& loop() const { return loop_; }
+  /// The text's own loop over tiles, around the planned one.
+  const std::optional<ir::Loop>& outer() const { return outer_; }
   ir::OpId function() const { return function_; }
+  /// Whether an operation is done once for all tiles, or once for each, and in no other region.
+  bool is_of_kernel(ir::OpId op) const;
+  bool is_of_tile(ir::OpId op) const;
   ir::TypeTable& types() const { return table_->types(); }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   /// The operation that `around[index]` of the plan's kernel is.
@@ -115,6 +120,7 @@ class Sketch {
   Result<void> find_cuts();
   void find_layouts();
   void read_as_wanted();
+  Result<void> find_outer();
   Result<void> find_exits();
   Result<void> find_effects();
   bool is_planned(ir::OpId op) const;
@@ -125,6 +131,7 @@ class Sketch {
   const plan::Plan* plan_ = nullptr;
   std::span<const extract::OpOrigin> origins_;
   ir::Loop loop_;
+  std::optional<ir::Loop> outer_;
   ir::OpId function_;
   ir::OpId last_of_loop_;
   std::shared_ptr<ir::ProgramBuilder> table_;

@@ -245,10 +245,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
   if (!function) return sketch.refuse(parts.loop, "stands in no function");
   sketch.function_ = *function;
-  if (ir::parent(parts.program, parts.loop) != function) {
-    return sketch.refuse(*ir::parent(parts.program, parts.loop),
-                         "stands around the loop, which is not printed as TTGIR yet");
-  }
+  TWILL_TRY_VOID(sketch.find_outer());
   TWILL_TRY_VOID(sketch.find_around());
   sketch.find_dependent();
   sketch.find_sources();

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "twill/device/fit.h"
-#include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/emit/ttgir.h"
 #include "twill/report/story.h"
@@ -34,15 +33,21 @@ std::int64_t shared_memory(const machine::Description& machine) {
   return std::numeric_limits<std::int64_t>::max();
 }
 
+/// Whether the kernel's text has a loop over tiles around the one that is planned.
+bool has_own_tiles(const Kernel& kernel) {
+  const ir::OpId loop = kernel.choice.loop;
+  return ir::parent(kernel.program, loop) !=
+         ir::enclosing(kernel.program, loop, ir::OpKind::function);
+}
+
 }  // namespace
 
 Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spelling> spelling) {
+  TWILL_TRY(Reading read, read_once(given));
   Request request = given;
-  TWILL_TRY(const Form form, form_of(given.input));
-  // Triton launches the grid of the text, so its CTAs do not walk tiles by themselves.
+  // Triton launches the grid of the text: only a loop over tiles of the text's own is walked.
   const bool may_walk = given.tiles == TileWalk::where_possible;
-  if (form == Form::ttgir && may_walk) request.tiles = TileWalk::one;
-  TWILL_TRY(Reading read, read_once(request));
+  if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
   EmittedTtgir emitted{std::move(planned), {}};
