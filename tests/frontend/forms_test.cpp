@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "frontend/same_program.h"
-#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/frontend/ttgir/roles.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "frontend/same_program.h"
-#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/frontend/ttgir/text.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"

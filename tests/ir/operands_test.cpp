@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::ir {
 namespace {

@@ -39,6 +39,7 @@ void add_evaluate_command(CLI::App& app, Session& session);
 void add_loop_command(CLI::App& app, Session& session);
 void add_emit_command(CLI::App& app, Session& session);
 void add_emit_cuda(CLI::App& emit, Session& session);  ///< below `emit`
+void add_emit_ttgir(CLI::App& emit, Session& session);  ///< below `emit`
 void add_machines_command(CLI::App& app, Session& session);
 void add_plan_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);

@@ -76,6 +76,7 @@ void add_smtlib(CLI::App& emit, Session& session) {
 void add_emit_command(CLI::App& app, Session& session) {
   CLI::App* emit = app.add_subcommand("emit", "Print a loop in a form that other programs take");
   emit->require_subcommand(1);
+  add_emit_ttgir(*emit, session);
   add_emit_cuda(*emit, session);
   add_smtlib(*emit, session);
 }

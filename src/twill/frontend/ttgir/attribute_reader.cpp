@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "twill/frontend/ttgir/layouts.h"
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/nesting.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

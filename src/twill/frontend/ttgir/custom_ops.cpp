@@ -2,7 +2,7 @@
 
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/op_reader.h"
-#include "twill/frontend/ttgir/roles.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 /// Ops in custom form: by their format (formats.cpp), or without knowing them.
 namespace twill::frontend::ttgir {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "twill/frontend/ttgir/attributes.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/operands.h"
 
 namespace twill::frontend::ttgir {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "twill/frontend/ttgir/copy.h"
-#include "twill/frontend/ttgir/dialects.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 

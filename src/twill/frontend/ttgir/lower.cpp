@@ -3,9 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "twill/frontend/ttgir/attributes.h"
-#include "twill/frontend/ttgir/dialects.h"
-#include "twill/frontend/ttgir/roles.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

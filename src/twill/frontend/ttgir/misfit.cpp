@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/product_misfit.h"
 #include "twill/frontend/ttgir/result_types.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "twill/frontend/ttgir/attributes.h"
-#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/lower.h"
 #include "twill/frontend/ttgir/nesting.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

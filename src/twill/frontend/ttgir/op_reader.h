@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "twill/frontend/ttgir/attribute_reader.h"
-#include "twill/frontend/ttgir/formats.h"
 #include "twill/frontend/ttgir/result_types.h"
 #include "twill/frontend/ttgir/scope.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/frontend/ttgir/formats.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/type.h"
 
 namespace twill::frontend::ttgir {

@@ -3,10 +3,9 @@
 #include <map>
 #include <span>
 
-#include "twill/frontend/ttgir/attributes.h"
-#include "twill/frontend/ttgir/dialects.h"
 #include "twill/frontend/ttgir/misfit.h"
 #include "twill/frontend/ttgir/result_types.h"
+#include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 

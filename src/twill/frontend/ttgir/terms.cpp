@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "twill/frontend/ttgir/dialects.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

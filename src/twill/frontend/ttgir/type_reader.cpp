@@ -1,8 +1,8 @@
 #include <array>
 
 #include "twill/frontend/ttgir/attribute_reader.h"
-#include "twill/frontend/ttgir/layouts.h"
 #include "twill/frontend/ttgir/nesting.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "twill/frontend/ttgir/attributes.h"
 #include "twill/frontend/ttgir/guard.h"
 #include "twill/frontend/ttgir/nest.h"
+#include "twill/frontend/ttgir/spelling.h"
 
 namespace twill::frontend::ttgir {
 namespace {

@@ -9,7 +9,7 @@
 
 /// The operands that TTGIR's ops declare. Ops are stored in MLIR's generic form: one flat operand
 /// list in declared order, with `operandSegmentSizes` where several groups are optional.
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 /// How many operands a role takes.
 enum class Arity { one, optional, variadic };
@@ -32,4 +32,4 @@ bool has_segment_sizes(std::string_view name);
 /// spelling of a Triton that declares the op with other operands.
 std::optional<std::vector<std::size_t>> operand_segments(const ir::Op& op);
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -1,8 +1,8 @@
-#include "twill/frontend/ttgir/formats.h"
+#include "twill/dialect/formats.h"
 
 #include <unordered_map>
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 namespace {
 
 struct Row {
@@ -68,6 +68,7 @@ constexpr Row kRows[] = {
     {"tt.descriptor_reduce", TWILL_REDUCE_KIND " , $desc [ $indices* ] , $source"},
     {"tt.descriptor_scatter", "$desc [ $x_offsets , $y_offset ] , $source"},
     {"ttg.local_load", "$source ?( token $token )"},
+    {"ttg.memdesc_index", "$source [ $index ]"},
     {"ttg.memdesc_subslice", "$source [ @offsets:i32[] ]"},
     {"ttg.async_copy_global_to_local",
      "$source , $destination ?( mask $mask ) ?( other $other )" TWILL_CACHE,
@@ -200,4 +201,4 @@ const Format* format_of(std::string_view name) {
   return found == kFormats.end() ? nullptr : &found->second;
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

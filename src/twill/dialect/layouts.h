@@ -5,7 +5,7 @@
 
 #include "twill/ir/type.h"
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 /// What a layout attribute means, by its name (after any dialect's prefix: ttg, triton_gpu, ...)
 /// and its entries; nothing if hardware does not see it.
@@ -14,4 +14,4 @@ ir::Encoding layout_of(std::string_view name, const std::vector<ir::NamedAttribu
 /// Where a memdesc of that memory space lies.
 ir::MemorySpace space_of(ir::Attribute memory_space);
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

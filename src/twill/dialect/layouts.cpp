@@ -1,11 +1,11 @@
-#include "twill/frontend/ttgir/layouts.h"
+#include "twill/dialect/layouts.h"
 
 #include <limits>
 
-#include "twill/frontend/ttgir/attributes.h"
+#include "twill/dialect/attributes.h"
 #include "twill/ir/program.h"
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 namespace {
 
 using Entries = std::vector<ir::NamedAttribute>;
@@ -76,4 +76,4 @@ ir::MemorySpace space_of(ir::Attribute memory_space) {
   return name.ends_with("tensor_memory") ? ir::MemorySpace::tensor : ir::MemorySpace::none;
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -7,7 +7,7 @@
 #include "twill/ir/program.h"
 
 /// What the text says of an op. Rooms behind the front end ask for the fields of ir::Traits.
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 /// The attribute `name` of an op; null if it has none.
 ir::Attribute attribute(const ir::Op& op, std::string_view name);
@@ -22,4 +22,4 @@ std::optional<std::vector<std::int64_t>> integers_attribute(const ir::Op& op,
 /// The integers of an array, dense array or splat attribute; nullopt for other kinds.
 std::optional<std::vector<std::int64_t>> integers_of(ir::Attribute attribute);
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

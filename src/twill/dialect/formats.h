@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 /// One piece of a custom assembly format.
 struct FormatElement {
@@ -54,4 +54,4 @@ struct Format {
 /// The format of an op, by today's name; null if we know none.
 const Format* format_of(std::string_view name);
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -6,7 +6,7 @@
 #include "twill/ir/op_kind.h"
 
 /// The names that Triton and MLIR have for ops.
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 /// What an op of that name is, whichever Triton spelled it; OpKind::other if it is not known.
 ir::OpKind kind_of(std::string_view name);
@@ -18,4 +18,4 @@ std::string todays_name(std::string_view name);
 /// The part of an op name before the first dot: "arith".
 std::string_view dialect_of(std::string_view name);
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -1,9 +1,9 @@
-#include "twill/frontend/ttgir/dialects.h"
+#include "twill/dialect/dialects.h"
 
 #include <unordered_map>
 #include <utility>
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 namespace {
 
 using ir::OpKind;
@@ -128,4 +128,4 @@ OpKind kind_of(std::string_view name) {
 
 std::string_view dialect_of(std::string_view name) { return name.substr(0, name.find('.')); }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -1,11 +1,11 @@
-#include "twill/frontend/ttgir/roles.h"
+#include "twill/dialect/roles.h"
 
 #include <unordered_map>
 
-#include "twill/frontend/ttgir/attributes.h"
-#include "twill/frontend/ttgir/dialects.h"
+#include "twill/dialect/attributes.h"
+#include "twill/dialect/dialects.h"
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 namespace {
 
 using ir::Role;
@@ -147,4 +147,4 @@ std::optional<std::vector<std::size_t>> operand_segments(const ir::Op& op) {
   return sizes;
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

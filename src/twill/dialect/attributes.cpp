@@ -1,8 +1,8 @@
-#include "twill/frontend/ttgir/attributes.h"
+#include "twill/dialect/attributes.h"
 
 #include <algorithm>
 
-namespace twill::frontend::ttgir {
+namespace twill::dialect {
 
 ir::Attribute attribute(const ir::Op& op, std::string_view name) {
   const auto place =
@@ -47,4 +47,4 @@ std::optional<std::vector<std::int64_t>> integers_attribute(const ir::Op& op,
   return found == nullptr ? std::nullopt : integers_of(found);
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::dialect

@@ -1,0 +1,83 @@
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
+#include "twill/cli/output.h"
+#include "twill/cli/progress.h"
+#include "twill/driver/emit_ttgir.h"
+
+namespace twill::cli {
+namespace {
+
+struct TtgirChoices {
+  std::string input;
+  driver::Request request;
+  std::string output;
+  std::optional<dialect::Spelling> spelling;
+};
+
+constexpr const char* kTtgirFooter = R"(Examples:
+  twill emit ttgir kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o gemm.ttgir
+  python3 -c 'import triton; from triton.backends.compiler import GPUTarget; \
+    triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
+
+int run_ttgir(TtgirChoices choices) {
+  auto input = driver::read_input(choices.input);
+  if (!input) return refuse(input.error());
+  if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
+  choices.request.input = *std::move(input);
+  choices.request.limits.progress = progress_line();
+  const auto emitted = driver::emit_ttgir(choices.request, choices.spelling);
+  end_progress_line();
+  if (!emitted) return refuse(emitted.error());
+  if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
+  warn(emitted->planned.outcome.warnings);
+  const auto written =
+      choices.output.empty() ? print(emitted->text) : write_file(choices.output, emitted->text);
+  return written ? kAnswer : refuse(written.error());
+}
+
+}  // namespace
+
+void add_emit_ttgir(CLI::App& emit, Session& session) {
+  auto choices = std::make_shared<TtgirChoices>();
+  CLI::App* command = emit.add_subcommand(
+      "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
+  driver::Request& request = choices->request;
+  command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
+  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(*command, request);
+  add_alternative_option(*command, request);
+  add_schedule_option(*command, request);
+  add_remedy_options(*command, request);
+  add_tile_options(*command, request);
+  add_work_limit_option(*command, request,
+                        "Units of solver work after which to plan the best schedule known");
+  command->add_option("-o,--output", choices->output, "File for the module [standard output]");
+  const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
+                                                              {"3.7", dialect::Spelling::v3_6},
+                                                              {"3.8", dialect::Spelling::v3_6},
+                                                              {"3.9", dialect::Spelling::v3_9}};
+  command
+      ->add_option_function<std::string>(
+          "--triton",
+          [choices, spellings](const std::string& version) {
+            choices->spelling = spellings.at(version);
+          },
+          "Triton that is to read the module [the one that made the input]")
+      ->check(CLI::IsMember(spellings));
+  command->footer(kTtgirFooter);
+  command->callback([choices, command, &session] {
+    check_alternatives(*command, choices->request);
+    check_tiles(choices->request);
+    session.command = [choices] { return run_ttgir(*choices); };
+  });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,137 @@
+#include "twill/device/build.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "twill/device/memory.h"
+#include "twill/device/role.h"
+#include "twill/device/sketch.h"
+
+namespace twill::device {
+namespace {
+
+/// Registers per thread of a warp that only stores boxes.
+constexpr int kStoreRegisters = 24;
+/// Warps that Triton launches for a kernel, beside those of partitions.
+constexpr int kLaunchWarps = 4;
+
+/// Products that a role leaves in flight over the back edge of its loop.
+int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
+  int count = 0;
+  for (const plan::Step& step : role.sections.steady) {
+    if (step.kind == plan::StepKind::issue && step.op &&
+        plan.mechanisms[step.op->index()] == plan::Mechanism::wgmma) {
+      ++count;
+    }
+    if (step.kind == plan::StepKind::drain_groups && step.queue == plan::Mechanism::wgmma) {
+      count = std::min(count, step.pending);
+    }
+  }
+  return count;
+}
+
+/// The role that the launch's own four warps run. Of those with the most registers it is one with
+/// the most products in flight over its back edge: ptxas was seen to serialize the products of
+/// such a role where it was a partition, and another was not.
+Result<std::size_t> first_role(const Sketch& sketch) {
+  const plan::Plan& plan = sketch.plan();
+  std::optional<std::size_t> best;
+  const auto rank = [&](const plan::Role& role) {
+    return std::pair(role.usable, in_flight_over_back_edge(plan, role));
+  };
+  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
+    if (plan.roles[i].warps != kLaunchWarps) continue;
+    if (!best || rank(plan.roles[i]) > rank(plan.roles[*best])) best = i;
+  }
+  if (best) return *best;
+  return sketch.refuse(sketch.loop().op,
+                       "has a plan in which no group has four warps, as Triton launches them");
+}
+
+/// Roles in the order of a kernel: the launch's own, then those with most warps.
+Result<std::vector<std::size_t>> order_of_roles(const Sketch& sketch) {
+  const plan::Plan& plan = sketch.plan();
+  TWILL_TRY(const std::size_t first, first_role(sketch));
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
+    if (i != first) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return plan.roles[a].warps > plan.roles[b].warps;
+  });
+  order.insert(order.begin(), first);
+  return order;
+}
+
+/// Turns what each role uses of the kernel into arguments, the same for all roles.
+void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>& used) {
+  std::set<ValueId> all;
+  for (std::size_t i = 1; i < used.size(); ++i) {
+    for (const auto& [value, own] : used[i]) all.insert(value);
+  }
+  kernel.captures.assign(all.begin(), all.end());
+  for (std::size_t i = 1; i < used.size(); ++i) {
+    for (const ValueId value : kernel.captures) {
+      const auto own = used[i].find(value);
+      if (own != used[i].end()) {
+        kernel.roles[i].body.arguments.push_back(own->second);
+        continue;
+      }
+      kernel.values.push_back(kernel[value]);
+      kernel.roles[i].body.arguments.emplace_back(kernel.values.size() - 1);
+    }
+  }
+}
+
+}  // namespace
+
+Result<Kernel> build(const Parts& parts) {
+  TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  const plan::Plan& plan = sketch.plan();
+  if (plan.kernel->tiles == plan::Tiles::persistent) {
+    return sketch.refuse(parts.loop,
+                         "has a plan whose CTAs walk the grid, and Triton launches a CTA for "
+                         "each tile",
+                         "plan one tile per CTA (--tiles one)");
+  }
+  if (plan.kernel->cluster > 1) {
+    return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
+  }
+  Kernel kernel;
+  kernel.function = sketch.function();
+  for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {
+    const ir::Value& value = parts.program.value(argument);
+    kernel.arguments.emplace_back(kernel.values.size());
+    kernel.values.push_back({value.name, value.type});
+  }
+  TWILL_TRY(Memory memory, lay_out(sketch, kernel));
+  {
+    const Memory nothing;
+    RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);
+    TWILL_TRY(kernel.setup, front.build_front(memory.kept));
+  }
+  std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
+  TWILL_TRY(const std::vector<std::size_t> order, order_of_roles(sketch));
+  std::vector<std::map<ValueId, ValueId>> used;
+  for (const std::size_t index : order) {
+    const plan::Role& role = plan.roles[index];
+    RoleBuilder builder(sketch, memory, kernel, role.name, role.warps, !used.empty());
+    TWILL_TRY(Block body, builder.build(role));
+    kernel.roles.push_back({role.name, role.warps,
+                            plan.warpgroups[role.warpgroup.index()].setmaxnreg, std::move(body)});
+    used.push_back(builder.captures());
+  }
+  if (!memory.boxes.empty()) {
+    RoleBuilder builder(sketch, memory, kernel, "STORE", 1, true);
+    TWILL_TRY(Block body, builder.build_stores());
+    kernel.roles.push_back({"STORE", 1, kStoreRegisters, std::move(body)});
+    used.push_back(builder.captures());
+  }
+  pass_captures(kernel, used);
+  RoleBuilder back(sketch, memory, kernel, "the launch", kLaunchWarps, false);
+  TWILL_TRY(kernel.finish, back.build_back());
+  return kernel;
+}
+
+}  // namespace twill::device

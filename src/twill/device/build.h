@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+#include "twill/device/kernel.h"
+#include "twill/extract/extract.h"
+#include "twill/plan/proof.h"
+#include "twill/support/diagnostic.h"
+
+namespace twill::device {
+
+/// What a kernel is made from. The Program says what is computed, the origins which of its
+/// operations each op of the plan stands for, and the plan everything else.
+struct Parts {
+  const ir::Program& program;
+  ir::OpId loop;                               ///< the loop the plan is for
+  std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
+  const plan::ProvenPlan& plan;
+};
+
+/// The tree of the kernel. Fails, with the line of the operation in the TTGIR, for what it cannot
+/// express. Deterministic. Cost: about the size of the tree times the number of values that loops
+/// carry.
+Result<Kernel> build(const Parts& parts);
+
+}  // namespace twill::device

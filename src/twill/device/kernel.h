@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/ir/program.h"
+#include "twill/support/id.h"
+
+/// A kernel as a tree, without a line of text: what a proven plan and its Program become before a
+/// printer spells it. Buffers and barriers in shared memory, and roles that run side by side; a
+/// role is a block of nodes with loops and branches, in static single assignment.
+///
+/// All that a plan decides is in the tree already: order, rings, slots and phases, arrivals, rows
+/// and layouts of each role. A printer only chooses words.
+namespace twill::device {
+
+struct ValueTag;
+using ValueId = Id<ValueTag>;
+
+/// A value of a role, or of the whole kernel: a scalar, a tile in registers with its layout, a
+/// tile in shared memory, barriers. Types are nodes of the Program's table, which must outlive the
+/// kernel.
+struct Value {
+  std::string name;  ///< for people; not unique
+  ir::Type type = nullptr;
+};
+
+enum class NodeKind : unsigned char {
+  source,    ///< an operation of the Program, with other rows, layouts and operands
+  constant,  ///< `numbers[0]`, an integer or a truth value
+  // Integers: two operands each.
+  add,
+  subtract,
+  multiply,
+  divide,  ///< signed, towards zero
+  exclusive_or,
+  equal,
+  at_most,  ///< signed
+  choose,   ///< condition, then, otherwise
+  convert,  ///< an integer to one of another width; truth values become 0 and 1
+  // Control.
+  loop,    ///< first, end, step, then initial values; a block with counter and carried values
+  branch,  ///< a condition; two blocks
+  leave,   ///< only in `setup`: the kernel ends if the operand is `numbers[0]`
+  // Memory on the chip.
+  allocate,   ///< a buffer, without what is in it; or `numbers[0]` barriers
+  element,    ///< copy number `operands[1]` of a ring of buffers or barriers
+  rows,       ///< a part of a buffer, from `numbers` on
+  read,       ///< a tile out of a buffer
+  write,      ///< tile, buffer
+  relayout,   ///< a tile in another layout
+  transpose,  ///< a buffer with its dimensions in the order of `numbers`
+  // Barriers: the first operand.
+  init_barrier,  ///< for `numbers[0]` arrivals
+  wait,          ///< for the phase of parity `operands[1]`
+  arrive,        ///< once
+  expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival
+  // Asynchronous work.
+  proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
+  load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates
+  store_box,      ///< descriptor, buffer, coordinates
+  wait_stores,    ///< until at most `numbers[0]` bulk stores are not done
+  copy,           ///< pointers, buffer, then mask and other where the `source` has them
+  arrive_copied,  ///< each thread arrives once the copies that it began are done
+  product,        ///< a, b, accumulator, whether that counts; the rest is as in `source`
+  wait_products,  ///< until at most `numbers[0]` are not done; results are operands, complete
+};
+
+struct Node;
+
+/// Nodes in order, with what the block is given and what it gives.
+struct Block {
+  std::vector<ValueId> arguments;
+  std::vector<Node> nodes;
+  std::vector<ValueId> yields;
+};
+
+struct Node {
+  NodeKind kind = NodeKind::source;
+  std::vector<ValueId> operands = {};
+  std::vector<ValueId> results = {};
+  std::vector<std::int64_t> numbers = {};  ///< of a range (`source`): start and end
+  std::optional<ir::OpId> source = {};     ///< of the Program: what is carried over
+  std::vector<Block> blocks = {};
+  std::string remark = {};  ///< the step of the plan that begins here, for people
+  std::size_t span = 0;     ///< of the step: this node and those behind it
+};
+
+/// Warps that run one block.
+struct Role {
+  std::string name;
+  int warps = 4;
+  int registers = 0;  ///< per thread while it runs; 0: as launched
+  Block body;         ///< its arguments are the kernel's captures, of all roles but the first
+};
+
+struct Kernel {
+  ir::OpId function;               ///< of the Program: name, arguments, attributes
+  std::vector<Value> values;       ///< by ValueId
+  std::vector<ValueId> arguments;  ///< of the function
+  std::vector<Node> setup;         ///< buffers and barriers, before the roles begin
+  std::vector<ValueId> captures;   ///< values of `setup` and arguments that roles use
+  std::vector<Role> roles;         ///< the first is that of the launch's own warps
+  std::vector<Node> finish;         ///< once all roles are done
+  std::vector<std::string> notes;  ///< what was decided here and is not in the plan
+
+  const Value& operator[](ValueId id) const { return values[id.index()]; }
+};
+
+}  // namespace twill::device

@@ -1,0 +1,257 @@
+#include "twill/device/memory.h"
+
+#include <algorithm>
+
+#include "twill/dialect/register_layouts.h"
+#include "twill/ir/operands.h"
+
+namespace twill::device {
+namespace {
+
+class Layout {
+ public:
+  Layout(const Sketch& sketch, Kernel& kernel) : sketch_(sketch), kernel_(kernel) {}
+
+  Result<Memory> all() {
+    TWILL_TRY_VOID(loads());
+    TWILL_TRY_VOID(residents());
+    TWILL_TRY_VOID(written());
+    for (std::size_t i = 0; i < plan().channels.size(); ++i) channel(plan::ChannelId(i));
+    TWILL_TRY_VOID(boxes());
+    memory_.setup.push_back({NodeKind::proxy_fence});
+    return std::move(memory_);
+  }
+
+ private:
+  const plan::Plan& plan() const { return sketch_.plan(); }
+
+  ValueId add(const std::string& name, ir::Type type) {
+    kernel_.values.push_back({name, type});
+    return ValueId(kernel_.values.size() - 1);
+  }
+
+  ValueId allocate(const std::string& name, ir::Type type) {
+    const ValueId value = add(name, type);
+    memory_.setup.push_back({NodeKind::allocate, {}, {value}});
+    return value;
+  }
+
+  void add_ring(plan::BufferId id, ir::Type one, bool single) {
+    if (memory_.rings.contains(id)) return;
+    const plan::Buffer& buffer = plan()[id];
+    std::vector<std::int64_t> shape = one->shape;
+    if (!single) shape.insert(shape.begin(), buffer.depth);
+    const ir::Type all = sketch_.buffer(shape, one->element, one->encoding);
+    const std::string name = single ? "kept" + std::to_string(id.index()) : buffer.name;
+    memory_.rings[id] = {allocate(name, all), one, buffer.depth, single};
+  }
+
+  /// What is loaded in the loop.
+  Result<void> loads() {
+    for (std::size_t i = 0; i < plan().mechanisms.size(); ++i) {
+      if (!plan::is_copy(plan().mechanisms[i])) continue;
+      const OpId op(i);
+      TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
+      if (sketch_.origin(op).part >= 0) return sketch_.refuse(load, "is loaded in parts");
+      if (!plan().values[i].home) return sketch_.refuse(load, "is loaded to nowhere");
+      TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
+      add_ring(*plan().values[i].home, type, false);
+    }
+    return {};
+  }
+
+  /// What is loaded before the loop, and stays.
+  Result<void> residents() {
+    const auto& around = plan().kernel->around;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (!plan::is_copy(around[i].mechanism)) continue;
+      const ir::OpId op = sketch_.around(i);
+      TWILL_TRY(const ir::OpId load, loaded_by(op));
+      TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
+      const bool one = !sketch_.outer() || plan()[around[i].buffers.front()].depth == 1;
+      add_ring(around[i].buffers.front(), type, one);
+      memory_.residents[i] = sketch_.program().op(load).results.front();
+    }
+    return {};
+  }
+
+  /// The load itself, of the entry that allocates what is loaded.
+  Result<ir::OpId> loaded_by(ir::OpId id) {
+    const ir::Op& op = sketch_.program().op(id);
+    if (ir::class_of(op.kind) == ir::OpClass::load) return id;
+    const auto access = ir::memory_access(op);
+    if (access && access->source) {
+      const auto source = sketch_.definition(sketch_.behind_relayouts(*access->source));
+      if (source && ir::class_of(sketch_.program().op(*source).kind) == ir::OpClass::load) {
+        return *source;
+      }
+    }
+    return sketch_.refuse(id, "is copied into shared memory, and is no load");
+  }
+
+  /// Tiles that roles write in the loop: operands of products, and values for other roles.
+  Result<void> written() {
+    for (std::size_t i = 0; i < plan().values.size(); ++i) {
+      const OpId op(i);
+      const plan::Value& value = plan().values[i];
+      const auto allocation = sketch_.allocation_of(op);
+      if (allocation && value.home) {
+        TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
+        add_ring(*value.home, type, false);
+      }
+      if (!value.staged) continue;
+      const ir::OpId blamed = sketch_.origin(op).sources.front().op;
+      const auto tile = sketch_.value_of(op);
+      if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
+      if (value.format == plan::StagingFormat::operand) {
+        TWILL_TRY(const ir::OpId use, allocation_for(*tile, blamed));
+        TWILL_TRY(const ir::Type type, operand_type(op, use));
+        add_ring(*value.staged, type, false);
+        continue;
+      }
+      TWILL_TRY(const ir::Type type, piece_of(op, *tile));
+      const ir::Attribute layout = dialect::staging_layout(
+          sketch_.types(), type->shape.size(), ir::element_bits(type));
+      add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
+    }
+    return {};
+  }
+
+  /// The rows of a value that an op of the plan makes.
+  Result<ir::Type> piece_of(OpId op, ir::ValueId value) {
+    const int cut = sketch_.origin(op).part < 0 ? -1 : sketch_.cut_of(value);
+    return sketch_.type_of(value, cut, 4);
+  }
+
+  /// A tile that the tensor core reads, laid out as the text has it.
+  Result<ir::Type> operand_type(OpId op, ir::OpId allocation) {
+    const ir::ValueId memory = sketch_.program().op(allocation).results.front();
+    TWILL_TRY(const ir::Type type, piece_of(op, memory));
+    return sketch_.buffer(type->shape, type->element, type->encoding);
+  }
+
+  /// Where the text puts a value into shared memory.
+  Result<ir::OpId> allocation_for(ir::ValueId value, ir::OpId blamed) {
+    std::vector<ir::ValueId> todo = {value};
+    while (!todo.empty()) {
+      const ir::ValueId at = todo.back();
+      todo.pop_back();
+      for (const ir::Use& use : sketch_.program().value(at).uses) {
+        const ir::Op& user = sketch_.program().op(use.op);
+        if (user.kind == ir::OpKind::shared_alloc) return use.op;
+        if (user.kind == ir::OpKind::relayout) todo.push_back(user.results.front());
+      }
+    }
+    return sketch_.refuse(blamed,
+                          "is handed to another group as an operand of its product, and the text "
+                          "says nothing of how it lies in shared memory");
+  }
+
+  Barriers barriers(const std::string& name, int depth, bool single, std::int64_t arrivals) {
+    const ValueId all = allocate(name, sketch_.barriers(single ? 0 : depth));
+    for (int i = 0; i < depth; ++i) {
+      ValueId one = all;
+      if (!single) {
+        one = add(name + "_" + std::to_string(i), sketch_.barriers(0));
+        memory_.setup.push_back({NodeKind::element, {all, number(i)}, {one}});
+      }
+      memory_.setup.push_back({NodeKind::init_barrier, {one}, {}, {arrivals}});
+    }
+    return {all, depth, single};
+  }
+
+  ValueId number(int value) {
+    const auto known = numbers_.find(value);
+    if (known != numbers_.end()) return known->second;
+    const ValueId made = add("c" + std::to_string(value), sketch_.i32());
+    memory_.setup.push_back({NodeKind::constant, {}, {made}, {value}});
+    return numbers_[value] = made;
+  }
+
+  /// Arrivals at full barriers: of the role that expects the bytes or commits, or of each of its
+  /// threads for each of its copies.
+  std::int64_t full_arrivals(plan::ChannelId id) {
+    const plan::Role& producer = plan()[plan()[id].producer];
+    std::int64_t copies = 0;
+    for (const auto* steps : {&producer.before, &producer.sections.steady}) {
+      for (const plan::Step& step : *steps) {
+        if (step.kind != plan::StepKind::issue || step.channel != id) continue;
+        const plan::Mechanism how = step.op ? plan().mechanisms[step.op->index()]
+                                            : plan().kernel->around[*step.outside].mechanism;
+        copies += how == plan::Mechanism::cp_async ? 1 : 0;
+      }
+    }
+    return copies > 0 ? copies * 32 * producer.warps : 1;
+  }
+
+  /// A role arrives as one: Triton puts a barrier of its warps in front.
+  void channel(plan::ChannelId id) {
+    const plan::Channel& channel = plan()[id];
+    if (channel.kind == plan::ChannelKind::token) return;
+    const bool tile = channel.counts == plan::Channel::Counts::tiles;
+    const std::string name = channel.name;
+    memory_.full[id] = barriers(name + "_full", channel.depth, false, full_arrivals(id));
+    if (channel.empty_arrivals == 0 || (tile && !sketch_.outer())) return;
+    memory_.empty[id] = barriers(name + "_empty", channel.depth, false,
+                                 static_cast<std::int64_t>(channel.consumers.size()));
+  }
+
+  Result<void> boxes() {
+    std::map<ir::Type, std::size_t> first, last;
+    const auto& around = plan().kernel->around;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (around[i].mechanism != plan::Mechanism::bulk_store) continue;
+      const ir::OpId store = sketch_.around(i);
+      const auto access = ir::memory_access(sketch_.program().op(store));
+      if (!access || !access->source) return sketch_.refuse(store, "stores nothing");
+      const ir::Type tile = ir::type_of(sketch_.program(), *access->source);
+      const ir::Type descriptor = ir::type_of(sketch_.program(), access->address);
+      const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
+      if (layout == nullptr) {
+        return sketch_.refuse(store, "has a descriptor that says nothing of a layout");
+      }
+      Box box;
+      box.store = store;
+      box.type = sketch_.buffer(tile->shape, tile->element, layout);
+      const std::string name = "store" + std::to_string(i);
+      const auto before = last.find(box.type);
+      if (before != last.end()) {
+        Box& other = memory_.boxes.at(before->second);
+        free(before->second, other);
+        box.after = before->second;
+        box.value = other.value;
+      } else {
+        box.value = allocate(name, box.type);
+      }
+      box.full =
+          barriers(name + "_full", 1, true, static_cast<std::int64_t>(around[i].roles.size()));
+      first.emplace(box.type, i);
+      last[box.type] = i;
+      memory_.boxes.emplace(i, box);
+    }
+    if (!sketch_.outer()) return {};
+    for (const auto& [type, index] : first) {
+      free(last[type], memory_.boxes.at(last[type]));
+      memory_.boxes.at(index).after = last[type];
+      memory_.boxes.at(index).of_last_tile = true;
+    }
+    return {};
+  }
+
+  void free(std::size_t index, Box& box) {
+    box.free = barriers("store" + std::to_string(index) + "_free", 1, true, 1);
+  }
+
+  const Sketch& sketch_;
+  Kernel& kernel_;
+  Memory memory_;
+  std::map<int, ValueId> numbers_;
+};
+
+}  // namespace
+
+Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel) {
+  return Layout(sketch, kernel).all();
+}
+
+}  // namespace twill::device

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "twill/device/sketch.h"
+
+/// Internal to the room: what lies in shared memory, and who waits for whom.
+namespace twill::device {
+
+/// A buffer of the plan, as a ring of tiles or as one tile.
+struct Ring {
+  ValueId value;           ///< all copies
+  ir::Type one = nullptr;  ///< the type of a copy
+  int depth = 1;
+  bool single = false;  ///< no ring: `value` is the copy
+};
+
+/// Barriers of one direction of a channel.
+struct Barriers {
+  ValueId value;
+  int depth = 1;
+  bool single = false;  ///< no ring: `value` is the barrier
+};
+
+/// A box that bulk stores behind the loop take tiles from. The host made descriptors of whole
+/// tiles, so roles that hold rows of one fill its box together, and one warp stores it.
+struct Box {
+  ir::OpId store;  ///< of the Program
+  ValueId value;   ///< the buffer
+  ir::Type type = nullptr;
+  Barriers full;                     ///< all rows are there
+  std::optional<Barriers> free;  ///< what was stored has left: the next box takes its place
+  /// Entry around the loop whose box lies here before: of the same tile, or of the tile before.
+  std::optional<std::size_t> after;
+  bool of_last_tile = false;
+};
+
+/// All of that, and the nodes that make it.
+struct Memory {
+  std::map<plan::BufferId, Ring> rings;
+  std::map<plan::ChannelId, Barriers> full, empty;
+  std::map<std::size_t, Box> boxes;              ///< by entry around the loop
+  std::map<std::size_t, ir::ValueId> residents;  ///< by entry around the loop: what it loads
+  std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
+  std::vector<Node> setup;
+};
+
+/// Lays out buffers, barriers and boxes; adds their values to `kernel`.
+Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel);
+
+}  // namespace twill::device

@@ -1,0 +1,244 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "twill/device/memory.h"
+
+/// Internal to the room: one role of a kernel, from its steps.
+///
+/// There is one mechanism: `want` gives the value that an operation of the Program makes in an
+/// iteration, for some of its rows, and adds the nodes that make it if there is none yet. A window
+/// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
+/// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
+/// trip counts, values in several copies, and slots and phases of rings all follow from that.
+namespace twill::device {
+
+/// A point in the life of a role: an iteration, relative to where a section stands.
+struct At {
+  enum class From : unsigned char {
+    invariant,  ///< of no iteration
+    tile,       ///< of the tile
+    first,      ///< iteration `offset`
+    window,     ///< window + offset, in the steady state
+    last,       ///< trips + offset, behind it
+    beside,     ///< the iteration at hand of another loop
+  };
+  From from = From::invariant;
+  int offset = 0;
+  friend auto operator<=>(const At&, const At&) = default;
+};
+
+/// Something that may be carried from window to window: rows of a value, or the slot or phase of
+/// rings of a depth.
+struct Thing {
+  enum class Kind : unsigned char { value, slot, phase };
+  Kind kind = Kind::value;
+  ir::ValueId value;  ///< kind value
+  Rows rows;
+  int depth = 0;  ///< slot, phase
+  friend auto operator<=>(const Thing&, const Thing&) = default;
+};
+
+/// A Thing of window + offset.
+struct Carry {
+  Thing thing;
+  int offset = 0;
+  friend auto operator<=>(const Carry&, const Carry&) = default;
+};
+
+class RoleBuilder {
+ public:
+  /// `isolated` roles see values of the kernel as captures only.
+  RoleBuilder(const Sketch& sketch, const Memory& memory, Kernel& kernel, std::string name,
+              int warps, bool isolated)
+      : sketch_(sketch),
+        memory_(memory),
+        kernel_(kernel),
+        name_(std::move(name)),
+        warps_(warps),
+        isolated_(isolated) {}
+
+  /// What the role of the plan does.
+  Result<Block> build(const plan::Role& role);
+  /// What the warp does that stores boxes.
+  Result<Block> build_stores();
+
+  /// What the launch's own warps do before the roles begin, of the function's text: early ends and
+  /// effects. `kept` gets what must not be done again.
+  Result<std::vector<Node>> build_front(std::map<ir::ValueId, ValueId>& kept);
+  /// And what they do once all roles are done.
+  Result<std::vector<Node>> build_back();
+
+  /// Values of the kernel that the role uses, with its own value for each.
+  const std::map<ValueId, ValueId>& captures() const { return captures_; }
+
+ private:
+  using Nodes = std::vector<Node>;
+  using Want = Result<ValueId>;
+  /// Rows of a value of an iteration, in a type other than its own (or null).
+  using Key = std::tuple<ir::ValueId, Rows, At, ir::Type>;
+
+  // --- Nodes (role_nodes.cpp) ---------------------------------------------------------------
+  ValueId add_value(const std::string& name, ir::Type type);
+  Node& emit(NodeKind kind, std::vector<ValueId> operands = {}, std::vector<ValueId> results = {},
+             std::vector<std::int64_t> numbers = {});
+  ValueId make(NodeKind kind, std::vector<ValueId> operands, const std::string& name, ir::Type type,
+               std::vector<std::int64_t> numbers = {});
+  ValueId constant(std::int64_t number, ir::Type type);
+  ValueId number(std::int64_t value) { return constant(value, sketch_.i32()); }
+  ValueId integer(NodeKind kind, ValueId a, ValueId b, const std::string& name);
+  ValueId capture(ValueId value);
+  ir::Type type_of(ValueId value) const { return kernel_[value].type; }
+  Want relayout(ValueId value, ir::Type type);
+
+  // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
+  Result<void> tiles(const std::function<Result<void>()>& tile);
+  Result<void> tile_loop(const std::function<Result<void>()>& tile);
+  std::pair<ValueId, ValueId> position(int depth, int iteration);
+  Want carried_by_tiles(const ir::Carried& carried);
+
+  // --- Passes and sections (role_sections.cpp) -----------------------------------------------
+  Result<void> once(const plan::Role& role);
+  Result<Block> in_passes(const std::function<Result<void>()>& pass);
+  void begin_pass();
+  Result<void> steps(const std::vector<plan::Step>& steps);
+  Result<ValueId> trip_count();
+  Result<std::vector<ValueId>> branch(int trips, ValueId count);
+  Result<void> short_way(int trips, const std::vector<ir::Type>& types, Block& block);
+  Result<void> long_way(ValueId count, const std::vector<ir::Type>& types, Block& block);
+  Result<void> loop(ValueId count);
+  Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);
+  Result<ValueId> initial(const Thing& thing, int iteration, ir::Type type);
+  Result<ValueId> next(const Carry& carry, ir::Type type);
+  ValueId carried(const Carry& carry, ir::Type type);
+  Result<ir::Type> type_of(const Thing& thing) const;
+  void to_steady();
+  void to_last();
+
+  // --- Rings (role_rings.cpp) ----------------------------------------------------------------
+  At at(const plan::Step& step) const;
+  ValueId slot(int depth, At at);
+  ValueId parity(int depth, At at, bool inverse);
+  ValueId barrier(const Barriers& barriers, At at, const std::string& name);
+  ValueId copy(const Ring& ring, At at, const std::string& name);
+  ValueId element(ValueId ring, int depth, At at, const std::string& name, ir::Type type);
+  ValueId rows_of(ValueId buffer, Rows rows);
+  std::pair<ValueId, ValueId> advanced(int depth, std::pair<ValueId, ValueId> now);
+  void wait(const Barriers& barriers, At at, bool inverse, const std::string& name);
+  void arrive(const Barriers& barriers, At at, const std::string& name);
+
+  // --- Loops beside the planned one (role_beside.cpp) ----------------------------------------
+  struct Passed {  ///< a value that such a loop carries
+    ir::Carried what;
+    Rows rows;
+    ir::Type type = nullptr;
+  };
+  Result<void> run_beside(ir::OpId loop);
+  Result<void> load_beside();
+  Result<void> loop_beside(ir::OpId loop, const std::vector<Passed>& passed,
+                           const std::vector<int>& parts);
+  Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts);
+  Result<void> bring(ir::OpId loop);
+  Result<void> work(ir::OpId loop, const std::vector<int>& parts);
+  Result<ValueId> brought(OpId copy);
+  Want in_beside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
+  Want product_beside(ir::OpId op, Rows rows);
+  Want left(const Thing& thing, ir::Type type);
+
+  // --- Values (role_values.cpp) --------------------------------------------------------------
+  /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
+  Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
+  Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
+  Want in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
+  Want outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
+  Want counter(At at);
+  Want argument(const ir::Carried& carried, Rows rows, At at, ir::Type type);
+  Want result(const ir::Carried& carried, Rows rows, ir::Type type);
+  Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
+  Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
+  Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at);
+  Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
+  Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
+  bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
+  /// Does an operation again, for some rows, its first result in `type` if that is given.
+  Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
+  Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
+  void enter(ir::ValueId value, Rows rows, At at, ValueId made);
+  bool makes(const std::vector<OpId>& makers, Rows rows) const;
+  bool is_mine(OpId op) const { return mine_.contains(op); }
+
+  // --- Steps (role_steps.cpp) ----------------------------------------------------------------
+  Result<void> step(const plan::Step& step);
+  Result<void> take(const plan::Step& step, At at);
+  Result<void> compute(OpId op, At at);
+  Result<void> put(OpId op, ir::OpId allocation, At at);
+  Result<void> stage(OpId op, At at);
+  Result<void> issue(const plan::Step& step, At at);
+  Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<void> copy_by_threads(OpId op, const plan::Step& step, At at);
+  Result<void> product(OpId op, At at);
+  Result<void> drain(int pending);
+  std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
+  std::string remark(const plan::Step& step, At at) const;
+  Rows rows_of(OpId op, ir::ValueId value) const;
+
+  // --- Around the loop (role_around.cpp) -----------------------------------------------------
+  Result<void> compute_outside(std::size_t index);
+  Result<void> stage_outside(std::size_t index);
+  Result<void> issue_outside(const plan::Step& step, At at);
+  std::vector<int> parts_held(ir::OpId op) const;
+  std::vector<Node> all_nodes();
+  Result<void> store_boxes();
+
+  const Sketch& sketch_;
+  const Memory& memory_;
+  Kernel& kernel_;
+  std::string name_;
+  int warps_;
+  bool isolated_;
+  const plan::Role* role_ = nullptr;
+  std::set<OpId> mine_;
+
+  // What was wanted so far: grows from pass to pass.
+  std::vector<Carry> carried_;
+  std::vector<Carry> results_;
+  std::set<int> ring_depths_;         ///< of rings that go on from tile to tile
+  std::set<int> tile_depths_;         ///< of rings with a copy per tile
+  std::vector<ir::Carried> by_tiles_;  ///< scalars that the loop over tiles carries
+  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
+  std::map<ValueId, ValueId> captures_;
+
+  // The pass at hand.
+  Nodes head_, once_, before_, middle_, behind_;
+  Nodes* now_ = nullptr;
+  std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
+  std::map<Key, ValueId> made_;       ///< in the section at hand
+  std::map<Key, ValueId> invariant_;  ///< around the loop
+  std::map<std::pair<ValueId, ir::Type>, std::pair<ValueId, const Nodes*>> relaid_;
+  std::map<std::tuple<ValueId, At, const Nodes*>, ValueId> elements_;  ///< of rings
+  std::map<std::pair<Thing, At>, ValueId> counted_;  ///< slots, phases and the loop's counter
+  std::vector<Key> in_flight_;                       ///< products that are not waited for
+  std::set<Key> consumed_;                           ///< products whose result another adds to
+  At::From section_ = At::From::tile;
+  bool behind_loop_ = false;
+  int short_trips_ = 0;
+  std::optional<ValueId> window_;  ///< the loop's counter
+  std::optional<ValueId> trips_;
+  std::vector<ValueId> result_values_;
+  std::map<int, std::pair<ValueId, ValueId>> first_;   ///< of the tile: slot and phase, by depth
+  std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
+  std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
+  std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand
+  Nodes* outside_ = nullptr;  ///< in front of the other loop at hand; null: there is none
+  std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth
+  std::set<plan::ChannelId> waited_;                      ///< in its iteration at hand
+};
+
+}  // namespace twill::device

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <set>
+
+#include "twill/device/role.h"
+#include "twill/ir/operands.h"
+
+/// What a role does around the loop.
+namespace twill::device {
+
+using ir::OpKind;
+
+Result<void> RoleBuilder::compute_outside(std::size_t index) {
+  const ir::OpId id = sketch_.around(index);
+  const ir::Op& op = sketch_.program().op(id);
+  if (op.kind == OpKind::load || op.kind == OpKind::block_load) {
+    for (const Rows rows : ordered_[id]) {
+      if (!invariant_.contains({op.results.front(), rows, {}, nullptr})) {
+        TWILL_TRY_VOID(clone(id, rows, {}));
+      }
+    }
+    return {};
+  }
+  if (ir::is_loop(op.kind) && !is_pure(sketch_.program(), id)) return run_beside(id);
+  if (!is_effect(sketch_.program(), id)) return {};  // done where it is wanted
+  int cut = -1;
+  for (const ir::ValueId operand : op.operands) cut = std::max(cut, sketch_.cut_of(operand));
+  if (cut < 0) {
+    const auto& roles = sketch_.plan().kernel->around[index].roles;
+    if (&sketch_.plan()[roles.front()] == role_) {
+      TWILL_TRY_VOID(clone(id, {}, {}));
+    }
+    return {};
+  }
+  for (const int part : parts_held(id)) {
+    TWILL_TRY_VOID(clone(id, {cut, part}, {}));
+  }
+  return {};
+}
+
+/// The parts of which the role has the rows that an operation works on.
+std::vector<int> RoleBuilder::parts_held(ir::OpId op) const {
+  std::set<ir::ValueId> seen;
+  std::vector<ir::ValueId> todo = sketch_.program().op(op).operands;
+  std::optional<std::set<int>> held;
+  while (!todo.empty()) {
+    const ir::ValueId value = sketch_.behind_relayouts(todo.back());
+    todo.pop_back();
+    if (!sketch_.depends(value) || !seen.insert(value).second) continue;
+    if (const ir::Carried* carried = sketch_.carried_argument(value)) {
+      todo.push_back(carried->yielded);
+    } else if (const ir::Carried* left = sketch_.carried_result(value)) {
+      todo.push_back(left->yielded);
+    } else if (!sketch_.makers_of(value).empty()) {
+      std::set<int> mine;
+      for (const OpId maker : sketch_.makers_of(value)) {
+        if (is_mine(maker)) mine.insert(sketch_.origin(maker).part);
+      }
+      if (held) std::erase_if(*held, [&](int part) { return !mine.contains(part); });
+      if (!held) held = mine;
+    } else if (const auto by = sketch_.definition(value)) {
+      const auto& operands = sketch_.program().op(*by).operands;
+      todo.insert(todo.end(), operands.begin(), operands.end());
+    }
+  }
+  std::vector<int> parts;
+  for (int part = 0; part < sketch_.parts(); ++part) {
+    const bool all = !held || held->contains(-1);
+    if (all || held->contains(part)) parts.push_back(part);
+  }
+  return parts;
+}
+
+/// Puts the rows that the role holds into the box that they are stored from.
+Result<void> RoleBuilder::stage_outside(std::size_t index) {
+  const Box& box = memory_.boxes.at(index);
+  const auto access = *ir::memory_access(sketch_.program().op(box.store));
+  const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
+  const int cut = sketch_.cut_of(tile);
+  std::vector<int> parts = {-1};
+  if (cut >= 0) parts = parts_held(box.store);
+  std::vector<ValueId> tiles;
+  for (const int part : parts) {
+    TWILL_TRY(tiles.emplace_back(), want(tile, {cut, part}, {}));
+  }
+  if (box.after) {
+    const Barriers& free = *memory_.boxes.at(*box.after).free;
+    wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
+  }
+  return {};
+}
+
+Result<void> RoleBuilder::issue_outside(const plan::Step& step, At at) {
+  const plan::Outside& outside = sketch_.plan().kernel->around[*step.outside];
+  if (outside.mechanism == plan::Mechanism::bulk_store) {
+    emit(NodeKind::proxy_fence);
+    arrive(memory_.boxes.at(*step.outside).full, at, "full");
+    return {};
+  }
+  const auto resident = memory_.residents.find(*step.outside);
+  if (outside.mechanism == plan::Mechanism::tma_load && resident != memory_.residents.end()) {
+    const auto load = sketch_.definition(resident->second);
+    return load_box(*load, memory_.rings.at(outside.buffers.front()), step, at);
+  }
+  return sketch_.refuse(sketch_.around(*step.outside),
+                        "is done by " + std::string(plan::name_of(outside.mechanism)) +
+                            " around the loop, which is not printed as TTGIR yet");
+}
+
+/// One warp stores what all others have put into boxes, in the order of the program.
+Result<Block> RoleBuilder::build_stores() {
+  return in_passes([&]() -> Result<void> {
+    TWILL_TRY_VOID(tiles([&] { return store_boxes(); }));
+    now_ = &behind_;
+    emit(NodeKind::wait_stores, {}, {}, {0});
+    return {};
+  });
+}
+
+Result<void> RoleBuilder::store_boxes() {
+  now_ = &behind_;
+  behind_loop_ = true;
+  for (const auto& [index, box] : memory_.boxes) {
+    const auto access = *ir::memory_access(sketch_.program().op(box.store));
+    wait(box.full, {At::From::tile, 0}, false, "full");
+    TWILL_TRY(const ValueId descriptor, want_scalar(access.address));
+    std::vector<ValueId> operands = {descriptor, capture(box.value)};
+    for (const ir::ValueId coordinate : access.coordinates) {
+      TWILL_TRY(operands.emplace_back(), want_scalar(coordinate));
+    }
+    emit(NodeKind::store_box, std::move(operands)).source = box.store;
+    if (box.free) {
+      emit(NodeKind::wait_stores, {}, {}, {0});
+      arrive(*box.free, {At::From::tile, 0}, "free");
+    }
+  }
+  return {};
+}
+
+std::vector<Node> RoleBuilder::all_nodes() {
+  std::vector<Node> all;
+  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) {
+    std::move(nodes->begin(), nodes->end(), std::back_inserter(all));
+    nodes->clear();
+  }
+  return all;
+}
+
+Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId>& kept) {
+  begin_pass();
+  std::vector<std::pair<ir::OpId, const ir::Exit*>> in_order;
+  for (const ir::OpId op : sketch_.front()) in_order.emplace_back(op, nullptr);
+  for (const ir::Exit& exit : sketch_.exits()) in_order.emplace_back(exit.branch, &exit);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [op, exit] : in_order) {
+    if (exit != nullptr) {
+      TWILL_TRY(const ValueId condition, want_scalar(exit->condition));
+      emit(NodeKind::leave, {condition}, {}, {exit->when ? 1 : 0});
+      // Nodes behind it stand in another block, which what is before it dominates.
+    } else {
+      TWILL_TRY_VOID(clone(op, {}, {}));
+    }
+  }
+  for (const auto& [key, value] : invariant_) {
+    const ir::ValueId made = std::get<ir::ValueId>(key);
+    if (is_pure(sketch_.program(), *sketch_.definition(made))) continue;
+    if (!is_tile(type_of(value))) kept.emplace(made, value);
+  }
+  return all_nodes();
+}
+
+Result<std::vector<Node>> RoleBuilder::build_back() {
+  begin_pass();
+  now_ = &behind_;
+  behind_loop_ = true;
+  for (const ir::OpId op : sketch_.back()) {
+    TWILL_TRY_VOID(clone(op, {}, {}));
+  }
+  return all_nodes();
+}
+
+}  // namespace twill::device

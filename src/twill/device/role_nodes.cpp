@@ -1,0 +1,64 @@
+#include "twill/device/role.h"
+
+/// Nodes of a role, one by one.
+namespace twill::device {
+
+ValueId RoleBuilder::add_value(const std::string& name, ir::Type type) {
+  kernel_.values.push_back({name, type});
+  return ValueId(kernel_.values.size() - 1);
+}
+
+Node& RoleBuilder::emit(NodeKind kind, std::vector<ValueId> operands, std::vector<ValueId> results,
+                        std::vector<std::int64_t> numbers) {
+  now_->push_back({kind, std::move(operands), std::move(results), std::move(numbers)});
+  return now_->back();
+}
+
+ValueId RoleBuilder::make(NodeKind kind, std::vector<ValueId> operands, const std::string& name,
+                          ir::Type type, std::vector<std::int64_t> numbers) {
+  const ValueId value = add_value(name, type);
+  emit(kind, std::move(operands), {value}, std::move(numbers));
+  return value;
+}
+
+ValueId RoleBuilder::constant(std::int64_t number, ir::Type type) {
+  const auto known = constants_.find({number, type});
+  if (known != constants_.end()) return known->second;
+  std::string name = (number < 0 ? "m" : "c") + std::to_string(number < 0 ? -number : number);
+  if (type == sketch_.i1()) name = number != 0 ? "true" : "false";
+  const ValueId value = add_value(name, type);
+  head_.push_back({NodeKind::constant, {}, {value}, {number}});
+  return constants_[{number, type}] = value;
+}
+
+ValueId RoleBuilder::integer(NodeKind kind, ValueId a, ValueId b, const std::string& name) {
+  const bool truth = kind == NodeKind::equal || kind == NodeKind::at_most;
+  return make(kind, {a, b}, name, truth ? sketch_.i1() : type_of(a));
+}
+
+ValueId RoleBuilder::capture(ValueId value) {
+  if (!isolated_) {
+    captures_.emplace(value, value);
+    return value;
+  }
+  const auto known = captures_.find(value);
+  if (known != captures_.end()) return known->second;
+  const ValueId own = add_value(kernel_[value].name, type_of(value));
+  return captures_[value] = own;
+}
+
+RoleBuilder::Want RoleBuilder::relayout(ValueId value, ir::Type type) {
+  const ir::Type have = type_of(value);
+  if (type == nullptr || have == type || !is_tile(have)) return value;
+  if (have->shape != type->shape || have->element != type->element) {
+    return fail({sketch_.program().file()},
+                "bug of Twill's: " + have->text + " is wanted as " + type->text);
+  }
+  const auto known = relaid_.find({value, type});
+  if (known != relaid_.end() && known->second.second == now_) return known->second.first;
+  const ValueId made = make(NodeKind::relayout, {value}, kernel_[value].name, type);
+  relaid_[{value, type}] = {made, now_};
+  return made;
+}
+
+}  // namespace twill::device

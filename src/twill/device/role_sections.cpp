@@ -1,0 +1,354 @@
+#include <algorithm>
+
+#include "twill/device/role.h"
+
+/// What a role does in which order: before the loop, its sections, after it.
+namespace twill::device {
+
+namespace {
+
+/// Passes after which something is wrong with the kernel or with us.
+constexpr int kMostPasses = 40;
+
+}  // namespace
+
+Result<Block> RoleBuilder::build(const plan::Role& role) {
+  role_ = &role;
+  for (const auto* list : {&role.before, &role.sections.prologue, &role.sections.steady,
+                           &role.sections.drain, &role.after}) {
+    for (const plan::Step& step : *list) {
+      if (step.op) mine_.insert(*step.op);
+    }
+  }
+  return in_passes([&] { return once(role); });
+}
+
+/// Builds again until a pass wants nothing new.
+Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) {
+  const std::size_t values = kernel_.values.size();
+  for (int count = 0; count < kMostPasses; ++count) {
+    kernel_.values.resize(values);
+    const auto wanted = [&] {
+      std::size_t ordered = 0;
+      for (const auto& [op, rows] : ordered_) ordered += rows.size();
+      return std::tuple(carried_.size(), results_.size(), ordered, ring_depths_.size(),
+                        tile_depths_.size(), by_tiles_.size());
+    };
+    const auto before = wanted();
+    begin_pass();
+    TWILL_TRY_VOID(pass());
+    if (before != wanted()) continue;
+    Block block;
+    block.nodes = all_nodes();
+    return block;
+  }
+  return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
+}
+
+void RoleBuilder::begin_pass() {
+  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) nodes->clear();
+  captures_.clear();
+  constants_.clear();
+  made_.clear();
+  invariant_.clear();
+  relaid_.clear();
+  elements_.clear();
+  counted_.clear();
+  in_flight_.clear();
+  consumed_.clear();
+  result_values_.clear();
+  first_.clear();
+  of_tile_.clear();
+  tile_values_.clear();
+  beside_.clear();
+  positions_.clear();
+  outside_ = nullptr;
+  behind_loop_ = false;
+  section_ = At::From::tile;
+  now_ = &before_;
+}
+
+Result<void> RoleBuilder::once(const plan::Role& role) {
+  return tiles([&]() -> Result<void> {
+    TWILL_TRY_VOID(steps(role.before));
+    now_ = &middle_;
+    const plan::Sections& sections = role.sections;
+    if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
+      TWILL_TRY(const ValueId count, trip_count());
+      now_ = &middle_;
+      if (sections.spread == 0) {
+        TWILL_TRY_VOID(loop(count));
+      } else {
+        TWILL_TRY(result_values_, branch(0, count));
+      }
+    }
+    now_ = &behind_;
+    section_ = At::From::tile;
+    behind_loop_ = true;
+    made_.clear();
+    TWILL_TRY_VOID(steps(role.after));
+    return load_beside();
+  });
+}
+
+Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
+  for (const plan::Step& one : steps) {
+    TWILL_TRY_VOID(step(one));
+  }
+  return {};
+}
+
+/// Iterations of the loop, rounded up; at most zero if there are none.
+Result<ValueId> RoleBuilder::trip_count() {
+  now_ = &before_;
+  const ir::Loop& loop = sketch_.loop();
+  const ir::Program& program = sketch_.program();
+  TWILL_TRY(ValueId count, want_scalar(*loop.upper));
+  const ir::Type type = type_of(count);
+  if (type->kind != ir::TypeKind::integer) {
+    return sketch_.refuse(loop.op, "counts in " + type->text);
+  }
+  if (ir::constant_integer(program, *loop.lower) != 0) {
+    TWILL_TRY(const ValueId lower, want_scalar(*loop.lower));
+    count = integer(NodeKind::subtract, count, lower, "span");
+  }
+  const auto step = ir::constant_integer(program, *loop.step);
+  if (step == 1) return count;
+  TWILL_TRY(const ValueId by, want_scalar(*loop.step));
+  const ValueId less =
+      step ? constant(*step - 1, type) : integer(NodeKind::subtract, by, constant(1, type), "less");
+  return integer(NodeKind::divide, integer(NodeKind::add, count, less, "span"), by, "trips");
+}
+
+Result<ir::Type> RoleBuilder::type_of(const Thing& thing) const {
+  if (thing.kind != Thing::Kind::value) return sketch_.i32();
+  return sketch_.type_of(thing.value, thing.rows.cut, warps_);
+}
+
+/// With `trips` iterations the role takes a short way; with more it goes on.
+Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
+  std::vector<ir::Type> types;
+  for (const Carry& carry : results_) {
+    TWILL_TRY(types.emplace_back(), type_of(carry.thing));
+  }
+  const ValueId few = integer(NodeKind::at_most, count, constant(trips, type_of(count)), "short");
+  Node node{NodeKind::branch, {few}};
+  node.blocks.resize(2);
+  Nodes* const outer = now_;
+  const auto in_flight = in_flight_;
+  const auto consumed = consumed_;
+  TWILL_TRY_VOID(short_way(trips, types, node.blocks[0]));
+  in_flight_ = in_flight;
+  consumed_ = consumed;
+  now_ = &node.blocks[1].nodes;
+  if (trips + 1 < role_->sections.spread) {
+    TWILL_TRY(node.blocks[1].yields, branch(trips + 1, count));
+  } else {
+    TWILL_TRY_VOID(long_way(count, types, node.blocks[1]));
+  }
+  now_ = outer;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Thing& thing = results_[i].thing;
+    const std::string name = thing.kind == Thing::Kind::value
+                                 ? sketch_.program().value(thing.value).name
+                             : thing.kind == Thing::Kind::slot ? "slot"
+                                                               : "phase";
+    node.results.push_back(add_value(name, types[i]));
+  }
+  std::vector<ValueId> results = node.results;
+  now_->push_back(std::move(node));
+  return results;
+}
+
+Result<void> RoleBuilder::short_way(int trips, const std::vector<ir::Type>& types, Block& block) {
+  now_ = &block.nodes;
+  section_ = At::From::first;
+  made_.clear();
+  counted_.clear();
+  short_trips_ = trips;
+  TWILL_TRY_VOID(steps(role_->sections.short_trips[static_cast<std::size_t>(trips)]));
+  TWILL_TRY(block.yields, leave({At::From::first, trips}, types));
+  return {};
+}
+
+Result<void> RoleBuilder::long_way(ValueId count, const std::vector<ir::Type>& types,
+                                   Block& block) {
+  section_ = At::From::first;
+  made_.clear();
+  counted_.clear();
+  TWILL_TRY_VOID(steps(role_->sections.prologue));
+  TWILL_TRY_VOID(loop(count));
+  TWILL_TRY(block.yields, leave({At::From::last, 0}, types));
+  return {};
+}
+
+/// What follows the sections, as it is at their end.
+Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Type>& types) {
+  std::vector<ValueId> left;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const auto& [thing, offset] = results_[i];
+    if (thing.kind == Thing::Kind::value) {
+      TWILL_TRY(const ValueId value,
+                want(thing.value, thing.rows, {at.from, at.offset + offset}, types[i]));
+      left.push_back(value);
+    } else if (at.from == At::From::first) {
+      TWILL_TRY(const ValueId value, initial(thing, at.offset, types[i]));
+      left.push_back(value);
+    } else {
+      left.push_back(carried({thing, 0}, types[i]));
+    }
+  }
+  return left;
+}
+
+Result<ValueId> RoleBuilder::initial(const Thing& thing, int iteration, ir::Type type) {
+  const At first{At::From::first, iteration};
+  if (thing.kind == Thing::Kind::slot) return slot(thing.depth, first);
+  if (thing.kind == Thing::Kind::phase) return parity(thing.depth, first, false);
+  return want(thing.value, thing.rows, {At::From::first, iteration}, type);
+}
+
+/// What the next window finds of what this one has.
+Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
+  const auto& [thing, offset] = carry;
+  if (thing.kind == Thing::Kind::value) {
+    return want(thing.value, thing.rows, {At::From::window, offset + 1}, type);
+  }
+  if (offset < 0) return carried({thing, offset + 1}, type);
+  const At after{At::From::window, 1};
+  const auto known = counted_.find({thing, after});
+  if (known != counted_.end()) return known->second;
+  Thing slot = thing, phase = thing;
+  slot.kind = Thing::Kind::slot;
+  phase.kind = Thing::Kind::phase;
+  std::pair<ValueId, ValueId> now;
+  if (thing.depth > 1) now.first = carried({slot, 0}, sketch_.i32());
+  now.second = carried({phase, 0}, sketch_.i32());
+  const auto [next_slot, next_phase] = advanced(thing.depth, now);
+  counted_[{slot, after}] = next_slot;
+  counted_[{phase, after}] = next_phase;
+  return counted_.at({thing, after});
+}
+
+/// Slot and phase of the copy behind that of slot and phase `now`.
+std::pair<ValueId, ValueId> RoleBuilder::advanced(int depth, std::pair<ValueId, ValueId> now) {
+  const auto [slot, phase] = now;
+  if (depth == 1) return {slot, integer(NodeKind::exclusive_or, phase, number(1), "phase")};
+  const ValueId one_on = integer(NodeKind::add, slot, number(1), "slot");
+  const ValueId wraps = integer(NodeKind::equal, one_on, number(depth), "wraps");
+  const ValueId next = make(NodeKind::choose, {wraps, number(0), one_on}, "slot", sketch_.i32());
+  const ValueId lap = make(NodeKind::convert, {wraps}, "lap", sketch_.i32());
+  return {next, integer(NodeKind::exclusive_or, phase, lap, "phase")};
+}
+
+/// A value that comes from the window before: an argument of the loop, or behind it a result.
+ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
+  if (std::find(carried_.begin(), carried_.end(), carry) == carried_.end()) {
+    carried_.push_back(carry);
+  }
+  const At where{section_ == At::From::window ? At::From::window : At::From::last, carry.offset};
+  if (carry.thing.kind != Thing::Kind::value) {
+    const auto known = counted_.find({carry.thing, where});
+    if (known != counted_.end()) return known->second;
+    return counted_[{carry.thing, where}] = add_value("new", type);
+  }
+  const Key key{carry.thing.value, carry.thing.rows, where, nullptr};
+  const auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  return made_[key] = add_value("new", type);  // of a pass that will be done again
+}
+
+/// Products in flight and those consumed are of the window before, once the loop begins.
+void RoleBuilder::to_steady() {
+  const int spread = role_->sections.spread;
+  const auto move = [&](Key& key) {
+    At& at = std::get<At>(key);
+    if (at.from == At::From::first) at = {At::From::window, at.offset - spread};
+  };
+  for (Key& key : in_flight_) move(key);
+  std::set<Key> consumed;
+  for (Key key : consumed_) {
+    move(key);
+    consumed.insert(key);
+  }
+  consumed_ = std::move(consumed);
+}
+
+void RoleBuilder::to_last() {
+  const auto move = [](Key& key) {
+    At& at = std::get<At>(key);
+    if (at.from == At::From::window) at = {At::From::last, at.offset - 1};
+  };
+  for (Key& key : in_flight_) move(key);
+  std::set<Key> consumed;
+  for (Key key : consumed_) {
+    move(key);
+    consumed.insert(key);
+  }
+  consumed_ = std::move(consumed);
+}
+
+Result<void> RoleBuilder::loop(ValueId count) {
+  const int spread = role_->sections.spread;
+  const std::vector<Carry> carries = carried_;
+  const ir::Type type = type_of(count);
+  section_ = At::From::first;
+  Node node{NodeKind::loop, {constant(spread, type), count, constant(1, type)}};
+  node.blocks.resize(1);
+  Block& body = node.blocks.front();
+  body.arguments.push_back(add_value("n", type));
+  std::vector<ir::Type> types;
+  for (const auto& [thing, offset] : carries) {
+    TWILL_TRY(types.emplace_back(), type_of(thing));
+    TWILL_TRY(const ValueId first, initial(thing, spread + offset, types.back()));
+    node.operands.push_back(first);
+  }
+  Nodes* const outer = now_;
+  now_ = &body.nodes;
+  section_ = At::From::window;
+  made_.clear();
+  counted_.clear();
+  window_ = body.arguments.front();
+  to_steady();
+  const auto enter_all = [&](At::From from, const std::vector<ValueId>& values) {
+    for (std::size_t i = 0; i < carries.size(); ++i) {
+      const auto& [thing, offset] = carries[i];
+      const At where{from, offset};
+      if (thing.kind == Thing::Kind::value) {
+        made_[{thing.value, thing.rows, where, nullptr}] = values[i];
+      } else {
+        counted_[{thing, where}] = values[i];
+      }
+    }
+  };
+  const auto name_of = [&](const Thing& thing) {
+    if (thing.kind == Thing::Kind::value) return sketch_.program().value(thing.value).name;
+    return std::string(thing.kind == Thing::Kind::slot ? "slot" : "phase");
+  };
+  std::vector<ValueId> arguments;
+  for (std::size_t i = 0; i < carries.size(); ++i) {
+    arguments.push_back(add_value(name_of(carries[i].thing), types[i]));
+    node.results.push_back(add_value(name_of(carries[i].thing), types[i]));
+  }
+  body.arguments.insert(body.arguments.end(), arguments.begin(), arguments.end());
+  enter_all(At::From::window, arguments);
+  TWILL_TRY_VOID(steps(role_->sections.steady));
+  for (std::size_t i = 0; i < carries.size(); ++i) {
+    TWILL_TRY(const ValueId value, next(carries[i], types[i]));
+    body.yields.push_back(value);
+  }
+  const std::vector<ValueId> results = node.results;
+  now_ = outer;
+  now_->push_back(std::move(node));
+  section_ = At::From::last;
+  made_.clear();
+  counted_.clear();
+  trips_ = count;
+  to_last();
+  enter_all(At::From::last, results);
+  TWILL_TRY_VOID(steps(role_->sections.drain));
+  if (spread == 0) result_values_ = results;
+  return {};
+}
+
+}  // namespace twill::device

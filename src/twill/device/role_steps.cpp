@@ -1,0 +1,293 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/device/role.h"
+#include "twill/ir/operands.h"
+
+/// One step of the plan after the other.
+namespace twill::device {
+
+using plan::StepKind;
+
+std::string RoleBuilder::remark(const plan::Step& step, At at) const {
+  const plan::Plan& plan = sketch_.plan();
+  std::string text(plan::name_of(step.kind));
+  if (step.op) text += " " + plan.problem[*step.op].name;
+  if (step.outside) text += " " + plan.kernel->around[*step.outside].what;
+  if (step.channel && !step.op && !step.outside) text += " " + plan[*step.channel].name;
+  if (step.kind == StepKind::fence) text += " " + std::string(plan::name_of(step.fence));
+  if (step.kind == StepKind::drain_groups) {
+    text += fmt::format(" {} to {}", plan::name_of(step.queue), step.pending);
+  }
+  const auto moved = [&](const char* from) {
+    return at.offset == 0 ? fmt::format(" [{}]", from) : fmt::format(" [{}{:+d}]", from, at.offset);
+  };
+  if (at.from == At::From::first) text += fmt::format(" [{}]", at.offset);
+  if (at.from == At::From::window) text += moved("n");
+  if (at.from == At::From::last) text += moved("N");
+  if (step.op) {
+    const Cycles interval = plan.schedule.initiation_interval;
+    const Cycles issue = plan.schedule.ops[step.op->index()].issue;
+    text += fmt::format(", stage {}, cycle {}", issue / interval, issue % interval);
+  }
+  return text;
+}
+
+Result<void> RoleBuilder::step(const plan::Step& step) {
+  const At where = at(step);
+  const std::size_t mark = now_->size();
+  TWILL_TRY_VOID(take(step, where));
+  if (now_->size() > mark) {
+    (*now_)[mark].remark = remark(step, where);
+    (*now_)[mark].span = now_->size() - mark;
+  }
+  return {};
+}
+
+Result<void> RoleBuilder::take(const plan::Step& step, At where) {
+  const bool tile = where.from == At::From::tile;
+  const bool once = tile && !sketch_.outer();
+  if (step.drains_first) {
+    return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
+                          "runs in few of the iterations, which is not printed as TTGIR yet");
+  }
+  switch (step.kind) {
+    case StepKind::acquire:
+      // One tile: what is filled once is never filled again.
+      if (!once) wait(memory_.empty.at(*step.channel), where, true, "empty");
+      return {};
+    case StepKind::release:
+      if (!once) arrive(memory_.empty.at(*step.channel), where, "empty");
+      return {};
+    case StepKind::wait:
+      wait(memory_.full.at(*step.channel), where, false, "full");
+      return {};
+    case StepKind::commit:
+      arrive(memory_.full.at(*step.channel), where, "full");
+      return {};
+    case StepKind::expect:
+      emit(NodeKind::expect,
+           {barrier(memory_.full.at(*step.channel), where, "full"), constant(1, sketch_.i1())}, {},
+           {sketch_.plan()[*step.channel].bytes});
+      return {};
+    case StepKind::compute:
+      return step.outside ? compute_outside(*step.outside) : compute(*step.op, where);
+    case StepKind::issue:
+      return step.outside ? issue_outside(step, where) : issue(step, where);
+    case StepKind::stage:
+      if (step.outside) return stage_outside(*step.outside);
+      return stage(*step.op, where);
+    case StepKind::drain_groups:
+      return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
+    case StepKind::fence:
+      if (step.fence == plan::Fence::proxy && !tile) emit(NodeKind::proxy_fence);
+      return {};
+    case StepKind::pass:
+    case StepKind::take:
+      // Turns at the tensor core cost more as barriers of Triton than they gain.
+      return {};
+    case StepKind::peek:
+    case StepKind::rendezvous:  // Triton puts barriers of a role's warps where they are needed
+    case StepKind::leave:
+      return {};
+  }
+  return {};
+}
+
+Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
+  const int part = sketch_.origin(op).part;
+  const int cut = part < 0 ? -1 : sketch_.cut_of(value);
+  return cut < 0 ? Rows{} : Rows{cut, part};
+}
+
+Result<void> RoleBuilder::compute(OpId id, At at) {
+  const plan::Mechanism how = sketch_.plan().mechanisms[id.index()];
+  const extract::OpOrigin& origin = sketch_.origin(id);
+  const ir::OpId blamed = origin.sources.front().op;
+  if (how != plan::Mechanism::threads && how != plan::Mechanism::scoreboard) {
+    return sketch_.refuse(blamed, "is computed by " + std::string(plan::name_of(how)));
+  }
+  for (const extract::Source& source : origin.sources) {
+    const ir::Op& op = sketch_.program().op(source.op);
+    if (op.kind == ir::OpKind::relayout || op.kind == ir::OpKind::wgmma_wait) continue;
+    if (op.results.empty()) {
+      return sketch_.refuse(source.op, "in the loop is not printed as TTGIR yet");
+    }
+    for (const ir::ValueId result : op.results) {
+      const Rows rows = rows_of(id, result);
+      if (!sketch_.depends(result) || made_.contains({result, rows, at, nullptr})) continue;
+      if (sketch_.copy_of(result)) {
+        TWILL_TRY_VOID(loaded(result, rows, at, nullptr));
+      } else if (ir::type_of(sketch_.program(), result)->kind == ir::TypeKind::memdesc) {
+        return sketch_.refuse(source.op,
+                              "puts a tile into shared memory within the loop, which "
+                              "is not printed as TTGIR yet");
+      } else {
+        TWILL_TRY_VOID(clone(source.op, rows, at));
+      }
+    }
+  }
+  return {};
+}
+
+/// Writes a tile into shared memory, for a product to read.
+Result<void> RoleBuilder::put(OpId id, ir::OpId allocation, At at) {
+  const auto home = sketch_.plan().values[id.index()].home;
+  if (!home || !memory_.rings.contains(*home)) {
+    return sketch_.refuse(allocation, "has no buffer in the plan");
+  }
+  const ir::Op& op = sketch_.program().op(allocation);
+  const Rows rows = rows_of(id, op.results.front());
+  TWILL_TRY(const ValueId tile, want(sketch_.behind_relayouts(op.operands.front()), rows, at));
+  emit(NodeKind::write, {tile, copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name)});
+  return {};
+}
+
+/// Writes a value where other roles read it.
+Result<void> RoleBuilder::stage(OpId id, At at) {
+  const auto value = sketch_.value_of(id);
+  const plan::BufferId buffer = *sketch_.plan().values[id.index()].staged;
+  TWILL_TRY(const ValueId tile, want(*value, rows_of(id, *value), at));
+  emit(NodeKind::write,
+       {tile, copy(memory_.rings.at(buffer), at, sketch_.plan().problem[id].name)});
+  return {};
+}
+
+Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
+  const OpId op = *step.op;
+  const plan::Plan& plan = sketch_.plan();
+  const plan::Mechanism how = plan.mechanisms[op.index()];
+  switch (how) {
+    case plan::Mechanism::tma_load: {
+      TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
+      return load_box(load, memory_.rings.at(*plan.values[op.index()].home), step, at);
+    }
+    case plan::Mechanism::cp_async:
+      return copy_by_threads(op, step, at);
+    case plan::Mechanism::wgmma:
+      return product(op, at);
+    case plan::Mechanism::threads:
+    case plan::Mechanism::scoreboard:
+      return compute(op, at);
+    default:
+      return sketch_.refuse(
+          sketch_.origin(op).sources.front().op,
+          "is done by " + std::string(plan::name_of(how)) + ", which is not printed as TTGIR");
+  }
+}
+
+Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
+  const auto access = ir::memory_access(sketch_.program().op(load));
+  if (!access || !access->by_descriptor) return sketch_.refuse(load, "is no load of a box");
+  const At iteration = at.from == At::From::tile ? At{} : at;
+  TWILL_TRY(const ValueId descriptor, want(access->address, {}, iteration));
+  std::vector<ValueId> operands = {descriptor};
+  for (const ir::ValueId coordinate : access->coordinates) {
+    TWILL_TRY(operands.emplace_back(), want(coordinate, {}, iteration));
+  }
+  const ValueId buffer = copy(ring, at, step.op ? sketch_.plan().problem[*step.op].name : "box");
+  const ValueId full = barrier(memory_.full.at(*step.channel), at, "full");
+  operands.insert(operands.begin() + 1, {buffer, full, constant(1, sketch_.i1())});
+  emit(NodeKind::load_box, std::move(operands)).source = load;
+  return {};
+}
+
+Result<void> RoleBuilder::copy_by_threads(OpId op, const plan::Step& step, At at) {
+  TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
+  const Ring& ring = memory_.rings.at(*sketch_.plan().values[op.index()].home);
+  std::vector<ValueId> operands;
+  for (const ir::ValueId operand : sketch_.program().op(load).operands) {
+    TWILL_TRY(operands.emplace_back(), want(operand, {}, at));
+  }
+  operands.insert(operands.begin() + 1, copy(ring, at, sketch_.plan().problem[op].name));
+  const ValueId token = add_value("copied", sketch_.types().token("!ttg.async.token"));
+  emit(NodeKind::copy, std::move(operands), {token}).source = load;
+  emit(NodeKind::arrive_copied, {barrier(memory_.full.at(*step.channel), at, "full")});
+  return {};
+}
+
+/// The value that a product adds to; nothing if that is zero.
+std::optional<RoleBuilder::Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows,
+                                                         At at) const {
+  value = sketch_.behind_relayouts(value);
+  if (const ir::Carried* carried = sketch_.carried_argument(value)) {
+    if (at.from == At::From::first && at.offset == 0) return accumulator(carried->init, rows, {});
+    if (at.from == At::From::first || role_->sections.spread + at.offset >= 1) {
+      return accumulator(carried->yielded, rows, {at.from, at.offset - 1});
+    }
+  } else if (ir::constant_number(sketch_.program(), value) == 0.0) {
+    return std::nullopt;
+  }
+  return Key{value, rows, at, nullptr};
+}
+
+Result<void> RoleBuilder::product(OpId id, At at) {
+  const extract::OpOrigin& origin = sketch_.origin(id);
+  const ir::OpId blamed = origin.sources.front().op;
+  std::optional<ir::OpId> dot;
+  for (const extract::Source& source : origin.sources) {
+    const ir::OpKind kind = sketch_.program().op(source.op).kind;
+    if (kind == ir::OpKind::wgmma && !dot) {
+      dot = source.op;
+    } else if (kind != ir::OpKind::wgmma_wait && kind != ir::OpKind::relayout) {
+      return sketch_.refuse(source.op, "is part of a product, and is none of wgmma");
+    }
+  }
+  if (!dot) return sketch_.refuse(blamed, "is no product of wgmma");
+  const auto operands = *ir::mma_operands(sketch_.program().op(*dot));
+  const ir::ValueId result = *operands.result;
+  const Rows rows = rows_of(id, result);
+  const auto adds_to = accumulator(operands.accumulator, rows, at);
+  if (operands.use_accumulator && adds_to) {
+    return sketch_.refuse(*dot, "adds to its accumulator under a condition");
+  }
+  std::vector<ValueId> values;
+  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
+  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
+  for (int i = 0; i < 3; ++i) {
+    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
+  }
+  values.push_back(constant(adds_to ? 1 : 0, sketch_.i1()));
+  TWILL_TRY(const ir::Type type, own_type(result, rows));
+  const ValueId made = add_value(sketch_.plan().problem[id].name, type);
+  emit(NodeKind::product, std::move(values), {made}).source = *dot;
+  if (adds_to) consumed_.insert(*adds_to);
+  const Key key{result, rows, at, nullptr};
+  made_[key] = made;
+  in_flight_.push_back(key);
+  return {};
+}
+
+/// Waits for all products but `pending`. What becomes ready is a new value; what a later product
+/// adds to has no reader. If nothing else becomes ready, the last product in flight stands for it,
+/// as the wait needs an operand.
+Result<void> RoleBuilder::drain(int pending) {
+  const auto keep = static_cast<std::size_t>(pending);
+  const std::size_t done = in_flight_.size() > keep ? in_flight_.size() - keep : 0;
+  const auto end = in_flight_.begin() + static_cast<std::ptrdiff_t>(done);
+  const auto is_read = [&](const Key& key) { return !consumed_.contains(key); };
+  std::vector<Key> ready;
+  std::copy_if(in_flight_.begin(), end, std::back_inserter(ready), is_read);
+  in_flight_.erase(in_flight_.begin(), end);
+  if (ready.empty()) {
+    const auto last = std::find_if(in_flight_.rbegin(), in_flight_.rend(), is_read);
+    if (last == in_flight_.rend()) return {};
+    ready.push_back(*last);
+  }
+  Node node{NodeKind::wait_products, {}, {}, {pending}};
+  for (const Key& key : ready) {
+    const auto& [value, rows, at, type] = key;
+    TWILL_TRY(const ir::Type own, own_type(value, rows));
+    const auto known = made_.find(key);
+    node.operands.push_back(known != made_.end()
+                                ? known->second
+                                : carried({{Thing::Kind::value, value, rows, 0}, at.offset}, own));
+    node.results.push_back(add_value(sketch_.program().value(value).name, own));
+  }
+  for (std::size_t i = 0; i < ready.size(); ++i) made_[ready[i]] = node.results[i];
+  now_->push_back(std::move(node));
+  return {};
+}
+
+}  // namespace twill::device

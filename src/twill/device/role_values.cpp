@@ -1,0 +1,358 @@
+#include <algorithm>
+
+#include "twill/device/role.h"
+#include "twill/dialect/register_layouts.h"
+#include "twill/ir/operands.h"
+
+/// Values on demand.
+namespace twill::device {
+
+using ir::OpClass;
+using ir::OpKind;
+
+Result<ir::Type> RoleBuilder::own_type(ir::ValueId value, Rows rows) const {
+  return sketch_.type_of(value, rows.cut, warps_);
+}
+
+void RoleBuilder::enter(ir::ValueId value, Rows rows, At at, ValueId made) {
+  if (at.from == At::From::beside) {
+    beside_[{value, rows}] = made;
+    return;
+  }
+  const auto op = sketch_.definition(value);
+  const bool inside = op && sketch_.where(*op) == Where::loop;
+  (inside ? made_ : invariant_)[{value, rows, inside ? at : At{}, nullptr}] = made;
+}
+
+RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Type type) {
+  if (rows.cut < 0) rows = {};
+  const ir::Program& program = sketch_.program();
+  const ir::Type plain = ir::type_of(program, value);
+  if (type == nullptr && is_tile(plain)) {
+    TWILL_TRY(type, own_type(value, rows));
+  }
+  value = sketch_.behind_relayouts(value);
+  const auto beside = beside_.find({value, rows});
+  if (beside != beside_.end()) return relayout(beside->second, type);
+  const auto kept = memory_.kept.find(value);
+  if (kept != memory_.kept.end()) return capture(kept->second);
+  if (value == sketch_.loop().induction) return counter(at);
+  if (const ir::Carried* carried = sketch_.carried_argument(value)) {
+    return argument(*carried, rows, at, type);
+  }
+  const auto op = sketch_.definition(value);
+  if (!op) {
+    const ir::Value& argument = program.value(value);
+    const ir::RegionId region = program.block(*argument.block).region;
+    if (sketch_.outer() && program.region(region).op == sketch_.outer()->op) {
+      if (value == sketch_.outer()->induction) return tile_values_.at(value);
+      return carried_by_tiles(sketch_.outer()->carried[argument.index - 1]);
+    }
+    if (program.region(region).op != sketch_.function()) {
+      return sketch_.refuse(program.region(region).op,
+                            "is a loop beside the planned one, which is not printed yet");
+    }
+    return capture(kernel_.arguments[argument.index]);
+  }
+  if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
+  if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
+  const bool nested = !sketch_.is_of_kernel(*op) && !sketch_.is_of_tile(*op);
+  if (outside_ != nullptr && nested && sketch_.where(*op) != Where::loop) {
+    return in_beside(value, *op, rows, type);
+  }
+  if (sketch_.where(*op) != Where::loop) return outside(value, *op, rows, type);
+  return in_loop(value, *op, rows, at, type);
+}
+
+/// Whether an operation that costs next to nothing is better done again than converted.
+bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type type) const {
+  const ir::Op& op = sketch_.program().op(id);
+  if (type == nullptr || op.results.size() != 1) return false;
+  const bool views = op.kind == OpKind::broadcast || op.kind == OpKind::expand_dims;
+  const bool repeats =
+      op.kind == OpKind::constant || op.kind == OpKind::splat || op.kind == OpKind::range;
+  const bool computes = ir::class_of(op.kind) == OpClass::elementwise && !sketch_.depends(value);
+  if (!views && !repeats && !computes) return false;
+  const auto own = own_type(value, rows);
+  return !own || *own != type;
+}
+
+/// Whether the role makes these rows of what the ops make.
+bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
+  return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
+    const int part = sketch_.origin(maker).part;
+    return is_mine(maker) && (part < 0 || rows.cut < 0 || part == rows.part);
+  });
+}
+
+RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at,
+                                       ir::Type type) {
+  const Key key{value, rows, at, nullptr};
+  const auto known = made_.find(key);
+  if (known != made_.end()) return relayout(known->second, type);
+  const std::vector<OpId>& makers = sketch_.makers_of(value);
+  const bool is_made = makes(makers, rows);
+  if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
+    if (!is_made) {
+      TWILL_TRY(const ValueId tile, handed(value, op, rows, at));
+      return relayout(tile, type);
+    }
+    const bool earlier = at.from == At::From::window && at.offset < 0;
+    if (!earlier && at.from != At::From::last) {
+      return sketch_.refuse(op, "is wanted before it is made, in " + name_);
+    }
+    TWILL_TRY(const ir::Type own, own_type(value, rows));
+    return relayout(carried({{Thing::Kind::value, value, rows, 0}, at.offset}, own), type);
+  }
+  if (sketch_.copy_of(value)) return loaded(value, rows, at, type);
+  if (!is_pure(sketch_.program(), op) && sketch_.program().op(op).kind != OpKind::load) {
+    return sketch_.refuse(op, "in the loop is no op of the plan");
+  }
+  if (is_remade(op, value, rows, type)) {
+    const Key converted{value, rows, at, type};
+    const auto found = made_.find(converted);
+    if (found != made_.end()) return found->second;
+    TWILL_TRY(const ValueId made, clone(op, rows, at, type));
+    return made_[converted] = made;
+  }
+  TWILL_TRY_VOID(clone(op, rows, at));
+  return relayout(made_.at(key), type);
+}
+
+/// What stands around the loop is computed before it, or behind it where the loop's results are
+/// needed; loads stay in the order of the plan's steps.
+RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type) {
+  const bool remade = is_remade(op, value, rows, type);
+  const Key key{value, rows, {}, remade ? type : nullptr};
+  const auto known = invariant_.find(key);
+  if (known != invariant_.end()) return relayout(known->second, type);
+  const bool before = sketch_.where(op) == Where::before;
+  const ir::Program& program = sketch_.program();
+  if (!before && !behind_loop_) {
+    return sketch_.refuse(op, "is wanted before the loop is over");
+  }
+  if (!is_pure(program, op)) {
+    if (program.op(op).kind != OpKind::load && program.op(op).kind != OpKind::block_load) {
+      return sketch_.refuse(op, "around the loop is not printed as TTGIR yet");
+    }
+    ordered_[op].insert(rows);
+  }
+  if (!sketch_.is_of_kernel(op) && !sketch_.is_of_tile(op)) {
+    return sketch_.refuse(op, "stands in a region beside the planned loop");
+  }
+  Nodes* const outer = now_;
+  const bool hoists = before && (!behind_loop_ || !is_pure(program, op));
+  if (outside_ != nullptr) now_ = outside_;
+  if (hoists) now_ = &before_;
+  if (sketch_.outer() && sketch_.is_of_kernel(op)) now_ = &once_;
+  if (remade) {
+    TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
+    invariant_[key] = made;
+  } else {
+    TWILL_TRY_VOID(clone(op, rows, {}));
+  }
+  now_ = outer;
+  return relayout(invariant_.at(key), type);
+}
+
+/// The loop's counter as the text counts: from its lower bound, by its step.
+RoleBuilder::Want RoleBuilder::counter(At at) {
+  const ir::Loop& loop = sketch_.loop();
+  const ir::Program& program = sketch_.program();
+  const Thing itself{Thing::Kind::value, *loop.induction, {}, 0};
+  const auto known = counted_.find({itself, at});
+  if (known != counted_.end()) return known->second;
+  const ir::Type type = ir::type_of(program, *loop.induction);
+  const auto lower = ir::constant_integer(program, *loop.lower);
+  const auto step = ir::constant_integer(program, *loop.step);
+  ValueId value;
+  if (at.from == At::From::first && lower && step) {
+    value = constant(*lower + at.offset * *step, type);
+  } else {
+    value = constant(at.offset, type);
+    if (at.from != At::From::first) {
+      value = at.from == At::From::window ? *window_ : *trips_;
+      if (at.offset != 0) {
+        value = integer(NodeKind::add, value, constant(at.offset, type), "n");
+      }
+    }
+    if (step != 1) {
+      TWILL_TRY(const ValueId by, want_scalar(*loop.step));
+      value = integer(NodeKind::multiply, value, by, program.value(*loop.induction).name);
+    }
+    if (lower != 0) {
+      TWILL_TRY(const ValueId from, want_scalar(*loop.lower));
+      value = integer(NodeKind::add, value, from, program.value(*loop.induction).name);
+    }
+  }
+  return counted_[{itself, at}] = value;
+}
+
+RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows rows, At at,
+                                        ir::Type type) {
+  if (at.from == At::From::first) {
+    if (at.offset == 0) return want(carried_value.init, rows, {}, type);
+    return want(carried_value.yielded, rows, {at.from, at.offset - 1}, type);
+  }
+  if (role_->sections.spread + at.offset >= 1) {
+    return want(carried_value.yielded, rows, {at.from, at.offset - 1}, type);
+  }
+  TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
+  const Carry carry{{Thing::Kind::value, carried_value.argument, rows, 0}, at.offset};
+  return relayout(carried(carry, own), type);
+}
+
+/// What the loop leaves, for what stands behind it.
+RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows rows, ir::Type type) {
+  if (!behind_loop_ || role_ == nullptr) {
+    return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
+  }
+  TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
+  TWILL_TRY(const ValueId value, left({Thing::Kind::value, carried_value.argument, rows, 0}, own));
+  return relayout(value, type);
+}
+
+/// The same of anything that the sections carry.
+RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
+  const Carry carry{thing, 0};
+  std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
+  const auto found = std::find(list.begin(), list.end(), carry);
+  const auto index = static_cast<std::size_t>(found - list.begin());
+  if (found == list.end()) list.push_back(carry);
+  return index < result_values_.size() ? result_values_[index] : add_value("new", type);
+}
+
+/// A tile in shared memory: what a load left there, or a view of it.
+RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows, At at) {
+  const ir::Op& op = sketch_.program().op(id);
+  if (op.kind == OpKind::shared_alloc && !op.operands.empty()) {
+    const ir::ValueId source = sketch_.behind_relayouts(op.operands.front());
+    const std::string name = sketch_.program().value(source).name;
+    if (const auto again = sketch_.ring_of(source)) {
+      TWILL_TRY(const ValueId one, brought(*again));
+      return rows_of(one, rows);
+    }
+    if (const auto copied = sketch_.copy_of(source)) {
+      const Ring& ring = memory_.rings.at(*sketch_.plan().values[copied->index()].home);
+      return rows_of(copy(ring, at, sketch_.plan().problem[*copied].name), rows);
+    }
+    for (const auto& [index, resident] : memory_.residents) {
+      if (resident == source) {
+        const auto& outside = sketch_.plan().kernel->around[index];
+        return rows_of(copy(memory_.rings.at(outside.buffers.front()), {At::From::tile, 0}, name),
+                       rows);
+      }
+    }
+    return sketch_.refuse(id,
+                          "puts a tile into shared memory within the loop, which is not "
+                          "printed as TTGIR yet");
+  }
+  if (op.kind == OpKind::buffer_transpose && op.order) {
+    const int cut = sketch_.operand_cut(id, 0, rows.cut);
+    TWILL_TRY(const ValueId from, want(op.operands.front(), {cut, rows.part}, at));
+    const ir::Type type = type_of(from);
+    std::vector<std::int64_t> shape, whole;
+    for (const std::int64_t dimension : *op.order) {
+      const auto d = static_cast<std::size_t>(dimension);
+      shape.push_back(type->shape[d]);
+      if (!type->alloc_shape.empty()) whole.push_back(type->alloc_shape[d]);
+    }
+    const ir::Attribute layout = ir::type_of(sketch_.program(), value)->encoding;
+    return make(NodeKind::transpose, {from}, sketch_.program().value(value).name,
+                sketch_.buffer(shape, type->element, layout, whole), *op.order);
+  }
+  return sketch_.refuse(id, "is a view of shared memory that is not printed as TTGIR yet");
+}
+
+RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type) {
+  if (type == nullptr) {
+    TWILL_TRY(type, own_type(value, rows));
+  }
+  return make(NodeKind::read, {buffer}, sketch_.program().value(value).name, type);
+}
+
+/// A value that another role makes, out of where it was staged.
+RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows, At at) {
+  for (const OpId maker : sketch_.makers_of(value)) {
+    const plan::Value& made = sketch_.plan().values[maker.index()];
+    const int part = sketch_.origin(maker).part;
+    const bool fits = part < 0 || part == rows.part || sketch_.cut_of(value) < 0;
+    if (!made.staged || !fits || sketch_.value_of(maker) != value) continue;
+    const ValueId one = copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
+    const bool whole = part < 0;
+    TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, nullptr));
+    return made_[{value, rows, at, nullptr}] = tile;
+  }
+  return sketch_.refuse(op, "is made by another group than " + name_ + ", which needs it");
+}
+
+/// A tile of the loop that was copied into shared memory and is computed with.
+RoleBuilder::Want RoleBuilder::loaded(ir::ValueId value, Rows rows, At at, ir::Type type) {
+  const OpId by = *sketch_.copy_of(value);
+  const Ring& ring = memory_.rings.at(*sketch_.plan().values[by.index()].home);
+  const ValueId buffer = rows_of(copy(ring, at, sketch_.plan().problem[by].name), rows);
+  TWILL_TRY(const ValueId tile, read(value, buffer, rows, type));
+  return made_[{value, rows, at, nullptr}] = tile;
+}
+
+/// The type in which an operation wants an operand, so that its result comes out in `result`.
+Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows rows,
+                                           ir::Type result) const {
+  const ir::Op& op = sketch_.program().op(id);
+  TWILL_TRY(const ir::Type own, own_type(op.operands[index], rows));
+  if (!is_tile(own) || result == nullptr || !is_tile(result)) return own;
+  if (is_elementwise(op) || op.kind == OpKind::broadcast) {
+    return sketch_.with_layout(own, result->encoding);
+  }
+  if (op.kind == OpKind::expand_dims) {
+    return sketch_.with_layout(own, dialect::sliced(sketch_.types(), *op.axis, result->encoding));
+  }
+  if (op.kind == OpKind::reduce) {
+    const auto slice = dialect::slice_of(result->encoding);
+    if (slice && slice->dimension == op.axis) return sketch_.with_layout(own, slice->parent);
+  }
+  return own;
+}
+
+RoleBuilder::Want RoleBuilder::clone(ir::OpId id, Rows rows, At at, ir::Type type) {
+  const ir::Op& op = sketch_.program().op(id);
+  if (!op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan) {
+    return sketch_.refuse(id, "has regions, which are not printed as TTGIR yet");
+  }
+  if (type == nullptr && !op.results.empty()) {
+    TWILL_TRY(type, own_type(op.results.front(), rows));
+  }
+  Node node{NodeKind::source};
+  node.source = id;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const int cut = sketch_.operand_cut(id, i, rows.cut);
+    const Rows part{cut, cut < 0 ? -1 : rows.part};
+    TWILL_TRY(const ir::Type wanted, operand_type(id, i, part, type));
+    TWILL_TRY(node.operands.emplace_back(), want(op.operands[i], part, at, wanted));
+  }
+  if (op.kind == OpKind::range) {
+    const std::int64_t length = type->shape.front();
+    const std::int64_t start = op.start + (rows.cut < 0 ? 0 : rows.part * length);
+    node.numbers = {start, start + length};
+  }
+  if (op.kind == OpKind::constant && rows.cut >= 0 && op.constant->elements.size() != 1) {
+    return sketch_.refuse(id, "is a constant that is not the same everywhere, and is cut");
+  }
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    ir::Type own = type;
+    if (i > 0) {
+      TWILL_TRY(own, own_type(op.results[i], rows));
+    }
+    node.results.push_back(add_value(sketch_.program().value(op.results[i]).name, own));
+  }
+  const std::vector<ValueId> results = node.results;
+  now_->push_back(std::move(node));
+  const auto own =
+      op.results.empty() ? Result<ir::Type>(nullptr) : own_type(op.results.front(), rows);
+  for (std::size_t i = 0; i < results.size() && own && *own == type; ++i) {
+    enter(op.results[i], rows, at, results[i]);
+  }
+  return results.empty() ? ValueId() : results.front();
+}
+
+}  // namespace twill::device

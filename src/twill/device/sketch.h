@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/device/build.h"
+#include "twill/ir/builder.h"
+#include "twill/ir/control_flow.h"
+#include "twill/ir/loop.h"
+#include "twill/plan/plan.h"
+
+/// Internal to the room: what all roles of a kernel share, found once from Program and Plan.
+namespace twill::device {
+
+using problem::OpId;
+
+/// Where an operation of the Program stands.
+enum class Where { before, loop, after };
+
+/// The rows of a value that a role works on: part number `part` of dimension `cut`, or all of it.
+struct Rows {
+  int cut = -1;
+  int part = -1;
+  friend auto operator<=>(const Rows&, const Rows&) = default;
+};
+
+class Sketch {
+ public:
+  static Result<Sketch> of(const Parts& parts);
+
+  const ir::Program& program() const { return *program_; }
+  const plan::Plan& plan() const { return *plan_; }
+  const ir::Loop& loop() const { return loop_; }
+  /// The text's own loop over tiles, around the planned one.
+  const std::optional<ir::Loop>& outer() const { return outer_; }
+  ir::OpId function() const { return function_; }
+  /// Whether an operation is done once for all tiles, or once for each, and in no other region.
+  bool is_of_kernel(ir::OpId op) const;
+  bool is_of_tile(ir::OpId op) const;
+  ir::TypeTable& types() const { return table_->types(); }
+  const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
+  /// The operation that `around[index]` of the plan's kernel is.
+  ir::OpId around(std::size_t index) const { return around_[index]; }
+  Where where(ir::OpId op) const;
+
+  // --- Sources: what the plan's ops stand for (sources.cpp) ---------------------------------
+  /// The plan's op that copies the value into shared memory; nullopt if none does.
+  std::optional<OpId> copy_of(ir::ValueId value) const;
+  /// The plan's ops that make the value in registers; empty if none does.
+  const std::vector<OpId>& makers_of(ir::ValueId value) const;
+  /// The value of an op of the plan that other groups read: of what it stands for, the last one that
+  /// something else reads.
+  std::optional<ir::ValueId> value_of(OpId op) const;
+  /// The allocation whose tile an op of the plan writes into shared memory in the loop.
+  std::optional<ir::OpId> allocation_of(OpId op) const;
+  /// Whether a value depends on what is loaded or multiplied.
+  bool depends(ir::ValueId value) const { return dependent_.contains(value); }
+  /// The operation that the result is of; nullopt for arguments.
+  std::optional<ir::OpId> definition(ir::ValueId value) const;
+  const ir::Carried* carried_argument(ir::ValueId value) const;
+  const ir::Carried* carried_result(ir::ValueId value) const;
+  /// The value without changes of layout.
+  ir::ValueId behind_relayouts(ir::ValueId value) const;
+  /// The operation that loads the value that the plan's op copies.
+  Result<ir::OpId> load_of(OpId copy) const;
+
+  // --- Loops beside the planned one (beside.cpp) ----------------------------------------------
+  /// The plan's op whose ring brings what a loop behind the planned one loads; nullopt if none does.
+  std::optional<OpId> ring_of(ir::ValueId value) const;
+  /// The loads of such a loop, in order.
+  std::vector<ir::OpId> loads_of(ir::OpId loop) const;
+  /// The channel by which the copies of an op become known.
+  Result<plan::ChannelId> channel_of(OpId copy) const;
+
+  // --- The function around the roles (frame.cpp) ----------------------------------------------
+  /// Where the function may return before it comes to the loop.
+  const std::vector<ir::Exit>& exits() const { return exits_; }
+  /// Effects that no step of the plan has: in front of the loop, and behind all that roles do. The
+  /// launch's own warps have them, before roles begin and once all are done.
+  const std::vector<ir::OpId>& front() const { return front_; }
+  const std::vector<ir::OpId>& back() const { return back_; }
+
+  // --- Cuts: which dimension of a value is in parts (cuts.cpp) -------------------------------
+  int parts() const { return part_count_; }
+  /// -1 if the value is whole.
+  int cut_of(ir::ValueId value) const;
+  /// The dimension in which operand `index` must be cut if the result is cut in `cut`; -1: none.
+  int operand_cut(ir::OpId op, std::size_t index, int cut) const;
+
+  // --- Layouts (layouts.cpp) -----------------------------------------------------------------
+  /// The type of a value's rows in a role of that many warps.
+  Result<ir::Type> type_of(ir::ValueId value, int cut, int warps) const;
+  /// The layout of a value as the whole kernel has it: of what is computed from products, theirs.
+  ir::Attribute layout_of(ir::ValueId value) const;
+  /// A tile of that shape and element in another layout.
+  ir::Type with_layout(ir::Type type, ir::Attribute layout) const;
+  ir::Type buffer(std::vector<std::int64_t> shape, ir::Type element, ir::Attribute layout,
+                  std::vector<std::int64_t> whole = {}) const;
+  ir::Type barriers(std::int64_t count) const;  ///< 0: one barrier
+  ir::Type i32() const { return types().scalar("i32"); }
+  ir::Type i1() const { return types().scalar("i1"); }
+  /// The type of the copy that a load leaves in shared memory.
+  Result<ir::Type> memory_type(ir::OpId load) const;
+
+  /// A complaint about an operation of the TTGIR.
+  tl::unexpected<Diagnostic> refuse(ir::OpId op, const std::string& why,
+                                    const std::string& hint = {}) const;
+  std::string words(ir::OpId op) const;
+
+ private:
+  Result<void> find_around();
+  void find_sources();
+  void find_dependent();
+  Result<void> find_beside();
+  Result<void> find_cuts();
+  void find_layouts();
+  void read_as_wanted();
+  Result<void> find_outer();
+  Result<void> find_exits();
+  Result<void> find_effects();
+  bool is_planned(ir::OpId op) const;
+  bool spread_layout(ir::OpId op);
+  bool put_layout(ir::ValueId value, ir::Attribute layout);
+
+  const ir::Program* program_ = nullptr;
+  const plan::Plan* plan_ = nullptr;
+  std::span<const extract::OpOrigin> origins_;
+  ir::Loop loop_;
+  std::optional<ir::Loop> outer_;
+  ir::OpId function_;
+  ir::OpId last_of_loop_;
+  std::shared_ptr<ir::ProgramBuilder> table_;
+  std::vector<ir::OpId> around_;
+  std::vector<ir::Exit> exits_;
+  std::vector<ir::OpId> front_, back_;
+  std::map<ir::ValueId, OpId> copied_;
+  std::map<ir::ValueId, std::vector<OpId>> made_;
+  std::map<ir::ValueId, OpId> again_;
+  std::set<ir::ValueId> dependent_;
+  int part_count_ = 1;
+  std::map<ir::ValueId, int> cuts_;
+  std::map<ir::ValueId, ir::Attribute> layouts_;
+};
+
+/// Whether an operation only computes, so that it may be done again in each role that needs it.
+bool is_pure(const ir::Program& program, ir::OpId op);
+/// Whether an operation does something that others can see.
+bool is_effect(const ir::Program& program, ir::OpId op);
+/// Whether it works element by element on tiles of one shape.
+bool is_elementwise(const ir::Op& op);
+/// A tile in registers.
+bool is_tile(ir::Type type);
+
+}  // namespace twill::device

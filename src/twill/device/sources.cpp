@@ -1,0 +1,260 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/device/sketch.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/views.h"
+
+/// What the plan's ops and its entries around the loop stand for in the Program.
+namespace twill::device {
+
+using ir::OpClass;
+using ir::OpKind;
+
+bool is_tile(ir::Type type) { return ir::is_tensor(type) && !type->shape.empty(); }
+
+bool is_elementwise(const ir::Op& op) {
+  const OpClass of = ir::class_of(op.kind);
+  return of == OpClass::elementwise || op.kind == OpKind::load || op.kind == OpKind::scan ||
+         op.kind == OpKind::library_call;
+}
+
+bool is_pure(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  switch (op.kind) {
+    case OpKind::library_call:
+    case OpKind::inline_asm:
+      return op.is_pure;
+    case OpKind::gather:
+    case OpKind::histogram:
+    case OpKind::poison:
+      return true;
+    case OpKind::branch: {
+      const std::vector<ir::OpId> all = ir::walk(program, id);
+      return std::all_of(all.begin() + 1, all.end(), [&](ir::OpId inner) {
+        return program.op(inner).kind == OpKind::yield || is_pure(program, inner);
+      });
+    }
+    default:
+      break;
+  }
+  switch (ir::class_of(op.kind)) {
+    case OpClass::value:
+    case OpClass::elementwise:
+    case OpClass::view:
+    case OpClass::rearrangement:
+    case OpClass::reduction:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_effect(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  switch (ir::class_of(op.kind)) {
+    case OpClass::store:
+    case OpClass::update:
+    case OpClass::copy:
+      return true;
+    case OpClass::synchronization:
+      return true;
+    case OpClass::remark:
+      return op.kind != OpKind::assume;
+    case OpClass::other:
+      return op.results.empty() || (op.kind == OpKind::inline_asm && !op.is_pure);
+    default:
+      return op.kind == OpKind::call;
+  }
+}
+
+std::string Sketch::words(ir::OpId id) const {
+  const ir::Op& op = program_->op(id);
+  return fmt::format("{} @ {}:{}", op.name, op.line, op.column);
+}
+
+tl::unexpected<Diagnostic> Sketch::refuse(ir::OpId id, const std::string& why,
+                                          const std::string& hint) const {
+  std::string message = program_->op(id).name + " " + why;
+  if (const auto source = ir::source_location(*program_, id)) {
+    message += fmt::format(" ({}:{} of the source)", source->file, source->line);
+  }
+  return fail(ir::text_location(*program_, id), message, hint);
+}
+
+Where Sketch::where(ir::OpId op) const {
+  if (op <= loop_.op) return Where::before;
+  return op <= last_of_loop_ ? Where::loop : Where::after;
+}
+
+std::optional<ir::OpId> Sketch::definition(ir::ValueId value) const {
+  return program_->value(value).op;
+}
+
+const ir::Carried* Sketch::carried_argument(ir::ValueId value) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (carried.argument == value) return &carried;
+  }
+  return nullptr;
+}
+
+const ir::Carried* Sketch::carried_result(ir::ValueId value) const {
+  for (const ir::Carried& carried : loop_.carried) {
+    if (carried.result == value) return &carried;
+  }
+  return nullptr;
+}
+
+ir::ValueId Sketch::behind_relayouts(ir::ValueId value) const {
+  while (true) {
+    const ir::Op* op = ir::defining_op(*program_, value);
+    if (op == nullptr || op->kind != OpKind::relayout) return value;
+    value = op->operands.front();
+  }
+}
+
+std::optional<OpId> Sketch::copy_of(ir::ValueId value) const {
+  const auto found = copied_.find(value);
+  return found == copied_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::vector<OpId>& Sketch::makers_of(ir::ValueId value) const {
+  static const std::vector<OpId> kNone;
+  const auto found = made_.find(value);
+  return found == made_.end() ? kNone : found->second;
+}
+
+Result<ir::OpId> Sketch::load_of(OpId copy) const {
+  for (const auto& [value, op] : copied_) {
+    if (op == copy) return *definition(value);
+  }
+  return refuse(loop_.op, "has a copy into shared memory that no operation stands for: " +
+                              plan_->problem[copy].name);
+}
+
+std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
+  const auto& sources = origin(op).sources;
+  const auto is_own = [&](ir::OpId user) {
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const extract::Source& source) { return source.op == user; });
+  };
+  for (auto source = sources.rbegin(); source != sources.rend(); ++source) {
+    for (const ir::ValueId result : program_->op(source->op).results) {
+      const auto& uses = program_->value(result).uses;
+      const bool read = std::any_of(uses.begin(), uses.end(),
+                                    [&](const ir::Use& use) { return !is_own(use.op); });
+      if (read && is_tile(ir::type_of(*program_, result))) return behind_relayouts(result);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
+  if (plan::is_copy(plan_->mechanisms[op.index()])) return std::nullopt;
+  for (const extract::Source& source : origin(op).sources) {
+    const ir::Op& made = program_->op(source.op);
+    if (made.kind == OpKind::shared_alloc && !made.operands.empty()) return source.op;
+  }
+  return std::nullopt;
+}
+
+Result<void> Sketch::find_around() {
+  std::map<std::pair<int, int>, ir::OpId> by_place;
+  for (const ir::OpId op : ir::walk(*program_, function_)) {
+    by_place.try_emplace({program_->op(op).line, program_->op(op).column}, op);
+  }
+  for (const plan::Outside& outside : plan_->kernel->around) {
+    const auto found = by_place.find({outside.line, outside.column});
+    if (found == by_place.end()) {
+      return fail({program_->file()}, "the plan is of another kernel: it has " + outside.what);
+    }
+    around_.push_back(found->second);
+  }
+  return {};
+}
+
+void Sketch::find_sources() {
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    const OpId op(i);
+    const bool copies = plan::is_copy(plan_->mechanisms[i]);
+    part_count_ = std::max(part_count_, origins_[i].part + 1);
+    if (origins_[i].forwards) continue;
+    for (const extract::Source& source : origins_[i].sources) {
+      const OpKind kind = program_->op(source.op).kind;
+      for (const ir::ValueId result : program_->op(source.op).results) {
+        if (!copies) {
+          if (depends(result)) made_[result].push_back(op);
+        } else if (kind == OpKind::load || kind == OpKind::block_load) {
+          copied_.emplace(result, op);
+        }
+      }
+    }
+  }
+}
+
+/// Results of loads and products, and of all that has such an operand.
+void Sketch::find_dependent() {
+  const std::vector<ir::OpId> all = ir::walk(*program_, function_);
+  const auto is_known = [&](ir::ValueId value) { return dependent_.contains(value); };
+  bool changed = true;
+  const auto enter = [&](ir::ValueId value) {
+    changed = dependent_.insert(value).second || changed;
+  };
+  while (changed) {
+    changed = false;
+    for (const ir::OpId id : all) {
+      const ir::Op& op = program_->op(id);
+      const OpClass of = ir::class_of(op.kind);
+      const bool begins = of == OpClass::load || of == OpClass::product;
+      if (const auto loop = ir::as_loop(*program_, id)) {
+        for (const ir::Carried& carried : loop->carried) {
+          if (!is_known(carried.init) && !is_known(carried.yielded)) continue;
+          enter(carried.argument);
+          if (carried.result) enter(*carried.result);
+        }
+        continue;
+      }
+      const bool reads = std::any_of(op.operands.begin(), op.operands.end(), is_known);
+      for (const ir::ValueId result : op.results) {
+        if (reads || (begins && is_tile(ir::type_of(*program_, result)))) enter(result);
+      }
+      if (op.kind != OpKind::yield) continue;
+      const auto around = ir::parent(*program_, id);
+      if (!around || program_->op(*around).kind != OpKind::branch) continue;
+      for (std::size_t i = 0; i < op.operands.size(); ++i) {
+        if (is_known(op.operands[i])) enter(program_->op(*around).results[i]);
+      }
+    }
+  }
+}
+
+Result<Sketch> Sketch::of(const Parts& parts) {
+  Sketch sketch;
+  sketch.program_ = &parts.program;
+  sketch.plan_ = &parts.plan.plan();
+  sketch.origins_ = parts.origins;
+  sketch.table_ = std::make_shared<ir::ProgramBuilder>(parts.program);
+  const auto loop = ir::as_loop(parts.program, parts.loop);
+  if (!loop || !loop->induction) return sketch.refuse(parts.loop, "is no counting loop");
+  sketch.loop_ = *loop;
+  sketch.last_of_loop_ = ir::walk(parts.program, parts.loop).back();
+  if (!sketch.plan_->kernel) {
+    return sketch.refuse(parts.loop, "has a plan without a kernel around it");
+  }
+  const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
+  if (!function) return sketch.refuse(parts.loop, "stands in no function");
+  sketch.function_ = *function;
+  TWILL_TRY_VOID(sketch.find_outer());
+  TWILL_TRY_VOID(sketch.find_around());
+  sketch.find_dependent();
+  sketch.find_sources();
+  TWILL_TRY_VOID(sketch.find_beside());
+  sketch.find_layouts();
+  TWILL_TRY_VOID(sketch.find_cuts());
+  TWILL_TRY_VOID(sketch.find_exits());
+  TWILL_TRY_VOID(sketch.find_effects());
+  return sketch;
+}
+
+}  // namespace twill::device

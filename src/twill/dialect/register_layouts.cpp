@@ -1,0 +1,192 @@
+#include "twill/dialect/register_layouts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "twill/dialect/attributes.h"
+#include "twill/dialect/layouts.h"
+
+namespace twill::dialect {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+using Bases = std::vector<Numbers>;
+using Laid = tl::expected<ir::Attribute, std::string>;
+
+tl::unexpected<std::string> unfit(const char* why) { return tl::unexpected<std::string>(why); }
+
+std::string_view kind_of_layout(ir::Attribute layout) {
+  const std::string_view name = layout->value;
+  const std::size_t dot = name.find('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
+}
+
+Numbers numbers_of(ir::Attribute layout, std::string_view key) {
+  const ir::Attribute entry = layout->entry(key);
+  return entry == nullptr ? Numbers() : integers_of(entry).value_or(Numbers());
+}
+
+ir::Attribute array_of(ir::TypeTable& types, const Numbers& numbers) {
+  std::vector<ir::Attribute> elements;
+  for (const std::int64_t number : numbers) elements.push_back(types.integer(number));
+  return types.array(std::move(elements));
+}
+
+/// The layout with another entry.
+ir::Attribute with_entry(ir::TypeTable& types, ir::Attribute layout, std::string_view key,
+                         ir::Attribute value) {
+  std::vector<ir::NamedAttribute> entries = layout->entries;
+  for (auto& [name, entry] : entries) {
+    if (name == key) entry = value;
+  }
+  const bool braces = layout->text.find("<{") != std::string::npos;
+  const ir::Encoding meaning = layout_of(layout->value, entries);
+  return types.dialect(layout->value, std::move(entries), meaning, braces);
+}
+
+std::int64_t product_of(const Numbers& numbers) {
+  std::int64_t all = 1;
+  for (const std::int64_t number : numbers) all *= number;
+  return all;
+}
+
+Laid with_warps_along_rows(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
+  Numbers warps = numbers_of(layout, "warpsPerCTA");
+  if (warps.size() != 2) return unfit("is of a product of more than two dimensions");
+  warps = {piece.warps, 1};
+  return with_entry(types, layout, "warpsPerCTA", array_of(types, warps));
+}
+
+Laid with_blocks(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
+  Numbers warps = numbers_of(layout, "warpsPerCTA");
+  if (warps.empty()) return unfit("says nothing of warps");
+  while (product_of(warps) > piece.warps) *std::max_element(warps.begin(), warps.end()) /= 2;
+  while (product_of(warps) < piece.warps) warps[warps.size() > 1 ? warps.size() - 2 : 0] *= 2;
+  return with_entry(types, layout, "warpsPerCTA", array_of(types, warps));
+}
+
+Bases bases_of(ir::Attribute layout, std::string_view key) {
+  Bases found;
+  const ir::Attribute entry = layout->entry(key);
+  if (entry == nullptr) return found;
+  for (const ir::Attribute basis : entry->elements) {
+    found.push_back(integers_of(basis).value_or(Numbers()));
+  }
+  return found;
+}
+
+ir::Attribute array_of(ir::TypeTable& types, const Bases& bases) {
+  std::vector<ir::Attribute> elements;
+  for (const Numbers& basis : bases) elements.push_back(array_of(types, basis));
+  return types.array(std::move(elements));
+}
+
+bool is_zero(const Numbers& basis) {
+  return std::all_of(basis.begin(), basis.end(), [](std::int64_t n) { return n == 0; });
+}
+
+/// Warps beyond those there are become registers, and the other way round.
+void share_among_warps(Bases& registers, Bases& warps, const Piece& piece) {
+  while ((std::size_t{1} << warps.size()) > static_cast<std::size_t>(piece.warps)) {
+    registers.push_back(warps.back());
+    warps.pop_back();
+  }
+  while ((std::size_t{1} << warps.size()) < static_cast<std::size_t>(piece.warps)) {
+    const auto last = std::find_if(registers.rbegin(), registers.rend(),
+                                   [](const Numbers& basis) { return !is_zero(basis); });
+    if (last == registers.rend()) {
+      warps.emplace_back(piece.shape.size(), 0);
+    } else {
+      warps.push_back(*last);
+      registers.erase(std::next(last).base());
+    }
+  }
+}
+
+Laid with_bases(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
+  Bases registers = bases_of(layout, "register"), warps = bases_of(layout, "warp");
+  for (const Bases& bases : {registers, warps, bases_of(layout, "lane")}) {
+    for (const Numbers& basis : bases) {
+      if (basis.size() != piece.shape.size()) return unfit("is of another tile");
+    }
+  }
+  if (piece.cut) {
+    const auto beyond = [&](const Numbers& basis) {
+      return basis[*piece.cut] >= piece.shape[*piece.cut];
+    };
+    std::erase_if(registers, beyond);
+    std::erase_if(warps, beyond);
+    const Bases lanes = bases_of(layout, "lane");
+    if (std::any_of(lanes.begin(), lanes.end(), beyond)) {
+      return unfit("has the rows of one part in the lanes of a warp");
+    }
+  }
+  share_among_warps(registers, warps, piece);
+  layout = with_entry(types, layout, "register", array_of(types, registers));
+  return with_entry(types, layout, "warp", array_of(types, warps));
+}
+
+}  // namespace
+
+Laid for_piece(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
+  const std::string_view kind = kind_of_layout(layout);
+  if (kind == "nvidia_mma") return with_warps_along_rows(types, layout, piece);
+  if (kind == "blocked") return with_blocks(types, layout, piece);
+  if (kind == "linear") return with_bases(types, layout, piece);
+  const ir::Attribute parent = layout->entry("parent");
+  if (parent == nullptr || (kind != "slice" && kind != "dot_op")) return layout;
+  if (kind == "slice" && kind_of_layout(parent) == "linear") {
+    return unfit("is a slice of a linear layout");
+  }
+  auto laid = for_piece(types, parent, piece);
+  if (!laid) return laid;
+  return with_entry(types, layout, "parent", *laid);
+}
+
+std::optional<Slice> slice_of(ir::Attribute layout) {
+  if (layout == nullptr || kind_of_layout(layout) != "slice") return std::nullopt;
+  const ir::Attribute dimension = layout->entry("dim"), parent = layout->entry("parent");
+  if (dimension == nullptr || parent == nullptr) return std::nullopt;
+  return Slice{dimension->integer, parent};
+}
+
+ir::Attribute sliced(ir::TypeTable& types, std::int64_t dimension, ir::Attribute parent) {
+  return types.dialect("ttg.slice", {{"dim", types.integer(dimension)}, {"parent", parent}});
+}
+
+bool is_of_product(ir::Attribute layout) {
+  if (layout == nullptr) return false;
+  if (const auto slice = slice_of(layout)) return is_of_product(slice->parent);
+  return kind_of_layout(layout) == "nvidia_mma";
+}
+
+bool is_of_operand(ir::Attribute layout) {
+  return layout != nullptr && kind_of_layout(layout) == "dot_op";
+}
+
+ir::Attribute shared_memory(ir::TypeTable& types) { return types.dialect("ttg.shared_memory", ""); }
+
+namespace {
+
+ir::Attribute swizzled(ir::TypeTable& types, std::int64_t vector, std::int64_t most_phases,
+                       const Numbers& order) {
+  std::vector<ir::NamedAttribute> entries = {{"vec", types.integer(vector)},
+                                             {"perPhase", types.integer(1)},
+                                             {"maxPhase", types.integer(most_phases)},
+                                             {"order", array_of(types, order)}};
+  const ir::Encoding meaning = layout_of("ttg.swizzled_shared", entries);
+  return types.dialect("ttg.swizzled_shared", std::move(entries), meaning);
+}
+
+}  // namespace
+
+ir::Attribute barrier_layout(ir::TypeTable& types) { return swizzled(types, 1, 1, {0}); }
+
+ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element_bits) {
+  Numbers order;
+  for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+  if (rank < 2) return swizzled(types, 1, 1, order);
+  return swizzled(types, std::max(1, 128 / std::max(1, element_bits)), 8, order);
+}
+
+}  // namespace twill::dialect

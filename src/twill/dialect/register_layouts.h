@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "twill/ir/type.h"
+
+/// Layouts of tiles in registers, as the text has them, brought to other roles: to another number
+/// of warps, and to a part of the rows. A layout is never null here unless it says so.
+namespace twill::dialect {
+
+/// A tile that is to be laid out anew.
+struct Piece {
+  std::vector<std::int64_t> shape;  ///< of the piece
+  std::optional<std::size_t> cut;   ///< dimension in which it is a part of the whole
+  int warps = 4;                    ///< that hold it, a power of two
+};
+
+/// `layout` for `piece`: the tensor core's has all warps along the rows, a blocked one loses or
+/// gains warps where it has most, of a linear one the bases beyond the piece are dropped. Slices
+/// and operands of products follow their parents; layouts of shared memory stay. Fails, with the
+/// reason, for what has no such piece.
+tl::expected<ir::Attribute, std::string> for_piece(ir::TypeTable& types, ir::Attribute layout,
+                                                   const Piece& piece);
+
+/// A layout without one of the dimensions of its parent.
+struct Slice {
+  std::int64_t dimension = 0;
+  ir::Attribute parent = nullptr;
+};
+/// nullopt if `layout` is no slice.
+std::optional<Slice> slice_of(ir::Attribute layout);
+/// `parent` without a dimension.
+ir::Attribute sliced(ir::TypeTable& types, std::int64_t dimension, ir::Attribute parent);
+
+/// Whether a product leaves its result in that layout, or in the parent of that slice.
+bool is_of_product(ir::Attribute layout);
+/// Whether it is that of an operand of a product in registers.
+bool is_of_operand(ir::Attribute layout);
+
+/// The memory space of shared memory, and the layout of barriers there.
+ir::Attribute shared_memory(ir::TypeTable& types);
+ir::Attribute barrier_layout(ir::TypeTable& types);
+/// A layout of a tile that threads write and read in shared memory: rows of 16-byte vectors,
+/// swizzled if it has two dimensions.
+ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element_bits);
+
+/// The text's prefix of the type of a tile in shared memory.
+inline constexpr const char* kMemdesc = "!ttg.memdesc";
+
+}  // namespace twill::dialect

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "twill/dialect/type_forms.h"
+#include "twill/driver/plan_loop.h"
+
+namespace twill::driver {
+
+/// A kernel, printed for Triton.
+struct EmittedTtgir {
+  PlannedLoop planned;  ///< look at its plan first, as with plan_loop
+  std::string text;     ///< the module; empty without a plan
+};
+
+/// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR, in the
+/// spelling asked for or else that of the input. Fails for bad input (a `.loop` text has no kernel
+/// to print), and for what cannot be expressed.
+Result<EmittedTtgir> emit_ttgir(const Request& request,
+                                std::optional<dialect::Spelling> spelling = std::nullopt);
+
+}  // namespace twill::driver

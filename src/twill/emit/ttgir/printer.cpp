@@ -1,0 +1,485 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/dialect/attributes.h"
+#include "twill/dialect/roles.h"
+#include "twill/emit/ttgir.h"
+#include "twill/emit/ttgir/spell.h"
+#include "twill/ir/builder.h"
+
+namespace twill::emit {
+namespace ttgir {
+namespace {
+
+using device::Block;
+using device::Node;
+using device::NodeKind;
+using device::ValueId;
+
+/// How a node is spelled that is no operation of the Program: its op, and what its operands are.
+struct Spelled {
+  const char* op;
+  std::vector<std::string> roles;
+};
+
+const std::map<NodeKind, Spelled>& spelled() {
+  static const std::map<NodeKind, Spelled> kNodes = {
+      {NodeKind::add, {"arith.addi", {}}},
+      {NodeKind::subtract, {"arith.subi", {}}},
+      {NodeKind::multiply, {"arith.muli", {}}},
+      {NodeKind::divide, {"arith.divsi", {}}},
+      {NodeKind::exclusive_or, {"arith.xori", {}}},
+      {NodeKind::equal, {"arith.cmpi", {}}},
+      {NodeKind::at_most, {"arith.cmpi", {}}},
+      {NodeKind::choose, {"arith.select", {}}},
+      {NodeKind::allocate, {"ttg.local_alloc", {}}},
+      {NodeKind::element, {"ttg.memdesc_index", {"source", "index"}}},
+      {NodeKind::rows, {"ttg.memdesc_subslice", {}}},
+      {NodeKind::read, {"ttg.local_load", {"source"}}},
+      {NodeKind::write, {"ttg.local_store", {"source", "destination"}}},
+      {NodeKind::relayout, {"ttg.convert_layout", {}}},
+      {NodeKind::transpose, {"ttg.memdesc_trans", {}}},
+      {NodeKind::init_barrier, {"ttng.init_barrier", {}}},
+      {NodeKind::wait, {"ttng.wait_barrier", {"barrier", "phase"}}},
+      {NodeKind::arrive, {"ttng.arrive_barrier", {}}},
+      {NodeKind::expect, {"ttng.barrier_expect", {"barrier", "pred"}}},
+      {NodeKind::load_box,
+       {"ttng.async_tma_copy_global_to_local",
+        {"desc", "destination", "barrier", "pred", "indices"}}},
+      {NodeKind::store_box, {"ttng.async_tma_copy_local_to_global", {"desc", "source", "indices"}}},
+      {NodeKind::copy,
+       {"ttg.async_copy_global_to_local", {"source", "destination", "mask", "other"}}},
+      {NodeKind::arrive_copied, {"ttng.async_copy_mbarrier_arrive", {}}},
+      {NodeKind::wait_products, {"ttng.warp_group_dot_wait", {}}},
+  };
+  return kNodes;
+}
+
+class Printer {
+ public:
+  Printer(const ir::Program& program, const device::Kernel& kernel, dialect::Spelling spelling)
+      : program_(program), kernel_(kernel), builder_(program), words_(spelling) {}
+
+  Result<std::string> all() {
+    head();
+    for (const Node& node : kernel_.setup) {
+      TWILL_TRY_VOID(print(node));
+    }
+    TWILL_TRY_VOID(roles());
+    for (const Node& node : kernel_.finish) {
+      TWILL_TRY_VOID(print(node));
+    }
+    line("tt.return");
+    --depth_;
+    line("}");
+    --depth_;
+    line("}");
+    return words_.definitions() + text_;
+  }
+
+ private:
+  ir::TypeTable& types() { return builder_.types(); }
+
+  void line(const std::string& words) { text_.append(2 * depth_, ' ').append(words).append("\n"); }
+  void open(const std::string& words, const std::string& remark = "") {
+    line(words + " {" + (remark.empty() ? "" : "  // " + remark));
+    ++depth_;
+  }
+  void close(const std::string& more = "") {
+    --depth_;
+    line("}" + more);
+  }
+
+  // --- Names ----------------------------------------------------------------------------------
+  /// A name for a value, which nothing else has: partitions share the names of their function.
+  std::string define(ValueId value) {
+    std::string base = kernel_[value].name;
+    for (char& letter : base) {
+      const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+      if (!plain) letter = '_';
+    }
+    if (base.empty() || std::isdigit(static_cast<unsigned char>(base[0])) != 0) base = "v" + base;
+    std::string name = base;
+    for (int& number = used_[base]; !taken_.insert(name).second;) {
+      name = base + "_" + std::to_string(++number);
+    }
+    return names_[value] = "%" + name;
+  }
+  const std::string& name(ValueId value) const { return names_.at(value); }
+  std::string type(ValueId value) { return words_.type(kernel_[value].type); }
+
+  std::string names(const std::vector<ValueId>& values) const {
+    std::string text;
+    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + name(value);
+    return text;
+  }
+  std::string types(const std::vector<ValueId>& values) {
+    std::string text;
+    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + type(value);
+    return text;
+  }
+  std::string defined(const std::vector<ValueId>& values) {
+    std::string text;
+    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + define(value);
+    return text.empty() ? text : text + " = ";
+  }
+
+  // --- Frame ----------------------------------------------------------------------------------
+  void head() {
+    const ir::Op& module = program_.op(program_.module());
+    std::vector<ir::NamedAttribute> attributes = module.attributes;
+    for (auto& [key, value] : attributes) {
+      if (!key.ends_with(".num-warps")) continue;
+      value = types().integer(kernel_.roles.front().warps, value->type);
+    }
+    const auto is_name = [](const ir::NamedAttribute& a) { return a.first == "sym_name"; };
+    std::erase_if(attributes, is_name);
+    open("module attributes " + words_.entries(attributes));
+    const ir::Op& function = program_.op(kernel_.function);
+    const ir::Attribute arguments = dialect::attribute(function, "arg_attrs");
+    std::string list;
+    for (std::size_t i = 0; i < kernel_.arguments.size(); ++i) {
+      const ValueId argument = kernel_.arguments[i];
+      list += (i == 0 ? "" : ", ") + define(argument) + ": " + type(argument);
+      if (arguments == nullptr || arguments->elements[i]->entries.empty()) continue;
+      list += " " + words_.entries(arguments->elements[i]->entries);
+    }
+    std::vector<ir::NamedAttribute> rest = function.attributes;
+    std::erase_if(rest, [](const ir::NamedAttribute& a) {
+      return a.first == "sym_name" || a.first == "sym_visibility" || a.first == "arg_attrs" ||
+             a.first == "function_type" || a.first == "res_attrs";
+    });
+    const auto visibility = dialect::string_attribute(function, "sym_visibility");
+    const std::string public_or_not = visibility ? std::string(*visibility) + " " : "";
+    const std::string tail = rest.empty() ? "" : " attributes " + words_.entries(rest);
+    open(fmt::format("tt.func {}@{}({}){}", public_or_not,
+                     ir::symbol_name(program_, kernel_.function), list, tail));
+  }
+
+  Result<void> roles() {
+    std::string registers;
+    bool all_known = true;
+    for (std::size_t i = 1; i < kernel_.roles.size(); ++i) {
+      registers += fmt::format("{}{}", i == 1 ? "" : ", ", kernel_.roles[i].registers);
+      all_known = all_known && kernel_.roles[i].registers > 0;
+    }
+    std::string tail;
+    if (all_known && kernel_.roles.size() > 1) {
+      tail = " attributes {requestedRegisters = array<i32: " + registers + ">}";
+    }
+    line(fmt::format("ttg.warp_specialize({}){}", names(kernel_.captures), tail));
+    open("default", kernel_.roles.front().name);
+    TWILL_TRY_VOID(print(kernel_.roles.front().body));
+    line("ttg.warp_yield");
+    const std::string type = " : (" + types(kernel_.captures) + ") -> ()";
+    close(kernel_.roles.size() == 1 ? type : "");
+    for (std::size_t i = 1; i < kernel_.roles.size(); ++i) {
+      const device::Role& role = kernel_.roles[i];
+      std::string arguments;
+      for (const ValueId argument : role.body.arguments) {
+        arguments +=
+            (arguments.empty() ? "" : ", ") + define(argument) + ": " + this->type(argument);
+      }
+      open(fmt::format("partition{}({}) num_warps({})", i - 1, arguments, role.warps), role.name);
+      TWILL_TRY_VOID(print(role.body));
+      line("ttg.warp_return");
+      close(i + 1 == kernel_.roles.size() ? type : "");
+    }
+    return {};
+  }
+
+  /// The words for a step stand above it, or behind it if it is short.
+  Result<void> print(const Block& block) {
+    constexpr std::size_t kShort = 2;
+    std::size_t end = 0;  // of the short step at hand
+    std::string remark;
+    for (std::size_t i = 0; i < block.nodes.size(); ++i) {
+      const Node& node = block.nodes[i];
+      if (!node.remark.empty() && node.span > kShort) line("// " + node.remark);
+      if (!node.remark.empty() && node.span <= kShort) {
+        end = i + node.span;
+        remark = node.remark;
+      }
+      TWILL_TRY_VOID(print(node));
+      if (i + 1 == end) text_.insert(text_.size() - 1, "  // " + remark);
+    }
+    return {};
+  }
+
+  // --- Nodes ----------------------------------------------------------------------------------
+  Result<void> print(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::source:
+        return source(node);
+      case NodeKind::constant:
+        return constant(node), Result<void>();
+      case NodeKind::convert:
+        return conversion(node), Result<void>();
+      case NodeKind::loop:
+        return loop(node);
+      case NodeKind::branch:
+        return branch(node);
+      case NodeKind::leave:
+        return leave(node), Result<void>();
+      case NodeKind::proxy_fence:
+        return line("ttng.fence_async_shared {bCluster = false}"), Result<void>();
+      case NodeKind::wait_stores:
+        line(fmt::format("ttng.async_tma_store_wait {{pendings = {} : i32}}", node.numbers[0]));
+        return {};
+      case NodeKind::product:
+        return product(node), Result<void>();
+      default:
+        return spelled_node(node), Result<void>();
+    }
+  }
+
+  void constant(const Node& node) {
+    const ir::Type type = kernel_[node.results[0]].type;
+    const bool truth = type->name == "i1";
+    std::string value = std::to_string(node.numbers[0]) + " : " + type->text;
+    if (truth) value = node.numbers[0] != 0 ? "true" : "false";
+    line(defined(node.results) + "arith.constant " + value);
+  }
+
+  void conversion(const Node& node) {
+    const ir::Type from = kernel_[node.operands[0]].type, to = kernel_[node.results[0]].type;
+    const char* const op = from->bits > to->bits ? "arith.trunci"
+                           : from->name == "i1"  ? "arith.extui"
+                                                 : "arith.extsi";
+    const std::string operand = name(node.operands[0]);
+    line(fmt::format("{}{} {} : {} to {}", defined(node.results), op, operand, from->text,
+                     to->text));
+  }
+
+  Result<void> loop(const Node& node) {
+    const Block& body = node.blocks.front();
+    const std::vector<ValueId> first(node.operands.begin() + 3, node.operands.end());
+    const std::string bounds = fmt::format("{} to {} step {}", name(node.operands[0]),
+                                           name(node.operands[1]), name(node.operands[2]));
+    std::string carried;
+    const std::string counter = define(body.arguments[0]);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const std::string initial = name(first[i]);
+      carried += (i == 0 ? "" : ", ") + define(body.arguments[i + 1]) + " = " + initial;
+    }
+    if (!first.empty()) carried = fmt::format(" iter_args({}) -> ({})", carried, types(first));
+    const std::string type = this->type(body.arguments[0]);
+    const std::string width = type == "index" ? "" : "  : " + type;
+    const std::string results = defined(node.results);
+    open(fmt::format("{}scf.for {} = {}{}{}", results, counter, bounds, carried, width));
+    TWILL_TRY_VOID(print(body));
+    yields(body);
+    close();
+    return {};
+  }
+
+  void yields(const Block& block) {
+    if (block.yields.empty()) return;
+    line(fmt::format("scf.yield {} : {}", names(block.yields), types(block.yields)));
+  }
+
+  Result<void> branch(const Node& node) {
+    const std::string condition = name(node.operands[0]);
+    const std::string arrow = node.results.empty() ? "" : " -> (" + types(node.results) + ")";
+    open(fmt::format("{}scf.if {}{}", defined(node.results), condition, arrow));
+    TWILL_TRY_VOID(print(node.blocks[0]));
+    yields(node.blocks[0]);
+    --depth_;
+    open("} else");
+    TWILL_TRY_VOID(print(node.blocks[1]));
+    yields(node.blocks[1]);
+    close();
+    return {};
+  }
+
+  /// The function's early end; what follows stands in a block of its own.
+  void leave(const Node& node) {
+    const int number = ++leaves_;
+    const char* const first = node.numbers[0] != 0 ? "leave" : "go";
+    const char* const second = node.numbers[0] != 0 ? "go" : "leave";
+    line(fmt::format("cf.cond_br {0}, ^{1}{3}, ^{2}{3}", name(node.operands[0]), first, second,
+                     number));
+    text_ += fmt::format("  ^leave{}:\n", number);
+    line("tt.return");
+    text_ += fmt::format("  ^go{}:\n", number);
+  }
+
+  Phrase phrase(const Node& node, std::string op, const std::vector<std::string>& roles) {
+    Phrase phrase;
+    phrase.op = std::move(op);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const std::string role = roles.empty() ? "" : roles[std::min(i, roles.size() - 1)];
+      phrase.operands.push_back({role, name(node.operands[i]), kernel_[node.operands[i]].type});
+    }
+    for (const ValueId result : node.results) {
+      phrase.results.push_back(define(result));
+      phrase.result_types.push_back(kernel_[result].type);
+    }
+    return phrase;
+  }
+
+  ir::Attribute i32(std::int64_t number) { return types().integer(number, types().scalar("i32")); }
+
+  /// A dense array, as in `array<i32: 1, 0>`.
+  ir::Attribute array(const std::vector<std::int64_t>& numbers) {
+    std::vector<ir::Attribute> elements;
+    for (const std::int64_t number : numbers) elements.push_back(i32(number));
+    return types().dense_array(types().scalar("i32"), std::move(elements));
+  }
+
+  void spelled_node(const Node& node) {
+    const Spelled& how = spelled().at(node.kind);
+    Phrase made = phrase(node, how.op, how.roles);
+    switch (node.kind) {
+      case NodeKind::equal:
+      case NodeKind::at_most:
+        made.attributes = {{"predicate", types().integer(node.kind == NodeKind::equal ? 0 : 3,
+                                                         types().scalar("i64"))}};
+        break;
+      case NodeKind::rows:
+        made.attributes = {{"offsets", array(node.numbers)}};
+        break;
+      case NodeKind::transpose:
+        made.attributes = {{"order", array(node.numbers)}};
+        break;
+      case NodeKind::init_barrier:
+        made.attributes = {{"count", i32(node.numbers[0])}};
+        break;
+      case NodeKind::arrive:
+        made.attributes = {{"count", i32(1)}};
+        break;
+      case NodeKind::expect:
+        made.attributes = {{"size", i32(node.numbers[0])}};
+        break;
+      case NodeKind::arrive_copied:
+        made.attributes = {{"noIncrement", types().unit()}};
+        break;
+      case NodeKind::wait_products:
+        made.attributes = {{"pendings", i32(node.numbers[0])}};
+        break;
+      default:
+        break;
+    }
+    line(spell(made, words_));
+  }
+
+  void product(const Node& node) {
+    const ir::Op& op = program_.op(*node.source);
+    Phrase made = phrase(node, op.name, {"a", "b", "c", "use_c"});
+    made.attributes = op.attributes;
+    std::erase_if(made.attributes,
+                  [](const ir::NamedAttribute& a) { return a.first == "isAsync"; });
+    made.attributes.emplace_back("isAsync", types().boolean(true));
+    line(spell(made, words_));
+  }
+
+  Result<void> source(const Node& node) {
+    const ir::Op& op = program_.op(*node.source);
+    if (op.kind == ir::OpKind::constant) return source_constant(node, op);
+    std::vector<std::string> roles;
+    if (const auto sizes = dialect::operand_segments(op)) {
+      const auto known = dialect::roles_of(op.name);
+      for (std::size_t i = 0; i < sizes->size(); ++i) {
+        roles.insert(roles.end(), (*sizes)[i], std::string(known[i].name));
+      }
+    }
+    Phrase made = phrase(node, op.name, roles);
+    made.attributes = op.attributes;
+    made.form = op.form;
+    if (!node.numbers.empty()) {
+      for (auto& [key, value] : made.attributes) {
+        if (key == "start") value = i32(node.numbers[0]);
+        if (key == "end") value = i32(node.numbers[1]);
+      }
+    }
+    if (op.regions.empty()) return line(spell(made, words_)), Result<void>();
+    const auto [before, behind] = around_region(made, words_);
+    line(before + " ({");
+    ++depth_;
+    TWILL_TRY_VOID(region(op.regions.front()));
+    --depth_;
+    line("})" + behind);
+    return {};
+  }
+
+  Result<void> source_constant(const Node& node, const ir::Op& op) {
+    const ir::Type type = kernel_[node.results[0]].type;
+    const ir::Attribute value = op.constant;
+    std::string text = value->text;
+    if (value->kind == ir::AttributeKind::dense) {
+      text =
+          value->text.substr(0, value->text.size() - value->type->text.size()) + words_.type(type);
+    }
+    line(defined(node.results) + "arith.constant " + text);
+    return {};
+  }
+
+  /// The region of a reduction, with names of its own.
+  Result<void> region(ir::RegionId id) {
+    const ir::Block& block = program_.block(program_.region(id).blocks.front());
+    std::map<ir::ValueId, std::string> names;
+    const auto define_here = [&](ir::ValueId value) {
+      std::string base = "r" + program_.value(value).name, name = base;
+      for (int& number = used_[base]; !taken_.insert(name).second;) {
+        name = base + "_" + std::to_string(++number);
+      }
+      return names[value] = "%" + name;
+    };
+    std::string arguments;
+    for (const ir::ValueId argument : block.arguments) {
+      arguments += (arguments.empty() ? "" : ", ") + define_here(argument) + ": " +
+                   words_.type(ir::type_of(program_, argument));
+    }
+    line("^bb0(" + arguments + "):");
+    for (const ir::OpId inner : block.ops) {
+      const ir::Op& op = program_.op(inner);
+      Phrase made;
+      made.op = op.name;
+      made.attributes = op.attributes;
+      made.form = op.form;
+      for (const ir::ValueId operand : op.operands) {
+        const auto known = names.find(operand);
+        if (known == names.end()) {
+          return fail(ir::text_location(program_, inner),
+                      op.name + " in a region reads a value from outside of it");
+        }
+        made.operands.push_back({"", known->second, ir::type_of(program_, operand)});
+      }
+      for (const ir::ValueId result : op.results) {
+        made.results.push_back(define_here(result));
+        made.result_types.push_back(ir::type_of(program_, result));
+      }
+      if (op.kind == ir::OpKind::constant) {
+        line(made.results[0] + " = arith.constant " + op.constant->text);
+      } else {
+        line(spell(made, words_));
+      }
+    }
+    return {};
+  }
+
+  const ir::Program& program_;
+  const device::Kernel& kernel_;
+  ir::ProgramBuilder builder_;
+  Words words_;
+  std::string text_;
+  std::size_t depth_ = 0;
+  int leaves_ = 0;
+  std::map<ValueId, std::string> names_;
+  std::map<std::string, int> used_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+}  // namespace ttgir
+
+Result<std::string> ttgir_kernel(const ir::Program& program, const device::Kernel& kernel,
+                                 dialect::Spelling spelling) {
+  return ttgir::Printer(program, kernel, spelling).all();
+}
+
+}  // namespace twill::emit

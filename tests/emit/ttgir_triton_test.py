@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Prints kernels as TTGIR and has Triton compile them: ttgir_triton_test.py TWILL PYTHON VERSION
+
+Protects: what `twill emit ttgir` prints is compiled to a cubin by the Triton of that version: every bundled Hopper kernel but
+those of REFUSED, which must say why. No more shared memory than an SM has, no product serialized by ptxas, nothing spilled
+but where SPILLS says so. Exits with 77, which ctest reports as skipped, where there is no such Triton.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED_MEMORY = 232448
+
+# Kernels that are not printed, with a piece of the reason that is given.
+REFUSED = {
+    "fa_bwd/m64n128d128_atomic": "is wanted before it is made",
+    "fa_bwd/m64n128d128_tmared": "is handed from group to group",
+    "fa_bwd/m64n128d64_tmared": "is handed from group to group",
+    "fa_bwd_subtiled/m64n2x64d128": "is handed from group to group",
+    "fa_bwd_subtiled/m64n2x64d128w8": "is handed from group to group",
+    "fa_bwd_subtiled/m64n2x64d64": "is handed from group to group",
+    "fa_fwd/d128m64": "is handed from group to group",
+    "fa_fwd/dev_d128_ws": "tt.make_tensor_descriptor around the loop",
+    "fa_fwd/dev_d64_ws": "tt.make_tensor_descriptor around the loop",
+    "fa_fwd_causal/d128": "is a loop beside the planned one",
+    "fa_fwd_subtiled/2x128n128d128": "is handed from group to group",
+    "gemm_around/counted": "is an effect that no step of the plan has",
+    "gemm_persistent/128x128x64_nested": "the kernel has a loop over tiles of its own",
+    "gemm_persistent/128x256x64_flat": "the kernel has a loop over tiles of its own",
+    "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
+}
+
+# ptxas keeps the registers of a product apart from their scaled copy, which the plan does not know.
+SPILLS = {"fa_fwd_bias/d128_causal", "fa_fwd_subtiled/2x128n128d64"}
+
+
+def kernels():
+    return {f"{path.parent.parent.name}/{path.name.removesuffix('.pre.ttgir')}": path for path in sorted(ROOT.glob("kernels/*/sm_90/*.pre.ttgir"))}
+
+
+def printed(twill, version, folder):
+    """Complaints, and the file of each kernel that was printed."""
+    complaints, files = [], {}
+    for name, path in kernels().items():
+        out = folder / (name.replace("/", ".") + ".ttgir")
+        done = subprocess.run([twill, "emit", "ttgir", str(path), "--triton", version, "-o", str(out)], capture_output=True, text=True)
+        if name in REFUSED:
+            if done.returncode == 0 or REFUSED[name] not in done.stderr:
+                complaints.append(f"{name}: not refused as it should be (exit {done.returncode}): {done.stderr}")
+        elif done.returncode != 0:
+            complaints.append(f"{name}: exit {done.returncode}: {done.stderr}")
+        else:
+            files[str(out)] = name
+    return complaints, files
+
+
+def complaint(name, facts):
+    if "error" in facts:
+        return f"{name}: {facts['error'][:2000]}"
+    if facts["shared"] > SHARED_MEMORY:
+        return f"{name}: {facts['shared']} bytes of shared memory"
+    if facts["remarks"]:
+        return f"{name}: {facts['remarks']}"
+    if (facts["spilled"] > 0) != (name in SPILLS):
+        return f"{name}: {facts['spilled']} bytes spilled"
+    if facts["products"] == 0 or facts["cubin"] == 0:
+        return f"{name}: no products in {facts}"
+    return ""
+
+
+def main():
+    twill, python, version = sys.argv[1:]
+    if not pathlib.Path(python).exists():
+        print(f"skipped: no Triton {version} in {python} (tools/triton-venvs.sh makes one)")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        complaints, files = printed(twill, version, pathlib.Path(folder))
+        script = str(pathlib.Path(__file__).with_name("compile_ttgir.py"))
+        done = subprocess.run([python, "-B", script, *files], capture_output=True, text=True, env={"TRITON_CACHE_DIR": folder + "/cache", "HOME": folder})
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if len(lines) != len(files):
+            complaints.append(f"compile_ttgir.py ended with {done.returncode} after {len(lines)} of {len(files)}:\n{done.stderr[-2000:]}")
+        complaints += filter(None, (complaint(files[facts.pop("file")], facts) for facts in lines))
+    for line in complaints:
+        print(line)
+    print(f"{len(files)} kernels printed and compiled with Triton {version}")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
