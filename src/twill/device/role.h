@@ -182,7 +182,8 @@ class RoleBuilder {
   Result<void> stage(OpId op, At at);
   Result<void> issue(const plan::Step& step, At at);
   Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
-  Result<void> copy_by_threads(OpId op, const plan::Step& step, At at);
+  Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<void> effect(ir::OpId op, int part, At at);
   Result<void> product(OpId op, At at);
   Result<void> drain(int pending);
   std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
