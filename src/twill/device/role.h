@@ -163,6 +163,8 @@ class RoleBuilder {
   Want result(const ir::Carried& carried, Rows rows, ir::Type type);
   Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
+  bool fits(OpId maker, Rows rows) const;
+  ValueId one_of(plan::BufferId buffer, OpId maker, Rows rows, At at);
   Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
