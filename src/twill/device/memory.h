@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "twill/device/sketch.h"
@@ -43,6 +44,7 @@ struct Memory {
   std::map<plan::ChannelId, Barriers> full, empty;
   std::map<std::size_t, Box> boxes;              ///< by entry around the loop
   std::map<std::size_t, ir::ValueId> residents;  ///< by entry around the loop: what it loads
+  std::set<ir::OpId> by_registers;  ///< loads whose copies are too small for cp.async
   std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
   std::vector<Node> setup;
 };

@@ -212,6 +212,14 @@ Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::
 Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step,
                                           At at) {
   const At iteration = at.from == At::From::tile ? At{} : at;
+  const Barriers& full = memory_.full.at(*step.channel);
+  if (memory_.by_registers.contains(load)) {
+    TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
+    emit(NodeKind::write, {tile, copy(ring, at, "copy")});
+    emit(NodeKind::proxy_fence);
+    arrive(full, at, "full");
+    return {};
+  }
   std::vector<ValueId> operands;
   for (const ir::ValueId operand : sketch_.program().op(load).operands) {
     TWILL_TRY(operands.emplace_back(), want(operand, {}, iteration));
@@ -220,7 +228,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
   operands.insert(operands.begin() + 1, copy(ring, at, name));
   const ValueId token = add_value("copied", sketch_.types().token("!ttg.async.token"));
   emit(NodeKind::copy, std::move(operands), {token}).source = load;
-  emit(NodeKind::arrive_copied, {barrier(memory_.full.at(*step.channel), at, "full")});
+  emit(NodeKind::arrive_copied, {barrier(full, at, "full")});
   return {};
 }
 

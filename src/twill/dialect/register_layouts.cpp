@@ -164,6 +164,15 @@ bool is_of_operand(ir::Attribute layout) {
   return layout != nullptr && kind_of_layout(layout) == "dot_op";
 }
 
+std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
+  if (layout == nullptr || kind_of_layout(layout) != "blocked") return std::nullopt;
+  const Numbers order = numbers_of(layout, "order"), counts = numbers_of(layout, "sizePerThread");
+  if (order.empty() || order.front() < 0) return std::nullopt;
+  const auto dimension = static_cast<std::size_t>(order.front());
+  if (dimension >= counts.size()) return std::nullopt;
+  return Neighbours{dimension, counts[dimension]};
+}
+
 ir::Attribute shared_memory(ir::TypeTable& types) { return types.dialect("ttg.shared_memory", ""); }
 
 namespace {

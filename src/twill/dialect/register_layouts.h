@@ -42,6 +42,14 @@ bool is_of_product(ir::Attribute layout);
 /// Whether it is that of an operand of a product in registers.
 bool is_of_operand(ir::Attribute layout);
 
+/// The dimension in which a blocked layout gives neighbours to a thread first, and how many. nullopt
+/// for other layouts.
+struct Neighbours {
+  std::size_t dimension = 0;
+  std::int64_t count = 1;
+};
+std::optional<Neighbours> neighbours_of(ir::Attribute layout);
+
 /// The memory space of shared memory, and the layout of barriers there.
 ir::Attribute shared_memory(ir::TypeTable& types);
 ir::Attribute barrier_layout(ir::TypeTable& types);
