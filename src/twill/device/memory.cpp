@@ -113,8 +113,8 @@ class Layout {
         continue;
       }
       TWILL_TRY(const ir::Type type, piece_of(op, *tile));
-      const ir::Attribute layout = dialect::staging_layout(
-          sketch_.types(), type->shape.size(), ir::element_bits(type));
+      const ir::Attribute layout =
+          dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
       add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
     }
     return {};

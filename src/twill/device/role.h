@@ -212,9 +212,9 @@ class RoleBuilder {
   // What was wanted so far: grows from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
-  std::set<int> ring_depths_;         ///< of rings that go on from tile to tile
-  std::set<int> tile_depths_;         ///< of rings with a copy per tile
-  std::vector<ir::Carried> by_tiles_;  ///< scalars that the loop over tiles carries
+  std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
+  std::set<int> tile_depths_;                   ///< of rings with a copy per tile
+  std::vector<ir::Carried> by_tiles_;           ///< scalars that the loop over tiles carries
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
   std::map<ValueId, ValueId> captures_;
 
@@ -235,7 +235,7 @@ class RoleBuilder {
   std::optional<ValueId> window_;  ///< the loop's counter
   std::optional<ValueId> trips_;
   std::vector<ValueId> result_values_;
-  std::map<int, std::pair<ValueId, ValueId>> first_;   ///< of the tile: slot and phase, by depth
+  std::map<int, std::pair<ValueId, ValueId>> first_;    ///< of the tile: slot and phase, by depth
   std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
   std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
   std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand

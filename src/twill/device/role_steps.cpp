@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/role.h"
+#include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
 
 /// One step of the plan after the other.
@@ -226,7 +227,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
   }
   const std::string name = step.op ? sketch_.plan().problem[*step.op].name : "kept";
   operands.insert(operands.begin() + 1, copy(ring, at, name));
-  const ValueId token = add_value("copied", sketch_.types().token("!ttg.async.token"));
+  const ValueId token = add_value("copied", dialect::copy_token(sketch_.types()));
   emit(NodeKind::copy, std::move(operands), {token}).source = load;
   emit(NodeKind::arrive_copied, {barrier(full, at, "full")});
   return {};

@@ -298,7 +298,8 @@ RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows,
     const int part = sketch_.origin(maker).part;
     const bool fits = part < 0 || part == rows.part || sketch_.cut_of(value) < 0;
     if (!made.staged || !fits || sketch_.value_of(maker) != value) continue;
-    const ValueId one = copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
+    const ValueId one =
+        copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
     const bool whole = part < 0;
     TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, nullptr));
     return made_[{value, rows, at, nullptr}] = tile;
