@@ -8,9 +8,7 @@ namespace twill::device {
 
 using ir::OpKind;
 
-bool Sketch::is_of_kernel(ir::OpId op) const {
-  return ir::parent(*program_, op) == function_;
-}
+bool Sketch::is_of_kernel(ir::OpId op) const { return ir::parent(*program_, op) == function_; }
 
 bool Sketch::is_of_tile(ir::OpId op) const {
   return outer_ && ir::parent(*program_, op) == outer_->op;
@@ -85,9 +83,9 @@ Result<void> Sketch::find_effects() {
     const bool free = std::none_of(operands.begin(), operands.end(),
                                    [&](ir::ValueId operand) { return depends(operand); });
     if (!free || (last_planned && op < *last_planned)) {
-      return refuse(op, free ? "is an effect between those of groups (" + words(*last_planned) +
-                                   " follows)"
-                             : "is an effect of what groups compute that no step of the plan has");
+      return refuse(
+          op, free ? "is an effect between those of groups (" + words(*last_planned) + " follows)"
+                   : "is an effect of what groups compute that no step of the plan has");
     }
     back_.push_back(op);
   }

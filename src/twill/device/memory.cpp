@@ -4,6 +4,7 @@
 
 #include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/runs.h"
 
 namespace twill::device {
 namespace {
@@ -16,7 +17,9 @@ class Layout {
     TWILL_TRY_VOID(loads());
     TWILL_TRY_VOID(residents());
     TWILL_TRY_VOID(written());
-    for (std::size_t i = 0; i < plan().channels.size(); ++i) channel(plan::ChannelId(i));
+    for (std::size_t i = 0; i < plan().channels.size(); ++i) {
+      TWILL_TRY_VOID(channel(plan::ChannelId(i)));
+    }
     TWILL_TRY_VOID(boxes());
     memory_.setup.push_back({NodeKind::proxy_fence});
     return std::move(memory_);
@@ -110,8 +113,8 @@ class Layout {
         continue;
       }
       TWILL_TRY(const ir::Type type, piece_of(op, *tile));
-      const ir::Attribute layout = dialect::staging_layout(
-          sketch_.types(), type->shape.size(), ir::element_bits(type));
+      const ir::Attribute layout =
+          dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
       add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
     }
     return {};
@@ -168,32 +171,55 @@ class Layout {
     return numbers_[value] = made;
   }
 
-  /// Arrivals at full barriers: of the role that expects the bytes or commits, or of each of its
-  /// threads for each of its copies.
-  std::int64_t full_arrivals(plan::ChannelId id) {
+  /// Whether cp.async can bring a tile: it copies at least four bytes in a piece.
+  bool is_copied_in_pieces(ir::OpId load) {
+    constexpr std::int64_t kFewestBits = 32;
+    const ir::Op& op = sketch_.program().op(load);
+    const ir::Type tile = ir::type_of(sketch_.program(), op.results.front());
+    const std::int64_t elements = kFewestBits / std::max(1, ir::element_bits(tile));
+    if (elements <= 1) return true;
+    const auto near = dialect::neighbours_of(tile->encoding);
+    const auto access = ir::memory_access(op);
+    return near && access && near->count >= elements &&
+           ir::in_one_piece(sketch_.program(), *access, near->dimension, elements);
+  }
+
+  /// Arrivals at full barriers: of the role that expects the bytes or commits, or for each copy by
+  /// threads of each thread; of the role where the copy goes through registers.
+  Result<std::int64_t> full_arrivals(plan::ChannelId id) {
     const plan::Role& producer = plan()[plan()[id].producer];
-    std::int64_t copies = 0;
+    std::int64_t arrivals = 0;
     for (const auto* steps : {&producer.before, &producer.sections.steady}) {
       for (const plan::Step& step : *steps) {
         if (step.kind != plan::StepKind::issue || step.channel != id) continue;
         const plan::Mechanism how = step.op ? plan().mechanisms[step.op->index()]
                                             : plan().kernel->around[*step.outside].mechanism;
-        copies += how == plan::Mechanism::cp_async ? 1 : 0;
+        if (how != plan::Mechanism::cp_async) continue;
+        ir::OpId load;
+        if (step.op) {
+          TWILL_TRY(load, sketch_.load_of(*step.op));
+        } else {
+          load = *sketch_.definition(memory_.residents.at(*step.outside));
+        }
+        if (!is_copied_in_pieces(load)) memory_.by_registers.insert(load);
+        arrivals += memory_.by_registers.contains(load) ? 1 : 32 * producer.warps;
       }
     }
-    return copies > 0 ? copies * 32 * producer.warps : 1;
+    return arrivals > 0 ? arrivals : 1;
   }
 
   /// A role arrives as one: Triton puts a barrier of its warps in front.
-  void channel(plan::ChannelId id) {
+  Result<void> channel(plan::ChannelId id) {
     const plan::Channel& channel = plan()[id];
-    if (channel.kind == plan::ChannelKind::token) return;
+    if (channel.kind == plan::ChannelKind::token) return {};
     const bool tile = channel.counts == plan::Channel::Counts::tiles;
     const std::string name = channel.name;
-    memory_.full[id] = barriers(name + "_full", channel.depth, false, full_arrivals(id));
-    if (channel.empty_arrivals == 0 || (tile && !sketch_.outer())) return;
+    TWILL_TRY(const std::int64_t arrivals, full_arrivals(id));
+    memory_.full[id] = barriers(name + "_full", channel.depth, false, arrivals);
+    if (channel.empty_arrivals == 0 || (tile && !sketch_.outer())) return {};
     memory_.empty[id] = barriers(name + "_empty", channel.depth, false,
                                  static_cast<std::int64_t>(channel.consumers.size()));
+    return {};
   }
 
   Result<void> boxes() {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "twill/device/sketch.h"
@@ -30,7 +31,7 @@ struct Box {
   ir::OpId store;  ///< of the Program
   ValueId value;   ///< the buffer
   ir::Type type = nullptr;
-  Barriers full;                     ///< all rows are there
+  Barriers full;                 ///< all rows are there
   std::optional<Barriers> free;  ///< what was stored has left: the next box takes its place
   /// Entry around the loop whose box lies here before: of the same tile, or of the tile before.
   std::optional<std::size_t> after;
@@ -43,7 +44,8 @@ struct Memory {
   std::map<plan::ChannelId, Barriers> full, empty;
   std::map<std::size_t, Box> boxes;              ///< by entry around the loop
   std::map<std::size_t, ir::ValueId> residents;  ///< by entry around the loop: what it loads
-  std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
+  std::set<ir::OpId> by_registers;               ///< loads whose copies are too small for cp.async
+  std::map<ir::ValueId, ValueId> kept;           ///< made in front of the roles, and not made again
   std::vector<Node> setup;
 };
 

@@ -163,6 +163,8 @@ class RoleBuilder {
   Want result(const ir::Carried& carried, Rows rows, ir::Type type);
   Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
+  bool fits(OpId maker, Rows rows) const;
+  ValueId one_of(plan::BufferId buffer, OpId maker, Rows rows, At at);
   Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
@@ -182,7 +184,8 @@ class RoleBuilder {
   Result<void> stage(OpId op, At at);
   Result<void> issue(const plan::Step& step, At at);
   Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
-  Result<void> copy_by_threads(OpId op, const plan::Step& step, At at);
+  Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<void> effect(ir::OpId op, int part, At at);
   Result<void> product(OpId op, At at);
   Result<void> drain(int pending);
   std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
@@ -209,9 +212,9 @@ class RoleBuilder {
   // What was wanted so far: grows from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
-  std::set<int> ring_depths_;         ///< of rings that go on from tile to tile
-  std::set<int> tile_depths_;         ///< of rings with a copy per tile
-  std::vector<ir::Carried> by_tiles_;  ///< scalars that the loop over tiles carries
+  std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
+  std::set<int> tile_depths_;                   ///< of rings with a copy per tile
+  std::vector<ir::Carried> by_tiles_;           ///< scalars that the loop over tiles carries
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
   std::map<ValueId, ValueId> captures_;
 
@@ -232,7 +235,7 @@ class RoleBuilder {
   std::optional<ValueId> window_;  ///< the loop's counter
   std::optional<ValueId> trips_;
   std::vector<ValueId> result_values_;
-  std::map<int, std::pair<ValueId, ValueId>> first_;   ///< of the tile: slot and phase, by depth
+  std::map<int, std::pair<ValueId, ValueId>> first_;    ///< of the tile: slot and phase, by depth
   std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
   std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
   std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand

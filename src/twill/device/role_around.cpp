@@ -104,6 +104,10 @@ Result<void> RoleBuilder::issue_outside(const plan::Step& step, At at) {
     const auto load = sketch_.definition(resident->second);
     return load_box(*load, memory_.rings.at(outside.buffers.front()), step, at);
   }
+  if (outside.mechanism == plan::Mechanism::cp_async && resident != memory_.residents.end()) {
+    const auto load = sketch_.definition(resident->second);
+    return copy_by_threads(*load, memory_.rings.at(outside.buffers.front()), step, at);
+  }
   return sketch_.refuse(sketch_.around(*step.outside),
                         "is done by " + std::string(plan::name_of(outside.mechanism)) +
                             " around the loop, which is not printed as TTGIR yet");

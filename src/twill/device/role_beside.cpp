@@ -20,8 +20,7 @@ Result<ValueId> RoleBuilder::brought(OpId copy) {
   return this->copy(memory_.rings.at(home), kBeside, sketch_.plan().problem[copy].name);
 }
 
-RoleBuilder::Want RoleBuilder::in_beside(ir::ValueId value, ir::OpId id, Rows rows,
-                                         ir::Type type) {
+RoleBuilder::Want RoleBuilder::in_beside(ir::ValueId value, ir::OpId id, Rows rows, ir::Type type) {
   const ir::Op& op = sketch_.program().op(id);
   if (const auto ring = sketch_.ring_of(value)) {
     TWILL_TRY(const ValueId one, brought(*ring));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/role.h"
+#include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
 
 /// One step of the plan after the other.
@@ -81,7 +82,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
     case StepKind::drain_groups:
       return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
     case StepKind::fence:
-      if (step.fence == plan::Fence::proxy && !tile) emit(NodeKind::proxy_fence);
+      if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) emit(NodeKind::proxy_fence);
       return {};
     case StepKind::pass:
     case StepKind::take:
@@ -111,8 +112,9 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
   for (const extract::Source& source : origin.sources) {
     const ir::Op& op = sketch_.program().op(source.op);
     if (op.kind == ir::OpKind::relayout || op.kind == ir::OpKind::wgmma_wait) continue;
-    if (op.results.empty()) {
-      return sketch_.refuse(source.op, "in the loop is not printed as TTGIR yet");
+    if (is_effect(sketch_.program(), source.op)) {
+      TWILL_TRY_VOID(effect(source.op, origin.part, at));
+      continue;
     }
     for (const ir::ValueId result : op.results) {
       const Rows rows = rows_of(id, result);
@@ -120,13 +122,26 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
       if (sketch_.copy_of(result)) {
         TWILL_TRY_VOID(loaded(result, rows, at, nullptr));
       } else if (ir::type_of(sketch_.program(), result)->kind == ir::TypeKind::memdesc) {
-        return sketch_.refuse(source.op,
-                              "puts a tile into shared memory within the loop, which "
-                              "is not printed as TTGIR yet");
+        if (op.kind != ir::OpKind::shared_alloc) continue;  // a view, made where it is wanted
+        TWILL_TRY_VOID(put(id, source.op, at));
       } else {
         TWILL_TRY_VOID(clone(source.op, rows, at));
       }
     }
+  }
+  return {};
+}
+
+/// Does something that others can see, for the rows that the role holds.
+Result<void> RoleBuilder::effect(ir::OpId id, int part, At at) {
+  int cut = -1;
+  for (const ir::ValueId operand : sketch_.program().op(id).operands) {
+    cut = std::max(cut, sketch_.cut_of(operand));
+  }
+  std::vector<int> parts = {part};
+  if (cut >= 0 && part < 0) parts = parts_held(id);
+  for (const int one : parts) {
+    TWILL_TRY_VOID(clone(id, cut < 0 ? Rows{} : Rows{cut, one}, at));
   }
   return {};
 }
@@ -163,8 +178,10 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
       TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
       return load_box(load, memory_.rings.at(*plan.values[op.index()].home), step, at);
     }
-    case plan::Mechanism::cp_async:
-      return copy_by_threads(op, step, at);
+    case plan::Mechanism::cp_async: {
+      TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
+      return copy_by_threads(load, memory_.rings.at(*plan.values[op.index()].home), step, at);
+    }
     case plan::Mechanism::wgmma:
       return product(op, at);
     case plan::Mechanism::threads:
@@ -193,17 +210,26 @@ Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::
   return {};
 }
 
-Result<void> RoleBuilder::copy_by_threads(OpId op, const plan::Step& step, At at) {
-  TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
-  const Ring& ring = memory_.rings.at(*sketch_.plan().values[op.index()].home);
+Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step,
+                                          At at) {
+  const At iteration = at.from == At::From::tile ? At{} : at;
+  const Barriers& full = memory_.full.at(*step.channel);
+  if (memory_.by_registers.contains(load)) {
+    TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
+    emit(NodeKind::write, {tile, copy(ring, at, "copy")});
+    emit(NodeKind::proxy_fence);
+    arrive(full, at, "full");
+    return {};
+  }
   std::vector<ValueId> operands;
   for (const ir::ValueId operand : sketch_.program().op(load).operands) {
-    TWILL_TRY(operands.emplace_back(), want(operand, {}, at));
+    TWILL_TRY(operands.emplace_back(), want(operand, {}, iteration));
   }
-  operands.insert(operands.begin() + 1, copy(ring, at, sketch_.plan().problem[op].name));
-  const ValueId token = add_value("copied", sketch_.types().token("!ttg.async.token"));
+  const std::string name = step.op ? sketch_.plan().problem[*step.op].name : "kept";
+  operands.insert(operands.begin() + 1, copy(ring, at, name));
+  const ValueId token = add_value("copied", dialect::copy_token(sketch_.types()));
   emit(NodeKind::copy, std::move(operands), {token}).source = load;
-  emit(NodeKind::arrive_copied, {barrier(memory_.full.at(*step.channel), at, "full")});
+  emit(NodeKind::arrive_copied, {barrier(full, at, "full")});
   return {};
 }
 

@@ -222,6 +222,18 @@ RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 
+/// Whether an op of the plan makes these rows, perhaps among others.
+bool RoleBuilder::fits(OpId maker, Rows rows) const {
+  const int part = sketch_.origin(maker).part;
+  return part < 0 || part == rows.part;
+}
+
+/// Rows of what an op of the plan writes into a buffer.
+ValueId RoleBuilder::one_of(plan::BufferId buffer, OpId maker, Rows rows, At at) {
+  const ValueId one = copy(memory_.rings.at(buffer), at, sketch_.plan().problem[maker].name);
+  return sketch_.origin(maker).part >= 0 ? one : rows_of(one, rows);
+}
+
 /// A tile in shared memory: what a load left there, or a view of it.
 RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows, At at) {
   const ir::Op& op = sketch_.program().op(id);
@@ -243,9 +255,17 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
                        rows);
       }
     }
-    return sketch_.refuse(id,
-                          "puts a tile into shared memory within the loop, which is not "
-                          "printed as TTGIR yet");
+    for (const OpId maker : sketch_.makers_of(value)) {
+      const plan::Value& made = sketch_.plan().values[maker.index()];
+      if (!made.home || !fits(maker, rows)) continue;
+      return one_of(*made.home, maker, rows, at);
+    }
+    for (const OpId maker : sketch_.makers_of(source)) {  // of another role, staged as an operand
+      const plan::Value& made = sketch_.plan().values[maker.index()];
+      if (!made.staged || !fits(maker, rows)) continue;
+      return one_of(*made.staged, maker, rows, at);
+    }
+    return sketch_.refuse(id, "puts a tile into shared memory that no group has for " + name_);
   }
   if (op.kind == OpKind::buffer_transpose && op.order) {
     const int cut = sketch_.operand_cut(id, 0, rows.cut);
@@ -278,7 +298,8 @@ RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows,
     const int part = sketch_.origin(maker).part;
     const bool fits = part < 0 || part == rows.part || sketch_.cut_of(value) < 0;
     if (!made.staged || !fits || sketch_.value_of(maker) != value) continue;
-    const ValueId one = copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
+    const ValueId one =
+        copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
     const bool whole = part < 0;
     TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, nullptr));
     return made_[{value, rows, at, nullptr}] = tile;

@@ -53,8 +53,8 @@ class Sketch {
   std::optional<OpId> copy_of(ir::ValueId value) const;
   /// The plan's ops that make the value in registers; empty if none does.
   const std::vector<OpId>& makers_of(ir::ValueId value) const;
-  /// The value of an op of the plan that other groups read: of what it stands for, the last one that
-  /// something else reads.
+  /// The value of an op of the plan that other groups read: of what it stands for, the last one
+  /// that something else reads.
   std::optional<ir::ValueId> value_of(OpId op) const;
   /// The allocation whose tile an op of the plan writes into shared memory in the loop.
   std::optional<ir::OpId> allocation_of(OpId op) const;
@@ -70,7 +70,8 @@ class Sketch {
   Result<ir::OpId> load_of(OpId copy) const;
 
   // --- Loops beside the planned one (beside.cpp) ----------------------------------------------
-  /// The plan's op whose ring brings what a loop behind the planned one loads; nullopt if none does.
+  /// The plan's op whose ring brings what a loop behind the planned one loads; nullopt if none
+  /// does.
   std::optional<OpId> ring_of(ir::ValueId value) const;
   /// The loads of such a loop, in order.
   std::vector<ir::OpId> loads_of(ir::OpId loop) const;

@@ -180,16 +180,22 @@ void Sketch::find_sources() {
     const bool copies = plan::is_copy(plan_->mechanisms[i]);
     part_count_ = std::max(part_count_, origins_[i].part + 1);
     if (origins_[i].forwards) continue;
+    std::optional<ir::ValueId> loaded;  // beside indices that its addresses are made of
+    const auto larger = [&](std::optional<ir::ValueId> a, ir::ValueId b) {
+      const auto size = [&](ir::ValueId v) { return ir::byte_size(ir::type_of(*program_, v)); };
+      return a && size(*a) >= size(b) ? a : std::optional(b);
+    };
     for (const extract::Source& source : origins_[i].sources) {
       const OpKind kind = program_->op(source.op).kind;
       for (const ir::ValueId result : program_->op(source.op).results) {
         if (!copies) {
           if (depends(result)) made_[result].push_back(op);
         } else if (kind == OpKind::load || kind == OpKind::block_load) {
-          copied_.emplace(result, op);
+          loaded = larger(loaded, result);
         }
       }
     }
+    if (loaded) copied_.emplace(*loaded, op);
   }
 }
 

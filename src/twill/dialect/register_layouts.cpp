@@ -164,6 +164,15 @@ bool is_of_operand(ir::Attribute layout) {
   return layout != nullptr && kind_of_layout(layout) == "dot_op";
 }
 
+std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
+  if (layout == nullptr || kind_of_layout(layout) != "blocked") return std::nullopt;
+  const Numbers order = numbers_of(layout, "order"), counts = numbers_of(layout, "sizePerThread");
+  if (order.empty() || order.front() < 0) return std::nullopt;
+  const auto dimension = static_cast<std::size_t>(order.front());
+  if (dimension >= counts.size()) return std::nullopt;
+  return Neighbours{dimension, counts[dimension]};
+}
+
 ir::Attribute shared_memory(ir::TypeTable& types) { return types.dialect("ttg.shared_memory", ""); }
 
 namespace {
@@ -188,5 +197,7 @@ ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element
   if (rank < 2) return swizzled(types, 1, 1, order);
   return swizzled(types, std::max(1, 128 / std::max(1, element_bits)), 8, order);
 }
+
+ir::Type copy_token(ir::TypeTable& types) { return types.token("!ttg.async.token"); }
 
 }  // namespace twill::dialect

@@ -42,12 +42,23 @@ bool is_of_product(ir::Attribute layout);
 /// Whether it is that of an operand of a product in registers.
 bool is_of_operand(ir::Attribute layout);
 
+/// The dimension in which a blocked layout gives neighbours to a thread first, and how many.
+/// nullopt for other layouts.
+struct Neighbours {
+  std::size_t dimension = 0;
+  std::int64_t count = 1;
+};
+std::optional<Neighbours> neighbours_of(ir::Attribute layout);
+
 /// The memory space of shared memory, and the layout of barriers there.
 ir::Attribute shared_memory(ir::TypeTable& types);
 ir::Attribute barrier_layout(ir::TypeTable& types);
 /// A layout of a tile that threads write and read in shared memory: rows of 16-byte vectors,
 /// swizzled if it has two dimensions.
 ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element_bits);
+
+/// The type of what an asynchronous copy returns.
+ir::Type copy_token(ir::TypeTable& types);
 
 /// The text's prefix of the type of a tile in shared memory.
 inline constexpr const char* kMemdesc = "!ttg.memdesc";

@@ -1,0 +1,226 @@
+#include "twill/device/build.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "twill/device/fit.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/emit/ttgir.h"
+#include "twill/frontend/ttgir/read.h"
+#include "twill/ir/operands.h"
+
+/// Protects: trees of kernels are well-formed, do each effect of the text once for each row, and
+/// what is printed of them is TTGIR that our own reader takes.
+namespace twill::device {
+namespace {
+
+/// A bundled kernel with its plan, one tile per CTA unless its text walks tiles.
+struct Planned {
+  explicit Planned(const std::string& name) : loop(plan(name)) {}
+
+  static driver::PlannedLoop plan(const std::string& name) {
+    const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/" + name + ".pre.ttgir";
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    driver::Request request;
+    request.input = {path, text.str()};
+    if (name.find("persistent") == std::string::npos) request.tiles = driver::TileWalk::one;
+    auto found = driver::plan_loop(request);
+    EXPECT_TRUE(found) << found.error().message;
+    return *std::move(found);
+  }
+  const driver::Kernel& kernel() const { return *loop.reading->kernel; }
+  Parts parts() const {
+    return {kernel().program, kernel().choice.loop, loop.outcome.origins, *loop.plan};
+  }
+
+  driver::PlannedLoop loop;
+};
+
+const char* const kKernels[] = {
+    "gemm/sm_90/tma_128x256x64",
+    "gemm/sm_90/ptr_128x128x64",
+    "gemm_rowsum/sm_90/128x256x64",
+    "gemm_around/sm_90/counted",
+    "gemm_around/sm_90/halves",
+    "gemm_persistent/sm_90/128x128x64_nested",
+    "gemm_persistent/sm_90/128x256x64_flat",
+    "fa_fwd/sm_90/d128",
+    "fa_fwd/sm_90/d128m64",
+    "fa_fwd_causal/sm_90/d128",
+    "fa_fwd_bias/sm_90/d64_causal",
+    "fa_fwd_subtiled/sm_90/2x64n128d128",
+    "fa_bwd_dq/sm_90/m128n64d128",
+    "conv2d/sm_90/3x3_128x128x64",
+};
+
+/// Every value is defined once, before it is used and where that can be seen; blocks give what
+/// their loops and branches take.
+class Checker {
+ public:
+  explicit Checker(const Kernel& kernel) : kernel_(kernel) {
+    for (const ValueId argument : kernel.arguments) define(argument);
+    nodes(kernel.setup);
+    for (const ValueId capture : kernel.captures) EXPECT_TRUE(seen_.contains(capture));
+    for (std::size_t i = 0; i < kernel.roles.size(); ++i) {
+      const Block& body = kernel.roles[i].body;
+      const std::set<ValueId> outside = seen_;
+      if (i > 0) {
+        seen_.clear();  // a partition sees its arguments only
+        EXPECT_EQ(body.arguments.size(), kernel.captures.size());
+        for (std::size_t a = 0; a < body.arguments.size(); ++a) {
+          EXPECT_EQ(kernel[body.arguments[a]].type, kernel[kernel.captures[a]].type);
+        }
+      }
+      block(body);
+      seen_ = outside;
+    }
+    nodes(kernel.finish);
+  }
+
+ private:
+  void define(ValueId value) {
+    EXPECT_TRUE(defined_.insert(value).second) << kernel_[value].name << " is defined twice";
+    EXPECT_NE(kernel_[value].type, nullptr) << kernel_[value].name;
+    seen_.insert(value);
+  }
+  void use(ValueId value) {
+    EXPECT_TRUE(seen_.contains(value)) << kernel_[value].name << " is used and not seen";
+  }
+  void same_types(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(kernel_[a[i]].type, kernel_[b[i]].type);
+  }
+  void block(const Block& block) {
+    const std::set<ValueId> outside = seen_;
+    for (const ValueId argument : block.arguments) define(argument);
+    nodes(block.nodes);
+    for (const ValueId yielded : block.yields) use(yielded);
+    seen_ = outside;
+  }
+  void nodes(const std::vector<Node>& nodes) {
+    for (const Node& node : nodes) {
+      for (const ValueId operand : node.operands) use(operand);
+      for (const Block& inner : node.blocks) {
+        block(inner);
+        same_types(inner.yields, node.results);
+      }
+      if (node.kind == NodeKind::loop) {
+        const auto& arguments = node.blocks.front().arguments;
+        same_types({node.operands.begin() + 3, node.operands.end()},
+                   {arguments.begin() + 1, arguments.end()});
+      }
+      for (const ValueId result : node.results) define(result);
+    }
+  }
+
+  const Kernel& kernel_;
+  std::set<ValueId> seen_, defined_;
+};
+
+TEST(Device, TreesAreWellFormed) {
+  for (const char* const name : kKernels) {
+    SCOPED_TRACE(name);
+    const Planned planned(name);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    const Checker checker(*kernel);
+  }
+}
+
+TEST(Device, PrintedTreesAreReadBack) {
+  for (const char* const name : kKernels) {
+    SCOPED_TRACE(name);
+    const Planned planned(name);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    for (const auto spelling : {dialect::Spelling::v3_6, dialect::Spelling::v3_9}) {
+      const auto text = emit::ttgir_kernel(planned.kernel().program, *kernel, spelling);
+      ASSERT_TRUE(text) << text.error().message;
+      const auto program = frontend::read_ttgir(*text, "printed.ttgir");
+      ASSERT_TRUE(program) << to_string(program.error());
+    }
+  }
+}
+
+/// Elements that nodes of a block write for each effect of the text: of tiles, those of the rows.
+void count_effects(const Kernel& kernel, const ir::Program& program, const std::vector<Node>& nodes,
+                   std::map<ir::OpId, std::int64_t>& written) {
+  for (const Node& node : nodes) {
+    for (const Block& inner : node.blocks) count_effects(kernel, program, inner.nodes, written);
+    const bool stores = node.kind == NodeKind::source || node.kind == NodeKind::store_box;
+    if (!stores || !node.source) continue;
+    const auto access = ir::memory_access(program.op(*node.source));
+    if (!access || !access->writes || access->space != ir::AccessSpace::global) continue;
+    std::int64_t most = 1;
+    for (const ValueId operand : node.operands) {
+      const ir::Type type = kernel[operand].type;
+      if (!type->shape.empty()) most = std::max(most, ir::element_count(type));
+    }
+    written[*node.source] += most;
+  }
+}
+
+TEST(Device, EachEffectIsDoneOncePerTile) {
+  for (const char* const name : kKernels) {
+    SCOPED_TRACE(name);
+    const Planned planned(name);
+    const ir::Program& program = planned.kernel().program;
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    std::map<ir::OpId, std::int64_t> written;
+    count_effects(*kernel, program, kernel->setup, written);
+    for (const Role& role : kernel->roles) {
+      count_effects(*kernel, program, role.body.nodes, written);
+    }
+    count_effects(*kernel, program, kernel->finish, written);
+    for (const ir::OpId op : ir::walk(program, program.module())) {
+      const auto access = ir::memory_access(program.op(op));
+      const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+      if (!writes) continue;
+      const ir::Type tile = ir::type_of(program, *access->source);
+      const std::int64_t elements = tile->shape.empty() ? 1 : ir::element_count(tile);
+      EXPECT_EQ(written[op], elements) << program.op(op).name << " in line " << program.op(op).line;
+    }
+  }
+}
+
+TEST(Device, RolesHaveThePlansWarpsAndRegisters) {
+  const Planned planned("gemm/sm_90/tma_128x256x64");
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  std::vector<std::string> roles;
+  for (const Role& role : kernel->roles) {
+    roles.push_back(role.name + " " + std::to_string(role.warps) + " " +
+                    std::to_string(role.registers));
+  }
+  EXPECT_EQ(roles, (std::vector<std::string>{"WG0 4 240", "WG1 4 240", "LOAD 1 24", "STORE 1 24"}));
+}
+
+/// What changes of layout take is found, and rings give way to it: the plan fills the memory.
+TEST(Device, RingsGiveWayToChangesOfLayout) {
+  const Planned planned("gemm/sm_90/ptr_128x128x64");
+  const auto whole = build(planned.parts());
+  ASSERT_TRUE(whole) << whole.error().message;
+  const std::int64_t bytes = shared_bytes(*whole);
+  const auto same = build_within(planned.parts(), bytes);
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->notes.empty());
+  const auto smaller = build_within(planned.parts(), bytes - 1);
+  ASSERT_TRUE(smaller) << smaller.error().message;
+  EXPECT_EQ(smaller->notes.size(), 1U);
+  EXPECT_LT(shared_bytes(*smaller), bytes);
+  const auto none = build_within(planned.parts(), 1000);
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace twill::device

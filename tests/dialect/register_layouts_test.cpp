@@ -1,0 +1,107 @@
+#include "twill/dialect/register_layouts.h"
+
+#include <gtest/gtest.h>
+
+#include "twill/frontend/ttgir/read.h"
+#include "twill/ir/builder.h"
+
+/// Protects: layouts brought to other warps and rows are what Triton takes for such roles, and are
+/// the same nodes as those a text has.
+namespace twill::dialect {
+namespace {
+
+/// The layouts of the arguments of a function, with the table they live in.
+struct Laid {
+  explicit Laid(const std::string& tensors) : program(read(tensors)), builder(program) {}
+
+  static ir::Program read(const std::string& tensors) {
+    auto program = frontend::read_ttgir(
+        "module {\n  tt.func public @f(" + tensors + ") {\n    tt.return\n  }\n}\n", "f.ttgir");
+    EXPECT_TRUE(program) << program.error().message;
+    return *std::move(program);
+  }
+  ir::Attribute layout(std::size_t argument) const {
+    const auto arguments = ir::function_arguments(program, ir::functions(program).front());
+    return ir::type_of(program, arguments[argument])->encoding;
+  }
+  std::string piece(std::size_t argument, const Piece& piece) {
+    const auto laid = for_piece(builder.types(), layout(argument), piece);
+    return laid ? (*laid)->text : "! " + laid.error();
+  }
+
+  ir::Program program;
+  ir::ProgramBuilder builder;
+};
+
+constexpr const char* kMma =
+    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, "
+    "256, 16]}>";
+
+std::string tensor(const std::string& shape, const std::string& layout) {
+  return "tensor<" + shape + ", " + layout + ">";
+}
+
+TEST(RegisterLayouts, ProductsHaveAllWarpsAlongTheRows) {
+  Laid laid("%a: " + tensor("128x256xf32", kMma) + ", %b: " +
+            tensor("128xf32", std::string("#ttg.slice<{dim = 1, parent = ") + kMma + "}>"));
+  EXPECT_EQ(laid.piece(0, {{64, 256}, 0, 4}),
+            "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+            "instrShape = [16, 256, 16]}>");
+  EXPECT_NE(laid.piece(1, {{64}, 0, 4}).find("dim = 1, parent = #ttg.nvidia_mma<"),
+            std::string::npos);
+  EXPECT_NE(laid.piece(1, {{64}, 0, 4}).find("warpsPerCTA = [4, 1]"), std::string::npos);
+  EXPECT_TRUE(is_of_product(laid.layout(0)));
+  EXPECT_TRUE(is_of_product(laid.layout(1)));
+}
+
+TEST(RegisterLayouts, BlocksLoseAndGainWarpsWhereTheyHaveMost) {
+  const auto blocks = [](const std::string& warps) {
+    return "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = " + warps +
+           ", order = [1, 0]}>";
+  };
+  Laid laid("%a: " + tensor("128x64xf16", blocks("[4, 2]")));
+  EXPECT_EQ(laid.piece(0, {{128, 64}, {}, 4}), blocks("[2, 2]"));
+  EXPECT_EQ(laid.piece(0, {{128, 64}, {}, 1}), blocks("[1, 1]"));
+  EXPECT_EQ(laid.piece(0, {{128, 64}, {}, 16}), blocks("[8, 2]"));
+  EXPECT_FALSE(is_of_product(laid.layout(0)));
+  ASSERT_TRUE(neighbours_of(laid.layout(0)));
+  EXPECT_EQ(neighbours_of(laid.layout(0))->dimension, 1U);
+  EXPECT_EQ(neighbours_of(laid.layout(0))->count, 8);
+}
+
+TEST(RegisterLayouts, LinearLayoutsDropWhatIsBeyondThePiece) {
+  const std::string whole =
+      "#ttg.linear<{register = [[0, 1], [64, 0]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, "
+      "0]], warp = [[32, 0], [0, 2]], block = []}>";
+  Laid laid("%a: " + tensor("128x4xf32", whole));
+  EXPECT_EQ(laid.piece(0, {{64, 4}, 0, 4}),
+            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], "
+            "warp = [[32, 0], [0, 2]], block = []}>");
+  EXPECT_EQ(laid.piece(0, {{64, 4}, 0, 2}),
+            "#ttg.linear<{register = [[0, 1], [0, 2]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], "
+            "[16, 0]], warp = [[32, 0]], block = []}>");
+  EXPECT_EQ(laid.piece(0, {{16, 4}, 0, 4}), "! has the rows of one part in the lanes of a warp");
+}
+
+TEST(RegisterLayouts, WhatHasNoPieceSaysWhy) {
+  Laid laid("%a: " +
+            tensor("2x64x64xf32",
+                   "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [1, 8, 1], "
+                   "instrShape = [16, 64, 16]}>"));
+  EXPECT_EQ(laid.piece(0, {{2, 64, 64}, {}, 4}), "! is of a product of more than two dimensions");
+}
+
+/// Layouts that are made must be those that a text has: types are compared by pointer.
+TEST(RegisterLayouts, MadeSlicesAreThoseOfTheText) {
+  Laid laid("%a: " + tensor("128x256xf32", kMma) + ", %b: " +
+            tensor("128xf32", std::string("#ttg.slice<{dim = 1, parent = ") + kMma + "}>"));
+  EXPECT_EQ(sliced(laid.builder.types(), 1, laid.layout(0)), laid.layout(1));
+  const auto same = for_piece(laid.builder.types(), laid.layout(1), {{128}, {}, 8});
+  ASSERT_TRUE(same);
+  EXPECT_EQ(*same, laid.layout(1));
+  EXPECT_EQ(slice_of(laid.layout(1))->parent, laid.layout(0));
+  EXPECT_FALSE(slice_of(laid.layout(0)));
+}
+
+}  // namespace
+}  // namespace twill::dialect
