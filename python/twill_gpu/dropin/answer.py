@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import triton
@@ -115,8 +116,9 @@ def reason(text: str, refused: Refused) -> str:
     said = refused.diagnostic
     if refused.exit_code == 2 and "ttgir" in said.message:
         return "this program has no `twill emit ttgir`: it is older than this package"
+    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
     place = user_line(text, said.line) if said.line else None
-    return f"{place}: {said.message}" if place else said.message
+    return f"{place}: {message}" if place else said.message
 
 
 def first_line(wrong: BaseException) -> str:
