@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_RUN = ("./demo", "./test", ".ci/run", "cmake", "ctest", "git", "bench/run", "bench/solvers", "bench/plot", "bench/batch",
-           "tools/bootstrap-debian.sh")
+           "tools/bootstrap-debian.sh", "pip")
 SECONDS_MAX = 120
 
 

@@ -1,0 +1,30 @@
+"""Twill in Python: the fastest schedule of a Tensor Core kernel, and Triton kernels that run by it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .analysis import Analysis, analyze, explain
+from .answers import Explanation, Help, Op, Schedule
+from .problem import Problem
+from .program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut, TwillError, find_program
+from .solving import Outcome, Progress, Task, schedule, solve, sweep, task
+from .tensors import descriptor, tensor
+
+if TYPE_CHECKING:
+    from .dropin import Report, Settings, disable, enable, enabled, options, report
+
+# Names that need Triton: it is imported when one of them is asked for.
+_DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "report")
+
+__all__ = ["Analysis", "Diagnostic", "Explanation", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",
+           "Refused", "Report", "Schedule", "Settings", "Task", "TimedOut", "TwillError", "analyze", "descriptor", "disable",
+           "enable", "enabled", "explain", "find_program", "options", "report", "schedule", "solve", "sweep", "task", "tensor"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in _DROPIN:
+        return getattr(importlib.import_module(".dropin", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,138 @@
+"""What a Triton kernel could reach, and why: without a GPU and without a launch."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any, Mapping, Sequence
+
+from .answers import Explanation, Schedule
+from .program import TwillError
+from .solving import explain_text, schedule
+
+# Architectures of the machine descriptions that come with the program.
+_ARCHS = {"h100": 90, "h200": 90, "b200": 100}
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """A kernel before Triton's pipelining, and the fastest schedule of its main loop on a machine."""
+
+    ttgir: str
+    target: str
+    schedule: Schedule
+    grid: tuple[int, ...] = ()
+
+    @property
+    def bound(self) -> int:
+        """Cycles of an iteration that no schedule in scope can beat: proven."""
+        return self.schedule.at_least
+
+    @property
+    def expected(self) -> float | None:
+        """Cycles of an iteration that Twill's plan is simulated to take; None where there is no plan."""
+        return self.schedule.simulated
+
+    @property
+    def why(self) -> str:
+        """What limits the loop, with lines of the source."""
+        return self.schedule.limited_by
+
+    @property
+    def programs(self) -> int | None:
+        """Programs of the grid; None where none was given."""
+        return math.prod(self.grid) if self.grid else None
+
+    @functools.cached_property
+    def explanation(self) -> Explanation:
+        """Why it is no faster, and what would help. Asked when it is first read: takes seconds."""
+        return explain_text(self.ttgir, self.target)
+
+    def __str__(self) -> str:
+        return str(self.schedule)
+
+    def _repr_html_(self) -> str:
+        return self.schedule._repr_html_()
+
+
+def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Sequence[int] = (), target: str = "h200",
+            **options: Any) -> Analysis:
+    """Compiles a Triton kernel up to Triton's own pipelining, and schedules its main loop for `target`.
+
+    kernel   a function with @triton.jit, or TTGIR: a path that ends in .ttgir, or its text.
+    args     its arguments, by name or in order: real ones, or those of twill_gpu.tensor() and twill_gpu.descriptor();
+             constants with the rest. They decide what Triton specializes the kernel for.
+    grid     programs, for the answer's `programs`.
+    target   "h100", "h200", "b200", or the path of a machine description for sm_90.
+    options  launch options, as num_warps=8.
+
+    Raises Refused where the program has no answer, and what Triton raises for kernels that it does not compile.
+    """
+    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+        from .solving import text_of
+
+        text = text_of(kernel)
+    else:
+        text = ttgir_of(kernel, args, target, **options)
+    return Analysis(text, target, schedule(text, target), tuple(grid))
+
+
+def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", **options: Any) -> Explanation:
+    """Why a kernel is no faster, and what would help. Arguments as of analyze().
+
+    A function without `args` is explained as the drop-in last compiled it in this process.
+    """
+    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+        return explain_text(kernel, target)
+    if args:
+        return explain_text(ttgir_of(kernel, args, target, **options), target)
+    from .dropin import records, store
+
+    name = _function(kernel).__name__
+    rows = [row for row in records.report().compilations if row.kernel == name and row.key]
+    if not rows:
+        raise TwillError(f"{name} was not compiled while the drop-in was on: give arguments, as to analyze()")
+    return explain_text(store.answer_path(rows[-1].key).with_suffix(".ttgir"), target)
+
+
+def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:
+    """The TTGIR of a kernel before Triton's own pipelining, with locations. Raises what Triton raises."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.nvidia.compiler import CUDABackend
+    from triton.compiler import ASTSource
+
+    from .dropin import lowering, versions
+
+    why = versions.why_not(triton.__version__)
+    if why:
+        raise TwillError(why)
+    function, arch = _function(kernel), _ARCHS.get(target, 90)
+    backend = CUDABackend(GPUTarget("cuda", arch, 32))
+    given = dict(args) if isinstance(args, Mapping) else dict(zip(function.arg_names, args))
+    parsed, signature, constants, attributes = _specialize(function, backend, given, options)
+    source = ASTSource(function, signature, constants, attributes)
+    context = lowering.new_context(backend)
+    module = source.make_ir(backend.target, parsed, backend.get_codegen_implementation(parsed), backend.get_module_map(), context)
+    ttir = backend.make_ttir(module, {}, parsed, arch)
+    return lowering.before_pipelining(str(ttir), parsed, arch, backend)
+
+
+def _function(kernel: Any) -> Any:
+    from triton.runtime.jit import JITFunction
+
+    while not isinstance(kernel, JITFunction):
+        if not hasattr(kernel, "fn"):
+            raise TwillError(f"{kernel!r} is no function with @triton.jit")
+        kernel = kernel.fn
+    return kernel
+
+
+def _specialize(function: Any, backend: Any, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Options, signature, constants and attributes, by the code that a launch goes through."""
+    from triton.runtime.jit import create_function_from_signature
+
+    bind = create_function_from_signature(function.signature, function.params, backend)
+    bound, specialization, more = bind(**given, **options)
+    return function._pack_args(backend, dict(more), bound, specialization, more)

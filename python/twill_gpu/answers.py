@@ -1,0 +1,125 @@
+"""Answers of the program as typed values. `raw` is the whole JSON, in its documented format."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from typing import Any
+
+from .tables import table
+
+
+@dataclasses.dataclass(frozen=True)
+class Op:
+    """One operation of a schedule: when iteration 0 issues it, in cycles, and which group does."""
+
+    name: str
+    issue_cycle: int
+    stage: int
+    group: str
+    line: str  # of the user's source, "" if it is not known
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """The answer of `twill schedule` (docs/reference/schedule-json.md). Durations are cycles of one SM."""
+
+    raw: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return str(self.raw["problem"]["name"])
+
+    @property
+    def verdict(self) -> str:
+        """"optimal", "feasible", "infeasible" or "undecided"."""
+        return str(self.raw["verdict"])
+
+    @property
+    def interval(self) -> int | None:
+        """The initiation interval, or None without a schedule."""
+        interval: int | None = self.raw["initiation_interval"]
+        return interval
+
+    @property
+    def at_least(self) -> int:
+        """No schedule in scope takes fewer cycles an iteration: proven."""
+        bracket = self.raw["bracket"]
+        return int(bracket["fastest"] if bracket else self.raw["lower_bound"]["value"])
+
+    @property
+    def simulated(self) -> float | None:
+        """Cycles of an iteration that Twill's plan is simulated to take, or None without a plan."""
+        plan = self.raw["plan"]
+        return plan["simulated"] if plan else None
+
+    @property
+    def limited_by(self) -> str:
+        limiter = self.raw["limiter"]
+        if not limiter:
+            return ""
+        lines = f" ({limiter['lines']})" if limiter["lines"] else ""
+        return f"{limiter['what']}, {limiter['cycles']} cycles{lines}"
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return tuple(Op(op["name"], op["issue_cycle"], op["stage"], op["group"], op["line"]) for op in self.raw.get("ops", ()))
+
+    def __str__(self) -> str:
+        took = f"{self.simulated:.1f} cycles an iteration, simulated" if self.simulated is not None else self.verdict
+        interval = f"II {self.interval}, {self.verdict}" if self.interval is not None else self.raw["argument"]
+        return (f"{self.name}{' on ' + self.raw['machine'] if self.raw['machine'] else ''}: {took}\n"
+                f"  at least    {self.at_least} cycles, proven\n  limited by  {self.limited_by}\n  schedule    {interval}")
+
+    def _repr_html_(self) -> str:
+        rows = [(op.group, op.name, op.issue_cycle, op.stage, op.line) for op in sorted(self.ops, key=lambda op: op.issue_cycle)]
+        return _paragraphs(str(self)) + table(("group", "op", "cycle", "stage", "line"), rows)
+
+
+@dataclasses.dataclass(frozen=True)
+class Help:
+    """A change that makes the loop faster: what is changed from what to what, and the interval that it allows."""
+
+    what: str
+    before: str
+    after: str
+    interval: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """The answer of `twill explain`: why no smaller interval exists, and what would help."""
+
+    raw: dict[str, Any]
+
+    @property
+    def status(self) -> str:
+        """"held", "reachable", "infeasible" or "undecided"."""
+        return str(self.raw["status"])
+
+    @property
+    def helps(self) -> tuple[Help, ...]:
+        """Best interval first."""
+        found = [Help(help_["what"], help_["from"], point["to"], point["initiation_interval"])
+                 for help_ in self.raw["helps"] for point in help_["points"]]
+        return tuple(sorted(found, key=lambda help_: help_.interval))
+
+    @property
+    def useless(self) -> tuple[str, ...]:
+        """What does not help by any amount: proven."""
+        return tuple(self.raw["useless"])
+
+    def __str__(self) -> str:
+        lines = [self.raw["story"].rstrip()]
+        for help_ in self.helps:
+            change = f"from {help_.before} to {help_.after}" if help_.before else help_.after
+            lines.append(f"  {help_.what} {change}: {help_.interval} cycles")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(help_.what, help_.before, help_.after, help_.interval) for help_ in self.helps]
+        return _paragraphs(self.raw["story"]) + table(("change", "from", "to", "cycles"), rows)
+
+
+def _paragraphs(text: str) -> str:
+    return f"<pre>{html.escape(text.rstrip())}</pre>"

@@ -1,0 +1,128 @@
+"""The answer about one module: Twill's kernel compiled to machine code, or why Triton's own is taken."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import triton
+
+from ..locations import user_line
+from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut, TwillError
+from . import store
+from .lowering import Compiled, compile_printed, write_whole
+from .settings import Settings
+
+# Bytes of shared memory that a CTA may have; programs see less only where a driver keeps more for itself.
+MOST_SHARED = {90: 232448, 100: 232448}
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What became of one module. `why` is "" where there is a kernel; then the rest is about that."""
+
+    key: str
+    why: str
+    source: str  # the module as it was before pipelining
+    module: str = ""  # as Twill printed it
+    cubin: str = ""  # its name in the store
+    metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
+    spare_registers: int = 0
+    compiled: Compiled | None = None  # of this process; None from disk
+    from_cache: bool = False
+
+    @property
+    def accepted(self) -> bool:
+        return not self.why
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A module to be scheduled, and everything that its kernel depends on."""
+
+    text: str
+    options: Any
+    metadata: dict[str, Any]
+    capability: int
+    backend: Any
+    settings: Settings
+    program: Program
+
+    def key(self) -> str:
+        """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
+        options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
+        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_of(self.capability),
+                            repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
+                            ptxas_version(self.backend))
+
+
+def ptxas_version(backend: Any) -> str:
+    """The version of the ptxas that Triton will call, as Triton's own keys have it."""
+    from triton.backends.nvidia import compiler as nvidia
+
+    return str(nvidia.get_ptxas_version(backend.target.arch))
+
+
+def answer(request: Request) -> Answer:
+    """From disk if it is there, else asked for, compiled and kept. Raises nothing that a user can cause."""
+    key = request.key()
+    path = store.answer_path(key)
+    kept = store.read_json(path) if request.settings.cache else None
+    if kept is not None and (kept["why"] or store.get_cubin(kept["cubin"])):
+        return Answer(key=key, source=request.text, from_cache=True, **kept)
+    found, lasting = _answer_anew(request, key)
+    if lasting and request.settings.cache:
+        store.write_json(path, {"why": found.why, "module": found.module, "cubin": found.cubin,
+                                "metadata": found.metadata, "spare_registers": found.spare_registers})
+        write_whole(store.answer_path(key).with_suffix(".ttgir"), request.text.encode())
+    return found
+
+
+def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
+    """The answer, and whether another process would get the same one (not where a time limit or a crash decided)."""
+    why = ""
+    for spare in request.settings.spare_registers:
+        try:
+            module = printed(request, spare)
+        except Refused as wrong:
+            return Answer(key, why or reason(request.text, wrong), request.text), wrong.exit_code != 1
+        except (TimedOut, ProgramNotFound) as wrong:
+            return Answer(key, str(wrong), request.text), False
+        try:
+            compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
+        except Exception as wrong:  # Triton's stages raise what they like
+            return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}", request.text), False
+        why = compiled.complaint(MOST_SHARED[request.capability])
+        if not why:
+            return Answer(key, "", request.text, module, store.put_cubin(compiled.cubin), compiled.metadata, spare,
+                          compiled), True
+    return Answer(key, why, request.text), True
+
+
+def printed(request: Request, spare_registers: int) -> str:
+    """The module as Twill prints it. Raises what Program.run() does."""
+    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_of(request.capability)]
+    if spare_registers:
+        arguments += ["--spare-registers", str(spare_registers)]
+    text = request.program.run(arguments, request.text, request.settings.timeout_s)
+    if "tt.func" not in text:
+        raise Refused(1, Diagnostic("", 0, 0, "twill emit ttgir printed no function"))
+    return text
+
+
+def reason(text: str, refused: Refused) -> str:
+    """One line for a refusal, with the user's source line where the module has locations."""
+    said = refused.diagnostic
+    if refused.exit_code == 2 and "ttgir" in said.message:
+        return "this program has no `twill emit ttgir`: it is older than this package"
+    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
+    place = user_line(text, said.line) if said.line else None
+    return f"{place}: {message}" if place else said.message
+
+
+def first_line(wrong: BaseException) -> str:
+    """An exception as one line of at most 200 characters."""
+    lines = [line for line in str(wrong).splitlines() if line.strip()]
+    name = "" if isinstance(wrong, TwillError) else f"{type(wrong).__name__}: "
+    return (name + (lines[0] if lines else ""))[:200]

@@ -1,0 +1,202 @@
+"""Triton's NVIDIA backend with one stage changed.
+
+`race`: Triton's own stages run as they are, so the compiled kernel is plain Triton's for everybody who takes it. Twill's
+kernel is made beside it, in another thread, and named in the metadata; only our launcher looks there.
+`always`: Twill's module takes the place of Triton's behind the TTGIR stage.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+import hashlib
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import triton
+from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
+
+from ..program import TwillError, find_program
+from . import guards, records, settings, state, store
+from .answer import Answer, Request, answer, first_line
+from .effects import Effects, NotRepeatable, address_arguments, effects_of
+from .lowering import before_pipelining, new_context, parse
+
+Stage = Callable[[Any, dict[str, Any]], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class TwillOptions(CUDAOptions):
+    """Triton's options and one more: `twill`, what the drop-in does for this kernel ("always", "never", ...)."""
+
+    twill: str = ""
+
+
+class TwillBackend(CUDABackend):
+    """What Triton finds for "nvidia" while the drop-in is on."""
+
+    def __init__(self, target: Any) -> None:
+        super().__init__(target)
+        state.adopt_driver()
+
+    def hash(self) -> str:
+        """Part of the keys of Triton's cache on disk, of the autotuner's, and of Inductor's."""
+        return f"{super().hash()}-twill-{fingerprint(state.current().key())}"
+
+    def parse_options(self, opts: dict[str, Any]) -> TwillOptions:
+        plain = super().parse_options(opts)
+        values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
+        return TwillOptions(**values, twill=opts.get("twill") or "")
+
+    def add_stages(self, stages: dict[str, Stage], options: Any, language: Any) -> None:
+        super().add_stages(stages, options, language)
+        if "ttir" in stages:  # else the kernel is no Triton: Gluon writes its own pipeline
+            Sitting(self, options, dict(stages)).put_into(stages)
+
+
+class Sitting:
+    """One compilation: Triton's stages, and what is made beside them."""
+
+    def __init__(self, backend: TwillBackend, options: Any, real: dict[str, Stage]) -> None:
+        self._backend, self._options, self._real = backend, options, real
+        self._capability: int = backend._parse_arch(options.arch)
+        self._settings = state.current()
+        self._begin = 0.0
+        self._kernel = ""
+        self._beside: concurrent.futures.Future[dict[str, Any] | None] | None = None
+        self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
+
+    def put_into(self, stages: dict[str, Stage]) -> None:
+        """Replaces Triton's stages by ours, which call them."""
+        stages["ttgir"] = self._ttgir
+        stages["llir"] = functools.partial(self._later, "llir")
+        stages["ptx"] = functools.partial(self._later, "ptx")
+        stages["cubin"] = self._cubin
+
+    def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
+        self._begin = time.perf_counter()
+        if "tt.dot" not in str(module):
+            return self._real["ttgir"](module, metadata)
+        self._kernel = module.get_entry_func_name()
+        try:
+            self._settings = self._settings.changed(**settings.parse_overlay(getattr(self._options, "twill", "")))
+            why = self._refused_in_advance()
+        except TwillError as wrong:
+            why = str(wrong)
+        if why:
+            self._say("triton", why)
+        elif self._settings.decide == "always":
+            mine = self._instead(module, metadata)
+            if mine is not None:
+                return mine
+        else:
+            self._begin_beside(module, metadata)
+        return self._real["ttgir"](module, metadata)
+
+    def _refused_in_advance(self) -> str:
+        if self._settings.decide == "never":
+            return "decide is never"
+        option = guards.refused_option(self._options)
+        return (f"the option {option}" if option else "") or guards.refused_knob() or \
+            guards.refused_target(self._capability, self._settings)
+
+    def _ask(self, ttir: str, metadata: dict[str, Any]) -> Answer:
+        """The answer about a TTIR module. Raises TwillError, and whatever Triton's passes raise."""
+        text = before_pipelining(ttir, self._options, self._capability, self._backend)
+        return answer(Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program()))
+
+    # ---- decide = "always"
+    def _instead(self, module: Any, metadata: dict[str, Any]) -> Any:
+        """Twill's module in the caller's context, or None where Triton's own stage is next, with `module` as it was."""
+        try:
+            found = self._ask(str(module), dict(metadata))
+            if not found.accepted:
+                self._say("triton", found.why, found)
+                return None
+            mine = parse(found.module, module.context, ".ttgir")
+        except Exception as wrong:  # also a bug of ours: it must not stop a program
+            self._say("triton", first_line(wrong))
+            return None
+        metadata["tensordesc_meta"] = mine.get_tensordesc_metadata()
+        if found.compiled is not None:
+            made = found.compiled
+            metadata.update(made.metadata)
+            self._kept = [(mine, made.llir), (made.llir, made.ptx), (made.ptx, made.cubin)]
+        self._say("twill", "", found)
+        return mine
+
+    def _later(self, name: str, source: Any, metadata: dict[str, Any]) -> Any:
+        """A stage behind TTGIR: what is kept for the object it is handed, else Triton's own."""
+        for handed, product in self._kept:
+            if source is handed:
+                return product
+        return self._real[name](source, metadata)
+
+    # ---- decide = "race"
+    def _begin_beside(self, module: Any, metadata: dict[str, Any]) -> None:
+        """Starts to make Twill's kernel while Triton goes on with its own."""
+        ttir, copy = str(module), dict(metadata)
+        self._beside = concurrent.futures.Future()
+        future = self._beside
+
+        def work() -> None:
+            try:
+                future.set_result(self._contender(ttir, copy))
+            except Exception as wrong:
+                self._say("triton", first_line(wrong))
+                future.set_result(None)
+
+        state.start(work)
+
+    def _contender(self, ttir: str, metadata: dict[str, Any]) -> dict[str, Any] | None:
+        """What the launcher needs to run Twill's kernel, or None with a row that says why."""
+        try:
+            effects = self._effects(ttir)
+        except NotRepeatable as wrong:
+            self._say("triton", f"no race, since a kernel that runs twice must do the same: {wrong}; "
+                                "decide=\"always\" takes Twill's without one")
+            return None
+        found = self._ask(ttir, metadata)
+        if not found.accepted:
+            self._say("triton", found.why, found)
+            return None
+        self._say("race", "", found)
+        return {"key": found.key, "cubin": found.cubin, "metadata": found.metadata, "read": effects.read,
+                "written": effects.written}
+
+    def _effects(self, ttir: str) -> Effects:
+        module = parse(ttir, new_context(self._backend), ".ttir")
+        return effects_of(module, address_arguments(module))
+
+    def _cubin(self, source: Any, metadata: dict[str, Any]) -> Any:
+        """The last stage: Triton's own, and the other kernel's name in the metadata if there is one."""
+        product = self._later("cubin", source, metadata)
+        beside = self._beside.result() if self._beside is not None else None
+        if beside is not None:
+            metadata["twill_kernel"] = beside
+        return product
+
+    def _say(self, runs: str, why: str, found: Answer | None = None) -> None:
+        row = records.Compilation(self._kernel, self._options.num_warps, self._options.num_stages, self._capability, runs, why,
+                                  time.perf_counter() - self._begin)
+        if found is not None:
+            row = dataclasses.replace(row, from_cache=found.from_cache, spare_registers=found.spare_registers, key=found.key)
+        records.add(row, self._settings.verbose)
+
+
+@functools.lru_cache(maxsize=None)
+def _sources() -> str:
+    """The contents of this package: another version of it makes other kernels."""
+    files = sorted(Path(__file__).resolve().parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def fingerprint(settings_key: str) -> str:
+    """16 hexadecimal digits of settings, program and this package."""
+    try:
+        program = find_program().fingerprint()
+    except TwillError:
+        program = "none"
+    return store.key_of(settings_key, program, _sources(), triton.__version__)[:16]

@@ -1,0 +1,169 @@
+"""The installed Triton's own lowering, run in parts: up to its pipelining, and from a printed module to the machine code.
+
+No list of passes is kept here. The code of Triton's functions runs with other globals, in which the pass manager or
+`subprocess` is replaced; nothing of Triton itself is changed, so threads may do this at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import re
+import subprocess
+import threading
+import types
+from pathlib import Path
+from typing import Any, Callable
+
+from triton import knobs
+from triton._C.libtriton import ir
+from triton.backends.nvidia import compiler as nvidia
+
+from ..program import TwillError
+
+PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops", "add_warp_specialize", "add_pipeline")
+
+
+class NoPlace(TwillError):
+    """This Triton's list of passes has no pipelining before which to cut."""
+
+
+class _Cut(Exception):
+    """Pipelining is next."""
+
+
+class _Recorder:
+    """A pass manager that runs what was added before pipelining, and raises _Cut there."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self.calls: list[tuple[str, Callable[..., None], tuple[Any, ...]]] = []
+
+    def enable_debug(self) -> bool:
+        return False
+
+    def run(self, module: Any, *tag: str) -> None:
+        manager = ir.pass_manager(self._context)
+        for name, add, arguments in self.calls:
+            if name in PIPELINING:
+                manager.run(module, *tag)
+                raise _Cut
+            add(manager, *arguments)
+        raise NoPlace("this Triton's list of passes has no pipelining to cut before")
+
+
+class _Proxy:
+    """A module with some names replaced."""
+
+    def __init__(self, real: Any, **names: Any) -> None:
+        self.__dict__.update(names, _real=real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+class _Passes(_Proxy):
+    """A module of passes whose add_ functions are recorded in place of run."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._real, name)
+        if isinstance(value, types.ModuleType):
+            return _Passes(value)
+        if name.startswith("add_"):
+            return lambda manager, *arguments: manager.calls.append((name, value, arguments))
+        return value
+
+
+def _with_globals(function: Any, **names: Any) -> Any:
+    """`function` with some of its globals replaced."""
+    return types.FunctionType(function.__code__, dict(function.__globals__, **names), function.__name__,
+                              function.__defaults__, function.__closure__)
+
+
+def new_context(backend: Any) -> Any:
+    """An MLIR context with Triton's dialects, of use to one thread at a time."""
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return context
+
+
+def parse(text: str, context: Any, suffix: str) -> Any:
+    """A module of `text`. Its file is named by the text, since the name gets into the line table of the cubin."""
+    path = Path(knobs.cache.dir) / "twill" / "text" / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
+    write_whole(path, text.encode())
+    module = ir.parse_mlir_module(str(path), context)
+    module.context = context
+    return module
+
+
+def write_whole(path: Path, contents: bytes) -> None:
+    """Writes a file that readers see whole or not at all. One that is there with this name is left: names go by contents."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    part.write_bytes(contents)
+    os.replace(part, path)
+
+
+def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) -> str:
+    """The TTGIR, with locations, that Triton's own passes make of a TTIR module up to its pipelining. Raises NoPlace."""
+    module = parse(ttir, new_context(backend), ".ttir")
+    make = _with_globals(nvidia.CUDABackend.make_ttgir, ir=_Proxy(ir, pass_manager=_Recorder),
+                         passes=_Passes(nvidia.passes), nvidia=_Passes(nvidia.nvidia))
+    try:
+        make(module, {}, options, capability)
+    except _Cut:
+        return str(module)
+    raise NoPlace("this Triton's list of passes ended before it was run")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiled:
+    """What Triton's stages behind TTGIR made of a module."""
+
+    llir: str
+    ptx: str
+    cubin: bytes
+    metadata: dict[str, Any]  # what the stages wrote: shared, num_warps, name, tensordesc_meta, ...
+    ptxas: str  # what ptxas said
+
+    def complaint(self, most_shared: int) -> str:
+        """Why this code must not be used, "" if nothing is wrong: memory, spills, products that ptxas serialized."""
+        if self.metadata["shared"] > most_shared:
+            return f"{self.metadata['shared']} bytes of shared memory, {most_shared} are there"
+        remark = re.search(r"\(C75\d\d\)[^\n]{0,70}", self.ptxas)
+        if remark:
+            return f"ptxas: {remark[0]}"
+        spilled = [int(number) for number in re.findall(r"(\d+) bytes spill stores", self.ptxas)]
+        return f"ptxas spills {max(spilled)} bytes" if any(spilled) else ""
+
+
+def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], options: Any) -> tuple[bytes, str]:
+    """Triton's own last stage, and the log of ptxas that it throws away."""
+    said: list[str] = []
+
+    def run(command: Any, **more: Any) -> Any:
+        done = subprocess.run(command, **more)  # noqa: PLW1510 (Triton's call, as it is)
+        said.append(Path(more["stderr"].name).read_text())
+        return done
+
+    make = _with_globals(nvidia.CUDABackend.make_cubin, subprocess=_Proxy(subprocess, run=run))
+    return make(backend, ptx, metadata, options, backend.target.arch), "".join(said)
+
+
+def compile_printed(text: str, metadata: dict[str, Any], options: Any, capability: int, backend: Any) -> Compiled:
+    """Runs Triton's stages behind TTGIR on a printed module, in a context of its own. Raises what they raise."""
+    context = new_context(backend)
+    module = parse(text, context, ".ttgir")
+    before = dict(metadata)
+    mine = dict(metadata, tensordesc_meta=module.get_tensordesc_metadata())
+    llir = backend.make_llir(module, mine, options, capability)
+    ptx = backend.make_ptx(llir, mine, options, backend.target.arch)
+    cubin, log = _make_cubin_with_log(backend, ptx, mine, options)
+    written = {name: value for name, value in mine.items() if name not in before or before[name] != value}
+    for name in ("num_warps", "shared", "tensordesc_meta"):  # also where they are what they were
+        written[name] = mine[name]
+    return Compiled(str(llir), ptx, cubin, written, log)

@@ -1,0 +1,110 @@
+"""What the drop-in did, for report(): a row for each compilation and each race of this process."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import sys
+import threading
+from typing import Any, Iterator
+
+from ..tables import table
+
+log = logging.getLogger("twill_gpu")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compilation:
+    """One kernel that Triton compiled while the drop-in was on, and had a product to schedule.
+
+    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton". seconds: what Twill's part took.
+    """
+
+    kernel: str
+    num_warps: int
+    num_stages: int
+    arch: int
+    runs: str
+    why: str
+    seconds: float
+    from_cache: bool = False
+    spare_registers: int = 0
+    key: str = ""  # of the answer on disk, which has the module
+
+    def __str__(self) -> str:
+        where = " (from the cache)" if self.from_cache else ""
+        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{where}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Race:
+    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on."""
+
+    kernel: str
+    device: str
+    bucket: str
+    twill_us: float
+    triton_us: float
+    takes: str
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.why:
+            return f"{self.kernel} on {self.device}: takes {self.takes}: {self.why}"
+        return (f"{self.kernel} on {self.device}: takes {self.takes}: Twill {self.twill_us:.1f} us, "
+                f"Triton {self.triton_us:.1f} us ({self.triton_us / self.twill_us:.2f}x)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What ran where, and how much faster. Prints as text; notebooks show tables."""
+
+    compilations: tuple[Compilation, ...]
+    races: tuple[Race, ...]
+
+    def __str__(self) -> str:
+        lines = [str(row) for row in (*self.compilations, *self.races)]
+        return "\n".join(lines) if lines else "no kernel with a product was compiled while the drop-in was on"
+
+    def __iter__(self) -> Iterator[Compilation | Race]:
+        return iter((*self.compilations, *self.races))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON takes it."""
+        return {"compilations": [dataclasses.asdict(row) for row in self.compilations],
+                "races": [dataclasses.asdict(row) for row in self.races]}
+
+    def _repr_html_(self) -> str:
+        head = ("kernel", "warps", "stages", "runs", "why")
+        rows = [(row.kernel, row.num_warps, row.num_stages, row.runs, row.why) for row in self.compilations]
+        races = [(row.kernel, row.device, f"{row.twill_us:.1f}", f"{row.triton_us:.1f}", row.takes) for row in self.races]
+        return table(head, rows) + table(("kernel", "device", "Twill us", "Triton us", "takes"), races)
+
+
+_lock = threading.Lock()
+_rows: list[Compilation | Race] = []
+_MOST = 10_000  # rows kept: a program that compiles for ever does not grow for ever
+
+
+def add(row: Compilation | Race, verbose: bool) -> None:
+    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for."""
+    with _lock:
+        _rows.append(row)
+        del _rows[:-_MOST]
+    log.info("%s", row)
+    if verbose:
+        print(f"twill: {row}", file=sys.stderr, flush=True)
+
+
+def report() -> Report:
+    """What the drop-in did in this process so far."""
+    with _lock:
+        rows = tuple(_rows)
+    return Report(tuple(row for row in rows if isinstance(row, Compilation)),
+                  tuple(row for row in rows if isinstance(row, Race)))
+
+
+def clear() -> None:
+    """Forgets the rows so far."""
+    with _lock:
+        _rows.clear()

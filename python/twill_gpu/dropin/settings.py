@@ -1,0 +1,106 @@
+"""Settings of the drop-in: a value that is set as a whole, from a call, a context or the environment."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any, Mapping
+
+from ..program import TwillError
+
+DECISIONS = ("race", "always", "never")
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What the drop-in does.
+
+    decide           "race": both kernels are compiled, and the first launch of each shape bucket measures which to take.
+                     "always": Twill's wherever it compiles cleanly. "never": Triton's own.
+    machine          name or file of a machine description; "auto": h200 for sm_90, b200 for sm_100.
+    spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills.
+    margin           share of Triton's time by which Twill's kernel must be faster to be taken.
+    race_ms          milliseconds of GPU time that each side of a race takes, at least.
+    blackwell        also for sm_100, where printed kernels have never run.
+    cache            keep answers on disk, below Triton's cache folder.
+    timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
+    verbose          a line on standard error for each kernel and race.
+    """
+
+    decide: str = "race"
+    machine: str = "auto"
+    spare_registers: tuple[int, ...] = (0, 16, 32)
+    margin: float = 0.05
+    race_ms: float = 6.0
+    blackwell: bool = False
+    cache: bool = True
+    timeout_s: float = 60.0
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        if self.decide not in DECISIONS:
+            raise TwillError(f"decide is one of {', '.join(DECISIONS)}, not {self.decide!r}")
+        if not self.spare_registers:
+            raise TwillError("spare_registers needs a first attempt, as in (0,)")
+        if not 0 <= self.margin < 1:
+            raise TwillError(f"margin is a share from 0 to 1, not {self.margin}")
+
+    def changed(self, **changes: Any) -> Settings:
+        """These settings with some changed. Raises TwillError for names that are none, and for values out of range."""
+        known = {field.name for field in dataclasses.fields(self)}
+        unknown = sorted(set(changes) - known)
+        if unknown:
+            raise TwillError(f"no setting {unknown[0]!r}: there are {', '.join(sorted(known))}")
+        if "spare_registers" in changes:
+            changes["spare_registers"] = tuple(changes["spare_registers"])
+        return dataclasses.replace(self, **changes)
+
+    def machine_of(self, arch: int) -> str:
+        """The machine description for an architecture, 90 or 100."""
+        return self.machine if self.machine != "auto" else {90: "h200", 100: "b200"}.get(arch, "h200")
+
+    def key(self) -> str:
+        """All that changes which kernels come out, as a text: part of Triton's cache keys."""
+        machine = self.machine
+        if Path(machine).is_file():
+            machine = Path(machine).read_text()
+        return repr((self.decide, machine, self.spare_registers, self.blackwell))
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Settings of TWILL_DECIDE, TWILL_MACHINE and TWILL_VERBOSE."""
+    changes: dict[str, Any] = {}
+    if environment.get("TWILL_DECIDE"):
+        changes["decide"] = environment["TWILL_DECIDE"]
+    if environment.get("TWILL_MACHINE"):
+        changes["machine"] = environment["TWILL_MACHINE"]
+    if environment.get("TWILL_VERBOSE", "0") not in ("", "0"):
+        changes["verbose"] = True
+    return Settings().changed(**changes)
+
+
+def parse_overlay(text: str) -> dict[str, Any]:
+    """Changes for one kernel from the launch option `twill`: "always", or "decide=always machine=h100 spare_registers=16"."""
+    changes: dict[str, Any] = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if not equals:
+            name, value = "decide", word
+        if name == "spare_registers":
+            changes[name] = tuple(int(number) for number in value.split(","))
+        elif name in ("decide", "machine"):
+            changes[name] = value
+        else:
+            raise TwillError(f"the launch option twill knows decide, machine and spare_registers, not {name!r}")
+    return changes
+
+
+def overlay_text(changes: Mapping[str, Any]) -> str:
+    """The launch option that parse_overlay() reads as `changes`."""
+    words = []
+    for name, value in sorted(changes.items()):
+        words.append(f"{name}={','.join(map(str, value)) if isinstance(value, (tuple, list)) else value}")
+    text = " ".join(words)
+    Settings().changed(**parse_overlay(text))
+    return text

@@ -1,0 +1,64 @@
+"""The drop-in's state in this process: settings, and what Triton has in its registry."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from typing import Any, Callable
+
+from .settings import Settings
+
+lock = threading.RLock()
+_current: list[Settings | None] = [None]
+
+
+def current() -> Settings:
+    """The settings in force; the defaults while the drop-in is off."""
+    return _current[0] or Settings()
+
+
+def active() -> Settings | None:
+    """The settings in force, or None while the drop-in is off."""
+    return _current[0]
+
+
+def set_active(settings: Settings | None) -> None:
+    """Replaces the settings in force. Callers hold `lock`."""
+    _current[0] = settings
+
+
+def adopt_driver() -> None:
+    """Lets the active driver make launchers of ours while the drop-in is on, and its own while it is off.
+
+    The driver may have been made before the drop-in was switched on; called where Triton makes a backend, which it does
+    before each kernel that it loads.
+    """
+    from triton.backends.nvidia.driver import CudaDriver, CudaLauncher
+    from triton.runtime import driver
+
+    from .race import launcher
+
+    found = driver._active
+    if not isinstance(found, CudaDriver):
+        return
+    if active() is not None and found.launcher_cls is CudaLauncher:
+        found.launcher_cls = launcher
+    elif active() is None and found.launcher_cls is launcher:
+        found.launcher_cls = CudaLauncher
+
+
+def start(work: Callable[[], Any]) -> None:
+    """Runs `work` in a thread that keeps no process alive. One thread for each compilation: these are long, and few."""
+    threading.Thread(target=work, name="twill", daemon=True).start()
+
+
+@dataclasses.dataclass
+class Once:
+    """A sentence that is said once in a process."""
+
+    said: bool = False
+
+    def first(self) -> bool:
+        """Whether this is the first call."""
+        first, self.said = not self.said, True
+        return first

@@ -1,0 +1,147 @@
+"""Switching the drop-in on and off, for the process, for a block, and for a kernel."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import gc
+import sys
+import weakref
+from typing import Any, Callable, Iterator, TypeVar
+
+import triton
+import triton.backends
+from triton.runtime import driver as driver_of_triton
+from triton.runtime.jit import JITFunction
+
+from ..program import TwillError, find_program
+from . import state, versions
+from .settings import Settings, from_environment, overlay_text
+
+Kernel = TypeVar("Kernel")
+
+# Functions, and the kernels in memory that each had under other settings. Triton finds those without asking the backend.
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_plain: dict[str, Any] = {}
+
+
+def enable(**changes: Any) -> None:
+    """Switches the drop-in on for this process: Triton kernels compiled from now on are also planned by Twill.
+
+    `changes`: fields of Settings, over those of the environment, or over those in force. Raises TwillError for unknown ones
+    and for values out of range, ProgramNotFound without a program, and TwillError under a Triton that is not known.
+    """
+    with state.lock:
+        _switch((state.active() or from_environment()).changed(**changes))
+
+
+def disable() -> None:
+    """Switches the drop-in off: kernels are Triton's own again, those in memory too."""
+    with state.lock:
+        _switch(None)
+
+
+@contextlib.contextmanager
+def enabled(**changes: Any) -> Iterator[None]:
+    """The drop-in is on, with `changes` over what is in force, for a block; for all threads of the process."""
+    with state.lock:
+        before = state.active()
+        _switch((before or from_environment()).changed(**changes))
+    try:
+        yield
+    finally:
+        with state.lock:
+            _switch(before)
+
+
+def options(**changes: Any) -> Callable[[Kernel], Kernel]:
+    """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, spare_registers.
+
+    The same as the launch option `twill="..."`, and without effect while the drop-in is off.
+    """
+    text = overlay_text(changes)
+
+    def decorate(kernel: Kernel) -> Kernel:
+        function: Any = kernel
+        while not isinstance(function, JITFunction):
+            if not hasattr(function, "fn"):
+                raise TwillError("twill_gpu.options goes above @triton.jit")
+            function = function.fn
+        run = function.run
+
+        @functools.wraps(run)
+        def with_option(*arguments: Any, **more: Any) -> Any:
+            if state.active() is not None:
+                more.setdefault("twill", text)
+            return run(*arguments, **more)
+
+        function.run = with_option
+        return kernel
+
+    return decorate
+
+
+def _switch(settings: Settings | None) -> None:
+    before = state.active()
+    if settings == before:
+        return
+    if settings is not None:
+        find_program()
+        why = versions.why_not(triton.__version__)
+        if why:
+            raise TwillError(why)
+        if "nvidia" not in triton.backends.backends:
+            raise TwillError("this Triton has no NVIDIA backend")
+    _know_functions()
+    _register(settings is not None)
+    state.set_active(settings)
+    _swap_kernels(before, settings)
+    if driver_of_triton._active is not None:
+        state.adopt_driver()
+
+
+def _register(on: bool) -> None:
+    """Puts our backend into Triton's registry, or Triton's own back."""
+    from .backend import TwillBackend
+
+    registry = triton.backends.backends
+    if not _plain:
+        _plain["nvidia"] = registry["nvidia"]
+    entry = _plain["nvidia"]
+    registry["nvidia"] = type(entry)(compiler=TwillBackend, driver=entry.driver) if on else entry
+
+
+def _know_functions() -> None:
+    """Finds the functions there are, once, and hears of those that come."""
+    if getattr(JITFunction.__init__, "twill", False):
+        return
+    for thing in gc.get_objects():
+        if JITFunction in type(thing).__mro__:
+            _functions.add(thing)
+    real = JITFunction.__init__
+
+    @functools.wraps(real)
+    def init(self: Any, *arguments: Any, **more: Any) -> None:
+        real(self, *arguments, **more)
+        _functions.add(self)
+
+    init.twill = True  # type: ignore[attr-defined]
+    JITFunction.__init__ = init
+
+
+def _swap_kernels(before: Settings | None, after: Settings | None) -> None:
+    """Gives each function the kernels in memory that it had under these settings, so that going back compiles nothing."""
+    for function in list(_functions):
+        kept = function.__dict__.setdefault("_twill_kernels", {})
+        kept[before] = function.device_caches
+        there = kept.pop(after, None)
+        function.device_caches = collections.defaultdict(function.create_binder) if there is None else there
+
+
+def enable_by_environment() -> None:
+    """What TWILL=1 does: like enable(), but a line on standard error in place of an exception."""
+    try:
+        enable()
+    except TwillError as wrong:
+        print(f"twill: off: {wrong}", file=sys.stderr, flush=True)

@@ -1,0 +1,22 @@
+"""Versions of Triton that the drop-in knows."""
+
+from __future__ import annotations
+
+OLDEST = (3, 6)
+NEWEST = (3, 9)
+
+
+def release_of(version: str) -> tuple[int, int] | None:
+    """Major and minor number of "3.6.0+git1234"; None for what is no such text."""
+    parts = version.split(".")
+    if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
+        return None
+    return int(parts[0]), int(parts[1])
+
+
+def why_not(version: str) -> str:
+    """Why the drop-in does nothing under this version of Triton; "" where it works."""
+    release = release_of(version)
+    if release is None or not OLDEST <= release <= NEWEST:
+        return f"Triton {version} is not among 3.6 to 3.9, which the drop-in knows"
+    return ""

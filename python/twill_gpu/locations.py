@@ -1,0 +1,51 @@
+"""Lines of the user's source for lines of a module's text."""
+
+from __future__ import annotations
+
+import re
+
+_ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
+_PLACE = re.compile(r'"([^"]+)":(\d+):\d+')
+
+
+def user_line(text: str, line: int) -> str | None:
+    """FILE:LINE of the user's source for line `line` (from 1) of MLIR `text` with locations; None if it has none.
+
+    An operation with regions has its location where the last of them is closed.
+    """
+    lines = text.split("\n")
+    if not 1 <= line <= len(lines):
+        return None
+    found = re.search(r"loc\((.*)\)\s*$", lines[_last_line(lines, line) - 1])
+    if not found:
+        return None
+    aliases = dict(_ALIAS.findall(text))
+    place = _place(found[1], aliases)
+    return f"{place[0].rsplit('/', 1)[-1]}:{place[1]}" if place else None
+
+
+def _last_line(lines: list[str], line: int) -> int:
+    """The line on which the operation that begins on `line` ends."""
+    while lines[line - 1].endswith("{"):
+        indent = len(lines[line - 1]) - len(lines[line - 1].lstrip())
+        for number in range(line + 1, len(lines) + 1):
+            here = lines[number - 1]
+            if here.strip() and len(here) - len(here.lstrip()) <= indent and not here.lstrip().startswith("^"):
+                line = number
+                break
+        else:
+            return line
+    return line
+
+
+def _place(location: str, aliases: dict[str, str]) -> tuple[str, str] | None:
+    """The first file and line that `location` leads to, through names and callers."""
+    for _ in range(len(aliases) + 1):
+        found = _PLACE.search(location)
+        if found:
+            return found[1], found[2]
+        alias = re.search(r"#loc\d*", location)
+        if not alias:
+            return None
+        location = aliases.get(alias[0], "")
+    return None

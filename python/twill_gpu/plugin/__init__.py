@@ -1,0 +1,1 @@
+"""What `import triton` finds in group `triton.backends`: nothing that compiles, and the switch that reads TWILL=1."""

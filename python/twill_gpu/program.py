@@ -1,0 +1,125 @@
+"""The program `twill`: where it is, and how it is asked.
+
+Everything this package knows about kernels comes from the program, over its command line and its documented JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+_HERE = Path(__file__).resolve().parent
+
+
+class TwillError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+
+class ProgramNotFound(TwillError):
+    """There is no program to ask."""
+
+
+class TimedOut(TwillError):
+    """The program was stopped after the seconds it was given."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """One message of the program: where it points, and what it says. `line` and `column` count from 1; 0: nowhere."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class Refused(TwillError):
+    """The program gave no answer: exit code, and what it said (https: docs/reference/cli.md, exit codes)."""
+
+    def __init__(self, exit_code: int, diagnostic: Diagnostic) -> None:
+        super().__init__(str(diagnostic))
+        self.exit_code = exit_code
+        self.diagnostic = diagnostic
+
+    def __reduce__(self) -> tuple[Any, ...]:  # with two arguments, so that it may cross processes
+        return (type(self), (self.exit_code, self.diagnostic))
+
+
+def parse_diagnostic(text: str) -> Diagnostic:
+    """The first error in what the program printed on standard error, else its first line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for line in lines:
+        found = re.match(r"(?:(?P<file>.*?):)?(?:(?P<line>\d+):(?P<column>\d+):)? ?error: (?P<message>.*)", line)
+        if found:
+            return Diagnostic(found["file"] or "", int(found["line"] or 0), int(found["column"] or 0), found["message"])
+    return Diagnostic("", 0, 0, lines[0].strip() if lines else "no message")
+
+
+def candidates(environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """Where a program may be, best first: $TWILL_PROGRAM alone if set; else that of a source tree, and the wheel's own."""
+    if environment.get("TWILL_PROGRAM"):
+        return [Path(environment["TWILL_PROGRAM"]).expanduser()]
+    tree = _HERE.parent.parent
+    built = [tree / "build" / "release" / "twill"] if (tree / "src" / "twill").is_dir() else []
+    return [*built, _HERE / "bin" / "twill"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A program `twill` on this computer."""
+
+    path: Path
+
+    def run(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None) -> str:
+        """Standard output of `twill ARGUMENTS` with `text` as standard input.
+
+        Raises Refused for every exit code but 0, TimedOut after `timeout_s` seconds.
+        """
+        try:
+            done = subprocess.run([str(self.path), *arguments], input=text, capture_output=True, text=True,
+                                  timeout=timeout_s, check=False)
+        except subprocess.TimeoutExpired:
+            raise TimedOut(f"twill {arguments[0]} was stopped after {timeout_s:g} seconds") from None
+        except OSError as wrong:
+            raise ProgramNotFound(f"{self.path} cannot be run: {wrong.strerror}") from None
+        if done.returncode != 0:
+            raise Refused(done.returncode, parse_diagnostic(done.stderr))
+        return done.stdout
+
+    def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None) -> dict[str, Any]:
+        """The JSON that `twill ARGUMENTS --json` prints. Raises like run()."""
+        answer: dict[str, Any] = json.loads(self.run([*arguments, "--json"], text, timeout_s))
+        return answer
+
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of the program's contents."""
+        status = self.path.stat()
+        return _fingerprint(self.path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=None)
+def _fingerprint(path: Path, modified_ns: int, size: int) -> str:
+    del modified_ns, size  # only keys: a program built anew is another one
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def find_program() -> Program:
+    """The first of candidates() that exists. Raises ProgramNotFound, with the places looked at."""
+    places = candidates()
+    for path in places:
+        if path.is_file():
+            return Program(path)
+    looked = ", ".join(str(path) for path in places)
+    raise ProgramNotFound(f"no program twill: looked at {looked}. Build it (cmake --preset release && "
+                          "cmake --build --preset release), or set TWILL_PROGRAM to its path")

@@ -1,0 +1,174 @@
+"""Schedules of kernels and problems, one or many, here or on workers."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterable, Sequence
+
+from .answers import Explanation, Schedule
+from .problem import Problem
+from .program import Refused, TimedOut, TwillError, find_program
+
+# Work limits of the attempts of solve(): each four times the one before, so that all together cost a third more than the last.
+_FIRST_LIMIT = 1_000_000
+_GROWTH = 4
+_UNDECIDED = 5  # exit code
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """What is known after an attempt: the best interval so far (None: no schedule yet), and the proven bound."""
+
+    seconds: float
+    interval: int | None
+    at_least: int
+    verdict: str
+
+
+def text_of(source: Problem | str | Path) -> str:
+    """The text that the program is given: of a problem, of a file, or the text itself where it has several lines."""
+    if isinstance(source, Problem):
+        return source.text
+    if isinstance(source, Path) or "\n" not in source:
+        try:
+            return Path(source).read_text()
+        except OSError as wrong:
+            raise TwillError(f"{source}: {wrong.strerror}") from None
+    return source
+
+
+def schedule(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
+             timeout_s: float | None = None) -> Schedule:
+    """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
+
+    machine: a name or a machine file; None: that of the kernel's target. options: more of the command line's.
+    """
+    arguments = ["schedule", "-", *_machine(machine), *options]
+    return Schedule(find_program().ask(arguments, text_of(source), timeout_s))
+
+
+def explain_text(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
+                 timeout_s: float | None = None) -> Explanation:
+    """Why a kernel or problem is no faster, and what would help, as `twill explain` says. Raises what Program.ask() does."""
+    arguments = ["explain", "-", *_machine(machine), *options]
+    return Explanation(find_program().ask(arguments, text_of(source), timeout_s))
+
+
+def _machine(machine: str | None) -> list[str]:
+    return [] if machine is None else ["--machine", machine]
+
+
+def solve(source: Problem | str | Path, *, time_limit: float | None = None, machine: str | None = None,
+          on_progress: Callable[[Progress], Any] | None = None) -> Schedule:
+    """The best schedule that is found within `time_limit` seconds; None: until it is proven optimal or impossible.
+
+    Attempts with growing work limits, each reported to `on_progress`; what that raises ends the search and is raised here.
+    Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read.
+    """
+    begin, limit, best = time.monotonic(), _FIRST_LIMIT, None
+    while True:
+        left = None if time_limit is None else time_limit - (time.monotonic() - begin)
+        try:
+            if left is not None and left <= 0:
+                raise TimedOut(f"no answer within {time_limit:g} seconds")
+            found = _attempt(source, machine, limit, left)
+        except TimedOut:
+            if best is None:
+                raise
+            return best
+        if found is not None:
+            best = found
+            if on_progress is not None:
+                on_progress(Progress(time.monotonic() - begin, best.interval, best.at_least, best.verdict))
+            if best.verdict in ("optimal", "infeasible"):
+                return best
+        limit *= _GROWTH
+
+
+def _attempt(source: Problem | str | Path, machine: str | None, limit: int, left: float | None) -> Schedule | None:
+    """One attempt; None where the work limit ended it before there was an answer."""
+    try:
+        return schedule(source, machine, ["--work-limit", str(limit)], left)
+    except Refused as wrong:
+        if wrong.exit_code != _UNDECIDED:
+            raise
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of one input of a sweep: an answer, or the error of the program or of the workers."""
+
+    number: int
+    label: str
+    schedule: Schedule | None
+    error: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One input of a sweep. It is a value: workers on other computers get it as it is, with the text in it."""
+
+    text: str
+    machine: str | None = None
+    options: tuple[str, ...] = ()
+    label: str = ""
+
+
+def task(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
+    """A task of sweep(), with the source's text read now."""
+    name = label or (str(source) if isinstance(source, Path) or isinstance(source, str) and "\n" not in source else "")
+    return Task(text_of(source), machine, tuple(options), name)
+
+
+def run_task(one: Task) -> dict[str, Any]:
+    """What a worker does: the JSON of the answer. Raises what Program.ask() does."""
+    return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text)
+
+
+def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
+          on_outcome: Callable[[Outcome], Any] | None = None) -> list[Outcome]:
+    """Schedules every task, and returns the outcomes in the order of the tasks.
+
+    executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
+    A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
+    on_outcome hears of each as soon as it is there.
+    """
+    todo = list(tasks)
+    outcomes: dict[int, Outcome] = {}
+
+    def keep(outcome: Outcome) -> None:
+        outcomes[outcome.number] = outcome
+        if on_outcome is not None:
+            on_outcome(outcome)
+
+    for _ in range(attempts if executor is not None else 0):
+        assert executor is not None
+        _round(todo, outcomes, executor, keep)
+    if len(outcomes) < len(todo):
+        with concurrent.futures.ThreadPoolExecutor() as here:
+            _round(todo, outcomes, here, keep)
+    return [outcomes.get(number) or Outcome(number, one.label, None, "no worker had an answer") for number, one in enumerate(todo)]
+
+
+def _round(todo: list[Task], outcomes: dict[int, Outcome], executor: concurrent.futures.Executor,
+           keep: Callable[[Outcome], None]) -> None:
+    """Gives everything that has no outcome to the executor once. What breaks there has none afterwards."""
+    futures: dict[Any, int] = {}
+    for number, one in enumerate(todo):
+        if number not in outcomes:
+            try:
+                futures[executor.submit(run_task, one)] = number
+            except Exception:  # a broken executor takes nothing more
+                break
+    for future, number in futures.items():
+        label = todo[number].label
+        try:
+            keep(Outcome(number, label, Schedule(future.result())))
+        except Refused as wrong:  # the program's answer: another worker has no other
+            keep(Outcome(number, label, None, str(wrong)))
+        except (Exception, concurrent.futures.CancelledError):  # the worker, or the way to it
+            continue

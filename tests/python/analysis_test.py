@@ -1,0 +1,76 @@
+"""analyze() and explain() without a GPU: the kernel is specialized as a launch would, and the lines are the user's."""
+
+import unittest
+
+import triton
+from kernels_under_test import add, fresh_cache, gemm
+
+import twill_gpu
+from twill_gpu import analysis
+
+SHAPE = (4096, 4096)
+
+
+def arguments(**changes):
+    descriptor = twill_gpu.descriptor
+    return {"a_desc": descriptor(SHAPE, "fp16", (128, 64)), "b_desc": descriptor(SHAPE, "fp16", (128, 64)),
+            "c_desc": descriptor(SHAPE, "fp16", (128, 128)), "K": 4096, "BM": 128, "BN": 128, "BK": 64, **changes}
+
+
+class Analyze(unittest.TestCase):
+    def setUp(self):
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+
+    def test_a_kernel_has_a_bound_and_lines_of_its_source(self):
+        found = twill_gpu.analyze(gemm, arguments(), grid=(32, 32), target="h200", num_warps=8)
+        self.assertEqual((found.bound, found.programs, found.schedule.verdict), (512, 1024, "optimal"))
+        self.assertGreaterEqual(found.expected, found.bound)
+        self.assertIn("kernels_under_test.py:", found.why)
+        self.assertIn('"ttg.num-warps" = 8', found.ttgir)
+        self.assertIn("<table>", found._repr_html_())
+        self.assertIn("unit TC", str(found.explanation))
+
+    def test_arguments_in_order_and_on_the_command_lines_own_terms(self):
+        by_name = twill_gpu.analyze(gemm, arguments())
+        in_order = twill_gpu.analyze(gemm, list(arguments().values()))
+        self.assertEqual(by_name.ttgir, in_order.ttgir)
+        again = twill_gpu.analyze(by_name.ttgir)
+        self.assertEqual(again.bound, by_name.bound)
+
+    def test_values_specialize_as_a_launch_does(self):
+        even = twill_gpu.analyze(gemm, arguments(K=4096)).ttgir
+        odd = twill_gpu.analyze(gemm, arguments(K=4097)).ttgir
+        self.assertEqual(even.count("tt.divisibility") - odd.count("tt.divisibility"), 1)
+
+    def test_blackwell_by_name(self):
+        found = twill_gpu.analyze(gemm, arguments(), target="b200")
+        self.assertIn("cuda:100", found.ttgir)
+        self.assertEqual(found.schedule.raw["machine"], "b200")
+
+    def test_autotuned_kernels_are_looked_through(self):
+        tuned = triton.autotune([triton.Config({}, num_warps=4)], key=["K"])(gemm)
+        self.assertEqual(twill_gpu.analyze(tuned, arguments()).bound, 512)
+
+    def test_kernels_without_a_loop_are_refused(self):
+        tensor = twill_gpu.tensor((4096, ), "fp32")
+        with self.assertRaises(twill_gpu.Refused):
+            twill_gpu.analyze(add, [tensor, tensor, 4096, 128])
+
+    def test_what_is_no_kernel(self):
+        with self.assertRaisesRegex(twill_gpu.TwillError, "no function with @triton.jit"):
+            twill_gpu.analyze(len, [1])
+
+    def test_explain_by_arguments_and_by_what_ran(self):
+        self.assertEqual(twill_gpu.explain(gemm, arguments()).status, "held")
+        with self.assertRaisesRegex(twill_gpu.TwillError, "was not compiled"):
+            twill_gpu.explain(gemm)
+
+    def test_architectures_are_those_of_the_shipped_machines(self):
+        said = twill_gpu.find_program().run(["machines"])
+        shipped = {line.split()[0]: int(line.split()[1].removeprefix("sm_")) for line in said.splitlines()}
+        self.assertEqual(shipped, analysis._ARCHS)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,404 @@
+"""The drop-in without a GPU: what Triton compiles while it is on, and that whatever goes wrong leaves Triton's own kernel."""
+
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import triton
+from kernels_under_test import HERE, SM_90, add, compile_gemm, counts, chosen, fresh_cache, gemm, gemm_source, in_place, of_addresses, source_of, through_table
+
+import twill_gpu
+from twill_gpu.dropin import answer, effects, guards, lowering, records, settings, state, store, versions
+from triton.backends.nvidia.compiler import CUDABackend
+
+POINTERS = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
+
+
+class Case(unittest.TestCase):
+    """A test with an empty cache and the fake program, which answers with Triton's own module unless told otherwise."""
+
+    def setUp(self):
+        self.cache = fresh_cache()
+        self.addCleanup(self.cache.cleanup)
+        self.plain = compile_gemm()
+        folder = pathlib.Path(self.cache.name)
+        (folder / "answer.ttgir").write_text(self.plain.asm["ttgir"])
+        self.calls = folder / "calls"
+        self.set(TWILL_PROGRAM=str(HERE / "fake_twill"), FAKE_ANSWER=str(folder / "answer.ttgir"), FAKE_CALLS=str(self.calls))
+        self.addCleanup(twill_gpu.disable)
+        records.clear()
+
+    def set(self, **environment):
+        for name, value in environment.items():
+            before = os.environ.get(name)
+            os.environ[name] = value
+            self.addCleanup(lambda name=name, before=before: os.environ.pop(name, None) if before is None else os.environ.update({name: before}))
+
+    def asked(self):
+        return self.calls.read_text().splitlines() if self.calls.exists() else []
+
+    def row(self):
+        row, = twill_gpu.report().compilations
+        return row
+
+    def assert_plain(self, kernel):
+        self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
+        self.assertEqual(kernel.metadata.num_warps, self.plain.metadata.num_warps)
+        self.assertFalse(hasattr(kernel.metadata, "twill_kernel"))
+
+
+class Race(Case):
+    def test_the_kernel_is_tritons_and_names_the_other(self):
+        """Protects everybody who takes a compiled kernel and knows nothing of Twill: it is plain Triton's, to the last byte."""
+        with twill_gpu.enabled():
+            kernel = compile_gemm()
+        self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
+        self.assertEqual(kernel.asm["ttgir"], self.plain.asm["ttgir"])
+        facts = kernel.metadata.twill_kernel
+        self.assertEqual((facts["read"], facts["written"]), ([0, 5], [10]))
+        self.assertIsNotNone(store.get_cubin(facts["cubin"]))
+        for name in ("num_warps", "shared", "name", "tensordesc_meta"):  # num_warps was once left out: every launch failed
+            self.assertIn(name, facts["metadata"])
+        self.assertEqual(self.row().runs, "race")
+
+    def test_num_stages_is_not_asked_about_twice(self):
+        with twill_gpu.enabled():
+            compile_gemm()
+            compile_gemm(num_stages=4)
+        self.assertEqual(len(self.asked()), 1)
+        self.assertTrue(twill_gpu.report().compilations[1].from_cache)
+
+    def test_answers_are_not_mixed_over_machines_and_attempts(self):
+        for change in ({}, {"machine": "h100"}, {"spare_registers": (16, )}):
+            with twill_gpu.enabled(**change):
+                compile_gemm()
+        self.assertEqual(self.asked(), ["emit ttgir - --machine h200", "emit ttgir - --machine h100",
+                                        "emit ttgir - --machine h200 --spare-registers 16"])
+
+    def test_a_kernel_without_a_product_is_not_looked_at(self):
+        with twill_gpu.enabled():
+            triton.compile(source_of(add, {**POINTERS, "n": "i32"}, {"BLOCK": 128}), target=SM_90)
+        self.assertEqual((self.asked(), len(twill_gpu.report().compilations)), ([], 0))
+
+
+class Always(Case):
+    def test_the_printed_module_is_compiled_to_the_end(self):
+        with twill_gpu.enabled(decide="always"):
+            kernel = compile_gemm(num_stages=2)  # as text and code of three stages: those of the fake answer
+        copies = [made.asm["ttgir"].count("async_tma_copy_global_to_local") for made in (kernel, self.plain)]
+        self.assertEqual(*copies)
+        self.assertEqual(kernel.metadata.shared, self.plain.metadata.shared)
+        self.assertEqual(self.row().runs, "twill")
+
+    def test_from_the_cache_it_is_the_same_kernel(self):
+        with twill_gpu.enabled(decide="always"):
+            first = compile_gemm()
+            second = compile_gemm(num_stages=4)
+        self.assertEqual(first.asm["cubin"], second.asm["cubin"])
+        self.assertEqual(len(self.asked()), 1)
+
+    def test_parameters_are_those_of_plain_triton(self):
+        """Protects the launch: Triton's launcher fills the parameters of its own kernel."""
+        with twill_gpu.enabled(decide="always"):
+            kernel = compile_gemm()
+        parameters = [[line for line in made.asm["ptx"].splitlines() if ".param ." in line and "_param_" in line]
+                      for made in (kernel, self.plain)]
+        self.assertGreater(len(parameters[0]), 10)
+        self.assertEqual(*parameters)
+
+
+class Falls(Case):
+    """Whatever goes wrong: Triton's own kernel, and one line that says why."""
+
+    def falls(self, why, decide=("race", "always"), timeout_s=60, **options):
+        for mode in decide:
+            with self.subTest(decide=mode), twill_gpu.enabled(decide=mode, timeout_s=timeout_s):
+                records.clear()
+                kernel = compile_gemm(**options)
+                if not options:
+                    self.assert_plain(kernel)
+                self.assertEqual(self.row().runs, "triton")
+                self.assertRegex(self.row().why, why)
+                self.assertNotIn("\n", self.row().why)
+
+    def test_a_refusal_names_the_users_line(self):
+        self.set(FAKE_LINE_OF="scf.for")
+        self.falls(r"^kernels_under_test\.py:19: cannot be planned$")
+
+    def test_a_program_without_the_printer(self):
+        self.set(FAKE_SAYS="twill: there is no command 'ttgir'", FAKE_EXIT="2")
+        self.falls("has no `twill emit ttgir`")
+
+    def test_a_crash(self):
+        self.set(FAKE_SAYS="internal error", FAKE_EXIT="1")
+        self.falls("internal error")
+
+    def test_nonsense(self):
+        pathlib.Path(os.environ["FAKE_ANSWER"]).write_text("hello")
+        self.falls("printed no function")
+
+    def test_a_module_that_triton_does_not_read(self):
+        pathlib.Path(os.environ["FAKE_ANSWER"]).write_text("module { tt.func public @gemm( }")
+        self.falls("does not compile the printed module")
+
+    def test_a_program_that_hangs(self):
+        self.set(FAKE_SECONDS="20")
+        self.falls("stopped after 1 seconds", decide=("always", ), timeout_s=1)
+
+    def test_a_program_that_goes_away(self):
+        with twill_gpu.enabled():
+            os.environ["TWILL_PROGRAM"] = "/nowhere/twill"
+            self.assert_plain(compile_gemm())
+        self.assertIn("/nowhere/twill", self.row().why)
+
+    def test_bugs_of_ours(self):
+        for broken in ("before_pipelining", ):
+            with self.subTest(broken=broken):
+                from twill_gpu.dropin import backend
+                real = getattr(backend, broken)
+                self.addCleanup(setattr, backend, broken, real)
+                setattr(backend, broken, lambda *_: 1 // 0)
+                self.falls("ZeroDivisionError")
+
+    def test_a_folder_that_cannot_be_written(self):
+        def full(*_):
+            raise OSError(28, "No space left on device")
+        real = answer.store.put_cubin
+        self.addCleanup(setattr, answer.store, "put_cubin", real)
+        answer.store.put_cubin = full
+        self.falls("No space left")
+
+    def test_options_that_are_not_understood(self):
+        for option, value in (("num_ctas", 2), ("maxnreg", 128), ("launch_pdl", True), ("launch_cooperative_grid", True)):
+            with self.subTest(option=option):
+                self.falls(f"the option {option}", **{option: value})
+        self.assertEqual(self.asked(), [])
+
+    def test_options_of_tomorrow(self):
+        """Protects versions to come: a field that we have never seen counts unless it is at its default."""
+        options = CUDABackend(SM_90).parse_options({})
+        self.assertEqual(guards.refused_option(options), "")
+        object.__setattr__(options, "reorder_everything", True)
+        self.assertEqual(guards.refused_option(options), "reorder_everything")
+
+    def test_decided_per_kernel(self):
+        with twill_gpu.enabled():
+            kernel = compile_gemm(twill="never")
+        self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
+        self.assertEqual((self.row().why, self.asked()), ("decide is never", []))
+
+    def test_a_launch_option_with_a_slip(self):
+        with twill_gpu.enabled():
+            compile_gemm(twill="alwais")
+        self.assertIn("alwais", self.row().why)
+
+    def test_blackwell_only_if_asked_for(self):
+        self.assertIn("blackwell=True", guards.refused_target(100, settings.Settings()))
+        self.assertEqual(guards.refused_target(100, settings.Settings(blackwell=True)), "")
+        self.assertEqual(guards.refused_target(90, settings.Settings()), "")
+        self.assertIn("sm_80", guards.refused_target(80, settings.Settings(blackwell=True)))
+
+
+class Spills(unittest.TestCase):
+    def compiled(self, said="", shared=1000):
+        return lowering.Compiled("", "", b"", {"shared": shared}, said)
+
+    def test_complaints(self):
+        self.assertEqual(self.compiled("0 bytes spill stores, 0 bytes spill loads").complaint(232448), "")
+        self.assertIn("20 bytes", self.compiled("20 bytes spill stores, 16 bytes spill loads").complaint(232448))
+        self.assertIn("(C7512)", self.compiled("info : (C7512) Potential Performance Loss: wgmma serialized").complaint(232448))
+        self.assertEqual(self.compiled(shared=232448).complaint(232448), "")
+        self.assertIn("shared memory", self.compiled(shared=232449).complaint(232448))
+
+    def test_a_kernel_that_spills_is_asked_for_again_with_registers_to_spare(self):
+        """Protects the walk: attempts in order while ptxas spills, the first clean one is taken, the last complaint is kept."""
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+        for clean, expected in ((16, ("", 16, [0, 16])), (99, ("ptxas spills 8 bytes", 0, [0, 16, 32]))):
+            asked = []
+
+            def printed(_, spare):
+                asked.append(spare)
+                return f"spare {spare}"
+
+            def compiled(module, *_):
+                return self.compiled("" if module == f"spare {clean}" else "8 bytes spill stores")
+            real = answer.printed, answer.compile_printed
+            answer.printed, answer.compile_printed = printed, compiled
+            try:
+                request = answer.Request("", None, {}, 90, None, settings.Settings(), None)
+                found, lasting = answer._answer_anew(request, "key")
+            finally:
+                answer.printed, answer.compile_printed = real
+            self.assertEqual((found.why, found.spare_registers, asked), expected)
+            self.assertTrue(lasting)
+
+
+class Keys(Case):
+    def test_on_off_and_settings_have_keys_of_their_own(self):
+        hashes = [triton.compiler.make_backend(SM_90).hash()]
+        for change in ({}, {"decide": "always"}, {"machine": "h100"}, {"spare_registers": (0, )}, {"blackwell": True}):
+            with twill_gpu.enabled(**change):
+                hashes.append(triton.compiler.make_backend(SM_90).hash())
+        self.assertEqual(len(set(hashes)), len(hashes))
+        self.assertEqual(triton.compiler.make_backend(SM_90).hash(), hashes[0])
+
+    def test_what_changes_no_kernel_changes_no_key(self):
+        with twill_gpu.enabled():
+            first = triton.compiler.make_backend(SM_90).hash()
+        with twill_gpu.enabled(verbose=False, margin=0.1, race_ms=1.0):
+            self.assertEqual(triton.compiler.make_backend(SM_90).hash(), first)
+
+    def test_kernels_in_memory_belong_to_settings(self):
+        """Protects on and off within a process: Triton finds kernels in memory without asking the backend."""
+        plain = gemm.device_caches
+        with twill_gpu.enabled():
+            ours = gemm.device_caches
+            self.assertIsNot(ours, plain)
+            ours["mark"] = 1
+            with twill_gpu.enabled(decide="always"):
+                self.assertNotIn("mark", gemm.device_caches)
+            self.assertIs(gemm.device_caches, ours)
+        self.assertIs(gemm.device_caches, plain)
+        with twill_gpu.enabled():
+            self.assertIs(gemm.device_caches, ours)
+        ours.clear()
+
+    def test_functions_that_come_later_are_known(self):
+        twill_gpu.enable()
+        later = triton.jit(add.fn)
+        on = later.device_caches
+        twill_gpu.disable()
+        self.assertIsNot(later.device_caches, on)
+
+    def test_disable_twice_and_enable_twice(self):
+        twill_gpu.enable(machine="h100")
+        twill_gpu.enable(decide="always")
+        self.assertEqual((state.current().machine, state.current().decide), ("h100", "always"))
+        twill_gpu.disable()
+        twill_gpu.disable()
+        self.assertIsNone(state.active())
+
+    def test_unknown_settings(self):
+        for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}):
+            with self.assertRaises(twill_gpu.TwillError):
+                twill_gpu.enable(**wrong)
+        self.assertIsNone(state.active())
+
+    def test_versions(self):
+        for known in ("3.6.0", "3.7.1", "3.9.0", "3.6.0+gitabc"):
+            self.assertEqual(versions.why_not(known), "")
+        for unknown in ("3.5.1", "3.10.0", "4.6.0", "main", ""):
+            self.assertIn("3.6 to 3.9", versions.why_not(unknown))
+
+
+class Options(unittest.TestCase):
+    def test_the_decorator_hands_on_a_launch_option_while_the_drop_in_is_on(self):
+        heard = []
+        kernel = triton.jit(add.fn)
+        kernel.run = lambda *_, **more: heard.append(more)
+        tuned = triton.autotune([triton.Config({}, num_warps=4)], key=["n"])(kernel)
+        self.assertIs(twill_gpu.options(decide="never", machine="h100")(tuned), tuned)
+        kernel.run(grid=(1, ))
+        with twill_gpu.enabled():
+            kernel.run(grid=(1, ))
+            kernel.run(grid=(1, ), twill="always")
+        self.assertEqual(heard, [{"grid": (1, )}, {"grid": (1, ), "twill": "decide=never machine=h100"}, {"grid": (1, ), "twill": "always"}])
+
+    def test_slips_are_told_at_the_decorator(self):
+        for wrong in ({"decide": "maybe"}, {"margin": 0.1}):
+            with self.assertRaises(twill_gpu.TwillError):
+                twill_gpu.options(**wrong)
+
+    def test_launch_options_are_read_as_written(self):
+        changes = {"decide": "always", "machine": "h100", "spare_registers": (0, 16)}
+        self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
+        self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
+
+
+class Effects(unittest.TestCase):
+    """Which kernels may be launched twice for one result."""
+
+    def effects(self, kernel, signature, constants):
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+        compiled = triton.compile(source_of(kernel, signature, constants), target=SM_90)
+        module = lowering.parse(compiled.asm["ttir"], lowering.new_context(CUDABackend(SM_90)), ".ttir")
+        return effects.effects_of(module, effects.address_arguments(module))
+
+    def test_reads_and_writes(self):
+        self.assertEqual(self.effects(add, {**POINTERS, "n": "i32"}, {"BLOCK": 128}), effects.Effects((0, ), (1, )))
+
+    def test_pointers_carried_in_a_loop_and_offsets_from_memory(self):
+        found = self.effects(through_table, {**POINTERS, "table_ptr": "*i32", "n": "i32"}, {"BLOCK": 128})
+        self.assertEqual(found, effects.Effects((0, 2), (1, )))
+
+    def test_what_may_not_run_twice(self):
+        cases = ((in_place, POINTERS, "argument 1 is read and written"), (counts, POINTERS, "atomic"),
+                 (chosen, {**POINTERS, "n": "i32"}, "argument 1 is read and written"),
+                 (of_addresses, {"x_ptr": "*i64", "y_ptr": "*fp32"}, "int_to_ptr"))
+        for kernel, signature, why in cases:
+            with self.subTest(kernel=kernel.__name__), self.assertRaisesRegex(effects.NotRepeatable, why):
+                self.effects(kernel, signature, {"BLOCK": 128})
+
+
+class Threads(Case):
+    def test_threads_compile_what_one_thread_does(self):
+        with twill_gpu.enabled():
+            with concurrent.futures.ThreadPoolExecutor(3) as pool:
+                made = list(pool.map(lambda stages: compile_gemm(num_stages=stages), (2, 3, 4)))
+            cubins = {kernel.metadata.twill_kernel["cubin"] for kernel in made}
+        self.assertEqual(len(cubins), 1)
+        self.assertEqual(made[1].asm["cubin"], self.plain.asm["cubin"])
+
+
+class Environment(unittest.TestCase):
+    """TWILL=1 and nothing else, in a process of its own, as Inductor's workers are."""
+
+    def run_with(self, **environment):
+        package = pathlib.Path(twill_gpu.__file__).resolve().parent.parent
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "twill_gpu-0.dist-info"
+            made.mkdir()
+            (made / "METADATA").write_text("Metadata-Version: 2.1\nName: twill-gpu\nVersion: 0\n")
+            (made / "entry_points.txt").write_text("[triton.backends]\ntwill = twill_gpu.plugin\n")
+            code = ("import triton, sys; from triton.backends.compiler import GPUTarget; from triton.compiler import make_backend\n"
+                    "make_backend(GPUTarget('cuda', 90, 32)); print(type(make_backend(GPUTarget('cuda', 90, 32))).__name__)")
+            return subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "PYTHONPATH": f"{folder}:{package}", **environment})
+
+    def test_on(self):
+        self.assertEqual(self.run_with(TWILL="1").stdout.strip(), "TwillBackend")
+
+    def test_off(self):
+        for value in ("0", ""):
+            self.assertEqual(self.run_with(TWILL=value).stdout.strip(), "CUDABackend")
+
+    def test_without_a_program_it_says_so_and_stays_off(self):
+        done = self.run_with(TWILL="1", TWILL_PROGRAM="/nowhere/twill")
+        self.assertEqual(done.stdout.strip(), "CUDABackend")
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+        self.assertIn("twill: off: no program twill", done.stderr)
+
+
+class Real(unittest.TestCase):
+    def test_the_program_itself(self):
+        """Protects the seam to the printer: the program's own module compiles, and is there to race with."""
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+        records.clear()
+        with twill_gpu.enabled():
+            kernel = triton.compile(gemm_source(), target=SM_90, options={"num_warps": 8})
+        row, = twill_gpu.report().compilations
+        self.assertEqual((row.runs, row.why), ("race", ""))
+        self.assertGreater(kernel.metadata.twill_kernel["metadata"]["num_warps"], kernel.metadata.num_warps)
+        again = twill_gpu.explain(gemm)
+        self.assertIn("kernels_under_test.py:", again.raw["story"])
+
+
+if __name__ == "__main__":
+    unittest.main()

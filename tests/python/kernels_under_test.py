@@ -1,0 +1,94 @@
+"""Kernels of the drop-in's tests, and how they are compiled without a GPU."""
+
+import pathlib
+import tempfile
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+SM_90 = GPUTarget("cuda", 90, 32)
+
+
+@triton.jit
+def gemm(a_desc, b_desc, c_desc, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m0 = tl.program_id(0) * BM
+    n0 = tl.program_id(1) * BN
+    acc = tl.zeros([BM, BN], dtype=tl.float32)
+    for k in tl.range(0, K, BK):
+        a = a_desc.load([m0, k])
+        b = b_desc.load([n0, k])
+        acc = tl.dot(a, b.T, acc)
+    c_desc.store([m0, n0], acc.to(tl.float16))
+
+
+@triton.jit
+def add(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n) + 1.0, mask=at < n)
+
+
+@triton.jit
+def in_place(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    y = tl.load(y_ptr + at)
+    tl.store(y_ptr + at, y + tl.load(x_ptr + at))
+
+
+@triton.jit
+def counts(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.atomic_add(y_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit
+def through_table(x_ptr, y_ptr, table_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    y_at = y_ptr + at
+    for i in range(0, n):
+        row = tl.load(table_ptr + i)
+        tl.store(y_at, tl.load(x_ptr + row * BLOCK + at))
+        y_at += BLOCK
+
+
+@triton.jit
+def chosen(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    source = x_ptr
+    if n > 3:
+        source = y_ptr
+    tl.store(y_ptr + at, tl.load(source + at))
+
+
+@triton.jit
+def of_addresses(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    where = tl.load(x_ptr).to(tl.pointer_type(tl.float32))
+    tl.store(y_ptr + at, tl.load(where + at))
+
+
+def source_of(kernel, signature, constants):
+    """What Triton compiles; arrays and integers are multiples of 16."""
+    whole = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
+    aligned = {(number, ): [["tt.divisibility", 16]] for number, kind in enumerate(whole.values()) if kind.startswith("*") or kind == "i32"}
+    return ASTSource(kernel, whole, constants, aligned)
+
+
+def gemm_source():
+    descriptors = {"a_desc": "tensordesc<fp16[128,64]>", "b_desc": "tensordesc<fp16[128,64]>", "c_desc": "tensordesc<fp16[128,128]>"}
+    return source_of(gemm, {**descriptors, "K": "i32"}, {"BM": 128, "BN": 128, "BK": 64})
+
+
+def compile_gemm(**options):
+    return triton.compile(gemm_source(), target=SM_90, options={"num_warps": 4, "num_stages": 3, **options})
+
+
+def fresh_cache():
+    """An empty cache folder for Triton and the drop-in, until it is cleaned up."""
+    folder = tempfile.TemporaryDirectory()
+    triton.knobs.cache.dir = folder.name
+    return folder
+
+
+HERE = pathlib.Path(__file__).resolve().parent

@@ -1,0 +1,170 @@
+"""The package without Triton: what it makes of the program's answers, refusals and limits."""
+
+import pathlib
+import pickle
+import subprocess
+import sys
+import unittest
+
+import twill_gpu
+from twill_gpu import locations, program, solving
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FIG1 = (ROOT / "loops" / "fig1.loop").read_text()
+
+
+class Import(unittest.TestCase):
+    def test_importing_takes_no_triton(self):
+        """Protects programs without Triton: the package imports, and names of the drop-in ask for it only when used."""
+        code = "import sys, twill_gpu; sys.exit('triton' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False).returncode, 0)
+
+    def test_every_public_name_is_documented(self):
+        page = (ROOT / "docs" / "reference" / "python.md").read_text()
+        for name in twill_gpu.__all__:
+            self.assertIn(f"`{name}", page, f"docs/reference/python.md does not mention {name}")
+
+
+class Programs(unittest.TestCase):
+    def test_the_environment_names_the_only_candidate(self):
+        self.assertEqual(program.candidates({"TWILL_PROGRAM": "/nowhere/twill"}), [pathlib.Path("/nowhere/twill")])
+
+    def test_a_source_tree_comes_before_the_wheel(self):
+        places = program.candidates({})
+        self.assertEqual(places[0], ROOT / "build" / "release" / "twill")
+        self.assertEqual(places[-1].parts[-2:], ("bin", "twill"))
+
+    def test_a_missing_program_says_what_to_do(self):
+        missing = program.Program(pathlib.Path("/nowhere/twill"))
+        with self.assertRaisesRegex(twill_gpu.ProgramNotFound, "/nowhere/twill"):
+            missing.run(["machines"])
+
+    def test_refusals_have_place_and_exit_code(self):
+        with self.assertRaises(twill_gpu.Refused) as caught:
+            twill_gpu.schedule("loop x\nunit TC\nop A on TD for 1\n")
+        self.assertEqual(caught.exception.exit_code, 3)
+        self.assertEqual(caught.exception.diagnostic.line, 3)
+
+    def test_refusals_cross_processes(self):
+        wrong = twill_gpu.Refused(3, twill_gpu.Diagnostic("k.loop", 2, 5, "no such unit"))
+        again = pickle.loads(pickle.dumps(wrong))
+        self.assertEqual((again.exit_code, str(again)), (3, "k.loop:2:5: no such unit"))
+
+    def test_a_time_limit_stops_the_program(self):
+        kernel = (ROOT / "kernels" / "fa_bwd" / "sm_90").glob("*.pre.ttgir")
+        with self.assertRaises(twill_gpu.TimedOut):
+            twill_gpu.schedule(next(iter(kernel)), timeout_s=0.01)
+
+    def test_diagnostics_of_all_forms(self):
+        cases = {"a.loop:3:4: error: bad": ("a.loop", 3, 4, "bad"), "machines: error: none": ("machines", 0, 0, "none"),
+                 "twill: there is no command 'x'": ("", 0, 0, "twill: there is no command 'x'"), "": ("", 0, 0, "no message")}
+        for text, parts in cases.items():
+            found = program.parse_diagnostic(text)
+            self.assertEqual((found.file, found.line, found.column, found.message), parts)
+
+
+class Locations(unittest.TestCase):
+    TEXT = "\n".join(['#loc1 = loc("/home/me/k.py":12:4)', '#loc2 = loc(callsite(#loc1 at #loc3))', '#loc3 = loc("/home/me/k.py":40:0)',
+                      "  %0 = tt.load %a loc(#loc1)", "  scf.for %i = %a {", "    %1 = tt.dot loc(#loc1)", "  } loc(#loc2)",
+                      "  %2 = arith.addi", '  %3 = tt.dot loc("inline.py":7:1)'])
+
+    def test_lines_of_operations(self):
+        expected = {4: "k.py:12", 5: "k.py:12", 6: "k.py:12", 8: None, 9: "inline.py:7", 99: None, 0: None}
+        for line, place in expected.items():
+            self.assertEqual(locations.user_line(self.TEXT, line), place, line)
+
+    def test_names_that_lead_in_a_circle_end(self):
+        self.assertIsNone(locations.user_line("#loc1 = loc(#loc2)\n#loc2 = loc(#loc1)\n%0 = x loc(#loc1)", 3))
+
+
+class Problems(unittest.TestCase):
+    def test_every_bundled_loop_survives_the_way_through_a_dict(self):
+        """Protects from_dict: members left out or misspelled would change the problem's hash or be refused."""
+        twill = twill_gpu.find_program()
+        loops = sorted((ROOT / "loops").rglob("*.loop"))
+        self.assertGreater(len(loops), 20)
+        for path in loops:
+            problem = twill.ask(["loop", str(path)])
+            self.assertEqual(twill_gpu.Problem.from_dict(problem).to_dict(), problem, path.name)
+
+    def test_quotes_and_bytes_in_sources(self):
+        problem = twill_gpu.find_program().ask(["loop", "-"], FIG1)
+        problem["ops"][0]["source"] = ['a "b" \\ c\n\td \x01']
+        again = twill_gpu.Problem.from_dict(problem).to_dict()
+        self.assertEqual(again["ops"][0]["source"], problem["ops"][0]["source"])
+
+    def test_other_formats_are_refused(self):
+        problem = twill_gpu.find_program().ask(["loop", "-"], FIG1)
+        for change in ({"version": 2}, {"format": "twill-schedule"}):
+            with self.assertRaises(twill_gpu.TwillError):
+                twill_gpu.Problem.from_dict({**problem, **change})
+        del problem["ops"][0]["ways"]
+        with self.assertRaisesRegex(twill_gpu.TwillError, "lacks 'ways'"):
+            twill_gpu.Problem.from_dict(problem)
+
+
+class Answers(unittest.TestCase):
+    def test_a_schedule_has_types(self):
+        found = twill_gpu.schedule(ROOT / "loops" / "fig1.loop")
+        self.assertEqual((found.verdict, found.interval, found.at_least), ("optimal", 2, 2))
+        self.assertEqual({op.name for op in found.ops}, {"S", "P", "O"})
+        self.assertIn("2 cycles", str(found))
+        self.assertIn("<table>", found._repr_html_())
+
+    def test_an_explanation_names_what_helps(self):
+        found = twill_gpu.explain(ROOT / "loops" / "fwd_h1.loop", target="h200")
+        self.assertEqual(found.status, "held")
+        self.assertIn(1024, [help_.interval for help_ in found.helps])
+        self.assertIn("<table>", found._repr_html_())
+
+    def test_names_in_tables_are_escaped(self):
+        self.assertIn("a&lt;b", solving.Schedule.__module__ and twill_gpu.answers.table(("x",), [("a<b",)]))
+
+
+class Solve(unittest.TestCase):
+    def test_progress_ends_with_the_optimum(self):
+        heard = []
+        found = twill_gpu.solve(twill_gpu.Problem(FIG1), on_progress=heard.append)
+        self.assertEqual((found.verdict, heard[-1].interval, heard[-1].verdict), ("optimal", 2, "optimal"))
+
+    def test_what_on_progress_raises_ends_the_search(self):
+        def stop(_):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            twill_gpu.solve(FIG1, on_progress=stop)
+
+    def test_no_time_is_no_answer(self):
+        with self.assertRaises(twill_gpu.TimedOut):
+            twill_gpu.solve(FIG1, time_limit=0)
+
+    def test_the_best_answer_so_far_outlives_the_time(self):
+        """Protects anytime use: a second attempt that is stopped does not take the first one's answer away."""
+        first = {"verdict": "feasible", "initiation_interval": 9, "bracket": None, "lower_bound": {"value": 5}}
+        calls = []
+
+        def attempt(source, machine, limit, left):
+            calls.append(limit)
+            if len(calls) == 1:
+                return solving.Schedule(first)
+            raise twill_gpu.TimedOut("stopped")
+        real, solving._attempt = solving._attempt, attempt
+        try:
+            self.assertEqual(twill_gpu.solve(FIG1, time_limit=60).interval, 9)
+        finally:
+            solving._attempt = real
+        self.assertLess(calls[0], calls[1])
+
+
+class Wrong(unittest.TestCase):
+    def test_a_missing_file_is_named(self):
+        with self.assertRaisesRegex(twill_gpu.TwillError, "no.loop"):
+            twill_gpu.schedule("no.loop")
+
+    def test_unknown_types_of_tensors(self):
+        with self.assertRaisesRegex(ValueError, "fp15"):
+            twill_gpu.tensor((4, 4), "fp15")
+        self.assertEqual(twill_gpu.tensor((4, 8), "float16").stride(), (8, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+"""Sweeps over workers: order, errors of single inputs, and workers that break."""
+
+import concurrent.futures
+import os
+import pathlib
+import unittest
+
+import twill_gpu
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LOOPS = [ROOT / "loops" / name for name in ("fig1.loop", "gemm.loop", "fwd_h1.loop")]
+INTERVALS = [twill_gpu.schedule(path).interval for path in LOOPS]
+
+
+def die():
+    """The first thing that a worker of a broken pool does."""
+    os._exit(1)
+
+
+class Flaky(concurrent.futures.Executor):
+    """Breaks on every second task of its first round."""
+
+    def __init__(self):
+        self.submitted = 0
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+
+    def submit(self, function, /, *arguments, **more):
+        self.submitted += 1
+        if self.submitted <= 3 and self.submitted % 2 == 1:
+            future = concurrent.futures.Future()
+            future.set_exception(ConnectionError("the worker is gone"))
+            return future
+        return self.pool.submit(function, *arguments, **more)
+
+
+class Sweep(unittest.TestCase):
+    def intervals(self, **how):
+        return [outcome.schedule.interval for outcome in twill_gpu.sweep([twill_gpu.task(path) for path in LOOPS], **how)]
+
+    def test_outcomes_come_in_the_order_of_the_tasks(self):
+        self.assertEqual(self.intervals(), INTERVALS)
+
+    def test_processes(self):
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            self.assertEqual(self.intervals(executor=pool), INTERVALS)
+
+    def test_a_broken_pool_loses_nothing(self):
+        with concurrent.futures.ProcessPoolExecutor(2, initializer=die) as pool:
+            self.assertEqual(self.intervals(executor=pool), INTERVALS)
+
+    def test_tasks_of_a_lost_worker_are_tried_again_there(self):
+        flaky = Flaky()
+        self.assertEqual(self.intervals(executor=flaky), INTERVALS)
+        self.assertEqual(flaky.submitted, 5)  # three tasks, and two again
+
+    def test_an_input_that_is_refused_stops_nobody(self):
+        heard = []
+        tasks = [twill_gpu.task(LOOPS[0]), twill_gpu.task("loop x\nnonsense\n", label="bad"), twill_gpu.task(LOOPS[1])]
+        outcomes = twill_gpu.sweep(tasks, on_outcome=heard.append)
+        self.assertEqual([outcome.error == "" for outcome in outcomes], [True, False, True])
+        self.assertIn("2:1", outcomes[1].error)
+        self.assertEqual((outcomes[1].label, len(heard)), ("bad", 3))
+
+
+if __name__ == "__main__":
+    unittest.main()

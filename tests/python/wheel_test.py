@@ -1,0 +1,44 @@
+"""`pip install ./python` in a clean environment: the wheel holds the program, its types and the switch for TWILL=1."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+class Wheel(unittest.TestCase):
+    def test_the_wheel_stands_alone(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            tools = str(pathlib.Path(sys.executable).parent)
+            environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+            subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--config-settings",
+                            f"build-dir={folder / 'build'}", "--wheel-dir", str(folder), str(ROOT / "python")], check=True, env=environment)
+            wheel, = folder.glob("*.whl")
+            self.assertRegex(wheel.name, r"^twill_gpu-[\d.]+-py3-none-.*linux.*\.whl$")
+            with zipfile.ZipFile(wheel) as archive:
+                names = archive.namelist()
+            for name in ("twill_gpu/py.typed", "twill_gpu/bin/twill", "twill_gpu/dropin/backend.py", "twill_gpu/plugin/compiler.py"):
+                self.assertIn(name, names)
+            self.assertFalse([name for name in names if "__pycache__" in name])
+            self.runs_alone(wheel, folder)
+
+    def runs_alone(self, wheel, folder):
+        clean = {name: value for name, value in os.environ.items() if name not in ("TWILL_PROGRAM", "PYTHONPATH")}
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, env=clean)
+        python = str(folder / "venv" / "bin" / "python")
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", str(wheel)], check=True, env=clean)
+        code = ("import twill_gpu; print(twill_gpu.find_program().path, "
+                f"twill_gpu.schedule({str(ROOT / 'loops' / 'fig1.loop')!r}).interval)")
+        said = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True, env=clean, cwd=folder).stdout.split()
+        self.assertIn(str(folder), said[0])
+        self.assertEqual(said[1], "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
