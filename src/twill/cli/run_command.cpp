@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +15,7 @@
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/driver/run_kernel.h"
+#include "twill/driver/run_module.h"
 
 namespace twill::cli {
 namespace {
@@ -21,6 +25,8 @@ struct RunChoices {
   driver::RunKernelRequest request;
   std::vector<std::string> arguments;  ///< "NAME=VALUE"
   std::vector<std::int64_t> grid;
+  std::string against;  ///< of modules
+  bool trips_given = false;
   bool json = false;
 };
 
@@ -29,12 +35,43 @@ constexpr std::int64_t kMostTrips = 64;
 constexpr const char* kRunFooter = R"(Examples:
   twill emit cuda kernels/fa_fwd/sm_90/d128.pre.ttgir -o fa && twill run fa
   twill run fa --trips 0,1,7 --seeds 20 --completion random
-  twill run gemm --arg arg0=weights.npy --arg table=0..64)";
+  twill run gemm --arg arg0=weights.npy --arg table=0..64
+  twill run fa.ttgir --against kernels/fa_fwd/sm_90/d128.pre.ttgir)";
+
+/// Runs a module; the exit code that it stands for.
+Result<int> run_module(const RunChoices& choices, const std::string& file) {
+  driver::RunModuleRequest request;
+  TWILL_TRY(request.module, driver::read_input(file));
+  request.against = choices.against;
+  request.given = choices.request.given;
+  if (choices.trips_given) request.trips = choices.request.trips;
+  request.seed = choices.request.seed;
+  request.seeds = choices.request.seeds;
+  TWILL_TRY(const driver::RanModule ran, driver::run_module(request));
+  TWILL_TRY_VOID(print(choices.json ? run::report_json(ran.report, ran.program)
+                                    : run::to_text(ran.report, ran.program)));
+  return run::agrees(ran.report) ? kAnswer : kUnverified;
+}
+
+/// Whether the argument is the text of a module, and no folder.
+bool is_module(const std::string& argument) {
+  std::error_code ignored;
+  return argument == "-" || std::filesystem::is_regular_file(argument, ignored);
+}
 
 /// Runs the folder; the exit code that it stands for.
-Result<int> run_one(RunChoices& choices, driver::RunSession& session, const std::string& folder) {
+Result<int> run_one(RunChoices& choices, std::optional<driver::RunSession>& session,
+                    const std::string& folder) {
+  if (is_module(folder)) return run_module(choices, folder);
+  if (!choices.against.empty()) {
+    return fail({folder}, "is no text of a module, and --against is for these");
+  }
+  if (!session) {
+    TWILL_TRY(driver::RunSession started, driver::RunSession::start());
+    session.emplace(std::move(started));
+  }
   choices.request.folder = folder;
-  TWILL_TRY(const run::Report report, driver::run_kernel(choices.request, session));
+  TWILL_TRY(const run::Report report, driver::run_kernel(choices.request, *session));
   TWILL_TRY_VOID(print(choices.json ? run::report_json(report) : run::to_text(report, folder)));
   return run::agrees(report) ? kAnswer : kUnverified;
 }
@@ -45,11 +82,10 @@ int run(RunChoices choices) {
   if (!choices.grid.empty()) {
     choices.request.given.grid = {choices.grid[0], choices.grid[1], choices.grid[2]};
   }
-  auto session = driver::RunSession::start();
-  if (!session) return refuse(session.error());
+  std::optional<driver::RunSession> session;
   int worst = kAnswer;
   for (const std::string& folder : choices.folders) {
-    const auto code = run_one(choices, *session, folder);
+    const auto code = run_one(choices, session, folder);
     if (!code) refuse(code.error());
     worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
   }
@@ -58,11 +94,17 @@ int run(RunChoices choices) {
 
 void add_options(CLI::App& command, RunChoices& choices) {
   driver::RunKernelRequest& request = choices.request;
-  command.add_option("FOLDER", choices.folders, "Folder of `twill emit cuda`; several in turn")
-      ->required();
   command
-      .add_option("--trips", request.trips,
-                  "Iterations of the main loop, with commas between: a run for each")
+      .add_option("KERNEL", choices.folders,
+                  "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several in turn")
+      ->required();
+  command.add_option("--against", choices.against,
+                     "TTGIR of the kernel that the roles must do the work of");
+  command
+      .add_option(
+          "--trips", request.trips,
+          "Iterations of the main loop, with commas between: a run for each [of TTGIR: 0 to "
+          "twice the deepest ring and one more]")
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, kMostTrips));
@@ -109,11 +151,14 @@ void add_options(CLI::App& command, RunChoices& choices) {
 
 void add_run_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<RunChoices>();
-  CLI::App* command = app.add_subcommand(
-      "run", "Run emitted kernels on this computer's CPU, and compare with their text");
+  CLI::App* command =
+      app.add_subcommand("run", "Run kernels on this computer's CPU, and compare with their text");
   add_options(*command, *choices);
   command->footer(kRunFooter);
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command->callback([choices, command, &session] {
+    choices->trips_given = command->count("--trips") > 0;
+    session.command = [choices] { return run(*choices); };
+  });
 }
 
 }  // namespace twill::cli

@@ -8,6 +8,7 @@
 
 #include "twill/device/fit.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/run_module.h"
 #include "twill/emit/ttgir.h"
 #include "twill/report/story.h"
 
@@ -66,6 +67,8 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
   TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
   std::string story = report::story(emitted.planned.outcome);
   for (const std::string& note : tree.notes) story += "note: " + note + "\n";
+  TWILL_TRY(const std::string unchecked, check_printed(text));
+  if (!unchecked.empty()) story += "note: " + unchecked + "\n";
   emitted.text = as_remarks(story) + text;
   return emitted;
 }

@@ -32,6 +32,8 @@ enum class OpClass : unsigned char {
   X(module, structure) X(function, structure) X(call, structure) X(ret, structure) \
   X(for_loop, structure) X(while_loop, structure) X(branch, structure) X(yield, structure) \
   X(condition, structure) X(jump, structure) X(jump_if, structure) X(combined, structure) \
+  X(warp_roles, structure) X(warp_partitions, structure) X(roles_end, structure) \
+  X(partition_end, structure) \
   X(constant, value) X(poison, value) X(range, value) X(program_id, value) X(program_count, value) \
   X(add, elementwise) X(sub, elementwise) X(mul, elementwise) X(sdiv, elementwise) \
   X(udiv, elementwise) X(sdiv_up, elementwise) X(udiv_up, elementwise) X(sdiv_down, elementwise) \
@@ -69,14 +71,20 @@ enum class OpClass : unsigned char {
   X(atomic_update, update) X(atomic_compare, update) X(block_update, update) \
   X(block_update_async, update) \
   X(shared_alloc, allocation) X(tensor_alloc, allocation) \
-  X(barrier_wait, synchronization) X(barrier_arrive, synchronization) X(copy_wait, synchronization) \
+  X(barrier_init, synchronization) X(barrier_expect, synchronization) \
+  X(barrier_wait, synchronization) X(barrier_arrive, synchronization) \
+  X(barrier_end, synchronization) X(copy_arrive, synchronization) X(copy_commit, synchronization) \
+  X(copy_wait, synchronization) X(block_store_wait, synchronization) \
+  X(tcgen05_commit, synchronization) X(proxy_fence, synchronization) \
   X(synchronize, synchronization) \
   X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on
 
 /// `other` is an op that Twill has never heard of, `unmodelled` one that it knows and does not
 /// compute with; `branch` has regions, `jump` leads to a block; `combined` ends the region of a
-/// reduction.
+/// reduction. `warp_roles` has the region of the warps that ran so far, ended by `roles_end`, and
+/// a region with `warp_partitions`, which has one region for each further role, ended by
+/// `partition_end`. `copy_arrive` arrives at an mbarrier when the role's copies so far have landed.
 enum class OpKind : unsigned char {
 #define TWILL_ENUMERATOR(kind, op_class) kind,
   TWILL_OP_KINDS(TWILL_ENUMERATOR)

@@ -58,7 +58,8 @@ enum class Role : unsigned char {
   fill,         ///< what masked elements of a load are
   source,       ///< the tile that is stored, or the buffer that is viewed
   destination,  ///< of a copy into shared memory: the buffer
-  barrier,      ///< that completion arrives at
+  barrier,      ///< that completion arrives at, or that the op is about
+  phase,        ///< of a wait: the parity of the phase that is waited for
   predicate,    ///< i1: false skips the op
   token,        ///< what was done before
   a,            ///< of a product, and so on
@@ -131,7 +132,11 @@ struct Traits {
   std::string_view symbol;
   std::optional<std::int64_t> exact_every;  ///< wgmma of 8 bits: columns between exact additions
   std::optional<std::int64_t> stages;       ///< loops: how deep the text asks to pipeline them
-  Hints hints;                              ///< of the first result
+  /// barrier_init: arrivals that complete a phase; barrier_arrive: arrivals; barrier_expect: bytes;
+  /// wgmma_wait, copy_wait, block_store_wait: groups of work that may still be in flight.
+  std::optional<std::int64_t> count;
+  std::vector<std::int64_t> warps;                             ///< warp_roles: of each partition
+  Hints hints;                                                 ///< of the first result
   std::vector<std::optional<std::int64_t>> argument_divisors;  ///< function
   LaunchTraits launch;                                         ///< module
   bool reverse = false;                                        ///< scan
@@ -143,6 +148,7 @@ struct Traits {
   bool is_volatile = false;    ///< load, block_load
   bool fixed_results = false;  ///< loops: remarks number their results, so none may be left out
   bool publishes = false;      ///< atomic_update: who sees it sees what was written before
+  bool is_counted = false;     ///< copy_arrive: its arrivals are among those the barrier counts
 };
 
 struct Op : Traits {

@@ -58,44 +58,22 @@ double root_mean_square(const execute::Memory::Written& written) {
   return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
 }
 
+/// One array of two runs, element by element.
 class Comparing {
  public:
-  Comparing(const Buffer& buffer, const std::string& found, ir::Type element,
-            const Tolerance& tolerance)
-      : buffer_(buffer), found_(found), element_(element), tolerance_(tolerance) {
-    output_.name = buffer.name;
+  Comparing(std::string name, ir::Type element, const Tolerance& tolerance, double size)
+      : element_(element), tolerance_(tolerance), size_(size) {
+    output_.name = std::move(name);
   }
 
-  Output with(const execute::Memory::Written& expected) {
-    const double size = root_mean_square(expected);
-    auto next = expected.begin();
-    for (std::int64_t i = 0; i < buffer_.elements; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (next != expected.end() && next->first == buffer_.first + i) {
-        compare(next->first, next->second, value_at(at), size);
-        ++next;
-      } else if (bits_at(found_, at, buffer_.element_bytes) !=
-                 bits_at(buffer_.bytes, at, buffer_.element_bytes)) {
-        ++output_.stray;
-      }
-    }
-    const auto count = static_cast<double>(std::max<std::int64_t>(output_.written, 1));
-    output_.spread = size > 0 ? std::sqrt(squares_ / count) / size : 0;
-    output_.scattered = output_.spread > tolerance_.unit;
-    return output_;
-  }
+  void stray() { ++output_.stray; }
 
- private:
-  double value_at(std::size_t element) const {
-    return execute::value_of(element_, bits_at(found_, element, buffer_.element_bytes));
-  }
-
-  void compare(std::int64_t index, double expected, double found, double size) {
+  void compare(std::int64_t index, double expected, double found) {
     ++output_.written;
     if (execute::same_element(expected, found)) return;
     const double distance = std::abs(expected - found);
     if (!std::isnan(distance)) output_.largest = std::max(output_.largest, distance);
-    const double scale = std::max({std::abs(expected), std::abs(found), size});
+    const double scale = std::max({std::abs(expected), std::abs(found), size_});
     const bool number = element_->kind == ir::TypeKind::floating;
     const bool near = number && distance <= kUnits * tolerance_.unit * scale;
     if (!tolerance_.exact && near) {
@@ -107,13 +85,38 @@ class Comparing {
     if (!output_.example) output_.example = {index, expected, found};
   }
 
-  const Buffer& buffer_;
-  const std::string& found_;
+  Output result() {
+    const auto count = static_cast<double>(std::max<std::int64_t>(output_.written, 1));
+    output_.spread = size_ > 0 ? std::sqrt(squares_ / count) / size_ : 0;
+    output_.scattered = output_.spread > tolerance_.unit;
+    return output_;
+  }
+
+ private:
   ir::Type element_;
   const Tolerance& tolerance_;
+  double size_ = 0;     // root mean square of what is expected
   double squares_ = 0;  // of the differences within the tolerance
   Output output_;
 };
+
+/// The array `buffer` of a call that left `found` there.
+Output compared(const Buffer& buffer, const std::string& found, ir::Type element,
+                const execute::Memory::Written& expected, const Tolerance& tolerance) {
+  Comparing comparing(buffer.name, element, tolerance, root_mean_square(expected));
+  auto next = expected.begin();
+  for (std::int64_t i = 0; i < buffer.elements; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::uint64_t bits = bits_at(found, at, buffer.element_bytes);
+    if (next != expected.end() && next->first == buffer.first + i) {
+      comparing.compare(next->first, next->second, execute::value_of(element, bits));
+      ++next;
+    } else if (bits != bits_at(buffer.bytes, at, buffer.element_bytes)) {
+      comparing.stray();
+    }
+  }
+  return comparing.result();
+}
 
 }  // namespace
 
@@ -147,7 +150,31 @@ std::vector<Output> compare(const Case& call, const Called& called, const Tolera
     const Buffer& buffer = call.buffers[b];
     const ir::Type element = memory.element(static_cast<std::int64_t>(buffer.array));
     Output output =
-        Comparing(buffer, called.memory[b], element, tolerance).with(memory.written(buffer.array));
+        compared(buffer, called.memory[b], element, memory.written(buffer.array), tolerance);
+    if (output.written > 0 || output.stray > 0) outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
+                            const Tolerance& tolerance) {
+  std::vector<Output> outputs;
+  for (std::size_t array = 0; array < expected.array_count(); ++array) {
+    const auto number = static_cast<std::int64_t>(array);
+    const auto wanted = expected.written(array);
+    const auto there = found.written(array);
+    Comparing comparing(expected.name(array), expected.element(number), tolerance,
+                        root_mean_square(wanted));
+    for (const auto& [index, value] : wanted) {
+      const auto at = there.find(index);
+      comparing.compare(index, value,
+                        at != there.end() ? at->second : expected.initial({number, index}));
+    }
+    for (const auto& [index, value] : there) {
+      const bool changed = !execute::same_element(value, expected.initial({number, index}));
+      if (changed && !wanted.contains(index)) comparing.stray();
+    }
+    Output output = comparing.result();
     if (output.written > 0 || output.stray > 0) outputs.push_back(std::move(output));
   }
   return outputs;

@@ -46,4 +46,8 @@ bool agrees(const Output& output);
 /// Every array that either of them writes. Precondition: the call left its memory.
 std::vector<Output> compare(const Case& call, const Called& called, const Tolerance& tolerance);
 
+/// The same of two memories with the same arrays, in which nothing lay but what they say.
+std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
+                            const Tolerance& tolerance);
+
 }  // namespace twill::run

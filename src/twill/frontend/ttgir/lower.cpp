@@ -179,6 +179,27 @@ void lower_kind(const ir::Op& op, Traits& traits) {
       traits.exact_every = integer_attribute(op, "maxNumImpreciseAcc");
       traits.asynchronous = flag(op, "isAsync");
       break;
+    case OpKind::barrier_init:
+    case OpKind::barrier_arrive:
+      traits.count = integer_attribute(op, "count");
+      break;
+    case OpKind::barrier_expect:
+      traits.count = integer_attribute(op, "size");
+      break;
+    case OpKind::wgmma_wait:
+    case OpKind::block_store_wait:
+      traits.count = integer_attribute(op, "pendings");
+      break;
+    case OpKind::copy_wait:
+      traits.count = integer_attribute(op, "num");
+      break;
+    case OpKind::copy_arrive:
+      traits.is_counted = attribute(op, "noIncrement") != nullptr;
+      break;
+    case OpKind::warp_roles:
+      traits.warps =
+          integers_attribute(op, "partitionNumWarps").value_or(std::vector<std::int64_t>());
+      break;
     case OpKind::tcgen05:
     case OpKind::tcgen05_scaled:
       traits.asynchronous = attribute(op, "is_async") != nullptr;

@@ -105,6 +105,8 @@ class Checker {
         return check_function(id);
       case ir::OpKind::call:
         return check_call(id);
+      case ir::OpKind::warp_roles:
+        return check_roles(id);
       case ir::OpKind::reduce:
       case ir::OpKind::scan:
         return check_reduction(id);
@@ -225,6 +227,32 @@ class Checker {
       const bool is_inferred = actual.find(kUnknownType) == std::string::npos;
       if (signature == nullptr || signature->text == actual || !is_inferred) continue;
       return wrong(*last, "what is returned does not fit the function's type " + signature->text);
+    }
+    return {};
+  }
+
+  /// Every partition is handed what the op captures, and ends.
+  Result<void> check_roles(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    TWILL_TRY(const ir::OpId yield, region_end(id, 0, "ttg.warp_yield"));
+    TWILL_TRY_VOID(
+        same(yield, "what the default warps yield", program_.op(yield).operands, op.results));
+    TWILL_TRY(const ir::OpId holder, region_end(id, 1, "ttg.warp_specialize.partitions"));
+    const std::size_t partitions = program_.op(holder).regions.size();
+    if (op.warps.size() != partitions) {
+      return wrong(id, count_of(partitions, "partition") + ", but 'partitionNumWarps' has " +
+                           std::to_string(op.warps.size()));
+    }
+    const ir::Op& captures = op.operands.empty() ? program_.op(holder) : op;
+    for (std::size_t i = 0; i < partitions; ++i) {
+      const auto& region = program_.region(program_.op(holder).regions[i]);
+      if (region.blocks.empty()) return wrong(holder, "a partition without a body");
+      const auto& arguments = program_.block(region.blocks.front()).arguments;
+      TWILL_TRY_VOID(
+          same(id, "captures of partition" + std::to_string(i), captures.operands, arguments));
+      const auto last = ir::terminator(program_, region.blocks.back());
+      if (last && program_.op(*last).kind == ir::OpKind::partition_end) continue;
+      return wrong(last.value_or(holder), "a partition must end in 'ttg.warp_return'");
     }
     return {};
   }

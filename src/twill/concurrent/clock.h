@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::concurrent {
+
+/// How far each agent is known to have come: a vector clock. Agents are roles, what roles have
+/// begun and not yet waited for, in order (products, copies, bulk stores), and the bytes that an
+/// mbarrier counts. Agents that are not mentioned have done nothing.
+class Clock {
+ public:
+  std::uint32_t at(std::size_t agent) const { return agent < times_.size() ? times_[agent] : 0; }
+  bool covers(std::size_t agent, std::uint32_t time) const { return at(agent) >= time; }
+
+  void advance(std::size_t agent, std::uint32_t time) {
+    if (agent >= times_.size()) times_.resize(agent + 1, 0);
+    times_[agent] = std::max(times_[agent], time);
+  }
+  void join(const Clock& other) {
+    if (other.times_.size() > times_.size()) times_.resize(other.times_.size(), 0);
+    for (std::size_t i = 0; i < other.times_.size(); ++i) {
+      times_[i] = std::max(times_[i], other.times_[i]);
+    }
+  }
+
+ private:
+  std::vector<std::uint32_t> times_;
+};
+
+/// What a role, or a phase of an mbarrier, is known to come after.
+struct Knowledge {
+  Clock done;     ///< has ended before
+  Clock visible;  ///< of that, what threads wrote: also visible to the async proxy
+  void join(const Knowledge& other) {
+    done.join(other.done);
+    visible.join(other.visible);
+  }
+};
+
+}  // namespace twill::concurrent

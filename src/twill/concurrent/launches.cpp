@@ -1,0 +1,203 @@
+#include "twill/concurrent/launches.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "twill/concurrent/machine.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+constexpr std::int64_t kMostPrograms = 32;
+constexpr double kTiles = 3;  ///< what integers are that drive outer loops only
+
+/// The value that a partition's argument stands for; nothing for others.
+std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value) {
+  const ir::Value& known = program.value(value);
+  if (known.op) return std::nullopt;
+  const ir::OpId holder = program.region(program.block(*known.block).region).op;
+  if (program.op(holder).kind != OpKind::warp_partitions) return std::nullopt;
+  const auto outer = ir::parent(program, holder);
+  const ir::Op& op = program.op(outer && program.op(holder).operands.empty() ? *outer : holder);
+  if (known.index >= op.operands.size()) return std::nullopt;
+  return op.operands[known.index];
+}
+
+/// What a value is computed from, directly.
+void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
+  if (const auto from = captured(program, value)) {
+    todo.push_back(*from);
+    return;
+  }
+  const ir::Value& known = program.value(value);
+  const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
+  if (program.op(op).kind == OpKind::function) return;
+  const auto& operands = program.op(op).operands;
+  todo.insert(todo.end(), operands.begin(), operands.end());
+  for (const ir::OpId inner : ir::walk(program, op)) {
+    if (inner == op || program.op(inner).kind != OpKind::yield) continue;
+    const auto& yielded = program.op(inner).operands;
+    todo.insert(todo.end(), yielded.begin(), yielded.end());
+  }
+}
+
+/// The integer arguments of the function on which the bounds of a loop depend.
+std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
+                                 const ir::Loop& loop) {
+  std::vector<ir::ValueId> todo;
+  for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
+    if (bound) todo.push_back(*bound);
+  }
+  const auto arguments = ir::function_arguments(program, function);
+  std::set<ir::ValueId> seen;
+  std::set<std::string> drivers;
+  while (!todo.empty()) {
+    const ir::ValueId value = todo.back();
+    todo.pop_back();
+    if (!seen.insert(value).second) continue;
+    const bool integer = ir::type_of(program, value)->kind == ir::TypeKind::integer;
+    if (integer && std::find(arguments.begin(), arguments.end(), value) != arguments.end()) {
+      drivers.insert(program.value(value).name);
+    }
+    add_sources(program, value, todo);
+  }
+  return drivers;
+}
+
+/// Whether roles wait for each other there.
+bool waits_inside(const ir::Program& program, ir::OpId loop) {
+  const auto ops = ir::walk(program, loop);
+  return std::any_of(ops.begin(), ops.end(),
+                     [&](ir::OpId op) { return program.op(op).kind == OpKind::barrier_wait; });
+}
+
+class Search {
+ public:
+  Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
+      : program_(program), function_(function), given_(given) {
+    for (const ir::Loop& loop : ir::loops(program, function)) {
+      const auto drivers = drivers_of(program, function, loop);
+      if (loop.innermost && waits_inside(program, loop.op)) counted_.insert(loop.op);
+      auto& into = loop.innermost ? inner_ : outer_;
+      into.insert(drivers.begin(), drivers.end());
+    }
+  }
+
+  Result<Launches> up_to(std::int64_t most) {
+    Launches found;
+    std::optional<Diagnostic> failure;
+    for (const std::int64_t value : values()) {
+      execute::Launch launch = launch_with(value);
+      const auto trips = trips_of(launch);
+      if (!trips) {
+        failure = trips.error();
+        continue;
+      }
+      found.emplace(*trips, std::move(launch));
+      if (*trips > most || inner_.empty()) break;
+    }
+    if (found.empty() && failure) return tl::unexpected(*std::move(failure));
+    add_larger_grids(found, most);
+    std::erase_if(found, [&](const auto& entry) { return entry.first > most; });
+    return found;
+  }
+
+ private:
+  static std::vector<std::int64_t> values() {
+    std::vector<std::int64_t> values;
+    for (std::int64_t value = 0; value < 16; ++value) values.push_back(value);
+    for (std::int64_t value = 16; value < 1024; value += 16) values.push_back(value);
+    for (std::int64_t value = 1024; value <= 8192; value += 64) values.push_back(value);
+    return values;
+  }
+
+  execute::Launch launch_with(std::int64_t value) const {
+    execute::Launch launch = given_;
+    for (const std::string& name : outer_) launch.arguments.try_emplace(name, kTiles);
+    for (const std::string& name : inner_) {
+      if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
+    }
+    return launch;
+  }
+
+  /// Where later CTAs make more iterations than earlier ones, as with causal masks: grids up to the
+  /// number that makes most.
+  void add_larger_grids(Launches& found, std::int64_t most) const {
+    const std::int64_t largest = values().back();
+    execute::Launch launch = launch_with(largest);
+    for (std::int64_t x = launch.programs[0] + 1; x <= kMostPrograms; ++x) {
+      if (found.rbegin() != found.rend() && found.rbegin()->first >= most) return;
+      launch.programs[0] = x;
+      const auto trips = trips_of(launch);
+      if (!trips || found.contains(*trips)) return;
+      found.emplace(*trips, launch);
+    }
+  }
+
+  /// Of the first and the last CTA.
+  Result<std::int64_t> trips_of(const execute::Launch& launch) const {
+    const auto& grid = launch.programs;
+    TWILL_TRY(const std::int64_t first, trips_of(launch, {0, 0, 0}));
+    if (grid == std::array<std::int64_t, 3>{1, 1, 1}) return first;
+    TWILL_TRY(const std::int64_t last, trips_of(launch, {grid[0] - 1, grid[1] - 1, grid[2] - 1}));
+    return std::max(first, last);
+  }
+
+  Result<std::int64_t> trips_of(const execute::Launch& launch,
+                                std::array<std::int64_t, 3> program_id) const {
+    execute::Memory memory(1);
+    TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
+    Findings ignored;
+    Machine machine(program_, memory, launch, program_id, {Order(), false}, ignored);
+    TWILL_TRY_VOID(machine.run(function_, arguments));
+    std::int64_t most = 0;
+    for (const auto& [loop, trips] : machine.trips()) {
+      if (counted_.contains(loop)) most = std::max(most, trips);
+    }
+    return most;
+  }
+
+  const ir::Program& program_;
+  ir::OpId function_;
+  const execute::Launch& given_;
+  std::set<ir::OpId> counted_;
+  std::set<std::string> inner_;
+  std::set<std::string> outer_;
+};
+
+}  // namespace
+
+bool has_roles(const ir::Program& program, ir::OpId function) {
+  const auto ops = ir::walk(program, function);
+  return std::any_of(ops.begin(), ops.end(),
+                     [&](ir::OpId op) { return program.op(op).kind == OpKind::warp_roles; });
+}
+
+std::int64_t deepest_ring(const ir::Program& program, ir::OpId function) {
+  std::int64_t deepest = 0;
+  for (const ir::OpId id : ir::walk(program, function)) {
+    const ir::Op& op = program.op(id);
+    if (op.kind != OpKind::barrier_init) continue;
+    const auto barrier = ir::operand_in(op, ir::Role::barrier);
+    const ir::Op* slot = barrier ? ir::defining_op(program, *barrier) : nullptr;
+    if (slot == nullptr) continue;
+    const bool indexed = slot->kind == OpKind::buffer_index && !slot->operands.empty();
+    const ir::Type type = ir::type_of(program, indexed ? slot->operands[0] : *barrier);
+    if (!type->shape.empty()) deepest = std::max(deepest, type->shape[0]);
+  }
+  return deepest;
+}
+
+Result<Launches> launches_up_to(const ir::Program& program, ir::OpId function,
+                                const execute::Launch& given, std::int64_t most) {
+  return Search(program, function, given).up_to(most);
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "twill/concurrent/clock.h"
+#include "twill/concurrent/finding.h"
+#include "twill/execute/interpreter.h"
+
+namespace twill::concurrent {
+
+/// Who looks at memory: threads, or the units behind TMA, wgmma and tcgen05. These see what threads
+/// wrote only after a fence.
+enum class Proxy : unsigned char { generic, async };
+
+/// One access, by a role or by work that it began.
+struct Access {
+  std::size_t agent = 0;
+  std::uint32_t time = 0;  ///< of the agent
+  bool in_order = false;   ///< the agent's accesses follow each other by themselves
+  Proxy proxy = Proxy::generic;
+  ir::OpId op;
+  std::string by;  ///< "partition0, iteration 3"
+};
+
+/// Who read and wrote which element of every buffer, and whether it was known to be safe: each
+/// access is compared with all before that are not separated from it by something known. What is
+/// found holds for every order of the same events, not only for the one that was run.
+class Ledger {
+ public:
+  Ledger(const ir::Program& program, Findings& findings) : program_(program), findings_(findings) {}
+
+  /// A buffer that nobody has written. `name`: of the value that stands for it.
+  void add(const std::shared_ptr<execute::Tile>& storage, std::string name);
+
+  /// The access begins when `known` is; `view` is a part of an added buffer.
+  /// Cost: linear in the elements, some ten of them in a nanosecond.
+  void read(const execute::View& view, const Access& access, const Knowledge& known);
+  void write(const execute::View& view, const Access& access, const Knowledge& known);
+
+  /// "%k[1]"
+  std::string name(const execute::View& view) const;
+
+ private:
+  using State = std::uint32_t;  ///< number of an entry of `states_`; 0: nobody has been here
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
+  struct Past {
+    std::uint32_t write = kNobody;     ///< number of the access
+    std::vector<std::uint32_t> reads;  ///< since then, ascending; the last of each agent
+    friend auto operator<=>(const Past&, const Past&) = default;
+  };
+  struct Buffer {
+    std::shared_ptr<execute::Tile> storage;
+    std::string name;
+    std::vector<State> states;  ///< of each element
+  };
+  struct Step;
+
+  void touch(const execute::View& view, Step& step);
+  State after(State before, Step& step);
+  void check_read(const Past& past, const Step& step);
+  void check_write(const Past& past, const Step& step);
+  bool ordered(const Access& first, const Step& step) const;
+  bool fenced(const Access& first, const Step& step) const;
+  State state_of(Past past);
+  std::string place(const Access& access) const;
+
+  const ir::Program& program_;
+  Findings& findings_;
+  std::map<const execute::Tile*, Buffer> buffers_;
+  std::vector<Access> accesses_;
+  std::vector<Past> states_ = {Past()};
+  std::map<Past, State> numbers_ = {{Past(), 0}};
+};
+
+}  // namespace twill::concurrent

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/concurrent/barriers.h"
+#include "twill/concurrent/finding.h"
+#include "twill/concurrent/ledger.h"
+#include "twill/concurrent/role.h"
+#include "twill/execute/interpreter.h"
+
+/// Kernels whose warps have roles, run on the CPU: one thread of control for each role, and memory
+/// that remembers who touched it. The model: docs/reference/warp-roles.md.
+namespace twill::concurrent {
+
+/// Who goes first where the hardware may choose. Decides which values a wrong kernel computes, and
+/// which of several findings shows; a race is found in any order.
+struct Order {
+  enum class Landing : unsigned char { late, early, random };
+  Landing landing = Landing::late;  ///< of copies and other work that roles begin
+  std::size_t first = 0;  ///< the role that runs while it can; the next ones follow in turn
+  bool random = false;    ///< roles take turns at random, from one step to the next
+  std::uint64_t seed = 1;
+};
+
+struct Options {
+  Order order;
+  bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
+};
+
+/// One CTA.
+class Machine {
+ public:
+  /// All must outlive this. What is found goes to `findings`.
+  Machine(const ir::Program& program, execute::Memory& memory, const execute::Launch& launch,
+          std::array<std::int64_t, 3> program_id, const Options& options, Findings& findings);
+
+  /// Runs a function to its end, or until something is found after which nothing that follows
+  /// means anything. Fails, at the op's line, for what is not known.
+  Result<void> run(ir::OpId function, const std::map<ir::ValueId, execute::Value>& arguments);
+
+  /// The most iterations that any role made of each loop that was reached.
+  const std::map<ir::OpId, std::int64_t>& trips() const { return trips_; }
+
+ private:
+  /// Work that a role began and that ends by itself.
+  struct Work {
+    enum class Kind : unsigned char { load, copy, copy_arrival, store, product, product_arrival };
+    Kind kind = Kind::load;
+    std::size_t role = 0;
+    ir::OpId op;
+    std::uint32_t time = 0;                          ///< of its queue
+    std::map<ir::ValueId, execute::Value> operands;  ///< as they were when it began
+    std::vector<execute::View> barriers;             ///< it arrives at
+    Visit visit;                                     ///< there
+    std::int64_t amount = 0;                         ///< bytes, or arrivals
+    Knowledge known;                                 ///< of who began it
+  };
+  enum class Progress : unsigned char { goes_on, waits };
+
+  // machine.cpp: who goes next
+  Result<void> run_roles();
+  std::optional<std::size_t> next_role();
+  bool can_go(const Role& role) const;
+  Result<bool> land_some(bool forced);
+  Result<Progress> advance(std::size_t role);
+  Result<void> step(std::size_t role, ir::OpId op);
+  std::size_t add_role(std::string name);
+  void report_deadlock();
+  std::string plight(const Role& role) const;
+  void check_exit();
+
+  // control.cpp: loops, branches, and where roles begin and end
+  Result<bool> control(std::size_t role, ir::OpId op);
+  Result<void> begin_loop(std::size_t role, ir::OpId op);
+  Result<void> begin_while(std::size_t role, ir::OpId op);
+  Result<void> begin_branch(std::size_t role, ir::OpId op);
+  Result<void> begin_roles(std::size_t role, ir::OpId op);
+  Result<void> end_block(std::size_t role);
+  Result<void> end_iteration(Role& role);
+  Result<void> end_condition(Role& role, ir::OpId condition);
+  Result<void> end_function_block(Role& role);
+  void end_role(std::size_t role);
+  void hand_on(Role& role, std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
+  void enter(Role& role, Frame frame);
+  void count_trip(ir::OpId loop, std::int64_t trips);
+
+  // synchronize.cpp: what orders roles
+  Result<bool> synchronize(std::size_t role, ir::OpId op);
+  Result<bool> may_pass(const Role& role, ir::OpId op) const;
+  Result<void> init_barrier(Role& role, ir::OpId op);
+  Result<void> visit_barrier(Role& role, ir::OpId op);
+  Result<void> arrive_later(std::size_t role, ir::OpId op);
+  Result<void> drain(std::size_t role, ir::OpId op);
+  Result<void> drain_queue(std::size_t role, Work::Kind kind, const Queue& queue,
+                           std::uint32_t until);
+  Result<Barrier*> barrier_of(const Role& role, ir::OpId op, ir::ValueId value);
+  Visit visit_of(const Role& role, ir::OpId op) const;
+
+  // transfers.cpp: what reads and writes memory
+  Result<bool> transfer(std::size_t role, ir::OpId op);
+  Result<void> allocate(Role& role, ir::OpId op);
+  Result<void> view(Role& role, ir::OpId op);
+  Result<void> access(Role& role, ir::OpId op);
+  Result<void> multiply(Role& role, ir::OpId op);
+  Result<void> await_products(Role& role, ir::OpId op);
+  Result<void> begin_load(std::size_t role, ir::OpId op);
+  Result<void> begin_copy(std::size_t role, ir::OpId op);
+  Result<void> begin_store(std::size_t role, ir::OpId op);
+  Result<void> begin_product(std::size_t role, ir::OpId op);
+  Result<void> compute(Role& role, ir::OpId op);
+  Result<void> land(std::size_t index);
+  bool may_land(std::size_t index) const;
+  void add_work(Work work);
+  Access access_by(Role& role, ir::OpId op) const;
+  Access access_by(const Role& role, ir::OpId op, const Queue& queue) const;
+  Result<execute::View> view_of(const Role& role, ir::OpId op, ir::ValueId value) const;
+  void check_in_flight(const Role& role, ir::OpId op);
+  Result<bool> skipped(const Role& role, ir::OpId op) const;
+  void tick(Role& role);
+
+  const ir::Program& program_;
+  execute::Memory& memory_;
+  const execute::Launch& launch_;
+  std::array<std::int64_t, 3> program_id_;
+  Options options_;
+  Findings& findings_;
+  Ledger ledger_;
+  Barriers barriers_;
+  execute::Interpreter scratch_;  ///< does work when it lands
+  std::deque<Role> roles_;
+  std::deque<Work> work_;
+  std::vector<std::pair<Visit, std::string>> loads_;  ///< that landed: their agents and buffers
+  std::map<ir::OpId, std::int64_t> trips_;
+  std::mt19937_64 draw_;
+  std::size_t agents_ = 0;
+  std::int64_t steps_ = 0;
+  bool stopped_ = false;  ///< nothing that follows means anything
+};
+
+}  // namespace twill::concurrent

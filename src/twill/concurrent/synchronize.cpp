@@ -1,0 +1,173 @@
+#include "twill/concurrent/machine.h"
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+
+/// Mbarriers, fences, and waits for what a role began itself.
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+constexpr std::int64_t kLanes = 32;
+
+}  // namespace
+
+void Machine::tick(Role& role) { role.known.done.advance(role.agent, ++role.time); }
+
+Visit Machine::visit_of(const Role& role, ir::OpId op) const {
+  return {role.agent, role.time, op, role.where()};
+}
+
+/// Null, with a finding, if there is no mbarrier: the run ends there.
+Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId value) {
+  TWILL_TRY(const execute::View view, view_of(role, op, value));
+  Barrier* barrier = barriers_.find(view);
+  if (barrier != nullptr) return barrier;
+  findings_.add({Rule::barrier, op, std::nullopt,
+                 ledger_.name(view) + " is no mbarrier when " + role.where() + " uses it"});
+  stopped_ = true;
+  return nullptr;
+}
+
+/// False only for a wait whose phase is not complete.
+Result<bool> Machine::may_pass(const Role& role, ir::OpId id) const {
+  const ir::Op& op = program_.op(id);
+  if (op.kind != OpKind::barrier_wait) return true;
+  TWILL_TRY(const bool skip, skipped(role, id));
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  const auto phase = ir::operand_in(op, ir::Role::phase);
+  if (!value || !phase) return execute::cannot(program_, id, "is not known");
+  if (skip) return true;
+  TWILL_TRY(const execute::View view, view_of(role, id, *value));
+  TWILL_TRY(const std::int64_t parity, role.values.integer(id, *phase));
+  const auto found = barriers_.all().find({view.storage.get(), view.offset});
+  return found == barriers_.all().end() || Barriers::passes(found->second, parity);
+}
+
+Result<bool> Machine::synchronize(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  switch (program_.op(id).kind) {
+    case OpKind::barrier_init: {
+      TWILL_TRY_VOID(init_barrier(role, id));
+      return true;
+    }
+    case OpKind::barrier_end: {
+      const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
+      if (!value) return execute::cannot(program_, id, "is not known");
+      TWILL_TRY(const execute::View view, view_of(role, id, *value));
+      barriers_.end(view);
+      return true;
+    }
+    case OpKind::barrier_expect:
+    case OpKind::barrier_arrive:
+    case OpKind::barrier_wait: {
+      TWILL_TRY_VOID(visit_barrier(role, id));
+      return true;
+    }
+    case OpKind::proxy_fence:
+      role.known.visible.join(role.known.done);
+      return true;
+    case OpKind::copy_arrive:
+    case OpKind::tcgen05_commit: {
+      TWILL_TRY_VOID(arrive_later(index, id));
+      return true;
+    }
+    case OpKind::copy_commit:
+      role.copy_groups.push_back(role.copies.issued);
+      return true;
+    case OpKind::copy_wait:
+    case OpKind::block_store_wait: {
+      TWILL_TRY_VOID(drain(index, id));
+      return true;
+    }
+    default:
+      return ir::class_of(program_.op(id).kind) == ir::OpClass::synchronization ||
+             ir::class_of(program_.op(id).kind) == ir::OpClass::remark;
+  }
+}
+
+Result<void> Machine::init_barrier(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  if (!value || !op.count || *op.count < 1) return execute::cannot(program_, id, "is not known");
+  TWILL_TRY(const execute::View view, view_of(role, id, *value));
+  tick(role);
+  barriers_.init(view, ledger_.name(view), *op.count, agents_++);
+  return {};
+}
+
+Result<void> Machine::visit_barrier(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(const bool skip, skipped(role, id));
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  if (!value) return execute::cannot(program_, id, "is not known");
+  if (skip) return {};
+  TWILL_TRY(Barrier* const barrier, barrier_of(role, id, *value));
+  if (barrier == nullptr) return {};
+  tick(role);
+  if (op.kind == OpKind::barrier_wait) {
+    barriers_.pass(*barrier, visit_of(role, id), role.known);
+    return {};
+  }
+  if (op.kind == OpKind::barrier_expect) barriers_.expect(*barrier, op.count.value_or(0));
+  const std::int64_t arrivals = op.kind == OpKind::barrier_expect ? 1 : op.count.value_or(1);
+  barriers_.arrive(*barrier, visit_of(role, id), arrivals, role.known);
+  return {};
+}
+
+/// Arrives when what the role began so far has ended: copies by threads, of which each thread
+/// arrives, or products in tensor memory.
+Result<void> Machine::arrive_later(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(const bool skip, skipped(role, id));
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  if (!value) return execute::cannot(program_, id, "is not known");
+  if (skip) return {};
+  TWILL_TRY(Barrier* const barrier, barrier_of(role, id, *value));
+  if (barrier == nullptr) return {};
+  const bool copies = op.kind == OpKind::copy_arrive;
+  tick(role);
+  Work work;
+  work.kind = copies ? Work::Kind::copy_arrival : Work::Kind::product_arrival;
+  work.role = index;
+  work.op = id;
+  work.time = copies ? role.copies.issued : role.tensor.issued;
+  work.amount = copies ? (op.is_counted ? kLanes * role.warps : 0) : 1;
+  work.known = role.known;
+  work.known.done.advance(copies ? role.copies.agent : role.tensor.agent, work.time);
+  work.visit = visit_of(role, id);
+  TWILL_TRY(execute::View view, view_of(role, id, *value));
+  work.barriers.push_back(std::move(view));
+  add_work(std::move(work));
+  return {};
+}
+
+/// Waits until no more than `count` groups of what the role began are in flight.
+Result<void> Machine::drain(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const std::int64_t open = program_.op(id).count.value_or(0);
+  const bool copies = program_.op(id).kind == OpKind::copy_wait;
+  const std::vector<std::uint32_t>& groups = copies ? role.copy_groups : role.store_groups;
+  if (open < 0 || open >= static_cast<std::int64_t>(groups.size())) return {};
+  const std::uint32_t until = groups[groups.size() - 1 - static_cast<std::size_t>(open)];
+  const Queue& queue = copies ? role.copies : role.stores;
+  return drain_queue(index, copies ? Work::Kind::copy : Work::Kind::store, queue, until);
+}
+
+/// Lets the role's work of that kind land, up to that time.
+Result<void> Machine::drain_queue(std::size_t index, Work::Kind kind, const Queue& queue,
+                                  std::uint32_t until) {
+  for (std::size_t i = 0; i < work_.size();) {
+    const Work& work = work_[i];
+    if (work.role == index && work.kind == kind && work.time <= until) {
+      TWILL_TRY_VOID(land(i));
+    } else {
+      ++i;
+    }
+  }
+  roles_[index].known.done.advance(queue.agent, until);
+  return {};
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,390 @@
+#include <algorithm>
+
+#include "twill/concurrent/machine.h"
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+
+/// What reads and writes memory, at once or later.
+namespace twill::concurrent {
+namespace {
+
+using execute::View;
+using ir::OpKind;
+
+execute::Shape row_major(const execute::Shape& shape) {
+  execute::Shape strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
+  return strides;
+}
+
+bool is_unknown(const execute::Value& value) {
+  return std::holds_alternative<std::monostate>(value);
+}
+
+}  // namespace
+
+Result<View> Machine::view_of(const Role& role, ir::OpId op, ir::ValueId value) const {
+  const View* view = std::get_if<View>(&role.values.value(value));
+  if (view == nullptr) return execute::cannot(program_, op, "needs memory that was not allocated");
+  return *view;
+}
+
+/// Whether the op's predicate is false.
+Result<bool> Machine::skipped(const Role& role, ir::OpId op) const {
+  const auto predicate = ir::operand_in(program_.op(op), ir::Role::predicate);
+  if (!predicate) return false;
+  TWILL_TRY(const std::int64_t holds, role.values.integer(op, *predicate));
+  return holds == 0;
+}
+
+Access Machine::access_by(Role& role, ir::OpId op) const {
+  role.known.done.advance(role.agent, ++role.time);
+  return {role.agent, role.time, false, Proxy::generic, op, role.where()};
+}
+
+Access Machine::access_by(const Role& role, ir::OpId op, const Queue& queue) const {
+  return {queue.agent, queue.issued, true, Proxy::async, op, role.where()};
+}
+
+/// Results of products that were not waited for may be added to, waited for and handed on only.
+void Machine::check_in_flight(const Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  if (role.in_flight.empty()) return;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const auto found = role.in_flight.find(op.operands[i]);
+    if (found == role.in_flight.end()) continue;
+    if (role.known.done.covers(role.products.agent, found->second)) continue;
+    const auto accumulator = ir::operand_in(op, ir::Role::accumulator);
+    const bool adds = op.kind == OpKind::wgmma && accumulator == op.operands[i];
+    const bool keeps =
+        op.kind == OpKind::wgmma_wait || ir::class_of(op.kind) == ir::OpClass::structure;
+    if (adds || keeps) continue;
+    findings_.add({Rule::accumulator, id, std::nullopt,
+                   "%" + program_.value(op.operands[i]).name + " is used by " + role.where() +
+                       ", which has not waited for the product that makes it"});
+  }
+}
+
+Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  switch (program_.op(id).kind) {
+    case OpKind::shared_alloc:
+    case OpKind::tensor_alloc: {
+      TWILL_TRY_VOID(allocate(role, id));
+      return true;
+    }
+    case OpKind::buffer_index:
+    case OpKind::buffer_slice:
+    case OpKind::buffer_transpose:
+    case OpKind::buffer_reshape:
+    case OpKind::tensor_slice: {
+      TWILL_TRY_VOID(view(role, id));
+      return true;
+    }
+    case OpKind::shared_load:
+    case OpKind::shared_store:
+    case OpKind::tensor_load:
+    case OpKind::tensor_store: {
+      TWILL_TRY_VOID(access(role, id));
+      return true;
+    }
+    case OpKind::wgmma: {
+      TWILL_TRY_VOID(multiply(role, id));
+      return true;
+    }
+    case OpKind::wgmma_wait: {
+      TWILL_TRY_VOID(await_products(role, id));
+      return true;
+    }
+    case OpKind::block_load_async: {
+      TWILL_TRY_VOID(begin_load(index, id));
+      return true;
+    }
+    case OpKind::copy_async: {
+      TWILL_TRY_VOID(begin_copy(index, id));
+      return true;
+    }
+    case OpKind::block_store_async:
+    case OpKind::block_update_async: {
+      TWILL_TRY_VOID(begin_store(index, id));
+      return true;
+    }
+    case OpKind::tcgen05: {
+      TWILL_TRY_VOID(begin_product(index, id));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+Result<void> Machine::allocate(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const ir::Type type = ir::type_of(program_, op.results[0]);
+  if (ir::element_count(type) < 0) return execute::cannot(program_, id, "has no known size");
+  const bool floating = type->element->kind == ir::TypeKind::floating;
+  const auto storage = std::make_shared<execute::Tile>(execute::poison(type->shape, floating));
+  const View all{storage, 0, type->shape, row_major(type->shape)};
+  role.values.set(op.results[0], all);
+  ledger_.add(storage, program_.value(op.results[0]).name);
+  const auto source = ir::operand_in(op, ir::Role::source);
+  if (!source) return {};
+  ledger_.write(all, access_by(role, id), role.known);
+  if (!options_.tiles) return {};
+  TWILL_TRY(const execute::TilePtr tile, role.values.tile(id, *source));
+  execute::write(all, *tile);
+  return {};
+}
+
+/// A part of a buffer, which it must lie in.
+Result<void> Machine::view(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(const View from, view_of(role, id, op.operands[0]));
+  std::string outside;
+  if (op.kind == OpKind::buffer_index && op.operands.size() > 1 && !from.shape.empty()) {
+    TWILL_TRY(const std::int64_t slot, role.values.integer(id, op.operands[1]));
+    if (slot < 0 || slot >= from.shape[0]) {
+      outside = "slot " + std::to_string(slot) + " of " + std::to_string(from.shape[0]);
+    }
+  }
+  const auto& shape = ir::type_of(program_, op.results[0])->shape;
+  if (op.kind == OpKind::buffer_slice && op.offsets && op.offsets->size() == from.shape.size() &&
+      shape.size() == from.shape.size()) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::int64_t begin = (*op.offsets)[d];
+      if (begin >= 0 && begin + shape[d] <= from.shape[d]) continue;
+      outside = "[" + std::to_string(begin) + ", " + std::to_string(begin + shape[d]) + ") of " +
+                std::to_string(from.shape[d]) + " in dimension " + std::to_string(d);
+    }
+  }
+  if (outside.empty()) return role.values.step(id);
+  findings_.add({Rule::bounds, id, std::nullopt,
+                 role.where() + " takes " + outside + " in " + ledger_.name(from)});
+  stopped_ = true;
+  return {};
+}
+
+/// Loads and stores of tiles by threads.
+Result<void> Machine::access(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  TWILL_TRY(const bool skip, skipped(role, id));
+  const auto address = ir::operand_in(op, ir::Role::address);
+  if (!address) return execute::cannot(program_, id, "is not known");
+  if (!skip) {
+    TWILL_TRY(const View view, view_of(role, id, *address));
+    const Access access = access_by(role, id);
+    if (ir::class_of(op.kind) == ir::OpClass::store) {
+      ledger_.write(view, access, role.known);
+    } else {
+      ledger_.read(view, access, role.known);
+    }
+  }
+  return options_.tiles ? role.values.step(id) : Result<void>();
+}
+
+/// A product of wgmma. What it reads in shared memory is in use until it is waited for.
+Result<void> Machine::multiply(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const auto operands = ir::mma_operands(op);
+  if (!operands || !operands->result) return execute::cannot(program_, id, "is not known");
+  tick(role);
+  ++role.products.issued;
+  for (const ir::ValueId operand : {operands->a, operands->b}) {
+    const View* view = std::get_if<View>(&role.values.value(operand));
+    if (view != nullptr) ledger_.read(*view, access_by(role, id, role.products), role.known);
+  }
+  if (op.asynchronous) {
+    role.in_flight[*operands->result] = role.products.issued;
+  } else {
+    role.known.done.advance(role.products.agent, role.products.issued);
+    role.in_flight.clear();
+  }
+  return options_.tiles ? role.values.step(id) : Result<void>();
+}
+
+Result<void> Machine::await_products(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const auto open = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+      op.count.value_or(0), 0, static_cast<std::int64_t>(role.products.issued)));
+  role.known.done.advance(role.products.agent, role.products.issued - open);
+  hand_on(role, op.operands, op.results);
+  return {};
+}
+
+void Machine::add_work(Work work) {
+  for (const ir::ValueId value : program_.op(work.op).operands) {
+    work.operands[value] = roles_[work.role].values.value(value);
+  }
+  work_.push_back(std::move(work));
+}
+
+/// A bulk load: its bytes land at an mbarrier.
+Result<void> Machine::begin_load(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const auto access = ir::memory_access(program_.op(id));
+  if (!access || !access->destination || !access->barrier) {
+    return execute::cannot(program_, id, "is not known");
+  }
+  TWILL_TRY(const bool skip, skipped(role, id));
+  if (skip) return {};
+  TWILL_TRY(Barrier* const barrier, barrier_of(role, id, *access->barrier));
+  if (barrier == nullptr) return {};
+  TWILL_TRY(const View view, view_of(role, id, *access->destination));
+  tick(role);
+  Work work;
+  work.kind = Work::Kind::load;
+  work.role = index;
+  work.op = id;
+  work.visit = visit_of(role, id);
+  work.time = barriers_.announce(*barrier, work.visit, role.known);
+  work.visit.agent = barrier->agent;
+  work.visit.time = work.time;
+  ledger_.write(view, {barrier->agent, work.time, false, Proxy::async, id, role.where()},
+                role.known);
+  loads_.emplace_back(work.visit, ledger_.name(view));
+  work.amount = ir::byte_size(ir::type_of(program_, *access->destination));
+  work.known = role.known;
+  TWILL_TRY(View at, view_of(role, id, *access->barrier));
+  work.barriers.push_back(std::move(at));
+  add_work(std::move(work));
+  return {};
+}
+
+/// A copy by threads (cp.async).
+Result<void> Machine::begin_copy(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const auto access = ir::memory_access(program_.op(id));
+  if (!access || !access->destination) return execute::cannot(program_, id, "is not known");
+  TWILL_TRY(const View view, view_of(role, id, *access->destination));
+  tick(role);
+  Work work;
+  work.kind = Work::Kind::copy;
+  work.role = index;
+  work.op = id;
+  work.time = ++role.copies.issued;
+  Access written = access_by(role, id, role.copies);
+  written.in_order = false;
+  written.proxy = Proxy::generic;
+  ledger_.write(view, written, role.known);
+  add_work(std::move(work));
+  return {};
+}
+
+/// A bulk store, or a reducing one: it reads shared memory until it is waited for.
+Result<void> Machine::begin_store(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const auto access = ir::memory_access(program_.op(id));
+  if (!access || !access->source) return execute::cannot(program_, id, "is not known");
+  TWILL_TRY(const View view, view_of(role, id, *access->source));
+  tick(role);
+  Work work;
+  work.kind = Work::Kind::store;
+  work.role = index;
+  work.op = id;
+  work.time = ++role.stores.issued;
+  role.store_groups.push_back(role.stores.issued);
+  ledger_.read(view, access_by(role, id, role.stores), role.known);
+  add_work(std::move(work));
+  return {};
+}
+
+/// A product of tcgen05: operands are in use, and the sum is not there, until an mbarrier says so.
+Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const ir::Op& op = program_.op(id);
+  const auto operands = ir::mma_operands(op);
+  if (!operands) return execute::cannot(program_, id, "is not known");
+  TWILL_TRY(const bool skip, skipped(role, id));
+  if (skip) return {};
+  tick(role);
+  Work work;
+  work.kind = Work::Kind::product;
+  work.role = index;
+  work.op = id;
+  work.time = ++role.tensor.issued;
+  const Access access = access_by(role, id, role.tensor);
+  for (const ir::ValueId operand : {operands->a, operands->b}) {
+    TWILL_TRY(const View view, view_of(role, id, operand));
+    ledger_.read(view, access, role.known);
+  }
+  TWILL_TRY(const View sums, view_of(role, id, operands->accumulator));
+  std::int64_t adds = 1;
+  if (operands->use_accumulator) {
+    TWILL_TRY(adds, role.values.integer(id, *operands->use_accumulator));
+  }
+  if (adds != 0) ledger_.read(sums, access, role.known);
+  ledger_.write(sums, access, role.known);
+  work.known = role.known;
+  work.known.done.advance(role.tensor.agent, work.time);
+  work.visit = visit_of(role, id);
+  work.amount = 1;
+  for (std::size_t i = 0; i < operands->barriers.size(); ++i) {
+    std::int64_t holds = 1;
+    if (i < operands->barrier_predicates.size()) {
+      TWILL_TRY(holds, role.values.integer(id, operands->barrier_predicates[i]));
+    }
+    if (holds == 0) continue;
+    TWILL_TRY(View at, view_of(role, id, operands->barriers[i]));
+    work.barriers.push_back(std::move(at));
+  }
+  const bool waits = operands->barriers.empty() && !op.asynchronous;
+  add_work(std::move(work));
+  if (!waits) return {};
+  return drain_queue(index, Work::Kind::product, role.tensor, role.tensor.issued);
+}
+
+/// Bulk loads land in any order, all else after what the role began before of its kind.
+bool Machine::may_land(std::size_t index) const {
+  const Work& work = work_[index];
+  using Kind = Work::Kind;
+  const auto queue = [](Kind kind) {
+    return kind == Kind::copy_arrival      ? Kind::copy
+           : kind == Kind::product_arrival ? Kind::product
+                                           : kind;
+  };
+  if (work.kind == Kind::load) return true;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (work_[i].role == work.role && queue(work_[i].kind) == queue(work.kind)) return false;
+  }
+  return true;
+}
+
+/// The work is done, and arrives where it has to.
+Result<void> Machine::land(std::size_t index) {
+  const Work work = std::move(work_[index]);
+  work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(index));
+  using Kind = Work::Kind;
+  const bool arrives = work.kind == Kind::copy_arrival || work.kind == Kind::product_arrival;
+  if (options_.tiles && !arrives) {
+    for (const auto& [value, what] : work.operands) scratch_.set(value, what);
+    TWILL_TRY_VOID(scratch_.step(work.op));
+  }
+  for (const View& view : work.barriers) {
+    Barrier* barrier = barriers_.find(view);
+    if (barrier == nullptr) continue;
+    if (work.kind == Kind::load) {
+      barriers_.land(*barrier, work.visit, work.amount, work.known);
+    } else if (work.amount > 0) {
+      barriers_.arrive(*barrier, work.visit, work.amount, work.known);
+    }
+  }
+  return {};
+}
+
+/// All other ops: arithmetic, and accesses to global memory.
+Result<void> Machine::compute(Role& role, ir::OpId id) {
+  if (options_.tiles) return role.values.step(id);
+  const ir::Op& op = program_.op(id);
+  bool known = !op.results.empty();
+  for (const ir::ValueId operand : op.operands) {
+    known = known && !is_unknown(role.values.value(operand));
+  }
+  for (const ir::ValueId result : op.results) {
+    known = known && ir::type_of(program_, result)->kind != ir::TypeKind::tensor;
+  }
+  if (known) return role.values.step(id);
+  for (const ir::ValueId result : op.results) role.values.set(result, std::monostate());
+  return {};
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,94 @@
+#include "twill/driver/run_module.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "twill/concurrent/launches.h"
+#include "twill/driver/kernel.h"
+#include "twill/frontend/ttgir/read.h"
+
+namespace twill::driver {
+namespace {
+
+/// The first function whose warps have roles.
+Result<ir::OpId> function_with_roles(const ir::Program& program) {
+  const auto functions = ir::functions(program);
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](ir::OpId function) {
+    return concurrent::has_roles(program, function);
+  });
+  if (found != functions.end()) return *found;
+  return fail({program.file()}, "has no warps with roles of their own",
+              "`twill emit ttgir` makes such modules, and so do Gluon and Triton; a folder of "
+              "`twill emit cuda` can be run too");
+}
+
+std::vector<std::int64_t> trips_of(const RunModuleRequest& request, const ir::Program& program,
+                                   ir::OpId function) {
+  if (!request.trips.empty()) return request.trips;
+  std::vector<std::int64_t> trips;
+  const std::int64_t most = 2 * concurrent::deepest_ring(program, function) + 1;
+  for (std::int64_t n = 0; n <= most; ++n) trips.push_back(n);
+  return trips;
+}
+
+Result<run::RolesReport> run_alone(const RunModuleRequest& request, const ir::Program& program,
+                                   ir::OpId function) {
+  return run::run_roles(
+      {program, function, nullptr}, request.given,
+      {trips_of(request, program, function), request.seed, request.seeds, request.tiles});
+}
+
+/// The kernel's text, its main loop, and its parameters.
+Result<run::RolesReport> run_against(const RunModuleRequest& request, const ir::Program& program,
+                                     ir::OpId function) {
+  Request kernel;
+  TWILL_TRY(kernel.input, read_input(request.against));
+  TWILL_TRY(const Kernel planned, read_kernel(kernel));
+  TWILL_TRY(const ir::Program text, frontend::read_ttgir(kernel.input.text, kernel.input.name));
+  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::function);
+  const auto there = ir::functions(planned.program), here = ir::functions(text);
+  const auto number = std::find(there.begin(), there.end(), around) - there.begin();
+  if (static_cast<std::size_t>(number) >= here.size()) {
+    return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
+  }
+  const ir::OpId its_function = here[static_cast<std::size_t>(number)];
+  emit::Description description;
+  description.input = kernel.input.name;
+  description.parameters = run::parameters_of(text, its_function);
+  const run::Kernel compared{text, its_function, planned.program, planned.choice.loop, description};
+  TWILL_TRY_VOID(run::check_arguments(compared, request.given.launch));
+  return run::run_roles(
+      {program, function, &compared}, request.given,
+      {trips_of(request, program, function), request.seed, request.seeds, request.tiles});
+}
+
+}  // namespace
+
+Result<RanModule> run_module(const RunModuleRequest& request) {
+  const Input& input = request.module;
+  const auto form = form_of(input);
+  if (!form || *form != Form::ttgir) {
+    return fail({input.name}, "is neither TTGIR nor a folder of `twill emit cuda`");
+  }
+  TWILL_TRY(ir::Program program, frontend::read_ttgir(input.text, input.name));
+  TWILL_TRY(const ir::OpId function, function_with_roles(program));
+  TWILL_TRY(run::RolesReport report, request.against.empty()
+                                         ? run_alone(request, program, function)
+                                         : run_against(request, program, function));
+  return RanModule{std::move(program), std::move(report)};
+}
+
+Result<std::string> check_printed(const std::string& text) {
+  RunModuleRequest request;
+  request.module = {"printed.ttgir", text};
+  request.tiles = false;
+  const auto ran = run_module(request);
+  if (!ran) return "the roles were not executed: " + ran.error().message;
+  if (run::agrees(ran->report)) return std::string();
+  return fail({},
+              "the printed roles do not work together: that is a bug of ours, and nothing is "
+              "written\n" +
+                  run::to_text(ran->report, ran->program));
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "twill/driver/driver.h"
+#include "twill/run/warp_roles.h"
+
+namespace twill::driver {
+
+/// How a module whose warps have roles is to be run.
+struct RunModuleRequest {
+  Input module;
+  std::string against;  ///< the file of the kernel that it comes from; empty: none
+  run::Given given;
+  std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more
+  std::uint64_t seed = 1;
+  int seeds = 1;
+  bool tiles = true;  ///< compute tiles; else only who waits for whom is looked at
+};
+
+/// What was found, with the module it is about.
+struct RanModule {
+  ir::Program program;
+  run::RolesReport report;
+};
+
+/// Runs the module's roles under many orders and, with a kernel, compares what they compute. Fails
+/// for what cannot be read or executed, and for a module without roles. What is wrong with the
+/// module is no failure: look at the report.
+Result<RanModule> run_module(const RunModuleRequest& request);
+
+/// Runs the roles of a module that was printed, without tiles. Returns nothing, or why that could
+/// not be done. Fails if they break a rule.
+Result<std::string> check_printed(const std::string& text);
+
+}  // namespace twill::driver

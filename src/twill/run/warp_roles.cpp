@@ -1,0 +1,214 @@
+#include "twill/run/warp_roles.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "twill/concurrent/launches.h"
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+#include "twill/support/stopwatch.h"
+
+namespace twill::run {
+namespace {
+
+using concurrent::Order;
+
+/// Arguments that were chosen, and what the kernel makes of them.
+struct RolesCall {
+  std::int64_t wanted = 0;
+  std::optional<std::int64_t> trips;
+  execute::Launch launch;  ///< by the module's names
+  std::unique_ptr<Reference> reference;
+};
+
+/// A launch with the module's names in place of the kernel's.
+execute::Launch renamed(const execute::Launch& launch, const RolesModule& module) {
+  execute::Launch made = launch;
+  made.arguments.clear();
+  made.arrays.clear();
+  const auto from = ir::function_arguments(module.against->text, module.against->function);
+  const auto to = ir::function_arguments(module.program, module.function);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::string& name = module.against->text.value(from[i]).name;
+    const std::string& new_name = module.program.value(to[i]).name;
+    const auto argument = launch.arguments.find(name);
+    if (argument != launch.arguments.end()) made.arguments[new_name] = argument->second;
+    const auto array = launch.arrays.find(name);
+    if (array != launch.arrays.end()) made.arrays[new_name] = array->second;
+  }
+  return made;
+}
+
+/// The two are called alike: as many arguments, of the same kinds.
+Result<void> check_alike(const RolesModule& module) {
+  const auto there = parameters_of(module.against->text, module.against->function);
+  const auto here = parameters_of(module.program, module.function);
+  bool alike = there.size() == here.size();
+  for (std::size_t i = 0; alike && i < here.size(); ++i) {
+    alike = here[i].kind == there[i].kind && here[i].type == there[i].type &&
+            here[i].block == there[i].block;
+  }
+  if (alike) return {};
+  return fail(ir::text_location(module.program, module.function),
+              "has other arguments than the kernel it is to be compared with",
+              "--against KERNEL takes the kernel that the module was made from");
+}
+
+class RolesRun {
+ public:
+  RolesRun(const RolesModule& module, const Given& given, std::uint64_t seed)
+      : module_(module), given_(given), seed_(seed) {}
+
+  Result<std::vector<RolesCall>> calls(const std::vector<std::int64_t>& trips,
+                                       std::vector<std::int64_t>& left_out) const {
+    std::vector<RolesCall> calls;
+    if (module_.against == nullptr) {
+      const std::int64_t most = trips.empty() ? 0 : *std::max_element(trips.begin(), trips.end());
+      execute::Launch launch = given_.launch;
+      launch.programs = given_.grid.value_or(std::array<std::int64_t, 3>{2, 1, 1});
+      TWILL_TRY(const auto launches,
+                concurrent::launches_up_to(module_.program, module_.function, launch, most));
+      for (const std::int64_t wanted : trips) {
+        const auto found = launches.find(wanted);
+        if (found == launches.end()) {
+          left_out.push_back(wanted);
+        } else {
+          calls.push_back({wanted, wanted, found->second, nullptr});
+        }
+      }
+      return calls;
+    }
+    for (const std::int64_t wanted : trips) {
+      TWILL_TRY(auto chosen, choose(*module_.against, given_, wanted, seed_));
+      const bool again = chosen && std::any_of(calls.begin(), calls.end(), [&](const auto& call) {
+                           return call.trips == chosen->trips;
+                         });
+      if (!chosen) left_out.push_back(wanted);
+      if (!chosen || again) continue;
+      calls.push_back(
+          {wanted, chosen->trips, renamed(chosen->launch, module_), std::move(chosen->reference)});
+    }
+    return calls;
+  }
+
+  Result<RolesTrial> trial(const RolesCall& call, const Order& order, bool tiles,
+                           const Tolerance& tolerance) const {
+    RolesTrial trial{call.wanted, call.trips, call.launch, order, tiles, {}, {}, 0};
+    Stopwatch watch;
+    execute::Memory memory(seed_);
+    TWILL_TRY(const auto arguments,
+              execute::arguments_of(module_.program, module_.function, call.launch, memory));
+    concurrent::Findings findings;
+    const auto& grid = call.launch.programs;
+    for (std::int64_t z = 0; z < grid[2]; ++z) {
+      for (std::int64_t y = 0; y < grid[1]; ++y) {
+        for (std::int64_t x = 0; x < grid[0]; ++x) {
+          concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z},
+                                      {order, tiles}, findings);
+          TWILL_TRY_VOID(machine.run(module_.function, arguments));
+        }
+      }
+    }
+    trial.findings = findings.all();
+    if (call.reference && tiles && trial.findings.empty()) {
+      trial.outputs = compare(call.reference->memory, memory, tolerance);
+    }
+    trial.seconds = watch.lap();
+    return trial;
+  }
+
+ private:
+  const RolesModule& module_;
+  const Given& given_;
+  std::uint64_t seed_;
+};
+
+/// Roles of the function: the default warps and all partitions.
+std::size_t count_roles(const RolesModule& module) {
+  std::size_t count = 1;
+  for (const ir::OpId id : ir::walk(module.program, module.function)) {
+    const ir::Op& op = module.program.op(id);
+    if (op.kind == ir::OpKind::warp_roles) count += op.warps.size();
+  }
+  return count;
+}
+
+/// Every role first while copies are late, all early, and some at random. The first and the random
+/// ones compute tiles.
+std::vector<std::pair<Order, bool>> orders_of(std::size_t roles, std::uint64_t seed, int seeds) {
+  std::vector<std::pair<Order, bool>> orders;
+  for (std::size_t first = 0; first < roles; ++first) {
+    Order late;
+    late.first = first;
+    orders.emplace_back(late, first == 0);
+    Order early = late;
+    early.landing = Order::Landing::early;
+    orders.emplace_back(early, false);
+  }
+  for (int s = 0; s < seeds; ++s) {
+    Order random;
+    random.random = true;
+    random.landing = Order::Landing::random;
+    random.seed = seed + static_cast<std::uint64_t>(s);
+    orders.emplace_back(random, true);
+  }
+  return orders;
+}
+
+}  // namespace
+
+std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function) {
+  using Kind = emit::Parameter::Kind;
+  std::vector<emit::Parameter> parameters;
+  const auto arguments = ir::function_arguments(program, function);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ir::Type type = ir::type_of(program, arguments[i]);
+    emit::Parameter made;
+    made.name = program.value(arguments[i]).name;
+    made.multiple_of = ir::argument_divisor(program, function, i).value_or(1);
+    made.type = type->name;
+    if (type->kind == ir::TypeKind::pointer) {
+      made.kind = Kind::pointer;
+      made.type = type->element->name;
+    } else if (type->kind == ir::TypeKind::tensordesc) {
+      made.kind = Kind::descriptor;
+      made.type = type->element->element->name;
+      made.block = type->element->shape;
+      const int rank = static_cast<int>(made.block.size());
+      for (int d = 1; d <= rank; ++d) {
+        made.sizes.push_back(static_cast<int>(i) + d);
+        made.strides.push_back(static_cast<int>(i) + rank + d);
+      }
+    }
+    parameters.push_back(std::move(made));
+  }
+  return parameters;
+}
+
+Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
+                              const RolesEffort& effort) {
+  RolesReport report;
+  report.module = module.program.file();
+  report.roles = count_roles(module);
+  if (module.against != nullptr) {
+    TWILL_TRY_VOID(check_alike(module));
+    report.against = module.against->text.file();
+    report.tolerance = tolerance_of(*module.against);
+  }
+  const RolesRun run(module, given, effort.seed);
+  TWILL_TRY(const auto calls, run.calls(effort.trips, report.left_out));
+  for (const RolesCall& call : calls) {
+    for (const auto& [order, tiles] : orders_of(report.roles, effort.seed, effort.seeds)) {
+      const bool computes = tiles && effort.tiles;
+      TWILL_TRY(RolesTrial trial, run.trial(call, order, computes, report.tolerance));
+      report.trials.push_back(std::move(trial));
+    }
+  }
+  if (!report.trials.empty()) return report;
+  return fail(ir::text_location(module.program, module.function),
+              "no arguments were found for which the roles make so many iterations",
+              "others: --trips, --arg NAME=VALUE, --grid X,Y,Z");
+}
+
+}  // namespace twill::run

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/concurrent/finding.h"
+#include "twill/concurrent/machine.h"
+#include "twill/run/compare.h"
+#include "twill/run/sizes.h"
+
+/// Modules whose warps have roles, run on the CPU (`concurrent`), and compared with the kernel that
+/// they come from. What exactly is done: docs/reference/warp-roles.md.
+namespace twill::run {
+
+/// A module, and the kernel that it must do the work of. Nothing is owned.
+struct RolesModule {
+  const ir::Program& program;
+  ir::OpId function;
+  const Kernel* against = nullptr;  ///< null: only what the roles do to each other is looked at
+};
+
+/// All CTAs of a grid under one order.
+struct RolesTrial {
+  std::int64_t wanted = 0;            ///< iterations of the main loop
+  std::optional<std::int64_t> trips;  ///< that were made; nothing: no CTA comes to the loop
+  execute::Launch launch;
+  concurrent::Order order;
+  bool tiles = true;  ///< tiles were computed
+  std::vector<concurrent::Finding> findings;
+  std::vector<Output> outputs;
+  double seconds = 0;
+};
+bool agrees(const RolesTrial& trial);
+
+struct RolesReport {
+  std::string module;   ///< names of the texts
+  std::string against;  ///< empty: nothing
+  std::size_t roles = 0;
+  Tolerance tolerance;
+  std::vector<std::int64_t> left_out;  ///< iterations for which no arguments were found
+  std::vector<RolesTrial> trials;
+};
+bool agrees(const RolesReport& report);
+
+/// How often and how thoroughly.
+struct RolesEffort {
+  std::vector<std::int64_t> trips;  ///< iterations of the main loop
+  std::uint64_t seed = 1;
+  int seeds = 1;      ///< random orders, from `seed` on
+  bool tiles = true;  ///< compute tiles, in the first order and the random ones
+};
+
+/// Runs the module with arguments for each of `trips`, under several orders: copies late, early and
+/// at random, each role first. Fails, at the op's line, for what cannot be executed, if the two
+/// have other arguments, and if there are no arguments for any of `trips`.
+Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
+                              const RolesEffort& effort);
+
+/// For people: what was found, with lines, and the verdict.
+std::string to_text(const RolesReport& report, const ir::Program& program);
+/// docs/reference/warp-roles.md describes it.
+std::string report_json(const RolesReport& report, const ir::Program& program);
+
+/// The function's arguments as parameters of a launch.
+std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function);
+
+}  // namespace twill::run

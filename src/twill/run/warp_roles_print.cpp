@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "twill/run/report.h"
+#include "twill/run/warp_roles.h"
+
+namespace twill::run {
+namespace {
+
+using Landing = concurrent::Order::Landing;
+using RolesJson = nlohmann::ordered_json;
+
+std::string order_in_words(const concurrent::Order& order) {
+  if (order.random) return fmt::format("at random, seed {}", order.seed);
+  return fmt::format("role {} first, copies {}", order.first,
+                     order.landing == Landing::late ? "late" : "early");
+}
+
+std::string trips_in_words(const RolesTrial& trial) {
+  if (!trial.trips) return "no iteration";
+  return fmt::format("{} iteration{}", *trial.trips, *trial.trips == 1 ? "" : "s");
+}
+
+/// What was found, each once: with the fewest iterations and the first order that shows it.
+std::string findings_text(const RolesReport& report, const ir::Program& program) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  std::size_t shown = 0;
+  std::set<std::tuple<concurrent::Rule, ir::OpId, std::optional<ir::OpId>>> seen;
+  for (const RolesTrial& trial : report.trials) {
+    for (const concurrent::Finding& it : trial.findings) {
+      if (!seen.emplace(it.rule, it.op, it.with).second || ++shown > kMost) continue;
+      const ir::Op& op = program.op(it.op);
+      text += fmt::format("  {}:{}:{}: {}: {}\n", report.module, op.line, op.column,
+                          concurrent::name_of(it.rule), it.message);
+      if (it.with) {
+        const ir::Op& with = program.op(*it.with);
+        text += fmt::format("    {}:{}:{}: the other side: {}\n", report.module, with.line,
+                            with.column, with.name);
+      }
+      text += fmt::format("    with {}, {}\n", trips_in_words(trial), order_in_words(trial.order));
+    }
+  }
+  if (seen.size() > kMost) text += fmt::format("  and {} more\n", seen.size() - kMost);
+  return text;
+}
+
+/// Outputs that differ, of the first trial in which they do.
+std::string outputs_text(const RolesReport& report) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const RolesTrial& trial : report.trials) {
+    for (const Output& it : trial.outputs) {
+      if (agrees(it) || !seen.insert(it.name).second) continue;
+      text += fmt::format("  %{} with {}, {}: {} of {} elements differ, by up to {:g}", it.name,
+                          trips_in_words(trial), order_in_words(trial.order), it.differing,
+                          it.written, it.largest);
+      if (it.example) {
+        text += fmt::format("; element {} is {:g}, not {:g}", it.example->index, it.example->found,
+                            it.example->expected);
+      }
+      if (it.stray > 0) {
+        text += fmt::format("; {} that the kernel leaves alone were written", it.stray);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::set<std::int64_t> trips_of(const RolesReport& report) {
+  std::set<std::int64_t> trips;
+  for (const RolesTrial& trial : report.trials) trips.insert(trial.trips.value_or(0));
+  return trips;
+}
+
+}  // namespace
+
+bool agrees(const RolesTrial& trial) {
+  return trial.findings.empty() && std::all_of(trial.outputs.begin(), trial.outputs.end(),
+                                               [](const Output& it) { return agrees(it); });
+}
+
+bool agrees(const RolesReport& report) {
+  return !report.trials.empty() && std::all_of(report.trials.begin(), report.trials.end(),
+                                               [](const RolesTrial& it) { return agrees(it); });
+}
+
+std::string to_text(const RolesReport& report, const ir::Program& program) {
+  std::string text = fmt::format("{}: {} roles", report.module, report.roles);
+  text += report.against.empty() ? "\n" : fmt::format(", against {}\n", report.against);
+  text += findings_text(report, program) + outputs_text(report);
+  if (!report.left_out.empty()) {
+    text += fmt::format("  no arguments make {} iterations\n", fmt::join(report.left_out, ", "));
+  }
+  const std::set<std::int64_t> trips = trips_of(report);
+  const auto good = std::count_if(report.trials.begin(), report.trials.end(),
+                                  [](const RolesTrial& it) { return agrees(it); });
+  const auto count = static_cast<std::ptrdiff_t>(report.trials.size());
+  if (good != count) {
+    return text + fmt::format("  wrong in {} of {} runs, of {} iterations\n", count - good, count,
+                              fmt::join(trips, ", "));
+  }
+  bool rounded = false;
+  for (const RolesTrial& trial : report.trials) {
+    for (const Output& it : trial.outputs) rounded = rounded || it.rounded > 0;
+  }
+  text +=
+      fmt::format("  nothing found in {} runs, of {} iterations\n", count, fmt::join(trips, ", "));
+  if (report.against.empty()) return text;
+  return text + fmt::format("  what it computes is what the kernel computes, {}\n",
+                            rounded ? "but for roundings" : "to the last bit");
+}
+
+std::string report_json(const RolesReport& report, const ir::Program& program) {
+  RolesJson json;
+  json["format"] = "twill-run-roles";
+  json["version"] = kReportJsonVersion;
+  json["agrees"] = agrees(report);
+  json["module"] = report.module;
+  json["against"] = report.against;
+  json["roles"] = report.roles;
+  json["left_out"] = report.left_out;
+  json["trials"] = RolesJson::array();
+  for (const RolesTrial& trial : report.trials) {
+    RolesJson entry;
+    entry["agrees"] = agrees(trial);
+    entry["trips"] = trial.trips ? RolesJson(*trial.trips) : RolesJson(nullptr);
+    entry["grid"] = trial.launch.programs;
+    entry["arguments"] = trial.launch.arguments;
+    entry["order"] = order_in_words(trial.order);
+    entry["tiles"] = trial.tiles;
+    entry["findings"] = RolesJson::array();
+    for (const concurrent::Finding& it : trial.findings) {
+      RolesJson finding = {{"rule", concurrent::name_of(it.rule)},
+                           {"line", program.op(it.op).line},
+                           {"message", it.message}};
+      if (it.with) finding["other_line"] = program.op(*it.with).line;
+      entry["findings"].push_back(std::move(finding));
+    }
+    entry["outputs"] = RolesJson::array();
+    for (const Output& it : trial.outputs) {
+      entry["outputs"].push_back({{"name", it.name},
+                                  {"written", it.written},
+                                  {"rounded", it.rounded},
+                                  {"differing", it.differing},
+                                  {"stray", it.stray},
+                                  {"agrees", agrees(it)}});
+    }
+    entry["seconds"] = trial.seconds;
+    json["trials"].push_back(std::move(entry));
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace twill::run
