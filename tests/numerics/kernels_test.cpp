@@ -32,8 +32,8 @@ class Kernels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Kernels, ComputeWhatTheirTextDoes) {
   int plans = 0;
-  for (const Strategy by : {Strategy::twill, Strategy::modulo, Strategy::triton, Strategy::cypress,
-                            Strategy::sequential}) {
+  for (const Strategy by : {Strategy::twill, Strategy::modulo, Strategy::triton,
+                            Strategy::triton_plain, Strategy::cypress, Strategy::sequential}) {
     const Request request = request_for(GetParam(), by);
     const std::string who = GetParam() + " by " + std::string(strategy::name_of(by));
     NumbersRequest wanted = numbers();

@@ -28,8 +28,8 @@ using problem::Dependence;
 using problem::Rule;
 using schedule::Schedule;
 
-const std::vector<Strategy> kOthers = {Strategy::modulo, Strategy::triton, Strategy::cypress,
-                                       Strategy::sequential};
+const std::vector<Strategy> kOthers = {Strategy::modulo, Strategy::triton, Strategy::triton_plain,
+                                       Strategy::cypress, Strategy::sequential};
 
 std::string file_text(const std::string& path) {
   std::ifstream in(std::string(TWILL_SOURCE_DIR) + "/" + path);
@@ -176,6 +176,67 @@ TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
           found.ops[next.index()].issue + (last ? found.initiation_interval : Cycles{0});
       EXPECT_LE(from, to) << op.name;
     }
+  }
+}
+
+// Triton's own pipelining: loads are issued by who computes, at the end of the round, and so many
+// iterations ahead that each copy but one is under way. No more copies are alive than it has.
+TEST(TritonPlain, LoadsAheadByItsStages) {
+  const Problem problem = loop("fwd_h2");
+  for (const int depth : {2, 3, 4}) {
+    const Arranged made = arranged(problem, Strategy::triton_plain, depth);
+    const Schedule& found = *made.answer.schedule;
+    for (const char* name : {"ldK", "ldV"}) {
+      const OpId load = op_named(problem, name);
+      EXPECT_EQ(group_of(made, name), "WG0");
+      EXPECT_EQ(made.terms.stages[load.index()], 0);
+      EXPECT_EQ(stream_with(made, "qkA").back(), "ldV");
+      const auto lives = schedule::lives_of(made.terms.problem, found);
+      EXPECT_LE(lives[load.index()].copies, depth);
+    }
+    EXPECT_EQ(made.terms.stages[op_named(problem, "qkA").index()], depth - 1);
+  }
+}
+
+// What the iteration reads is waited for before anything else is issued (wgmma_wait 0 behind QK); a
+// product that only a later iteration reads stays under way (PV), unlike in specialized loops.
+TEST(TritonPlain, WaitsForWhatTheIterationReads) {
+  const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
+  const Problem& problem = made.terms.problem;
+  const Schedule& found = *made.answer.schedule;
+  const auto issue = [&](const char* name) {
+    return found.ops[op_named(problem, name).index()].issue;
+  };
+  const auto latency = [&](const char* name) {
+    return problem[op_named(problem, name)].ways[0].latency;
+  };
+  EXPECT_GE(issue("rmaxA"), issue("qkA") + latency("qkA"));
+  const auto waits = [&](const char* from, const char* to) {
+    return std::any_of(
+        problem.dependences().begin(), problem.dependences().end(), [&](const Dependence& it) {
+          return problem[it.from].name == from && problem[it.to].name == to && !it.carries_value;
+        });
+  };
+  EXPECT_FALSE(waits("pvA", "ldK"));
+}
+
+// Its barriers are of the whole CTA: no group begins a round, or reads a load, before all others
+// are so far.
+TEST(TritonPlain, MeetsInEveryRound) {
+  const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
+  const Schedule& found = *made.answer.schedule;
+  const Problem& problem = made.terms.problem;
+  const auto at = [&](const char* name) {
+    return found.ops[op_named(problem, name).index()].issue;
+  };
+  for (const auto& [one, other] : {std::pair("A", "B"), std::pair("B", "A")}) {
+    const std::string pv = std::string("pv") + one;
+    const std::string before = std::string("resc") + other;
+    const std::string next = std::string("qk") + one;
+    const std::string last = std::string("pv") + other;
+    EXPECT_GE(at(pv.c_str()), at(before.c_str())) << "before V is read";
+    EXPECT_GE(at(next.c_str()) + found.initiation_interval, at(last.c_str()))
+        << "from round to round";
   }
 }
 

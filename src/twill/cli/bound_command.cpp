@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
+#include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/whole_number.h"
 #include "twill/driver/limits.h"
@@ -20,13 +23,32 @@ struct BoundChoices {
   driver::Request request;
   std::vector<std::string> given;  ///< options
   std::optional<std::int64_t> measured;
+  std::optional<double> microseconds;
+  std::vector<std::int64_t> grid;
+  std::vector<std::string> arguments;
+  std::optional<std::int64_t> trips;
+  std::optional<double> clock_mhz;
   bool json = false;
 };
 
 constexpr const char* kBoundFooter = R"(Examples:
   twill bound loops/fwd_b2.loop
   twill bound kernels/fa_fwd/sm_90/d128.pre.ttgir --measured 2950
+  twill bound kernel.ttgir --time-us 412 --grid 128,64 --args N_CTX=8192
   twill bound loops/published/fa3_forward_hopper.loop)";
+
+/// The launch that was timed, if one was; else, or if an argument is wrong, `code` says so.
+std::optional<driver::TimedLaunch> timed_launch(const BoundChoices& choices, int& code) {
+  if (!choices.microseconds) return std::nullopt;
+  driver::TimedLaunch timed;
+  timed.microseconds = *choices.microseconds;
+  timed.trips = choices.trips;
+  timed.clock_mhz = choices.clock_mhz;
+  timed.launch.programs = {1, 1, 1};
+  std::copy(choices.grid.begin(), choices.grid.end(), timed.launch.programs.begin());
+  code = take_arguments(choices.arguments, timed.launch);
+  return timed;
+}
 
 int exit_code_of_limits(const report::Limits& limits) {
   for (const report::RatedBounds& end : limits.ends) {
@@ -40,13 +62,49 @@ int run(BoundChoices choices) {
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   warn(ignored_options(choices.given, choices.request.input));
-  auto limits = driver::bound_loop(choices.request);
+  int code = kAnswer;
+  const auto timed = timed_launch(choices, code);
+  if (code != kAnswer) return code;
+  auto limits = driver::bound_loop(choices.request, timed);
   if (!limits) return refuse(limits.error());
   limits->measured = choices.measured;
   warn(limits->warnings);
   const auto printed =
       print(choices.json ? report::limits_json(*limits) : report::limits_text(*limits));
   return printed ? exit_code_of_limits(*limits) : refuse(printed.error());
+}
+
+/// Of a launch that was timed.
+void add_launch_options(CLI::App& command, BoundChoices& choices) {
+  constexpr double kMostMicroseconds = 1e12;
+  constexpr double kMostMegahertz = 1e5;
+  CLI::Option* time =
+      command
+          .add_option("--time-us", choices.microseconds,
+                      "Microseconds that a launch of the kernel took, to compare with")
+          ->check(CLI::Range(1e-3, kMostMicroseconds));
+  CLI::Option* grid =
+      command.add_option("--grid", choices.grid, "X[,Y[,Z]], with --time-us: CTAs of the launch")
+          ->delimiter(',')
+          ->expected(1, 3)
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  time->needs(grid);
+  grid->needs(time);
+  command
+      .add_option("--args", choices.arguments,
+                  "NAME=VALUE[,...], with --time-us: arguments that the loop's trips depend on")
+      ->delimiter(',')
+      ->needs(time);
+  command
+      .add_option("--trips", choices.trips,
+                  "With --time-us: iterations of the loop in each CTA [what the arguments say]")
+      ->transform(whole_number(std::int64_t{0}, std::int64_t{1'000'000'000}))
+      ->needs(time);
+  command
+      .add_option("--clock-mhz", choices.clock_mhz,
+                  "With --time-us: clock of the SMs during the launch [the machine's highest]")
+      ->check(CLI::Range(1.0, kMostMegahertz))
+      ->needs(time);
 }
 
 }  // namespace
@@ -65,6 +123,7 @@ void add_bound_command(CLI::App& app, Session& session) {
       ->add_option("--measured", choices->measured,
                    "Cycles per iteration that were measured, to compare with")
       ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
+  add_launch_options(*command, *choices);
   command->add_flag("--json", choices->json, "Print JSON instead of text");
   command->footer(kBoundFooter);
   command->callback([choices, command, &session] {

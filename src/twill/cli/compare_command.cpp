@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
@@ -24,6 +25,7 @@ struct CompareChoices {
   std::vector<std::string> given;  ///< options
   std::vector<strategy::Strategy> strategies;
   bool json = false;
+  Html html;
 };
 
 constexpr const char* kCompareFooter = R"(Examples:
@@ -42,6 +44,14 @@ int exit_code_of_comparison(const driver::ComparedLoop& compared) {
   return verdict == schedule::Verdict::infeasible ? kInfeasible : kUndecided;
 }
 
+Result<void> write_compared(const CompareChoices& choices, driver::ComparedLoop& compared) {
+  driver::PageParts parts;
+  parts.command = "twill compare";
+  parts.compared = &compared;
+  if (!compared.answer) return write_page(choices.html, driver::SimulatedLoop(), parts);
+  return write_page(choices.html, choices.request, *compared.answer, parts);
+}
+
 int run(CompareChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
@@ -51,7 +61,7 @@ int run(CompareChoices choices) {
     const auto all = strategy::all_strategies();
     choices.strategies.assign(all.begin(), all.end());
   }
-  const auto compared = driver::compare_loop(choices.request, choices.strategies);
+  auto compared = driver::compare_loop(choices.request, choices.strategies);
   end_progress_line();
   if (!compared) return refuse(compared.error());
   warn(ignored_options(choices.given, choices.request.input));
@@ -59,6 +69,12 @@ int run(CompareChoices choices) {
     std::fprintf(stderr, "twill: error: this is a bug of ours, please report it: %s\n",
                  bug.c_str());
   }
+  if (choices.html.is_wanted()) {
+    if (const auto written = write_compared(choices, *compared); !written) {
+      return refuse(written.error());
+    }
+  }
+  if (choices.html.is_all()) return exit_code_of_comparison(*compared);
   const auto printed = print(choices.json ? report::comparison_json(compared->comparison)
                                           : report::to_text(compared->comparison));
   return printed ? exit_code_of_comparison(*compared) : refuse(printed.error());
@@ -80,6 +96,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       *command, request,
       "Units of solver work per strategy after which to take the best schedule known");
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
+  add_html_options(*command, choices->html);
   command->footer(kCompareFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
@@ -27,6 +28,7 @@ struct ExplainChoices {
   std::optional<std::int64_t> ii;
   std::int64_t work_limit = static_cast<std::int64_t>(explain::Limits().work_limit);
   bool json = false;
+  Html html;
 };
 
 constexpr const char* kExplainFooter = R"(Examples:
@@ -47,6 +49,14 @@ int exit_code_of_explanation(explain::Status status) {
   return kUndecided;
 }
 
+Result<void> write_explained(const ExplainChoices& choices, driver::Explained& explained) {
+  driver::PageParts parts;
+  parts.command = "twill explain";
+  parts.explained = &explained;
+  if (!explained.answer) return write_page(choices.html, driver::SimulatedLoop(), parts);
+  return write_page(choices.html, choices.request, *explained.answer, parts);
+}
+
 int run(ExplainChoices choices) {
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
@@ -58,11 +68,18 @@ int run(ExplainChoices choices) {
   auto& of_answer = choices.request.limits.work_limit;  // what is explained is what is scheduled
   of_answer = std::max(of_answer, limits.work_limit);
   choices.request.limits.progress = progress_line();
-  const auto explained = driver::explain_loop(choices.request, choices.rate, choices.ii, limits);
+  auto explained = driver::explain_loop(choices.request, choices.rate, choices.ii, limits);
   end_progress_line();
   if (!explained) return refuse(explained.error());
   warn(explained->warnings);
-  const auto& [heading, explanation, warnings] = *explained;
+  if (choices.html.is_wanted()) {
+    if (const auto written = write_explained(choices, *explained); !written) {
+      return refuse(written.error());
+    }
+  }
+  const explain::Heading& heading = explained->heading;
+  const explain::Explanation& explanation = explained->explanation;
+  if (choices.html.is_all()) return exit_code_of_explanation(explanation.status);
   const auto printed = print(choices.json ? explain::explanation_json(heading, explanation)
                                           : explain::explanation_text(heading, explanation));
   return printed ? exit_code_of_explanation(explanation.status) : refuse(printed.error());
@@ -92,6 +109,7 @@ void add_explain_command(CLI::App& app, Session& session) {
                    "Units of solver work after which to answer with what is known")
       ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", choices->json, "Print JSON instead of text");
+  add_html_options(*command, choices->html);
   command->footer(kExplainFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);

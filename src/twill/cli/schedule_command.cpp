@@ -10,6 +10,7 @@
 
 #include "twill/cli/batch.h"
 #include "twill/cli/commands.h"
+#include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
@@ -17,6 +18,7 @@
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
 #include "twill/cli/whole_number.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/summary.h"
 
@@ -35,6 +37,8 @@ struct ScheduleChoices {
   bool json = false;
   std::string output;
   std::string certificate;
+  Html html;
+  std::string roles;
 };
 
 constexpr const char* kScheduleFooter = R"(Examples:
@@ -44,9 +48,32 @@ constexpr const char* kScheduleFooter = R"(Examples:
   twill loop kernel.ttgir --machine h200 | twill schedule - --json
   ls loops/*.loop | twill schedule --batch - --jobs 2)";
 
-/// Prints what is known and writes the file. A schedule that breaks a rule is not handed out.
-int show(const ScheduleChoices& choices, const report::Outcome& outcome,
+/// Writes the files that were asked for beside the answer.
+Result<void> write_files(const ScheduleChoices& choices, const driver::PlannedLoop& planned,
+                         const certify::Files& certificate) {
+  const report::Printing printing{choices.trips, choices.timing, choices.verbose};
+  if (!choices.output.empty()) {
+    TWILL_TRY_VOID(write_file(choices.output, report::schedule_json(planned.outcome, printing)));
+  }
+  if (!choices.certificate.empty()) {
+    TWILL_TRY_VOID(
+        write_folder(choices.certificate, certificate,
+                     {std::string(certify::kClaimsFile), std::string(certify::kPoolsFile)}));
+  }
+  if (!choices.roles.empty()) {
+    TWILL_TRY_VOID(write_file(choices.roles, driver::roles_of(planned.outcome, choices.roles)));
+  }
+  if (!choices.html.is_wanted()) return {};
+  driver::PageParts parts;
+  parts.command = "twill schedule";
+  parts.certificate = choices.certificate;
+  return write_page(choices.html, choices.request, planned, parts);
+}
+
+/// Prints what is known and writes the files. A schedule that breaks a rule is not handed out.
+int show(const ScheduleChoices& choices, const driver::PlannedLoop& planned,
          const certify::Files& certificate) {
+  const report::Outcome& outcome = planned.outcome;
   warn(outcome.warnings);
   const int code = exit_code_of(outcome);
   if (code == kUnverified) {
@@ -57,18 +84,11 @@ int show(const ScheduleChoices& choices, const report::Outcome& outcome,
     }
     return code;
   }
+  if (const auto written = write_files(choices, planned, certificate); !written) {
+    return refuse(written.error());
+  }
+  if (choices.output == "-" || choices.roles == "-" || choices.html.is_all()) return code;
   const report::Printing printing{choices.trips, choices.timing, choices.verbose};
-  if (!choices.output.empty()) {
-    const auto written = write_file(choices.output, report::schedule_json(outcome, printing));
-    if (!written) return refuse(written.error());
-  }
-  if (!choices.certificate.empty()) {
-    const auto written =
-        write_folder(choices.certificate, certificate,
-                     {std::string(certify::kClaimsFile), std::string(certify::kPoolsFile)});
-    if (!written) return refuse(written.error());
-  }
-  if (choices.output == "-") return code;
   const auto printed = print(choices.json ? report::schedule_json(outcome, printing)
                                           : report::summary(outcome, printing));
   return printed ? code : refuse(printed.error());
@@ -80,25 +100,33 @@ int run_all(const ScheduleChoices& choices) {
   return run_batch(batch);
 }
 
+/// The answer, and if one is wanted its certificate.
+Result<driver::PlannedLoop> answer(const ScheduleChoices& choices, certify::Files& certificate) {
+  const bool certifies = !choices.certificate.empty();
+  if (certifies) {
+    TWILL_TRY_VOID(driver::check_certifiable(choices.request));
+  }
+  TWILL_TRY(driver::PlannedLoop planned, driver::answer_loop(choices.request));
+  if (!certifies) return planned;
+  TWILL_TRY(driver::Certified certified, driver::certify_outcome(choices.request, planned.outcome));
+  end_progress_line();
+  warn(certified.warnings);
+  certificate = std::move(certified.certificate);
+  return planned;
+}
+
 int run(ScheduleChoices choices) {
   if (!choices.batch.empty()) return run_all(choices);
   auto input = driver::read_input(choices.input);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  if (!choices.certificate.empty()) {
-    auto certified = driver::certify_loop(choices.request);
-    end_progress_line();
-    if (!certified) return refuse(certified.error());
-    add_ignored(choices.given, choices.request.input, certified->outcome);
-    warn(certified->warnings);
-    return show(choices, certified->outcome, certified->certificate);
-  }
-  auto outcome = driver::schedule_loop(choices.request);
+  certify::Files certificate;
+  auto planned = answer(choices, certificate);
   end_progress_line();
-  if (!outcome) return refuse(outcome.error());
-  add_ignored(choices.given, choices.request.input, *outcome);
-  return show(choices, *outcome, {});
+  if (!planned) return refuse(planned.error());
+  add_ignored(choices.given, choices.request.input, planned->outcome);
+  return show(choices, *planned, certificate);
 }
 
 /// --alternatives and --alternative, of which only one may be given.
@@ -155,9 +183,13 @@ void add_schedule_command(CLI::App& app, Session& session) {
       "--certificate", choices->certificate,
       "Also write, to this folder, what `twill check` needs to check the answer");
   CLI::Option* alternatives = add_alternatives_options(*command, *choices, certificate);
+  CLI::Option* page = add_html_options(*command, choices->html);
+  CLI::Option* roles = command->add_option(
+      "--roles", choices->roles,
+      "Also write the ops' roles and dependences to this file: SVG if it ends so, else DOT");
   add_batch_options(*command, *choices)
       ->excludes(input, timing, json, certificate, alternatives,
-                 command->get_option("--alternative"));
+                 command->get_option("--alternative"), page, roles);
   command->footer(kScheduleFooter);
   command->callback([choices, input, command, &session] {
     check_alternatives(*command, choices->request);

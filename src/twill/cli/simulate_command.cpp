@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/numbers.h"
@@ -22,18 +23,21 @@ namespace twill::cli {
 namespace {
 
 constexpr std::int64_t kMostTraced = 5000;  ///< trips: some 50 MB of text
+constexpr std::int64_t kTraced = 20;        ///< trips that show a steady state, in some 100 KB
 
 struct SimulateChoices {
   std::string input;
   driver::Request request;
   std::vector<std::string> given;  ///< options
   driver::RunRequest wanted;
+  bool chose_trips = false;
   std::uint64_t seed = 0;
   bool json = false;
   bool timing = false;
   bool numbers = false;
   NumberOptions with;
   std::string trace;
+  Html html;
 };
 
 constexpr const char* kSimulateFooter = R"(Examples:
@@ -80,6 +84,14 @@ std::string seconds_line(const driver::SimulatedLoop& loop) {
                      loop.seconds.schedule, loop.seconds.plan, loop.run_seconds);
 }
 
+simulate::TraceNotes notes_of(const driver::SimulatedLoop& loop) {
+  simulate::TraceNotes notes;
+  if (loop.costs) notes.costs = &*loop.costs;
+  const bool same = loop.outcome && loop.outcome->lines.size() == loop.plan->plan().values.size();
+  if (same) notes.lines = loop.outcome->lines;
+  return notes;
+}
+
 int show(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
   if (loop.outcome) warn(loop.outcome->warnings);
   if (!loop.plan) return show_no_plan(choices, loop);
@@ -90,10 +102,17 @@ int show(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
   }
   const plan::Plan& plan = loop.plan->plan();
   if (!choices.trace.empty()) {
-    const auto written = write_file(choices.trace, simulate::trace_json(plan, *loop.run));
+    const auto written =
+        write_file(choices.trace, simulate::trace_json(plan, *loop.timeline, notes_of(loop)));
     if (!written) return refuse(written.error());
   }
-  if (choices.trace == "-") return kAnswer;
+  if (choices.html.is_wanted()) {
+    driver::PageParts parts;
+    parts.command = "twill simulate";
+    const auto written = write_page(choices.html, loop, parts);
+    if (!written) return refuse(written.error());
+  }
+  if (choices.trace == "-" || choices.html.is_all()) return kAnswer;
   const std::string story = loop.outcome ? report::story(*loop.outcome) + "\n" : "";
   std::string text = choices.json ? simulate::simulation_json(plan, *loop.run, loop.account)
                                   : story + simulate::to_text(plan, *loop.run, loop.account);
@@ -103,9 +122,11 @@ int show(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
 }
 
 int run(SimulateChoices choices) {
-  if (!choices.trace.empty() && choices.wanted.trips > kMostTraced) {
-    return show_findings("twill: --trace: a timeline has at most " + std::to_string(kMostTraced) +
-                             " trips, not " + std::to_string(choices.wanted.trips),
+  const bool records = !choices.trace.empty() || choices.html.is_wanted();
+  if (records && choices.chose_trips && choices.wanted.trips > kMostTraced) {
+    return show_findings("twill: --trace and --html: a timeline has at most " +
+                             std::to_string(kMostTraced) + " trips, not " +
+                             std::to_string(choices.wanted.trips),
                          {}, kUsage);
   }
   auto input = driver::read_input(choices.input);
@@ -117,7 +138,10 @@ int run(SimulateChoices choices) {
   if (choices.numbers) {
     return run_numbers(choices.request, choices.with, choices.wanted.jitter, choices.json);
   }
-  choices.wanted.record = !choices.trace.empty();
+  if (records) {
+    const std::int64_t few = choices.html.is_wanted() ? driver::kPageTrips : kTraced;
+    choices.wanted.recorded = choices.chose_trips ? choices.wanted.trips : few;
+  }
   const auto loop = driver::simulate_loop(choices.request, choices.wanted);
   end_progress_line();
   if (!loop) return refuse(loop.error());
@@ -148,8 +172,9 @@ void add_simulate_command(CLI::App& app, Session& session) {
       "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
-  CLI::Option* trace = command->add_option("--trace", choices->trace,
-                                           "Write the timeline to this file, for Perfetto");
+  CLI::Option* trace =
+      command->add_option("--trace", choices->trace,
+                          "Write a timeline of 20 trips, or --trips, to this file, for Perfetto");
   CLI::Option* numbers =
       command
           ->add_flag(
@@ -159,14 +184,16 @@ void add_simulate_command(CLI::App& app, Session& session) {
           ->excludes(trace);
   add_number_options(*command, choices->with);
   CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
+  add_html_options(*command, choices->html)->excludes(numbers);
   command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
       ->excludes(json)
       ->excludes(numbers);
   command->footer(kSimulateFooter);
-  command->callback([choices, jitter, command, &session] {
+  command->callback([choices, jitter, trips, command, &session] {
     check_alternatives(*command, choices->request);
     check_tiles(choices->request);
     if (*jitter) choices->wanted.jitter = choices->seed;
+    choices->chose_trips = trips->count() > 0;
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };
   });

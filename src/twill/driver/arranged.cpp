@@ -10,6 +10,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
+#include "twill/problem/compute_groups.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -43,7 +44,9 @@ strategy::Known known_of(const ir::Program& program, const PosedPool& pool) {
 strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   strategy::Choice choice = request.strategy;
   const auto stages = kernel.program.op(kernel.choice.loop).stages;
-  if (choice.strategy == Strategy::triton && !choice.depth && stages && *stages > 0) {
+  const bool of_triton =
+      choice.strategy == Strategy::triton || choice.strategy == Strategy::triton_plain;
+  if (of_triton && !choice.depth && stages && *stages > 0) {
     choice.depth = static_cast<int>(std::min<std::int64_t>(*stages, schedule::kDeepestRing));
   }
   return choice;
@@ -75,7 +78,9 @@ class Pools {
         judge_(judge) {}
 
   Result<std::vector<ArrangedKernel>> run() {
+    const bool alike = has_pool_as_wide();
     for (const PosedPool& pool : posed().pools) {
+      if (alike && !is_as_wide(pool)) continue;
       TWILL_TRY_VOID(add(pool));
     }
     if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
@@ -91,6 +96,20 @@ class Pools {
  private:
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
+
+  /// Whether the pool has a compute group for each sub-tile: by itself, Triton spreads the rows of
+  /// a tile over all warps there are.
+  static bool is_as_wide(const PosedPool& pool) {
+    int parts = 0;
+    for (const extract::OpOrigin& origin : pool.origins) parts = std::max(parts, origin.part + 1);
+    return parts == problem::compute_groups(pool.problem.parts());
+  }
+
+  bool has_pool_as_wide() const {
+    const std::vector<PosedPool>& pools = posed().pools;
+    return choice_.strategy == Strategy::triton_plain &&
+           std::any_of(pools.begin(), pools.end(), is_as_wide);
+  }
 
   static std::tuple<bool, double, Cycles, Cycles> rank(const Tried& tried) {
     const report::Candidate& it = tried.candidate;

@@ -99,15 +99,21 @@ Result<report::Limits> bound_kernel(const Request& request, const Kernel& kernel
 
 }  // namespace
 
-Result<report::Limits> bound_loop(const Request& request) {
+Result<report::Limits> bound_loop(const Request& request, const std::optional<TimedLaunch>& timed) {
   TWILL_TRY(const Form form, form_of(request.input));
-  if (form == Form::schedule_json) return bound_schedule(request);
+  if (form == Form::schedule_json) {
+    if (timed) return fail({request.input.name}, "is the JSON of a schedule, which has no launch");
+    return bound_schedule(request);
+  }
   TWILL_TRY(Reading read, read_once(request));
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
   const Reading& read_as = *answer.reading;
   TWILL_TRY(report::Limits limits, read_as.kernel ? bound_kernel(request, *read_as.kernel)
                                                   : bound_hand_written(request, *read_as.loop));
+  if (timed) {
+    TWILL_TRY(limits.launch, launch_time(request, answer, *timed));
+  }
   if (answer.outcome.answer.schedule) limits.answer = std::move(answer.outcome);
   return limits;
 }

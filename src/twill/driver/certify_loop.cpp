@@ -238,13 +238,23 @@ class Certificates {
 
 }  // namespace
 
-Result<Certified> certify_loop(const Request& request) {
+Result<void> check_certifiable(const Request& request) {
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name}, "a certificate proves an optimum, and strategy '" +
                                           std::string(name_of(request.strategy.strategy)) +
                                           "' claims none");
   }
+  return {};
+}
+
+Result<Certified> certify_loop(const Request& request) {
+  TWILL_TRY_VOID(check_certifiable(request));
   TWILL_TRY(report::Outcome outcome, schedule_loop(request));
+  return certify_outcome(request, std::move(outcome));
+}
+
+Result<Certified> certify_outcome(const Request& request, report::Outcome outcome) {
+  TWILL_TRY_VOID(check_certifiable(request));
   Certified out{std::move(outcome), {}, {}};
   if (!out.outcome.violations.empty() || request.given) return out;
   Request as_posed = request;

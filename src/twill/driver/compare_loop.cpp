@@ -58,19 +58,28 @@ class Row {
       ComparedLoop& out)
       : request_(request), reading_(std::move(reading)), out_(out) {
     request_.strategy.strategy = strategy;
-    const bool has_depth = strategy == Strategy::triton || strategy == Strategy::cypress;
+    const bool has_depth = strategy == Strategy::triton ||
+                           strategy == Strategy::triton_plain || strategy == Strategy::cypress;
     if (!has_depth) request_.strategy.depth.reset();
     if (strategy != Strategy::triton) request_.strategy.ping_pong = false;
     row_.strategy = strategy::name_of(strategy);
+    row_.what = strategy::summary_of(strategy);
   }
 
   Compared fill() {
     auto answer = answer_reading(request_, reading_, {.other_strategies = false});
-    if (!answer) {
+    if (answer) {
+      fill_from(*answer);
+      if (request_.strategy.strategy == Strategy::twill) out_.answer = *std::move(answer);
+    } else {
       row_.note = without_name(answer.error().message, row_.strategy);
-      return std::move(row_);
     }
-    const report::Outcome& outcome = answer->outcome;
+    return std::move(row_);
+  }
+
+ private:
+  void fill_from(const PlannedLoop& answer) {
+    const report::Outcome& outcome = answer.outcome;
     report::Comparison& heading = out_.comparison;
     heading.loop = outcome.loop;
     heading.machine = outcome.machine;
@@ -78,16 +87,14 @@ class Row {
     if (row_.strategy == "twill") heading.story = report::story(outcome);
     add_schedule(row_, outcome);
     for (const std::string& it : outcome.violations) bug(it);
-    for (const plan::Finding& it : answer->findings) bug(it.rule + ": " + it.message);
-    if (answer->refusal) row_.note = answer->refusal->message;
-    if (!answer->plan) return std::move(row_);
-    add_plan(row_, answer->plan->plan());
+    for (const plan::Finding& it : answer.findings) bug(it.rule + ": " + it.message);
+    if (answer.refusal) row_.note = answer.refusal->message;
+    if (!answer.plan) return;
+    add_plan(row_, answer.plan->plan());
     row_.simulated = outcome.built->simulated;
-    row_.note = not_the_first(answer->plan->plan().notes);
-    return std::move(row_);
+    row_.note = not_the_first(answer.plan->plan().notes);
   }
 
- private:
   void bug(const std::string& what) { out_.bugs.push_back(row_.strategy + ": " + what); }
 
   /// What the plan says of the schedule that came first, if another is planned.

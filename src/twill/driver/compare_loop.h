@@ -1,14 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "twill/driver/driver.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/report/comparison.h"
 
 namespace twill::driver {
 
 struct ComparedLoop {
   report::Comparison comparison;
+  std::optional<PlannedLoop> answer;  ///< that of strategy twill, if it is among them and has one
   std::vector<std::string> bugs;  ///< of ours: rules that a schedule or a plan of ours breaks
 };
 

@@ -126,6 +126,10 @@ struct Certified {
   std::vector<Diagnostic> warnings;  ///< on what the certificate does not prove
 };
 Result<Certified> certify_loop(const Request& request);
+/// Fails, with the reason, for a request whose answer claims nothing that could be certified.
+Result<void> check_certifiable(const Request& request);
+/// The same as `certify_loop` for an outcome in hand, which is the request's answer.
+Result<Certified> certify_outcome(const Request& request, report::Outcome outcome);
 
 /// The files of the certificate in a folder. Fails if it is none, or one cannot be read.
 Result<certify::Files> read_certificate(const std::string& path);

@@ -78,6 +78,10 @@ std::string as_comment(const std::string& lines) {
   return out;
 }
 
+std::string with_story(const report::Outcome& outcome, const std::string& source) {
+  return as_comment(report::story(outcome)) + source;
+}
+
 Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, PlannedLoop planned) {
   EmittedCuda emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
@@ -96,7 +100,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
     emitted.files["stamps.json"] = emit::cuda_stamps(*emitted.planned.plan, stamps);
   }
   TWILL_TRY_VOID(add_runtime(source, emitted.files));
-  emitted.files["kernel.cu"] = as_comment(report::story(emitted.planned.outcome)) + source;
+  emitted.files["kernel.cu"] = with_story(emitted.planned.outcome, source);
   TWILL_TRY(emit::Description description, emit::cuda_description(parts));
   description.sha256 = sha256(request.input.text);
   description.loop = kernel.choice.number;
@@ -108,6 +112,17 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 }
 
 }  // namespace
+
+Result<std::string> kernel_text(const PlannedLoop& planned, const std::string& input,
+                                emit::Stamps stamps) {
+  const Kernel* kernel = kernel_of(*planned.reading, planned.outcome);
+  if (kernel == nullptr || !planned.plan) return fail({input}, "has no kernel to print");
+  TWILL_TRY_VOID(emit::check_target(kernel->program));
+  TWILL_TRY(const std::string source,
+            emit::cuda_kernel({kernel->program, kernel->choice.loop, planned.outcome.origins,
+                               *planned.plan, input, stamps}));
+  return with_story(planned.outcome, source);
+}
 
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   TWILL_TRY(Reading read, read_once(request));

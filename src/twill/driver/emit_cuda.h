@@ -11,11 +11,11 @@ namespace twill::driver {
 
 /// A kernel, printed.
 struct EmittedCuda {
-  PlannedLoop planned;                       ///< look at its plan first, as with plan_loop
+  PlannedLoop planned;  ///< look at its plan first, as with plan_loop
   /// "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if there are any:
   /// empty without a plan.
   std::map<std::string, std::string> files;
-  std::vector<emit::ExpectedLoop> loops;     ///< what the machine code should show
+  std::vector<emit::ExpectedLoop> loops;  ///< what the machine code should show
 };
 
 /// Prints the kernel of the request's answer (`answer_loop`) with the runtime headers it includes.
@@ -23,5 +23,9 @@ struct EmittedCuda {
 /// pool's or strategy's, and a warning of the outcome says so. Fails for bad input (a `.loop` text
 /// has no kernel to print), and for what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
+
+/// The text of `kernel.cu` of an answer with a plan. Fails as `emit_cuda` does.
+Result<std::string> kernel_text(const PlannedLoop& planned, const std::string& input,
+                                emit::Stamps stamps = emit::Stamps::none);
 
 }  // namespace twill::driver

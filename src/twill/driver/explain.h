@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "twill/driver/driver.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/explain/print.h"
 
 namespace twill::driver {
@@ -13,6 +14,7 @@ struct Explained {
   explain::Heading heading;
   explain::Explanation explanation;
   std::vector<Diagnostic> warnings;
+  std::optional<PlannedLoop> answer = {};  ///< for the input; nothing for the JSON of a schedule
 };
 
 /// Explains why the input's loop has no schedule with an II of at most `ii`; of none given, why not

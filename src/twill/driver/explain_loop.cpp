@@ -91,7 +91,7 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
 Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
                                  machine::Rate rate, std::optional<Cycles> ii,
                                  const explain::Limits& limits) {
-  TWILL_TRY(const PlannedLoop answer, answer_reading(request, read));
+  TWILL_TRY(PlannedLoop answer, answer_reading(request, read));
   const Kernel& kernel = *answer.reading->kernel;
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   std::size_t at = 0;
@@ -107,6 +107,7 @@ Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<c
   out.heading = {
       request.input.name,    loop_in_words(kernel),    kernel.machine->name,         chosen.pool,
       report::name_of(rate), kernel.machine->measured, report::story(answer.outcome)};
+  out.answer = std::move(answer);
   return out;
 }
 
@@ -123,9 +124,10 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   TWILL_TRY(Reading read, read_once(request));
   const auto reading = std::make_shared<const Reading>(std::move(read));
   if (reading->kernel) return explain_kernel(request, reading, rate, ii, limits);
-  TWILL_TRY(const PlannedLoop answer, answer_reading(request, reading));
+  TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
   Explained out = explained(request, reading->loop->problem, ii, limits);
   out.heading.story = report::story(answer.outcome);
+  out.answer = std::move(answer);
   return out;
 }
 

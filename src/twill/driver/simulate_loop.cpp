@@ -11,7 +11,8 @@ namespace twill::driver {
 namespace {
 
 /// Runs the plan, and again for the account of where its cycles come from.
-void run_plan(SimulatedLoop& loop, const simulate::Setting& setting) {
+void run_plan(SimulatedLoop& loop, const simulate::Setting& setting,
+              std::optional<std::int64_t> recorded) {
   const plan::Plan& plan = loop.plan->plan();
   Stopwatch watch;
   auto run = simulate::simulate(plan, setting);
@@ -23,11 +24,21 @@ void run_plan(SimulatedLoop& loop, const simulate::Setting& setting) {
   }
   loop.run = *std::move(run);
   loop.account = *account;
+  if (!recorded) return;
+  simulate::Setting recording = setting;
+  recording.trips = *recorded;
+  recording.record = true;
+  auto timeline = simulate::simulate(plan, recording);
+  if (timeline) {
+    loop.timeline = *std::move(timeline);
+  } else {
+    loop.fault = std::move(timeline).error();
+  }
 }
 
 simulate::Setting setting_for(const RunRequest& wanted, simulate::Timing timing) {
   timing.jitter = wanted.jitter;
-  return {wanted.trips, timing, nullptr, wanted.record};
+  return {wanted.trips, timing, nullptr, false};
 }
 
 Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunRequest& wanted) {
@@ -43,7 +54,7 @@ Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunReques
   const std::string& named = loop.plan->plan().limits.machine;
   TWILL_TRY(const simulate::Timing timing,
             timing_on(request.machine.empty() ? named : request.machine));
-  run_plan(loop, setting_for(wanted, timing));
+  run_plan(loop, setting_for(wanted, timing), wanted.recorded);
   return loop;
 }
 
@@ -68,8 +79,9 @@ Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop plann
   TWILL_TRY(const FullRate full,
             full_rate_of(request, *planned.reading, *loop.outcome, loop.plan->plan()));
   simulate::Setting setting = setting_for(wanted, full.timing);
-  if (full.costs) setting.costs = &*full.costs;
-  run_plan(loop, setting);
+  loop.costs = full.costs;
+  if (loop.costs) setting.costs = &*loop.costs;
+  run_plan(loop, setting, wanted.recorded);
   return loop;
 }
 

@@ -11,22 +11,24 @@ namespace twill::driver {
 
 /// What to run a plan for.
 struct RunRequest {
-  std::int64_t trips = 1000;
-  std::optional<std::uint64_t> jitter;  ///< as simulate::Timing has it
-  bool record = false;
+  std::int64_t trips = 1000;                  ///< of the run whose figures are told
+  std::optional<std::uint64_t> jitter;        ///< as simulate::Timing has it
+  std::optional<std::int64_t> recorded = {};  ///< trips of a run of its own that is recorded
 };
 
-/// A loop, its plan, and a run of it. `run` points into `plan`.
+/// A loop, its plan, and runs of it, which point into `plan`.
 struct SimulatedLoop {
   std::optional<report::Outcome> outcome;  ///< nothing if the input is a plan
   std::optional<plan::ProvenPlan> plan;    ///< nothing without a schedule, or if the proof failed
   std::vector<plan::Finding> findings;     ///< then: of a plan that was read, or of our own
   std::optional<Diagnostic> refusal;       ///< or why a schedule has no plan
   std::optional<simulate::Simulation> run;
+  std::optional<simulate::Simulation> timeline;  ///< the run that was recorded, if one was
   simulate::Account account;
-  std::optional<simulate::Fault> fault;  ///< of a proven plan: a bug of ours
-  PlannedLoop::Seconds seconds = {};     ///< before the run
-  double run_seconds = 0;                ///< the run, without those of the account
+  std::optional<problem::Problem> costs;  ///< that the run had, if not the plan's own
+  std::optional<simulate::Fault> fault;   ///< of a proven plan: a bug of ours
+  PlannedLoop::Seconds seconds = {};      ///< before the run
+  double run_seconds = 0;                 ///< the run, without those of the account
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;

@@ -326,6 +326,7 @@ class Walk {
     if (!may_be_other) return {};
     for (const strategy::Strategy other : strategy::all_strategies()) {
       if (printable_ || other == strategy::Strategy::twill) continue;
+      if (other == strategy::Strategy::triton_plain) continue;  // the user has that already
       Request by_other = limited_;
       by_other.strategy.strategy = other;
       auto found = propose(by_other, *reading_, true);

@@ -39,6 +39,7 @@ Json json_of(const std::optional<Number>& value) {
 Json row_json(const Comparison& comparison, const Compared& row) {
   Json json;
   json["strategy"] = row.strategy;
+  json["what"] = row.what;
   json["pool"] = row.pool;
   json["verdict"] = row.verdict ? Json(schedule::name_of(*row.verdict)) : Json(nullptr);
   json["initiation_interval"] = json_of(row.interval);
@@ -74,12 +75,13 @@ std::string to_text(const Comparison& comparison) {
                   2);
   table.add({"strategy", "pool", "II", "expected", "stages", "groups", "registers", "memory",
              "simulated", "ratio"});
-  std::string notes;
+  std::string notes = "  all in the model: cycles of the loop alone, in a kernel of Twill's\n";
   for (const Compared& row : comparison.rows) {
     table.add({row.strategy, row.pool.empty() ? "-" : row.pool, cell(row.interval),
                cell(row.expected), cell(row.stages), cell(row.groups), cell(row.registers),
                memory_cell(row), decimals(row.simulated, 1),
                decimals(ratio_to_twill(comparison, row), 2)});
+    if (!row.what.empty()) notes += fmt::format("  {}: {}\n", row.strategy, row.what);
     if (!row.note.empty()) notes += wrap(row.note, kWidth, "  " + row.strategy + ": ", "    ");
   }
   return out + table.to_string() + notes;

@@ -12,6 +12,7 @@ namespace twill::report {
 
 struct Compared {
   std::string strategy;
+  std::string what;                          ///< it stands for, in a line
   std::string pool;                          ///< empty for `.loop` texts
   std::optional<schedule::Verdict> verdict;  ///< none: the strategy cannot be had
   // Of the schedule, if there is one.

@@ -168,6 +168,7 @@ std::string limits_text(const Limits& limits) {
   for (const RatedBounds& it : limits.ends) {
     if (it.infeasible) out += entry("infeasible", "there is no schedule at all: " + *it.infeasible);
   }
+  if (limits.launch) out += launch_text(*limits.launch);
   for (const RatedBounds& it : limits.ends) out += heading(limits, it) + table(it);
   return out;
 }
@@ -187,6 +188,7 @@ std::string limits_json(const Limits& limits) {
   json["proven"] = limits.answer ? Json(proven_bound(*limits.answer)) : Json(nullptr);
   json["pool"] = limits.answer ? Json(limits.answer->pool) : Json(nullptr);
   json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
+  if (limits.launch) json["launch"] = Json::parse(launch_json(*limits.launch));
   json["given"] = limits.given ? given_json(*limits.given) : Json(nullptr);
   json["ends"] = Json::array();
   for (const RatedBounds& end : limits.ends) json["ends"].push_back(end_json(end));

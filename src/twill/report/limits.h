@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/problem/problem.h"
+#include "twill/report/launch.h"
 #include "twill/report/outcome.h"
 #include "twill/schedule/schedule.h"
 
@@ -40,6 +41,7 @@ struct Limits {
   std::optional<Outcome> answer;   ///< of a loop or a kernel: what would be built
   std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
   std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
+  std::optional<LaunchTime> launch;
   std::optional<GivenSchedule> given;
   std::vector<Diagnostic> warnings;
 };

@@ -19,6 +19,8 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
+constexpr double kSome = 0.05;  ///< cycles of a part that is told
+
 constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
 
 std::optional<double> simulated(const Outcome& outcome) {
@@ -63,7 +65,6 @@ std::string between(const Outcome& outcome) {
   const Built& built = *outcome.built;
   const auto bound = static_cast<double>(proven_bound(outcome));
   const double gap = *built.simulated - bound;
-  constexpr double kSome = 0.05;
   if (gap < -kSome) {
     return fmt::format(
         "{:.1f} cycles less than proven: schedules repeat in whole cycles, and keep a value's "
@@ -72,19 +73,12 @@ std::string between(const Outcome& outcome) {
   }
   if (gap < kSome) return "nothing: no schedule is faster";
   std::string text = fmt::format("{:.1f} cycles ({:.1f} %)", gap, 100 * gap / bound);
-  std::string parts;
-  // The bound may count what a run comes to later, as the latency of loads: no part lies below it.
-  double level = std::max(0.0, bound);
-  const auto add = [&](const char* what, std::optional<double> to) {
-    if (!to) return;
-    const double more = *to - level;
-    if (more >= kSome) parts += fmt::format("{}{} {:.1f}", parts.empty() ? ": " : ", ", what, more);
-    level = std::max(level, *to);
-  };
-  add(outcome.bracket ? "order on shared pipes" : "order", built.in_order);
-  add("signals", built.with_signals);
-  add("load latency", built.simulated);
-  return text + parts;
+  const char* separator = ": ";
+  for (const GapPart& part : gap_of(outcome)) {
+    text += fmt::format("{}{} {:.1f}", separator, part.what, part.cycles);
+    separator = ", ";
+  }
+  return text;
 }
 
 std::string limiter_line(const Outcome& outcome) {
@@ -154,6 +148,23 @@ std::string refused_line(const Outcome& outcome) {
 
 Cycles proven_bound(const Outcome& outcome) {
   return outcome.bracket ? outcome.bracket->fastest : outcome.answer.lower_bound.value;
+}
+
+std::vector<GapPart> gap_of(const Outcome& outcome) {
+  std::vector<GapPart> parts;
+  if (!outcome.built) return parts;
+  const Built& built = *outcome.built;
+  // The bound may count what a run comes to later, as the latency of loads: no part lies below it.
+  double level = std::max(0.0, static_cast<double>(proven_bound(outcome)));
+  const auto add = [&](const char* what, std::optional<double> to) {
+    if (!to) return;
+    if (*to - level >= kSome) parts.push_back({what, *to - level});
+    level = std::max(level, *to);
+  };
+  add(outcome.bracket ? "order on shared pipes" : "order", built.in_order);
+  add("signals", built.with_signals);
+  add("load latency", built.simulated);
+  return parts;
 }
 
 std::optional<double> kept_by_plan(const Outcome& outcome) {

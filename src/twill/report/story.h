@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "twill/report/outcome.h"
 
@@ -20,6 +21,15 @@ std::optional<double> kept_by_plan(const Outcome& outcome);
 /// "1536 .. 1720.0 cycles": from the proven bound to what the plan keeps, and which run that is; of
 /// a schedule without a plan, to the II that its order keeps. Precondition: there is a bracket.
 std::string bracket_text(const Outcome& outcome);
+
+/// From the proven bound to what the plan is simulated to take: each part that takes time, with its
+/// cycles of an iteration. Empty without a plan that has a steady state, and where nothing lies
+/// between.
+struct GapPart {
+  std::string what;
+  double cycles = 0;
+};
+std::vector<GapPart> gap_of(const Outcome& outcome);
 
 /// "fa_fwd on h200, pool 2x64: 2421.8 cycles an iteration, simulated"; of a schedule without a plan
 /// its II, and that there is no plan. Precondition: there is a schedule.

@@ -115,7 +115,7 @@ void Run::measure_rings(Simulation& out) const {
         channel.counts == plan::Channel::Counts::tiles) {
       continue;
     }
-    Ring ring{id, 0, 0, 0};
+    Ring ring{id, 0, 0, 0, {}};
     std::vector<double> released;
     for (std::size_t i = 0; i < acquired_[c].size(); ++i) {
       const auto n = static_cast<std::int64_t>(i);
@@ -124,6 +124,7 @@ void Run::measure_rings(Simulation& out) const {
       ring.taken += std::max(0.0, empty - acquired_[c][i]);
       ring.full += std::max(0.0, empty - full);
       released.push_back(empty);
+      if (setting_.record) ring.uses.push_back({acquired_[c][i], full, empty});
       const auto still = [&](double time) { return time > acquired_[c][i] + kSlack; };
       // Slots are released in order, so those taken now are the last ones.
       const auto from =

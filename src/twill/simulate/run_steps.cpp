@@ -196,8 +196,8 @@ Phase Run::phase_of(std::size_t r, bool empty) const {
 void Run::passed(std::size_t r, const Phase& phase) {
   const Arrival* by = setting_.record ? barriers_.completed_by(phase) : nullptr;
   if (by == nullptr) return;
-  arrows_.push_back(
-      {by->source, by->sent, role_track(r), now_, phase.channel, phase.empty, phase.iteration});
+  arrows_.push_back({by->source, by->sent, by->time, role_track(r), now_, phase.channel,
+                     phase.empty, phase.iteration});
 }
 
 bool Run::take_wait(std::size_t r) {

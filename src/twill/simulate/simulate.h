@@ -101,6 +101,13 @@ struct Ring {
   double taken = 0;  ///< slots on average between acquire and release
   double full = 0;   ///< slots on average that are filled and not released yet
   int most = 0;      ///< slots taken at once
+  /// When a slot was taken for an iteration, when it was full, and when it was empty again.
+  struct Use {
+    double taken = 0;
+    double full = 0;
+    double empty = 0;
+  };
+  std::vector<Use> uses = {};  ///< by iteration, if recorded
 };
 
 /// A row of the timeline.
@@ -122,6 +129,7 @@ struct Span {
 struct Arrow {
   Track from;
   double begin = 0;
+  double there = 0;  ///< from when on waits could pass for it
   Track to;
   double end = 0;
   ChannelId channel;

@@ -1,7 +1,11 @@
 #include "twill/simulate/trace.h"
 
+#include <cmath>
+#include <map>
+
 #include <nlohmann/json.hpp>
 
+#include "twill/plan/text.h"
 #include "twill/simulate/print.h"
 
 namespace twill::simulate {
@@ -16,7 +20,79 @@ Json named(const char* what, int process, std::size_t track, const std::string& 
       {"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}};
 }
 
-Json slice(const plan::Plan& plan, const Span& span) {
+/// What is known of the op of a slice, or of the wait.
+Json details(const plan::Plan& plan, const Span& span, const TraceNotes& notes) {
+  Json args = {{"iteration", span.iteration}};
+  if (span.stalled) args["step"] = plan::to_text(plan, *span.step);
+  if (!span.op) return args;
+  const std::size_t op = span.op->index();
+  const problem::Op& what = plan.problem.ops()[op];
+  args["op"] = what.name;
+  args["stage"] = schedule::stage_of(plan.schedule, *span.op);
+  args["slot"] = schedule::slot_of(plan.schedule, *span.op);
+  args["role"] = plan.problem[plan.schedule.ops[op].group].name;
+  args["operations"] = what.source;
+  if (op < notes.lines.size() && !notes.lines[op].empty()) args["source"] = notes.lines[op];
+  return args;
+}
+
+/// Values of a counter by the time from which on they hold.
+using Counter = std::map<double, double>;
+
+void add(Counter& changes, double begin, double end, double value) {
+  changes[begin] += value;
+  changes[end] -= value;
+}
+
+void print_counter(Json& events, const std::string& name, const char* unit,
+                   const Counter& changes) {
+  constexpr double kDigits = 1000;  // of a value: sums of shares are not exact
+  double sum = 0;
+  for (const auto& [time, change] : changes) {
+    sum += change;
+    events.push_back({{"name", name},
+                      {"ph", "C"},
+                      {"ts", time},
+                      {"pid", 3},
+                      {"args", {{unit, std::abs(std::round(sum * kDigits) / kDigits)}}}});
+  }
+}
+
+/// Slots of each ring: those that are taken, and of these those that are full.
+void print_rings(Json& events, const plan::Plan& plan, const Simulation& run) {
+  for (const Ring& ring : run.rings) {
+    Counter taken;
+    Counter full;
+    for (const Ring::Use& use : ring.uses) {
+      add(taken, use.taken, use.empty, 1);
+      add(full, use.full, use.empty, 1);
+    }
+    const std::string& name = plan[ring.channel].name;
+    print_counter(events, name + " slots taken", "slots", taken);
+    print_counter(events, name + " slots full", "slots", full);
+  }
+}
+
+/// How much of each pipe the work of each moment demands, as a share of the pipe.
+void print_pipes(Json& events, const plan::Plan& plan, const Simulation& run,
+                 const problem::Problem& costs) {
+  std::vector<Counter> pipes(costs.pipes().size());
+  for (const Span& span : run.spans) {
+    if (span.stalled || !span.op || span.end <= span.begin) continue;
+    const auto way = static_cast<std::size_t>(plan.schedule.ops[span.op->index()].way);
+    const problem::Way& how = costs[*span.op].ways[way];
+    if (how.unit.has_value() != (span.track.kind == Track::Kind::unit)) continue;
+    for (const problem::PipeUse& use : how.pipes) {
+      add(pipes[use.pipe.index()], span.begin, span.end,
+          static_cast<double>(use.demand) / (span.end - span.begin));
+    }
+  }
+  for (std::size_t p = 0; p < pipes.size(); ++p) {
+    print_counter(events, "pipe " + costs.pipes()[p].name, "share", pipes[p]);
+  }
+}
+
+Json slice(const plan::Plan& plan, const Span& span, const TraceNotes& notes) {
   std::string name = span.op ? plan.problem[*span.op].name : std::string();
   if (span.stalled) {
     name = std::string(plan::name_of(span.step->kind));
@@ -30,7 +106,7 @@ Json slice(const plan::Plan& plan, const Span& span) {
           {"dur", span.end - span.begin},
           {"pid", process_of(span.track.kind)},
           {"tid", span.track.index},
-          {"args", {{"iteration", span.iteration}}}};
+          {"args", details(plan, span, notes)}};
 }
 
 Json end_of(const plan::Plan& plan, const Arrow& arrow, std::size_t id, bool begin) {
@@ -49,23 +125,26 @@ Json end_of(const plan::Plan& plan, const Arrow& arrow, std::size_t id, bool beg
 
 }  // namespace
 
-std::string trace_json(const plan::Plan& plan, const Simulation& run) {
+std::string trace_json(const plan::Plan& plan, const Simulation& run, const TraceNotes& notes) {
   Json events = Json::array();
   events.push_back(named("process_name", 1, 0, "roles"));
   events.push_back(named("process_name", 2, 0, "units"));
+  events.push_back(named("process_name", 3, 0, "rings and pipes"));
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     events.push_back(named("thread_name", 1, r, plan.roles[r].name));
   }
   for (std::size_t u = 0; u < plan.problem.units().size(); ++u) {
     events.push_back(named("thread_name", 2, u, plan.problem.units()[u].name));
   }
-  for (const Span& span : run.spans) events.push_back(slice(plan, span));
+  for (const Span& span : run.spans) events.push_back(slice(plan, span, notes));
   for (std::size_t i = 0; i < run.arrows.size(); ++i) {
     events.push_back(end_of(plan, run.arrows[i], i, true));
     events.push_back(end_of(plan, run.arrows[i], i, false));
   }
-  const Json json = {{"traceEvents", events}, {"displayTimeUnit", "ms"}};
-  return json.dump() + "\n";
+  print_rings(events, plan, run);
+  print_pipes(events, plan, run, notes.costs != nullptr ? *notes.costs : plan.problem);
+  const Json json = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace twill::simulate

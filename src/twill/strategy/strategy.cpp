@@ -13,8 +13,10 @@
 #include "twill/strategy/groups.h"
 #include "twill/strategy/modulo.h"
 #include "twill/strategy/ping_pong.h"
+#include "twill/strategy/plain.h"
 #include "twill/strategy/program.h"
 #include "twill/strategy/sub_tiles.h"
+#include "twill/strategy/waits.h"
 #include "twill/support/check.h"
 
 namespace twill::strategy {
@@ -24,14 +26,12 @@ using problem::Dependence;
 using problem::Parts;
 using problem::Rule;
 
-constexpr std::array kAll = {Strategy::twill, Strategy::modulo, Strategy::triton, Strategy::cypress,
-                             Strategy::sequential};
+constexpr std::array kAll = {Strategy::twill,        Strategy::modulo,  Strategy::triton,
+                             Strategy::triton_plain, Strategy::cypress, Strategy::sequential};
 
 constexpr int kAttentionDepth = 2;  // one tile read, one on its way: K and V leave room for no more
 constexpr int kProductDepth = 3;    // Triton's default number of stages
 constexpr int kCypressDepth = 2;
-
-bool is_product(const problem::Op& op) { return op.asynchronous && !op.variable_latency; }
 
 /// What each group runs, in source order. Groups that only start work for others do so for each
 /// sub-tile by itself: the rows of one do not wait for those of another.
@@ -49,26 +49,9 @@ std::vector<std::vector<OpId>> in_source_order(const Problem& problem, const Sub
   return out;
 }
 
-/// `next` is issued once `op` is over.
-void wait_at_once(Parts& parts, OpId op, OpId next, int distance) {
-  Dependence wait;
-  wait.from = op;
-  wait.to = next;
-  wait.distance = distance;
-  wait.blocking = true;
-  wait.carries_value = false;
-  const auto waits_already = [&](const Dependence& it) {
-    return it.from == op && it.to == next && it.distance == distance && !it.delay &&
-           !parts.ops[op.index()].streaming;
-  };
-  if (std::none_of(parts.dependences.begin(), parts.dependences.end(), waits_already)) {
-    parts.dependences.push_back(wait);
-  }
-}
-
 /// Asynchronous work of these streams is waited for before the next op is issued.
-void wait_at_once(Parts& parts, const std::vector<std::vector<OpId>>& streams,
-                  const std::vector<GroupId>& waiting, const std::vector<GroupId>& groups) {
+void wait_in_streams(Parts& parts, const std::vector<std::vector<OpId>>& streams,
+                     const std::vector<GroupId>& waiting, const std::vector<GroupId>& groups) {
   for (const std::vector<OpId>& stream : streams) {
     for (std::size_t i = 0; i < stream.size(); ++i) {
       const GroupId group = groups[stream[i].index()];
@@ -141,7 +124,7 @@ Result<Terms> triton(const Problem& problem, const SubTiles& tiles, const Choice
   schedule::Regions regions;
   if (choice.ping_pong) regions = ping_pong(problem, tiles, groups, streams, known.exponentials);
   Parts parts = problem.parts();
-  wait_at_once(parts, streams, compute, groups);
+  wait_in_streams(parts, streams, compute, groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
   terms.depth = choice.depth.value_or(chains_products(problem) ? kAttentionDepth : kProductDepth);
   terms.notes = {
@@ -185,12 +168,42 @@ Result<Terms> sequential(const Problem& problem, const SubTiles& tiles) {
     if (problem.in_force(rule)) parts.relaxed.push_back(rule);
   }
   std::sort(parts.relaxed.begin(), parts.relaxed.end());
-  wait_at_once(parts, streams, compute_groups(problem), groups);
+  wait_in_streams(parts, streams, compute_groups(problem), groups);
   TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
   terms.notes = {
       "strategy sequential: no group is special; each runs its sub-tiles in source order "
       "and waits for each load and product before it goes on (rules width and load-group "
       "relaxed)"};
+  return terms;
+}
+
+Result<Terms> triton_plain(const Problem& problem, const SubTiles& tiles,
+                           std::optional<int> depth) {
+  if (compute_groups(problem).empty()) return fail({}, "there is no group to compute");
+  const int copies = depth.value_or(kProductDepth);
+  std::vector<GroupId> groups = unspecialized(problem, tiles);
+  std::vector<std::vector<OpId>> streams = in_source_order(problem, tiles, groups);
+  std::vector<Cycles> stages;
+  for (const problem::Op& op : problem.ops()) stages.push_back(op.streaming ? 0 : copies - 1);
+  for (std::vector<OpId>& stream : streams) {
+    std::stable_partition(stream.begin(), stream.end(),
+                          [&](OpId op) { return !problem[op].streaming; });
+  }
+  Parts parts = problem.parts();
+  for (const Rule rule : {Rule::width, Rule::load_group}) {
+    if (problem.in_force(rule)) parts.relaxed.push_back(rule);
+  }
+  std::sort(parts.relaxed.begin(), parts.relaxed.end());
+  order_as_plain(parts, problem, streams, stages);
+  TWILL_TRY(Terms terms, posed(std::move(parts), std::move(groups), std::move(streams)));
+  terms.stages = std::move(stages);
+  terms.depth = copies;
+  terms.notes = {
+      fmt::format("strategy triton-plain: no group is special; each issues its part of the loads "
+                  "{} iterations ahead, at the end of its round, and runs its sub-tiles in source "
+                  "order; a product that the iteration reads is waited for at once (rules width "
+                  "and load-group relaxed)",
+                  copies - 1)};
   return terms;
 }
 
@@ -201,6 +214,8 @@ Result<Terms> terms_for(const Problem& problem, const Choice& choice, const Know
       return modulo(problem, tiles);
     case Strategy::triton:
       return triton(problem, tiles, choice, known);
+    case Strategy::triton_plain:
+      return triton_plain(problem, tiles, choice.depth);
     case Strategy::cypress:
       return cypress(problem, tiles, choice.depth);
     case Strategy::sequential:
@@ -239,8 +254,9 @@ std::vector<Dependence> copies_reused(const Problem& problem, std::optional<int>
 }
 
 Program program_of(const Terms& terms) {
-  Program program{terms.groups, std::vector<Cycles>(terms.groups.size(), 0), terms.streams,
+  Program program{terms.groups, terms.stages, terms.streams,
                   copies_reused(terms.problem, terms.depth)};
+  if (program.stages.empty()) program.stages.assign(terms.groups.size(), 0);
   for (const Dependence& turn : order_of_turns(terms.problem, terms.regions.all)) {
     program.also.push_back(turn);
   }
@@ -261,6 +277,7 @@ bool fits_without_register_limits(const Terms& terms, const Choice& choice, cons
   std::sort(parts.relaxed.begin(), parts.relaxed.end());
   auto relaxed = posed(std::move(parts), terms.groups, terms.streams);
   if (!relaxed) return false;
+  relaxed->stages = terms.stages;
   relaxed->depth = terms.depth;
   relaxed->regions = terms.regions;
   const auto answer = fill_in(*relaxed, choice, tiles, limits);
@@ -299,12 +316,32 @@ std::string_view name_of(Strategy strategy) {
       return "modulo";
     case Strategy::triton:
       return "triton";
+    case Strategy::triton_plain:
+      return "triton-plain";
     case Strategy::cypress:
       return "cypress";
     case Strategy::sequential:
       return "sequential";
   }
   TWILL_CHECK(false, "a strategy without a name");
+}
+
+std::string_view summary_of(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::twill:
+      return "the best schedule there is";
+    case Strategy::modulo:
+      return "software pipelining alone, alike for each sub-tile; loads apart";
+    case Strategy::triton:
+      return "as Triton specializes warps: loads apart, each product waited for at once";
+    case Strategy::triton_plain:
+      return "as Triton compiles the kernel itself: loads ahead by stages, all warps in one order";
+    case Strategy::cypress:
+      return "as Cypress does: loads apart, all else in source order";
+    case Strategy::sequential:
+      return "no pipelining: each load and product waited for at once";
+  }
+  TWILL_CHECK(false, "a strategy without a summary");
 }
 
 std::optional<Strategy> strategy_named(std::string_view name) {
@@ -322,8 +359,10 @@ Result<void> check(const Choice& choice) {
                 std::move(hint));
   };
   const bool triton = choice.strategy == Strategy::triton;
-  if (choice.depth && !triton && choice.strategy != Strategy::cypress) {
-    return refuse("depth to choose", "--depth is for triton and cypress");
+  const bool has_depth =
+      triton || choice.strategy == Strategy::triton_plain || choice.strategy == Strategy::cypress;
+  if (choice.depth && !has_depth) {
+    return refuse("depth to choose", "--depth is for triton, triton-plain and cypress");
   }
   if (choice.ping_pong && !triton) return refuse("ping-pong", "--ping-pong is for triton");
   return {};

@@ -24,22 +24,27 @@ using problem::OpId;
 using problem::Problem;
 
 enum class Strategy {
-  twill,       ///< the optimum over all schedules: solve::solve
-  modulo,      ///< optimal modulo schedule of one sub-tile, the same for all; loads apart
-  triton,      ///< loads apart; rows over the consumers, which wait for each product at once
-  cypress,     ///< loads apart, so many iterations ahead; the rest in source order
-  sequential,  ///< everything in source order, waited for at once, loads too
+  twill,         ///< the optimum over all schedules: solve::solve
+  modulo,        ///< optimal modulo schedule of one sub-tile, the same for all; loads apart
+  triton,        ///< loads apart; rows over the consumers, which wait for each product at once
+  triton_plain,  ///< loads ahead by the number of stages, all else in source order, by all groups
+                 ///< alike: what Triton does where nobody asks for warp specialization
+  cypress,       ///< loads apart, so many iterations ahead; the rest in source order
+  sequential,    ///< everything in source order, waited for at once, loads too
 };
 
 /// "twill", "modulo" and so on.
 std::string_view name_of(Strategy strategy);
 std::optional<Strategy> strategy_named(std::string_view name);
+/// In a line, what it stands for: "software pipelining alone, ...".
+std::string_view summary_of(Strategy strategy);
 /// All of them, in the order above.
 std::span<const Strategy> all_strategies();
 
 struct Choice {
   Strategy strategy = Strategy::twill;
-  std::optional<int> depth;  ///< copies of each load's buffer, at least 1; triton and cypress only
+  std::optional<int> depth;  ///< copies of each load's buffer, at least 1; triton, triton-plain and
+                             ///< cypress only
   bool ping_pong = false;    ///< two consumers take turns where Triton's heuristics say so; triton
                              ///< only
 };
@@ -62,9 +67,11 @@ struct Terms {
                                            ///< ops and groups are those of the loop
   std::vector<GroupId> groups;             ///< by OpId: who runs it
   std::vector<std::vector<OpId>> streams;  ///< issued in this order, round after round
-  std::optional<int> depth;        ///< copies of a load's buffer; nothing: as many as hide it
-  schedule::Regions regions;       ///< where groups take turns, beside all that
-  std::vector<std::string> notes;  ///< what was decided, a sentence each
+  std::vector<Cycles> stages = {};  ///< by OpId: rounds by which it runs later than the round that
+                                    ///< begins its iteration; empty: all in that round
+  std::optional<int> depth;         ///< copies of a load's buffer; nothing: as many as hide it
+  schedule::Regions regions;        ///< where groups take turns, beside all that
+  std::vector<std::string> notes;   ///< what was decided, a sentence each
 };
 
 /// The terms of a strategy other than `twill`. If no sub-tiles are known, independent parts of the

@@ -1,0 +1,37 @@
+#include "twill/cli/html_option.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/output.h"
+
+namespace twill::cli {
+
+CLI::Option* add_html_options(CLI::App& command, Html& html) {
+  CLI::Option* page = command.add_option("--html", html.file,
+                                         "Also write a page with charts and tables to this file");
+  constexpr double kMost = 1e12;
+  command
+      .add_option("--measured", html.measured,
+                  "With --html: cycles per iteration that were measured, to show beside the others")
+      ->check(CLI::Range(1e-3, kMost))
+      ->needs(page);
+  return page;
+}
+
+Result<void> write_page(const Html& html, const driver::Request& request,
+                        driver::PlannedLoop planned, driver::PageParts parts) {
+  parts.triton = driver::triton_for_page(request, planned);
+  parts.printed = driver::printed_for_page(request, planned);
+  TWILL_TRY(const driver::SimulatedLoop loop, driver::run_for_page(request, std::move(planned)));
+  return write_page(html, loop, std::move(parts));
+}
+
+Result<void> write_page(const Html& html, const driver::SimulatedLoop& loop,
+                        driver::PageParts parts) {
+  parts.measured = html.measured;
+  return write_file(html.file, driver::page_of(loop, parts));
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "twill/driver/page_of.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace twill::cli {
+
+/// A page that is asked for.
+struct Html {
+  std::string file;  ///< empty: none is; "-": standard output
+  std::optional<double> measured;
+
+  bool is_wanted() const { return !file.empty(); }
+  bool is_all() const { return file == "-"; }  ///< nothing else is printed
+};
+
+/// --html and --measured; `html` must live as long as the options. Returns the first.
+CLI::Option* add_html_options(CLI::App& command, Html& html);
+
+/// Runs the plan of an answer for its page, and writes the page to the file, whole or not at all.
+/// Fails if the plan cannot be run or the file cannot be written.
+Result<void> write_page(const Html& html, const driver::Request& request,
+                        driver::PlannedLoop planned, driver::PageParts parts);
+/// The same for a run in hand.
+Result<void> write_page(const Html& html, const driver::SimulatedLoop& loop,
+                        driver::PageParts parts);
+
+}  // namespace twill::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/driver/compare_loop.h"
+#include "twill/driver/explain.h"
+#include "twill/driver/simulate_loop.h"
+
+namespace twill::driver {
+
+/// What a page (page/page.h) shows beside an answer. All but the command may be missing.
+struct PageParts {
+  const char* command = "";  ///< "twill schedule"
+  const Explained* explained = nullptr;
+  const ComparedLoop* compared = nullptr;
+  std::optional<double> measured;  ///< cycles of an iteration
+  std::optional<double> triton;    ///< cycles of an iteration as Triton compiles the kernel itself
+  std::string certificate;         ///< folder of one that was accepted
+  std::vector<std::vector<int>> printed = {};  ///< by OpId: lines of kernel.cu; empty: none is
+};
+
+/// Trips of a run that is drawn: enough for a steady state, and for what is around those drawn.
+inline constexpr std::int64_t kPageTrips = 96;
+
+/// Runs the plan of an answer, if it has one, as long as a page needs. Fails as `simulate_planned`.
+Result<SimulatedLoop> run_for_page(const Request& request, PlannedLoop planned);
+
+/// The dependences of the schedule's ops with their roles (page/graph.h): as SVG for a file whose
+/// name ends in ".svg", else as DOT. Without a schedule, a graph without ops.
+std::string roles_of(const report::Outcome& outcome, const std::string& file);
+
+/// Cycles of an iteration, simulated, by strategy triton-plain. Nothing where that has no plan.
+std::optional<double> triton_for_page(const Request& request, const PlannedLoop& planned);
+
+/// By OpId, the lines of the kernel that `emit cuda` prints. Empty where none is printed.
+std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned);
+
+/// The page of a loop, as HTML; of none, of the parts. The run is drawn if it was recorded.
+std::string page_of(const SimulatedLoop& loop, const PageParts& parts);
+
+}  // namespace twill::driver

@@ -1,0 +1,132 @@
+#include "twill/driver/trip_counts.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "twill/driver/grid.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+
+namespace twill::driver {
+namespace {
+
+using Grid = std::array<std::int64_t, 3>;
+
+/// The ops of a function from which the bounds of the main loop are computed.
+class Bounds {
+ public:
+  Bounds(const Kernel& kernel, const execute::Launch& launch)
+      : program_(kernel.program), at_(kernel.choice.loop), launch_(launch) {}
+
+  /// Fails as `trip_counts` does.
+  Result<void> read() {
+    loop_ = ir::as_loop(program_, at_);
+    function_ = ir::enclosing(program_, at_, ir::OpKind::function);
+    if (!loop_ || !loop_->lower || !loop_->upper || !loop_->step || !function_) {
+      return unknown("is no loop that is counted");
+    }
+    std::vector<ir::ValueId> todo = {*loop_->lower, *loop_->upper, *loop_->step};
+    for (const ir::ValueId bound : todo) axes_ |= axes_of(program_, bound);
+    while (!todo.empty()) {
+      const ir::ValueId value = todo.back();
+      todo.pop_back();
+      if (!seen_.insert(value).second) continue;
+      TWILL_TRY_VOID(follow(value, todo));
+    }
+    for (const ir::OpId op : ir::walk(program_, *function_)) {
+      if (ops_.contains(op)) order_.push_back(op);
+    }
+    TWILL_TRY(arguments_, execute::arguments_of(program_, *function_, launch_, memory_));
+    return {};
+  }
+
+  Axes axes() const { return axes_; }
+
+  Result<std::int64_t> trips(const Grid& program_id) {
+    execute::Interpreter cta(program_, memory_, launch_, program_id);
+    for (const auto& [id, value] : arguments_) cta.set(id, value);
+    for (const ir::OpId op : order_) {
+      TWILL_TRY_VOID(cta.step(op));
+    }
+    TWILL_TRY(const std::int64_t lower, cta.integer(at_, *loop_->lower));
+    TWILL_TRY(const std::int64_t upper, cta.integer(at_, *loop_->upper));
+    TWILL_TRY(const std::int64_t step, cta.integer(at_, *loop_->step));
+    if (step <= 0) return unknown("has no positive step");
+    return std::max<std::int64_t>(0, (upper - lower + step - 1) / step);
+  }
+
+ private:
+  tl::unexpected<Diagnostic> unknown(const std::string& why) const {
+    return fail(ir::text_location(program_, at_),
+                "the loop " + why + ", so its trips are not known", "give them: --trips N");
+  }
+
+  Result<void> follow(ir::ValueId value, std::vector<ir::ValueId>& todo) {
+    const std::optional<ir::OpId> by = program_.value(value).op;
+    if (!by) return follow_argument(value);
+    const ir::Op& op = program_.op(*by);
+    const auto access = ir::memory_access(op);
+    if ((access && access->reads) || !op.regions.empty()) {
+      return unknown("has a bound that only running the kernel tells");
+    }
+    ops_.insert(*by);
+    todo.insert(todo.end(), op.operands.begin(), op.operands.end());
+    return {};
+  }
+
+  Result<void> follow_argument(ir::ValueId value) const {
+    const auto arguments = ir::function_arguments(program_, *function_);
+    if (std::find(arguments.begin(), arguments.end(), value) == arguments.end()) {
+      return unknown("has a bound that changes around it");
+    }
+    const std::string& name = program_.value(value).name;
+    if (launch_.arguments.contains(name)) return {};
+    return fail(ir::text_location(program_, at_),
+                "how often the loop runs depends on the argument '" + name + "'",
+                "give it: --args " + name + "=VALUE");
+  }
+
+  const ir::Program& program_;
+  ir::OpId at_;
+  execute::Launch launch_;
+  execute::Memory memory_{1};
+  std::optional<ir::Loop> loop_;
+  std::optional<ir::OpId> function_;
+  Axes axes_ = 0;
+  std::set<ir::ValueId> seen_;
+  std::set<ir::OpId> ops_;
+  std::vector<ir::OpId> order_;
+  std::map<ir::ValueId, execute::Value> arguments_;
+};
+
+}  // namespace
+
+Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execute::Launch& launch) {
+  Bounds bounds(kernel, launch);
+  TWILL_TRY_VOID(bounds.read());
+  const Grid& grid = launch.programs;
+  std::map<Grid, std::int64_t> known;
+  std::vector<std::int64_t> trips;
+  Grid id{};
+  for (id[2] = 0; id[2] < grid[2]; ++id[2]) {
+    for (id[1] = 0; id[1] < grid[1]; ++id[1]) {
+      for (id[0] = 0; id[0] < grid[0]; ++id[0]) {
+        Grid relevant{};
+        for (unsigned axis = 0; axis < 3; ++axis) {
+          if ((bounds.axes() >> axis & 1U) != 0) relevant[axis] = id[axis];
+        }
+        auto found = known.find(relevant);
+        if (found == known.end()) {
+          TWILL_TRY(const std::int64_t count, bounds.trips(relevant));
+          found = known.emplace(relevant, count).first;
+        }
+        trips.push_back(found->second);
+      }
+    }
+  }
+  return trips;
+}
+
+}  // namespace twill::driver

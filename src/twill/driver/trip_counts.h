@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "twill/driver/kernel.h"
+#include "twill/execute/interpreter.h"
+
+/// Internal to the driver: how often the main loop runs in each CTA of a launch.
+namespace twill::driver {
+
+/// The largest grid whose CTAs are counted one by one.
+inline constexpr std::int64_t kMostCtas = 1 << 20;
+
+/// Trips of the CTAs of a grid, x fastest, then y. `launch.programs` is the grid. Fails if the
+/// trips follow from anything but arguments and program ids, or from an argument that `launch` does
+/// not have, with its name. Cost: what the bounds are computed from, once for each program id that
+/// they depend on.
+Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execute::Launch& launch);
+
+}  // namespace twill::driver

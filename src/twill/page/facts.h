@@ -1,0 +1,194 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// All that a page shows, as a plain value: names, numbers, and sentences that others wrote. A part
+/// that is empty or missing has no section on the page. Times are cycles of one SM.
+namespace twill::page {
+
+/// On what a figure rests.
+enum class Basis { proven, simulated, model, measured };
+
+/// One figure of the strip at the top, in cycles of an iteration.
+struct Figure {
+  std::string who;  ///< "no schedule is faster", "Twill", "Triton", "yours"
+  double cycles = 0;
+  Basis basis = Basis::simulated;
+  std::string note;  ///< what it is exactly, one sentence
+};
+
+/// A part of the distance from the bound to the plan.
+struct GapPart {
+  std::string what;
+  double cycles = 0;
+};
+
+/// An op of the loop.
+struct Operation {
+  std::string name;
+  std::size_t resource = 0;  ///< index into Facts::resources
+  std::string group;
+  std::int64_t stage = 0;
+  std::int64_t slot = 0;
+  std::optional<std::int64_t> slack;  ///< cycles that it could be later, all others as they are
+  std::vector<std::string> sources;   ///< the operations of the text it stands for
+  std::string line;                   ///< of the user's source; may be empty
+  std::string printed;                ///< lines of the printed kernel; may be empty
+};
+
+/// The loop's dependences, with a column for each role: as in Figure 9 of the Twill paper.
+struct Graph {
+  struct Node {
+    std::size_t op = 0;  ///< index into Facts::ops
+    std::size_t column = 0;
+    std::size_t row = 0;  ///< below everything it needs of its iteration; each of a column its own
+  };
+  struct Edge {
+    std::size_t from = 0;  ///< index of a node; so is `to`
+    std::size_t to = 0;
+    int distance = 0;      ///< iterations
+    bool crosses = false;  ///< from one role to another
+    bool carries_value = true;
+  };
+  std::vector<std::string> roles;  ///< by column
+  std::vector<Node> nodes;         ///< by op
+  std::vector<Edge> edges;
+};
+
+/// What is done, or waited for, on a lane for some time.
+struct Bar {
+  double begin = 0;
+  double end = 0;
+  std::string label;
+  std::vector<std::string> details;  ///< for who looks closer, a line each
+  std::optional<std::size_t> op;     ///< index into Facts::ops
+  bool waits = false;
+  int iteration = 0;    ///< relative to the chart's
+  bool before = false;  ///< goes on from before the chart
+  bool beyond = false;  ///< goes on after the chart
+};
+
+struct Lane {
+  std::string name;
+  std::string note;  ///< "unit, 88 % busy", "4 warps, 148 registers"
+  bool unit = false;
+  std::vector<Bar> bars;
+};
+
+/// Something that begins when something else has ended.
+struct Arrow {
+  std::size_t from = 0;  ///< index of a lane; so is `to`
+  double begin = 0;
+  std::size_t to = 0;
+  double end = 0;
+  std::string label;
+  double slack = 0;  ///< cycles by which it could have come later
+};
+
+struct Chart {
+  std::string id;  ///< "steady-state", "schedule": unique on the page
+  std::string title;
+  std::string caption;
+  double length = 0;    ///< cycles that the chart shows
+  double interval = 0;  ///< a line is drawn after each
+  std::vector<Lane> lanes;
+  std::vector<Arrow> arrows;
+};
+
+/// A unit or pipe, and which ops fill an interval of it.
+struct Fill {
+  std::string name;
+  bool unit = false;
+  double total = 0;
+  std::vector<std::pair<std::size_t, double>> parts;  ///< op, cycles; the most first
+};
+
+/// What a memory or the registers of a group hold over an interval.
+struct Level {
+  struct Step {
+    double begin = 0;
+    double end = 0;
+    double amount = 0;
+  };
+  struct Layer {
+    std::string name;
+    std::string note;               ///< "ring of 3", "one copy, then two"
+    std::optional<std::size_t> op;  ///< nothing: reserved for the whole loop
+    std::vector<Step> steps;        ///< by time, from 0 to `interval`
+  };
+  std::string name;
+  std::string unit;  ///< "bytes", "columns", "registers per thread"
+  double capacity = 0;
+  double peak = 0;
+  double interval = 0;
+  std::vector<Layer> layers;  ///< from the bottom
+};
+
+/// A change that would help.
+struct Change {
+  std::string what;
+  std::string from;
+  std::string to;
+  double interval = 0;  ///< that it makes possible
+  double gain = 0;      ///< cycles; 0 where there was no schedule before
+  std::string known;    ///< "least change, proven", ...
+  bool of_op = false;
+};
+
+struct Changes {
+  std::string question;           ///< "why not an II of 2063 cycles?"
+  std::string answer;             ///< "impossible, proven", in a sentence
+  std::vector<std::string> core;  ///< what makes it impossible, a sentence each
+  std::vector<Change> helps;
+  std::vector<std::string> useless;
+  std::vector<std::string> undecided;
+};
+
+/// One strategy of a comparison.
+struct Strategy {
+  std::string name;
+  std::string pool;
+  std::string what;  ///< how its figure was come by
+  std::optional<double> interval;
+  std::optional<double> simulated;
+  std::optional<double> ratio;  ///< to Twill's
+  std::string stages, groups, registers, memory;
+  std::string note;
+};
+
+/// Waits of a role in its steady state.
+struct Wait {
+  std::string role;
+  double cycles = 0;  ///< of an iteration
+  std::string what;
+};
+
+struct Facts {
+  std::string command;  ///< "twill schedule"
+  std::string name;     ///< of the loop
+  std::string headline;
+  std::string verdict;                                     ///< what is proven, a sentence
+  std::vector<std::pair<std::string, std::string>> about;  ///< "machine": "h200"
+  std::vector<Figure> figures;
+  std::vector<GapPart> gap;  ///< from the proven bound to Twill's figure; sums up to it
+  std::string gap_note;
+  std::vector<std::string> resources;  ///< units and pipes by which ops are coloured
+  std::vector<Operation> ops;
+  double interval = 0;  ///< of what the pipes are filled
+  std::vector<Fill> fills;
+  std::vector<Chart> charts;
+  Graph graph;
+  std::vector<Wait> waits;
+  std::vector<Level> levels;
+  std::optional<Changes> changes;
+  std::vector<Strategy> strategies;
+  std::vector<std::pair<std::string, std::string>> proven;  ///< what is claimed, and on what basis
+  std::vector<std::string> assumptions;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace twill::page

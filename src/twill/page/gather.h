@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/explain/print.h"
+#include "twill/page/facts.h"
+#include "twill/plan/plan.h"
+#include "twill/report/comparison.h"
+#include "twill/report/outcome.h"
+#include "twill/simulate/simulate.h"
+
+/// From what is known of a loop to the facts of its page.
+namespace twill::page {
+
+/// What is known. Each may be missing; without an outcome there must be a plan, and with a run its
+/// plan.
+struct Material {
+  const char* command = "";  ///< "twill schedule"
+  const report::Outcome* outcome = nullptr;
+  const plan::Plan* plan = nullptr;
+  const simulate::Simulation* run = nullptr;  ///< recorded, of that plan
+  const problem::Problem* costs = nullptr;    ///< that the run had; null: the plan's own
+  const explain::Explanation* explanation = nullptr;
+  const report::Comparison* comparison = nullptr;
+  std::optional<double> triton;    ///< cycles of an iteration as Triton compiles the kernel itself
+  std::optional<double> measured;  ///< cycles of an iteration, as the user measured them
+  std::vector<std::vector<int>> printed;  ///< by OpId: lines of kernel.cu; empty: none is printed
+  std::string certificate;                ///< folder of a certificate that was written and accepted
+};
+
+/// Deterministic. Cost: about the number of spans of the run, and of ops squared.
+Facts gather(const Material& material);
+
+}  // namespace twill::page

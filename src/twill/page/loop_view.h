@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/page/facts.h"
+#include "twill/page/gather.h"
+
+/// Internal to the room: the scheduled loop that a page is about.
+namespace twill::page {
+
+/// The Problem and the schedule of a plan, or without one of an outcome.
+class LoopView {
+ public:
+  /// Nothing without a schedule.
+  static std::optional<LoopView> of(const Material& material);
+
+  const problem::Problem& problem() const { return *problem_; }
+  const schedule::Schedule& schedule() const { return *schedule_; }
+  /// The Problem with the costs of the run.
+  const problem::Problem& costs() const { return *costs_; }
+  double interval() const { return static_cast<double>(schedule_->initiation_interval); }
+  const problem::Way& way(problem::OpId op) const { return way_of(*problem_, op); }
+  const problem::Way& cost(problem::OpId op) const { return way_of(*costs_, op); }
+  bool exists(problem::OpId op) const { return schedule_->ops[op.index()].exists; }
+
+  /// Where the op is among those that exist, which is its place in Facts::ops.
+  std::optional<std::size_t> place(problem::OpId op) const { return places_[op.index()]; }
+  /// Units, then pipes: the names of Facts::resources.
+  std::vector<std::string> resources() const;
+  /// The unit that the op holds, else the pipe it demands most of; nothing of both: the number of
+  /// resources.
+  std::size_t resource_of(problem::OpId op) const;
+
+ private:
+  LoopView() = default;
+  const problem::Way& way_of(const problem::Problem& problem, problem::OpId op) const {
+    return problem[op].ways[static_cast<std::size_t>(schedule_->ops[op.index()].way)];
+  }
+
+  const problem::Problem* problem_ = nullptr;
+  const schedule::Schedule* schedule_ = nullptr;
+  const problem::Problem* costs_ = nullptr;
+  std::vector<std::optional<std::size_t>> places_;  ///< by OpId
+};
+
+// Each adds its part to the facts.
+void add_operations(const LoopView& loop, const Material& material, Facts& facts);
+void add_fills(const LoopView& loop, const Material& material, Facts& facts);
+void add_levels(const LoopView& loop, const Material& material, Facts& facts);
+void add_graph(const LoopView& loop, Facts& facts);
+/// The schedule's own steady state, modulo its II.
+void add_schedule_chart(const LoopView& loop, Facts& facts);
+/// Two intervals of the run's steady state, and what its roles wait for. Precondition: plan and
+/// run.
+void add_run_chart(const LoopView& loop, const Material& material, Facts& facts);
+void add_explanation(const Material& material, Facts& facts);
+void add_comparison(const Material& material, Facts& facts);
+/// The strip, the gap, what is proven and assumed.
+void add_answer(const LoopView& loop, const Material& material, Facts& facts);
+
+}  // namespace twill::page

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// Internal to the room: HTML and SVG whose text and attributes are escaped by construction.
+namespace twill::page {
+
+/// `text` as HTML has it between tags and in quoted attributes. What is no UTF-8, and control
+/// characters but blanks, become U+FFFD.
+std::string escaped(std::string_view text);
+
+/// Writes elements. Tags and names of attributes are ours; all else may be anybody's.
+class Markup {
+ public:
+  using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  /// `<tag ...>` and a line break.
+  void open(std::string_view tag, Attributes attributes = {});
+  void close(std::string_view tag);
+  /// `<tag ...>text</tag>` and a line break.
+  void leaf(std::string_view tag, Attributes attributes, std::string_view text);
+  /// The same without the line break, for words within a sentence.
+  void word(std::string_view tag, Attributes attributes, std::string_view text);
+  /// `<tag .../>`, for SVG and for elements of HTML that have no end.
+  void empty(std::string_view tag, Attributes attributes);
+  void text(std::string_view text) { text_ += escaped(text); }
+  /// Constants of ours: style and script, which are not escaped.
+  void verbatim(std::string_view constant) { text_ += constant; }
+
+  const std::string& str() const { return text_; }
+
+ private:
+  void begin(std::string_view tag, Attributes attributes);
+
+  std::string text_;
+};
+
+/// "2421.8", "2092": at most so many decimals, none of them a zero at the end.
+std::string number(double value, int decimals = 1);
+/// "12.345%", of a width.
+std::string percent(double share);
+
+}  // namespace twill::page
