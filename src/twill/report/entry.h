@@ -1,10 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "twill/support/text_table.h"
 
@@ -16,7 +15,10 @@ inline constexpr std::size_t kWidth = 100;  ///< characters of a line
 /// "  KEY          TEXT", wrapped under the text.
 inline std::string entry(std::string_view key, std::string_view text) {
   constexpr std::size_t kColumn = 14;
-  return wrap(text, kWidth, fmt::format("  {:<{}}", key, kColumn - 2), std::string(kColumn, ' '));
+  std::string start = "  ";
+  start += key;
+  start.resize(std::max(start.size(), kColumn), ' ');
+  return wrap(text, kWidth, start, std::string(kColumn, ' '));
 }
 
 }  // namespace twill::report
