@@ -7,7 +7,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
+STRATEGIES = ("twill", "modulo", "triton", "triton-plain", "cypress", "sequential")
 MACHINES = {"sm_90": "h200", "sm_100": "b200"}
 
 
