@@ -95,6 +95,10 @@ Result<Kernel> build(const Parts& parts) {
                          "each tile",
                          "plan one tile per CTA (--tiles one)");
   }
+  const auto& how = plan.mechanisms;
+  if (std::find(how.begin(), how.end(), plan::Mechanism::tcgen05) != how.end()) {
+    return sketch.refuse(parts.loop, "has products of tcgen05, which are not printed as TTGIR yet");
+  }
   if (plan.kernel->cluster > 1) {
     return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
   }
