@@ -168,6 +168,17 @@ class Sweep:
         return total["WRONG"]
 
 
+def batches_of(cases, most, jobs):
+    """The cases, in order, as large batches first: a process compiles the executor once for its batch, while small batches
+    at the end keep all jobs busy."""
+    found, at = [], 0
+    while at < len(cases):
+        size = min(most, max(4, (len(cases) - at) // (2 * jobs)))
+        found.append(cases[at:at + size])
+        at += size
+    return found
+
+
 def documents(text):
     """The JSON values that follow each other in a text."""
     found, decoder = [], json.JSONDecoder()
@@ -191,7 +202,7 @@ def main():
     parser.add_argument("--completion", default="both", choices=("late", "random", "both"))
     parser.add_argument("--anew", action="store_true", help="forget what FOLDER has")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--batch", type=int, default=4, help="kernels for each process")
+    parser.add_argument("--batch", type=int, default=12, help="kernels for each process, at most")
     options = parser.parse_args()
     sweep = Sweep(options)
     chosen = sweep.chosen()
@@ -200,7 +211,7 @@ def main():
     if options.sample is not None:
         print(f"a sample of {options.sample}, drawn by --seed {options.seed}", flush=True)
     left = [it for it in chosen if it[0] not in sweep.known]
-    batches = [left[i:i + options.batch] for i in range(0, len(left), options.batch)]
+    batches = batches_of(left, options.batch, options.jobs)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for _ in pool.map(sweep.run, batches):
             pass
