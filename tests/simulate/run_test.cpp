@@ -415,7 +415,8 @@ TEST(Trace, IsWellFormed) {
     const auto run = simulate(plan, {12, timing, nullptr, true});
     ASSERT_TRUE(run.has_value());
     const auto trace = nlohmann::json::parse(trace_json(plan, *run));
-    EXPECT_EQ(events_of(trace, "M").size(), 2 + plan.roles.size() + plan.problem.units().size());
+    // Three processes have names (roles, units, counters), and each track of the first two.
+    EXPECT_EQ(events_of(trace, "M").size(), 3 + plan.roles.size() + plan.problem.units().size());
     std::map<std::pair<int, int>, double> ends;
     for (const auto& slice : events_of(trace, "X")) {
       const std::pair track(slice["pid"].get<int>(), slice["tid"].get<int>());
