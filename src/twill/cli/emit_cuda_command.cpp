@@ -159,14 +159,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
       "cuda", "The planned kernel as CUDA C++ for Hopper, with the headers it includes");
   driver::Request& request = choices->request;
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
-  add_alternative_option(*command, request);
-  add_schedule_option(*command, request);
-  add_remedy_options(*command, request);
-  add_tile_options(*command, request);
-  add_work_limit_option(*command, request,
-                        "Units of solver work after which to plan the best schedule known");
+  add_planning_options(*command, request);
   CLI::Option* output = command->add_option(
       "-o,--output", choices->output,
       "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
@@ -190,8 +183,7 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
       ->needs(output);
   command->footer(kEmitCudaFooter);
   command->callback([choices, command, &session] {
-    check_alternatives(*command, choices->request);
-    check_tiles(choices->request);
+    check_planning(*command, choices->request);
     session.command = [choices] { return run(*choices); };
   });
 }

@@ -51,14 +51,7 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
       "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
   driver::Request& request = choices->request;
   command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
-  add_alternative_option(*command, request);
-  add_schedule_option(*command, request);
-  add_remedy_options(*command, request);
-  add_tile_options(*command, request);
-  add_work_limit_option(*command, request,
-                        "Units of solver work after which to plan the best schedule known");
+  add_planning_options(*command, request);
   command->add_option("-o,--output", choices->output, "File for the module [standard output]");
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},
@@ -74,8 +67,7 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
       ->check(CLI::IsMember(spellings));
   command->footer(kTtgirFooter);
   command->callback([choices, command, &session] {
-    check_alternatives(*command, choices->request);
-    check_tiles(choices->request);
+    check_planning(*command, choices->request);
     session.command = [choices] { return run_ttgir(*choices); };
   });
 }

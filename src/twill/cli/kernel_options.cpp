@@ -169,4 +169,20 @@ void add_work_limit_option(CLI::App& command, driver::Request& request, const st
       ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
 }
 
+void add_planning_options(CLI::App& command, driver::Request& request) {
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(command, request);
+  add_alternative_option(command, request);
+  add_schedule_option(command, request);
+  add_remedy_options(command, request);
+  add_tile_options(command, request);
+  add_work_limit_option(command, request,
+                        "Units of solver work after which to plan the best schedule known");
+}
+
+void check_planning(const CLI::App& command, const driver::Request& request) {
+  check_alternatives(command, request);
+  check_tiles(request);
+}
+
 }  // namespace twill::cli

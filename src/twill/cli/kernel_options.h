@@ -41,4 +41,9 @@ void check_alternatives(const CLI::App& command, const driver::Request& request)
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help);
 
+/// All options of commands that plan a kernel: those above, but --strategy more than once.
+void add_planning_options(CLI::App& command, driver::Request& request);
+/// Throws the usage errors of `check_tiles` and `check_alternatives`.
+void check_planning(const CLI::App& command, const driver::Request& request);
+
 }  // namespace twill::cli

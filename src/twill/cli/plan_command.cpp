@@ -143,14 +143,7 @@ void add_plan_command(CLI::App& app, Session& session) {
       ->add_option("INPUT", choices->input,
                    "TTGIR or .loop file, or with --check a plan; - reads standard input")
       ->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
-  add_alternative_option(*command, request);
-  add_schedule_option(*command, request);
-  add_remedy_options(*command, request);
-  add_tile_options(*command, request);
-  add_work_limit_option(*command, request,
-                        "Units of solver work after which to plan the best schedule known");
+  add_planning_options(*command, request);
   CLI::Option* check =
       command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again")
           ->excludes(command->get_option("--schedule"));
@@ -161,8 +154,7 @@ void add_plan_command(CLI::App& app, Session& session) {
   command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
   command->footer(kPlanFooter);
   command->callback([choices, command, &session] {
-    check_alternatives(*command, choices->request);
-    check_tiles(choices->request);
+    check_planning(*command, choices->request);
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };
   });

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "twill/device/sketch.h"
 #include "twill/ir/operands.h"
@@ -28,18 +29,12 @@ Result<void> Sketch::find_outer() {
 }
 
 Result<void> Sketch::find_exits() {
-  const ir::BlockId block = program_->op(outer_ ? outer_->op : loop_.op).block;
-  const auto way = ir::way_to(*program_, block);
-  const auto end = ir::terminator(*program_, block);
-  const bool ends = end && program_->op(*end).kind == OpKind::ret;
-  for (const ir::BlockId at : program_->region(program_->block(block).region).blocks) {
-    const auto branch = ir::terminator(*program_, at);
-    const bool branches = branch && !program_->op(*branch).successors.empty();
-    if (branches && (!way || !ends)) {
-      return refuse(*branch, "branches otherwise than on to the loop or to the function's end");
-    }
+  auto returns = ir::returns_before(*program_, outer_ ? outer_->op : loop_.op);
+  if (returns.other) {
+    return refuse(*returns.other,
+                  "branches otherwise than on to the loop or to the function's end");
   }
-  if (way) exits_ = way->exits;
+  exits_ = std::move(returns.exits);
   return {};
 }
 

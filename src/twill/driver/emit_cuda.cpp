@@ -13,6 +13,7 @@
 #include "twill/report/story.h"
 #include "twill/support/sha256.h"
 #include "twill/support/shipped.h"
+#include "twill/support/text_table.h"
 
 namespace twill::driver {
 namespace {
@@ -65,17 +66,6 @@ std::vector<std::string> options_of(const Request& request, bool load_latency,
   add(stamps != emit::Stamps::none, "instrument",
       stamps == emit::Stamps::steps ? "steps" : "sections");
   return words;
-}
-
-/// Whole lines as comments of C++.
-std::string as_comment(const std::string& lines) {
-  std::string out;
-  for (std::size_t at = 0; at < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', at), lines.size());
-    out += "// " + lines.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return out;
 }
 
 std::string with_story(const report::Outcome& outcome, const std::string& source) {

@@ -11,20 +11,10 @@
 #include "twill/driver/run_module.h"
 #include "twill/emit/ttgir.h"
 #include "twill/report/story.h"
+#include "twill/support/text_table.h"
 
 namespace twill::driver {
 namespace {
-
-/// Whole lines as comments of MLIR.
-std::string as_remarks(const std::string& lines) {
-  std::string out;
-  for (std::size_t at = 0; at < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', at), lines.size());
-    out += "// " + lines.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return out;
-}
 
 /// Bytes of shared memory that a CTA may use for buffers.
 std::int64_t shared_memory(const machine::Description& machine) {
@@ -69,7 +59,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
   for (const std::string& note : tree.notes) story += "note: " + note + "\n";
   TWILL_TRY(const std::string unchecked, check_printed(text));
   if (!unchecked.empty()) story += "note: " + unchecked + "\n";
-  emitted.text = as_remarks(story) + text;
+  emitted.text = as_comment(story) + text;
   return emitted;
 }
 

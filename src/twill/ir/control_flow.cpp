@@ -43,4 +43,17 @@ std::optional<Way> way_to(const Program& program, BlockId block) {
   }
 }
 
+EarlyReturns returns_before(const Program& program, OpId op) {
+  const BlockId block = program.op(op).block;
+  const auto way = way_to(program, block);
+  const auto end = terminator(program, block);
+  const bool ends = end && program.op(*end).kind == OpKind::ret;
+  for (const BlockId at : program.region(program.block(block).region).blocks) {
+    const auto branch = terminator(program, at);
+    const bool branches = branch && !program.op(*branch).successors.empty();
+    if (branches && (!way || !ends)) return {{}, branch};
+  }
+  return {way ? way->exits : std::vector<Exit>(), std::nullopt};
+}
+
 }  // namespace twill::ir

@@ -27,4 +27,13 @@ struct Way {
 /// passes values, or leads elsewhere than on or to a return.
 std::optional<Way> way_to(const Program& program, BlockId block);
 
+/// Where a function may return before it comes to an operation.
+struct EarlyReturns {
+  std::vector<Exit> exits;
+  std::optional<OpId> other;  ///< a branch that does not lead on to the operation or to a return
+};
+
+/// The early returns in front of `op`, an operation in a block of a function.
+EarlyReturns returns_before(const Program& program, OpId op);
+
 }  // namespace twill::ir

@@ -60,4 +60,16 @@ std::string wrap(std::string_view text, std::size_t width, std::string_view firs
   return out + line + "\n";
 }
 
+std::string as_comment(std::string_view lines) {
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    out += "// ";
+    out += lines.substr(at, end - at);
+    out += "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace twill

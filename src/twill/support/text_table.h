@@ -32,4 +32,7 @@ class TextTable {
 std::string wrap(std::string_view text, std::size_t width, std::string_view first,
                  std::string_view rest);
 
+/// Each line of `lines` behind "// ", as C++ and MLIR write comments.
+std::string as_comment(std::string_view lines);
+
 }  // namespace twill
