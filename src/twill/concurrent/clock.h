@@ -30,7 +30,7 @@ class Clock {
   std::vector<std::uint32_t> times_;
 };
 
-/// What a role, or a phase of an mbarrier, is known to come after.
+/// Events that are known to lie before a role's next step, or before a phase of an mbarrier ends.
 struct Knowledge {
   Clock done;     ///< has ended before
   Clock visible;  ///< of that, what threads wrote: also visible to the async proxy

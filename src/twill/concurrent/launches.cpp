@@ -30,7 +30,7 @@ std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId valu
   return op.operands[known.index];
 }
 
-/// What a value is computed from, directly.
+/// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   if (const auto from = captured(program, value)) {
     todo.push_back(*from);
@@ -141,7 +141,7 @@ class Search {
     }
   }
 
-  /// Of the first and the last CTA.
+  /// Counts the trips of the first and the last CTA, and takes the larger number.
   Result<std::int64_t> trips_of(const execute::Launch& launch) const {
     const auto& grid = launch.programs;
     TWILL_TRY(const std::int64_t first, trips_of(launch, {0, 0, 0}));

@@ -12,8 +12,8 @@
 
 namespace twill::concurrent {
 
-/// Who looks at memory: threads, or the units behind TMA, wgmma and tcgen05. These see what threads
-/// wrote only after a fence.
+/// A side from which memory is accessed: threads, or TMA, wgmma and tcgen05. The latter see what
+/// threads wrote only after a fence.
 enum class Proxy : unsigned char { generic, async };
 
 /// One access, by a role or by work that it began.
@@ -26,7 +26,7 @@ struct Access {
   std::string by;  ///< "partition0, iteration 3"
 };
 
-/// Who read and wrote which element of every buffer, and whether it was known to be safe: each
+/// Records reads and writes of every element of every buffer, and whether each was safe: an
 /// access is compared with all before that are not separated from it by something known. What is
 /// found holds for every order of the same events, not only for the one that was run.
 class Ledger {

@@ -201,7 +201,7 @@ void Machine::report_deadlock() {
   if (first) findings_.add({Rule::deadlock, *first, std::nullopt, "nobody can go on: " + all});
 }
 
-/// What was begun must be known to have ended.
+/// Reports work that was begun and is not known to have ended.
 void Machine::check_exit() {
   Knowledge known = roles_.front().known;
   for (const Role& role : roles_) known.join(role.known);

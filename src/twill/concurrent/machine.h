@@ -21,7 +21,7 @@
 /// that remembers who touched it. The model: docs/reference/warp-roles.md.
 namespace twill::concurrent {
 
-/// Who goes first where the hardware may choose. Decides which values a wrong kernel computes, and
+/// An order, where the hardware may choose one. Decides which values a wrong kernel computes, and
 /// which of several findings shows; a race is found in any order.
 struct Order {
   enum class Landing : unsigned char { late, early, random };

@@ -4,18 +4,12 @@
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
 
-/// What reads and writes memory, at once or later.
+/// Accesses to memory, at once or later.
 namespace twill::concurrent {
 namespace {
 
 using execute::View;
 using ir::OpKind;
-
-execute::Shape row_major(const execute::Shape& shape) {
-  execute::Shape strides(shape.size(), 1);
-  for (std::size_t d = shape.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * shape[d - 1];
-  return strides;
-}
 
 bool is_unknown(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);
@@ -124,7 +118,7 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   if (ir::element_count(type) < 0) return execute::cannot(program_, id, "has no known size");
   const bool floating = type->element->kind == ir::TypeKind::floating;
   const auto storage = std::make_shared<execute::Tile>(execute::poison(type->shape, floating));
-  const View all{storage, 0, type->shape, row_major(type->shape)};
+  const View all{storage, 0, type->shape, execute::strides_of(type->shape)};
   role.values.set(op.results[0], all);
   ledger_.add(storage, program_.value(op.results[0]).name);
   const auto source = ir::operand_in(op, ir::Role::source);

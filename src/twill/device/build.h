@@ -9,7 +9,7 @@
 
 namespace twill::device {
 
-/// What a kernel is made from. The Program says what is computed, the origins which of its
+/// Sources of a kernel. The Program says what is computed, the origins which of its
 /// operations each op of the plan stands for, and the plan everything else.
 struct Parts {
   const ir::Program& program;

@@ -59,7 +59,7 @@ void Sketch::read_as_wanted() {
   }
 }
 
-/// What is computed from products in a loop stays in the layout of products, also where the text
+/// Results computed from products in a loop stay in the layout of products, also where the text
 /// has it in another: each change of layout costs time and memory.
 void Sketch::find_layouts() {
   read_as_wanted();

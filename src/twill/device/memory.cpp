@@ -49,7 +49,7 @@ class Layout {
     memory_.rings[id] = {allocate(name, all), one, buffer.depth, single};
   }
 
-  /// What is loaded in the loop.
+  /// Lays out rings for loads in the loop.
   Result<void> loads() {
     for (std::size_t i = 0; i < plan().mechanisms.size(); ++i) {
       if (!plan::is_copy(plan().mechanisms[i])) continue;
@@ -63,7 +63,7 @@ class Layout {
     return {};
   }
 
-  /// What is loaded before the loop, and stays.
+  /// Lays out buffers for loads before the loop, which stay.
   Result<void> residents() {
     const auto& around = plan().kernel->around;
     for (std::size_t i = 0; i < around.size(); ++i) {

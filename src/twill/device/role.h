@@ -65,15 +65,15 @@ class RoleBuilder {
         warps_(warps),
         isolated_(isolated) {}
 
-  /// What the role of the plan does.
+  /// Builds the body of a role of the plan.
   Result<Block> build(const plan::Role& role);
-  /// What the warp does that stores boxes.
+  /// Builds the body of the warp that stores boxes.
   Result<Block> build_stores();
 
-  /// What the launch's own warps do before the roles begin, of the function's text: early ends and
+  /// Builds the part of the launch's own warps before the roles begin: the text's early ends and
   /// effects. `kept` gets what must not be done again.
   Result<std::vector<Node>> build_front(std::map<ir::ValueId, ValueId>& kept);
-  /// And what they do once all roles are done.
+  /// Builds the part of these warps once all roles are done.
   Result<std::vector<Node>> build_back();
 
   /// Values of the kernel that the role uses, with its own value for each.
@@ -209,7 +209,7 @@ class RoleBuilder {
   const plan::Role* role_ = nullptr;
   std::set<OpId> mine_;
 
-  // What was wanted so far: grows from pass to pass.
+  // Values wanted so far: they grow from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile

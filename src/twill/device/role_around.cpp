@@ -4,7 +4,7 @@
 #include "twill/device/role.h"
 #include "twill/ir/operands.h"
 
-/// What a role does around the loop.
+/// Steps of a role around the loop.
 namespace twill::device {
 
 using ir::OpKind;

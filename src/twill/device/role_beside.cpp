@@ -58,7 +58,7 @@ RoleBuilder::Want RoleBuilder::product_beside(ir::OpId id, Rows rows) {
   return beside_[{result, rows}] = done;
 }
 
-/// What the loop carries, in the rows that the role holds.
+/// Values that the loop carries, in the rows that the role holds.
 Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by(ir::OpId id,
                                                                 const std::vector<int>& parts) {
   std::vector<Passed> passed;
@@ -203,14 +203,14 @@ Result<void> RoleBuilder::loop_beside(ir::OpId id, const std::vector<Passed>& pa
   return {};
 }
 
-/// What a role with tiles does of another loop.
+/// Builds the share of a role with tiles in another loop.
 Result<void> RoleBuilder::run_beside(ir::OpId loop) {
   const std::vector<int> parts = parts_held(loop);
   TWILL_TRY(const std::vector<Passed> passed, passed_by(loop, parts));
   return loop_beside(loop, passed, parts);
 }
 
-/// What the role that loads does of other loops, behind the planned one.
+/// Builds the share of the loading role in other loops, behind the planned one.
 Result<void> RoleBuilder::load_beside() {
   const plan::Plan& plan = sketch_.plan();
   for (std::size_t i = 0; i < plan.kernel->around.size(); ++i) {

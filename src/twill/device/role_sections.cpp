@@ -2,7 +2,7 @@
 
 #include "twill/device/role.h"
 
-/// What a role does in which order: before the loop, its sections, after it.
+/// Steps of a role in their order: before the loop, its sections, after it.
 namespace twill::device {
 
 namespace {
@@ -182,7 +182,7 @@ Result<void> RoleBuilder::long_way(ValueId count, const std::vector<ir::Type>& t
   return {};
 }
 
-/// What follows the sections, as it is at their end.
+/// Values for what follows the sections, as they are at their end.
 Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Type>& types) {
   std::vector<ValueId> left;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -208,7 +208,7 @@ Result<ValueId> RoleBuilder::initial(const Thing& thing, int iteration, ir::Type
   return want(thing.value, thing.rows, {At::From::first, iteration}, type);
 }
 
-/// What the next window finds of what this one has.
+/// Value that the next window finds of a thing that this one has.
 Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
   const auto& [thing, offset] = carry;
   if (thing.kind == Thing::Kind::value) {

@@ -119,7 +119,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   return relayout(made_.at(key), type);
 }
 
-/// What stands around the loop is computed before it, or behind it where the loop's results are
+/// Operations around the loop are computed before it, or behind it where the loop's results are
 /// needed; loads stay in the order of the plan's steps.
 RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);
@@ -202,7 +202,7 @@ RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows r
   return relayout(carried(carry, own), type);
 }
 
-/// What the loop leaves, for what stands behind it.
+/// Results of the loop, for operations behind it.
 RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows rows, ir::Type type) {
   if (!behind_loop_ || role_ == nullptr) {
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");

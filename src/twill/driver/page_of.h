@@ -10,7 +10,7 @@
 
 namespace twill::driver {
 
-/// What a page (page/page.h) shows beside an answer. All but the command may be missing.
+/// Contents of a page (page/page.h) beside an answer. All but the command may be missing.
 struct PageParts {
   const char* command = "";  ///< "twill schedule"
   const Explained* explained = nullptr;

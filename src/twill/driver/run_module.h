@@ -20,7 +20,7 @@ struct RunModuleRequest {
   bool tiles = true;  ///< compute tiles; else only who waits for whom is looked at
 };
 
-/// What was found, with the module it is about.
+/// Findings, with the module that they are about.
 struct RanModule {
   ir::Program program;
   run::RolesReport report;

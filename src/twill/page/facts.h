@@ -59,7 +59,7 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-/// What is done, or waited for, on a lane for some time.
+/// A stretch of a lane in which something is done or waited for.
 struct Bar {
   double begin = 0;
   double end = 0;
@@ -107,7 +107,7 @@ struct Fill {
   std::vector<std::pair<std::size_t, double>> parts;  ///< op, cycles; the most first
 };
 
-/// What a memory or the registers of a group hold over an interval.
+/// Contents of a memory, or of the registers of a group, over an interval.
 struct Level {
   struct Step {
     double begin = 0;

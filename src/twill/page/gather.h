@@ -14,7 +14,7 @@
 /// From what is known of a loop to the facts of its page.
 namespace twill::page {
 
-/// What is known. Each may be missing; without an outcome there must be a plan, and with a run its
+/// Known answers. Each may be missing; without an outcome there must be a plan, and with a run its
 /// plan.
 struct Material {
   const char* command = "";  ///< "twill schedule"

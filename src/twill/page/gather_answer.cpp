@@ -102,7 +102,7 @@ void add_assumptions(const report::Outcome& outcome, Facts& facts) {
   for (const Diagnostic& it : outcome.warnings) facts.warnings.push_back(it.message);
 }
 
-/// Of a plan without its kernel: what its own Problem says.
+/// Fills in the facts of a plan without its kernel, from its own Problem.
 void add_plan_alone(const LoopView& loop, const Material& material, Facts& facts) {
   const schedule::Bound bound = schedule::min_ii(loop.problem());
   facts.figures.push_back({"No schedule is faster", static_cast<double>(bound.value), Basis::proven,

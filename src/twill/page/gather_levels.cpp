@@ -8,7 +8,7 @@
 #include "twill/report/buffers.h"
 #include "twill/schedule/analysis.h"
 
-/// What memories and registers hold over an interval of the schedule.
+/// Contents of memories and registers over an interval of the schedule.
 namespace twill::page {
 namespace {
 
@@ -62,7 +62,7 @@ Level::Layer whole(std::string name, std::string note, double amount, double int
   return {std::move(name), std::move(note), std::nullopt, {{0, interval, amount}}};
 }
 
-/// What is taken for the whole loop, before any op gets some.
+/// Memory taken for the whole loop, before any op gets some.
 void add_reserved(const report::Outcome* outcome, const std::string& memory, Level& level) {
   if (outcome == nullptr) return;
   for (const extract::Reserved& it : outcome->reserved) {

@@ -8,7 +8,7 @@
 #include "twill/page/loop_view.h"
 #include "twill/schedule/pool_class.h"
 
-/// What `explain` and `compare` found out.
+/// Findings of `explain` and `compare`.
 namespace twill::page {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "twill/plan/text.h"
 #include "twill/simulate/print.h"
 
-/// What a recorded run of a plan shows: two intervals of its steady state, and its waits.
+/// Facts of a recorded run of a plan: two intervals of its steady state, and its waits.
 namespace twill::page {
 namespace {
 
@@ -18,7 +18,7 @@ constexpr double kIntervals = 2;      ///< of the steady state that the chart sh
 constexpr double kSomeWait = 0.5;     ///< cycles of a wait that is shown
 constexpr double kSameMoment = 0.01;  ///< cycles
 
-/// What of the run the chart shows.
+/// The stretch of the run that the chart shows.
 struct Window {
   std::int64_t iteration = 0;  ///< that its first op belongs to
   double begin = 0;

@@ -57,7 +57,7 @@ void print_head(const Facts& facts, Markup& out) {
   out.close("head");
 }
 
-/// What several drawings of the page use: the hatching of waits and the tips of arrows.
+/// Definitions that several drawings of the page use: the hatching of waits and the tips of arrows.
 void print_definitions(Markup& out) {
   out.verbatim(R"SVG(<svg class="defs" width="0" height="0" aria-hidden="true"><defs>
 <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch" width="2" height="6"/></pattern>

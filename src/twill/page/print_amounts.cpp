@@ -6,7 +6,7 @@
 
 #include "twill/page/print.h"
 
-/// What fills pipes, memories and registers.
+/// Tables of the load on pipes, memories and registers.
 namespace twill::page {
 namespace {
 

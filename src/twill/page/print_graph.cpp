@@ -124,7 +124,7 @@ std::string quoted(const std::string& name) {
   return out + '"';
 }
 
-// Of Graphviz's own scheme "set39" (Brewer): pale, so that black names are legible on them.
+// Colors of Graphviz's scheme "set39" (Brewer): pale, so that black names are legible on them.
 constexpr int kDotColours = 9;
 
 /// Standing alone, without the style of the page.

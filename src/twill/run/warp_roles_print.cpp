@@ -26,7 +26,7 @@ std::string trips_in_words(const RolesTrial& trial) {
   return fmt::format("{} iteration{}", *trial.trips, *trial.trips == 1 ? "" : "s");
 }
 
-/// What was found, each once: with the fewest iterations and the first order that shows it.
+/// Findings, each once: with the fewest iterations and the first order that shows it.
 std::string findings_text(const RolesReport& report, const ir::Program& program) {
   constexpr std::size_t kMost = 12;
   std::string text;
