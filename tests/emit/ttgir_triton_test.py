@@ -27,8 +27,12 @@ REFUSED = {
     "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
 }
 
-# ptxas keeps the registers of a product apart from their scaled copy, which the plan does not know.
-SPILLS = {"fa_fwd_bias/d128_causal", "fa_fwd_causal/d128", "fa_fwd_subtiled/2x128n128d64", "fa_fwd_subtiled/2x128n128d128"}
+# Kernels whose code spills, by Triton: the ptxas of 3.6 keeps the registers of a product apart from their scaled copy, which the
+# plan does not know; the one of 3.9 does not.
+SPILLS = {
+    "3.6": {"fa_fwd_bias/d128_causal", "fa_fwd_causal/d128", "fa_fwd_subtiled/2x128n128d64", "fa_fwd_subtiled/2x128n128d128"},
+    "3.9": set(),
+}
 
 
 def kernels():
@@ -51,14 +55,14 @@ def printed(twill, version, folder):
     return complaints, files
 
 
-def complaint(name, facts):
+def complaint(name, facts, version):
     if "error" in facts:
         return f"{name}: {facts['error'][:2000]}"
     if facts["shared"] > SHARED_MEMORY:
         return f"{name}: {facts['shared']} bytes of shared memory"
     if facts["remarks"]:
         return f"{name}: {facts['remarks']}"
-    if (facts["spilled"] > 0) != (name in SPILLS):
+    if (facts["spilled"] > 0) != (name in SPILLS[version]):
         return f"{name}: {facts['spilled']} bytes spilled"
     if facts["products"] == 0 or facts["cubin"] == 0:
         return f"{name}: no products in {facts}"
@@ -77,7 +81,7 @@ def main():
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if len(lines) != len(files):
             complaints.append(f"compile_ttgir.py ended with {done.returncode} after {len(lines)} of {len(files)}:\n{done.stderr[-2000:]}")
-        complaints += filter(None, (complaint(files[facts.pop("file")], facts) for facts in lines))
+        complaints += filter(None, (complaint(files[facts.pop("file")], facts, version) for facts in lines))
     for line in complaints:
         print(line)
     print(f"{len(files)} kernels printed and compiled with Triton {version}")
