@@ -131,7 +131,7 @@ function(twill_tests_of_folder_)
     get_property(${kind} DIRECTORY PROPERTY TWILL_TEST_${kind})
     list(REMOVE_DUPLICATES ${kind})
   endforeach()
-  twill_test_program_(twill_tests_${folder} ${folder} SOURCES ${SOURCES} USES ${USES} LINKS ${LINKS})
+  twill_test_program_(twill_tests_${folder} ${folder} UNITS SOURCES ${SOURCES} USES ${USES} LINKS ${LINKS})
 endfunction()
 
 function(twill_test_program_ TARGET PREFIX)

@@ -29,9 +29,9 @@ using schedule::Schedule;
 using Kind = Predicate::Kind;
 
 /// The truth of predicates in one schedule.
-class Truth {
+class ScheduleTruth {
  public:
-  Truth(const Problem& problem, const Schedule& schedule, const Subject& subject)
+  ScheduleTruth(const Problem& problem, const Schedule& schedule, const Subject& subject)
       : problem_(problem), schedule_(schedule), subject_(subject), ii_(subject.interval) {
     const Cycles zero = schedule.ops[subject.anchor].issue;
     for (const auto& at : schedule.ops) {
@@ -465,7 +465,7 @@ void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt199
   ASSERT_EQ(constraints.objection(), "");
   ASSERT_FALSE(constraints.nothing_fits()) << in_words(problem, right);
   name_everything(constraints, problem, subject);
-  const Truth truth(problem, right, subject);
+  const ScheduleTruth truth(problem, right, subject);
   const Facts facts = facts_of(problem);
   const auto is_atom = [&](const Predicate& it) {
     if (it.kind == Kind::slot || it.kind == Kind::stage) return true;
@@ -521,7 +521,7 @@ Schedule drawn(const Problem& problem, std::mt19937& random) {
   return out;
 }
 
-void report(int schedules) {
+void report_meaning(int schedules) {
   std::printf("meaning: all constraints hold of %d schedules that keep the rules\n", schedules);
 }
 
@@ -545,7 +545,7 @@ TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
       ++schedules;
     }
   }
-  report(schedules);
+  report_meaning(schedules);
   EXPECT_GT(schedules, 2000);
 }
 
@@ -571,7 +571,7 @@ TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
       schedule = attempt == 0 ? stretched(schedule) : drawn(problem, random);
     }
   }
-  report(schedules);
+  report_meaning(schedules);
   EXPECT_GT(schedules, 900);
 }
 
@@ -597,7 +597,7 @@ TEST(Meaning, SchedulesWithAddressesAreAllowed) {
       schedule = attempt == 0 ? stretched(schedule) : drawn(problem, random);
     }
   }
-  report(schedules);
+  report_meaning(schedules);
   EXPECT_GT(schedules, 500);
 }
 
@@ -655,7 +655,7 @@ TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
       ++schedules;
     }
   }
-  report(schedules);
+  report_meaning(schedules);
   EXPECT_GT(schedules, 1500);
 }
 
@@ -676,7 +676,7 @@ TEST(Meaning, RandomSchedulesAreAllowed) {
       ++schedules;
     }
   }
-  report(schedules);
+  report_meaning(schedules);
   EXPECT_GT(schedules, 3000);
 }
 

@@ -28,7 +28,7 @@ using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::problem_of;
 
-Files files_of(const Problem& problem) {
+Files certificate_of(const Problem& problem) {
   const auto proven = prove(problem, {});
   if (!proven) ADD_FAILURE() << proven.error();
   return certify::print_certificate(proven->certificate);
@@ -159,20 +159,20 @@ struct Count {
 };
 
 /// What is true of the Problem.
-struct Truth {
+struct ProblemTruth {
   Verdict verdict = Verdict::undecided;
   std::vector<std::int64_t> values;
 };
 
-Truth truth_of(const Problem& problem) {
+ProblemTruth truth_of(const Problem& problem) {
   const schedule::Answer answer = solve::solve(problem);
-  Truth out{answer.verdict, {}};
+  ProblemTruth out{answer.verdict, {}};
   for (const auto& level : answer.objectives) out.values.push_back(level.value);
   return out;
 }
 
 /// Counts a mutant; `truth` is about its problem.
-void count(const Files& mutant, const Truth& truth, const std::string& what, Count& out) {
+void count(const Files& mutant, const ProblemTruth& truth, const std::string& what, Count& out) {
   const auto checked = certify::check_files(mutant);
   if (!checked) {
     EXPECT_FALSE(checked.error().message.empty());
@@ -206,7 +206,7 @@ void count(const Files& mutant, const Truth& truth, const std::string& what, Cou
   }
 }
 
-void report(const char* what, const Count& it) {
+void report_mutants(const char* what, const Count& it) {
   std::printf(
       "%s: %d mutants, %d refused by a reader, %d rejected, %d accepted with the same "
       "claim, %d with a weaker one that is right\n",
@@ -281,14 +281,14 @@ void expect_refused_if(Files files, const std::string& from, const std::string& 
 
 // The proof of the loop with a budget adds up its steps; without that there would be none.
 TEST(Mutants, OfRegisterBudgetsMeetProofsThatNeedThem) {
-  const Files files = files_of(loop_with_register_budget());
+  const Files files = certificate_of(loop_with_register_budget());
   EXPECT_NE(files.at("interval.proof").find("\no register-budget G"), std::string::npos);
   expect_refused_if(files, "register-budget 14", "register-budget 16");
 }
 
 // The same of a loop whose proof speaks of addresses: with more room it proves nothing.
 TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
-  const Files files = files_of(loop_with_placement());
+  const Files files = certificate_of(loop_with_placement());
   EXPECT_NE(files.at("interval.proof").find("\nv above "), std::string::npos);
   expect_refused_if(files, "memory M capacity 6", "memory M capacity 9");
 }
@@ -297,8 +297,8 @@ TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
 TEST(Mutants, OfCertificates) {
   Count all;
   for (const Problem& problem : subjects()) {
-    const Files files = files_of(problem);
-    const Truth truth = truth_of(problem);
+    const Files files = certificate_of(problem);
+    const ProblemTruth truth = truth_of(problem);
     Mutator mutator(41);
     for (int round = 0; round < solve_test::rounds(700); ++round) {
       Files mutant = files;
@@ -308,7 +308,7 @@ TEST(Mutants, OfCertificates) {
       if (HasFailure()) return;
     }
   }
-  report("certificates", all);
+  report_mutants("certificates", all);
   EXPECT_GT(all.total(), 4000);
   EXPECT_GT(all.rejected, 1000);
   EXPECT_GT(all.refused + all.rejected, all.total() * 7 / 10);
@@ -333,7 +333,7 @@ bool adjust_hash(Files& files) {
 TEST(Mutants, OfProblemsWithTheirHash) {
   Count all;
   for (const Problem& problem : subjects()) {
-    const Files files = files_of(problem);
+    const Files files = certificate_of(problem);
     Mutator mutator(42);
     for (int round = 0; round < solve_test::rounds(150); ++round) {
       Files mutant = files;
@@ -342,7 +342,7 @@ TEST(Mutants, OfProblemsWithTheirHash) {
       mutant["problem.loop"] = loop.at("problem.loop");
       if (!adjust_hash(mutant)) continue;
       const auto checked = certify::check_files(mutant);
-      Truth truth;
+      ProblemTruth truth;
       if (checked && !checked->rejection) {
         const auto read = schedule::parse_loop(mutant.at("problem.loop"), "problem.loop");
         truth = truth_of(read->problem);
@@ -351,7 +351,7 @@ TEST(Mutants, OfProblemsWithTheirHash) {
       if (HasFailure()) return;
     }
   }
-  report("problems", all);
+  report_mutants("problems", all);
   EXPECT_GT(all.total(), 300);
   EXPECT_GT(all.same, 0);
 }
@@ -359,7 +359,7 @@ TEST(Mutants, OfProblemsWithTheirHash) {
 /// The certificate of a loop with one text put in place of another.
 std::string rejection(const std::string& loop, const std::string& file, const std::string& from,
                       const std::string& to) {
-  Files files = files_of(bundled(loop));
+  Files files = certificate_of(bundled(loop));
   std::string& text = files.at(file);
   const std::size_t at = text.find(from);
   if (at == std::string::npos) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/request.h"
 #include "twill/driver/compare_loop.h"
 #include "twill/driver/emit_cuda.h"
 #include "twill/driver/explain.h"
@@ -19,14 +20,6 @@
 // Protects: there is one answer for an input, and every command speaks of it.
 namespace twill::driver {
 namespace {
-
-Request request_for(const std::string& path) {
-  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
-  if (!input) throw std::runtime_error(to_string(input.error()));
-  Request request;
-  request.input = *std::move(input);
-  return request;
-}
 
 /// Counts the steps that are to be taken once.
 struct Counted {

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/request.h"
 #include "twill/certify/pools.h"
-#include "twill/driver/driver.h"
 #include "twill/report/summary.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/sha256.h"
@@ -20,15 +20,10 @@ namespace {
 
 using certify::Files;
 
-Input bundled(const std::string& path) {
-  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
-  EXPECT_TRUE(input.has_value()) << path;
-  return input ? *std::move(input) : Input{};
-}
+Input bundled(const std::string& path) { return request_for(path).input; }
 
-Request request_for(const std::string& path) {
-  Request request;
-  request.input = bundled(path);
+Request limited_request(const std::string& path) {
+  Request request = request_for(path);
   request.limits.work_limit = 30'000'000;
   return request;
 }
@@ -39,7 +34,7 @@ const std::string kOther = "kernels/gemm/sm_100/tma_128x128x64.pre.ttgir";
 /// The certificate of the kernel, made once.
 const Files& good() {
   static const Files files = [] {
-    auto certified = certify_loop(request_for(kKernel));
+    auto certified = certify_loop(limited_request(kKernel));
     EXPECT_TRUE(certified.has_value());
     return certified ? std::move(certified->certificate) : Files();
   }();
@@ -187,7 +182,7 @@ TEST(Certificates, OfBoundsThatAreForeign) {
 // Protects: the options that change what is posed are recorded, and posed again.
 TEST(Certificates, RecordTheOptionsThatTheyArePosedWith) {
   for (const int kind : {0, 1, 2, 3}) {
-    Request request = request_for(kOther);
+    Request request = limited_request(kOther);
     if (kind == 0) request.subtile = 0;
     if (kind == 1) request.normalize = problem::Normalization{200, problem::NormalForm::repaired};
     if (kind == 2) request.pool = "1x128";
@@ -201,7 +196,7 @@ TEST(Certificates, RecordTheOptionsThatTheyArePosedWith) {
 }
 
 TEST(Certificates, OfALoopAreAboutThatText) {
-  auto certified = certify_loop(request_for("loops/fwd_h1.loop"));
+  auto certified = certify_loop(limited_request("loops/fwd_h1.loop"));
   ASSERT_TRUE(certified.has_value());
   EXPECT_EQ(objection(certified->certificate, "loops/fwd_h1.loop", ""), "");
   EXPECT_EQ(rule(objection(certified->certificate, "loops/fwd_h2.loop", "")), "anew");
@@ -211,7 +206,7 @@ TEST(Certificates, OfALoopAreAboutThatText) {
 TEST(Certificates, DoNotChangeTheAnswer) {
   for (const std::string& path : {kKernel, kOther, std::string("loops/fwd_h1.loop"),
                                   std::string("loops/published/fa3_forward_hopper.loop")}) {
-    const Request request = request_for(path);
+    const Request request = limited_request(path);
     auto plain = schedule_loop(request);
     auto certified = certify_loop(request);
     ASSERT_TRUE(plain && certified) << path;

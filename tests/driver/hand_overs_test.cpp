@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/request.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/machine/machine.h"
 #include "twill/schedule/loop_text.h"
@@ -16,14 +17,6 @@
 // Protects: what is handed from group to group has a plan, or none at all, and says which.
 namespace twill::driver {
 namespace {
-
-Request request_for(const std::string& path) {
-  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
-  if (!input) throw std::runtime_error(to_string(input.error()));
-  Request request;
-  request.input = *std::move(input);
-  return request;
-}
 
 problem::Problem problem_of(const std::string& text) {
   auto loop = schedule::parse_loop(text, "test");

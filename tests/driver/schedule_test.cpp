@@ -3,19 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/driver/driver.h"
+#include "driver/request.h"
 #include "twill/schedule/corun.h"
 
 namespace twill::driver {
 namespace {
-
-Request request_for(const std::string& path) {
-  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
-  if (!input) throw std::runtime_error(to_string(input.error()));
-  Request request;
-  request.input = *std::move(input);
-  return request;
-}
 
 // A real kernel, from text to a checked optimum: the bracket encloses what is expected, every op
 // says which lines of the kernel it stands for, and the answer is verified.

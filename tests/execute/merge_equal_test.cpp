@@ -18,16 +18,11 @@
 namespace twill::execute {
 namespace {
 
+using testing::Bits;
 using testing::edited;
 using testing::Edits;
-
-ir::Program read(const std::string& text) {
-  auto program = frontend::read_ttgir(text, "test.ttgir");
-  EXPECT_TRUE(program.has_value()) << to_string(program.error()) << text;
-  return *std::move(program);
-}
-
-using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
+using testing::read;
+using testing::text_of;
 
 Bits written(const ir::Program& program, const Launch& launch) {
   Memory memory(1);
@@ -59,13 +54,6 @@ std::optional<frontend::ttgir::Merged> merged(const ir::Program& program) {
   const auto again = frontend::read_ttgir(text, "merged.ttgir");
   EXPECT_TRUE(again.has_value()) << to_string(again.error()) << text;
   return found;
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 // Protects: attention with a bias, of which Triton writes the whole softmax in two layouts. One

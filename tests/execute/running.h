@@ -1,5 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +22,22 @@ struct Ran {
   Memory memory;
   Result<void> result;
 };
+
+/// What memory holds after a run: of each array, bits by index.
+using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline ir::Program read(const std::string& text) {
+  auto program = frontend::read_ttgir(text, "test.ttgir");
+  EXPECT_TRUE(program.has_value()) << to_string(program.error()) << text;
+  return *std::move(program);
+}
 
 inline Result<void> run_programs(const ir::Program& program, Memory& memory, const Launch& launch,
                                  const std::vector<std::array<std::int64_t, 3>>& ids) {

@@ -15,27 +15,15 @@
 namespace twill::execute {
 namespace {
 
+using testing::Bits;
 using testing::edited;
 using testing::Edits;
 using testing::kFlatText;
-
-ir::Program read(const std::string& text) {
-  auto program = frontend::read_ttgir(text, "flat.ttgir");
-  EXPECT_TRUE(program.has_value()) << to_string(program.error());
-  return *std::move(program);
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
+using testing::read;
+using testing::text_of;
 
 /// What a grid of `programs` CTAs writes, array by array.
-Bits written(const ir::Program& program, const Launch& launch) {
+Bits written_by_grid(const ir::Program& program, const Launch& launch) {
   Memory memory(1);
   std::vector<std::array<std::int64_t, 3>> ids;
   for (std::int64_t x = 0; x < launch.programs[0]; ++x) ids.push_back({x, 0, 0});
@@ -94,8 +82,8 @@ void expect_same(const std::string& name, const std::string& text, std::size_t s
     for (std::size_t i = 0; i < sizes; ++i) {
       launch.arguments[last_arguments(flat, sizes - i)] = static_cast<double>(values[i]);
     }
-    const Bits expected = written(flat, launch);
-    EXPECT_EQ(written(nest, launch), expected) << name << " " << size.m << " " << size.k;
+    const Bits expected = written_by_grid(flat, launch);
+    EXPECT_EQ(written_by_grid(nest, launch), expected) << name << " " << size.m << " " << size.k;
     EXPECT_EQ(count(expected) > 0, size.m > 0) << name;
   }
 }
@@ -124,16 +112,16 @@ TEST(Unflatten, ShippedNestsWriteWhatFlatLoopsDo) {
       Launch launch;
       launch.arguments = {{"arg15", 200}, {"arg16", 256}, {"arg17", k}};
       launch.programs = {1, 1, 1};
-      EXPECT_EQ(written(nest, launch), written(flat, launch)) << name << " " << k;
+      EXPECT_EQ(written_by_grid(nest, launch), written_by_grid(flat, launch)) << name << " " << k;
     }
   }
 }
 
-Bits written(const ir::Program& program, int tiles, int k, int ctas) {
+Bits written_by_grid(const ir::Program& program, int tiles, int k, int ctas) {
   Launch launch;
   launch.arguments = {{"tiles", tiles}, {"k", k}};
   launch.programs = {ctas, 1, 1};
-  return written(program, launch);
+  return written_by_grid(program, launch);
 }
 
 const Edits kForms[] = {
@@ -184,19 +172,19 @@ TEST(Unflatten, EachFormIsTheSame) {
     const ir::Program nest = nest_of(flat);
     for (const int k : {0, 1, 2, 3, 8, 9}) {
       for (const int tiles : {0, 1, 3, 4, 9, 17}) {
-        const Bits expected = written(flat, tiles, k, 5);
-        EXPECT_EQ(written(nest, tiles, k, 5), expected) << k << " " << tiles << text;
+        const Bits expected = written_by_grid(flat, tiles, k, 5);
+        EXPECT_EQ(written_by_grid(nest, tiles, k, 5), expected) << k << " " << tiles << text;
       }
     }
   }
 }
 
-struct NearMiss {
+struct FlatNearMiss {
   const char* what;
   Edits edits;
 };
 
-const NearMiss kNearMisses[] = {
+const FlatNearMiss kFlatNearMisses[] = {
     {"the counter wraps at another number than a tile has steps",
      {{"%wraps = arith.cmpi eq, %t, %last", "%wraps = arith.cmpi eq, %t, %n"}}},
     {"the counter goes on in twos", {{"%t1 = arith.addi %t, %c1", "%t1 = arith.addi %t, %c2"}}},
@@ -255,7 +243,7 @@ const NearMiss kNearMisses[] = {
 // Protects: what is not quite the pattern stays as it is, and so is refused further on.
 TEST(Unflatten, NearMissesStay) {
   ASSERT_TRUE(frontend::ttgir::unflatten(read(kFlatText)).has_value());
-  for (const NearMiss& miss : kNearMisses) {
+  for (const FlatNearMiss& miss : kFlatNearMisses) {
     EXPECT_FALSE(frontend::ttgir::unflatten(read(edited(kFlatText, miss.edits))).has_value())
         << miss.what;
   }

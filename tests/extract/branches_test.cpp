@@ -9,8 +9,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Options kWhole = without_sub_tiles();
-
 // A branch on a counter's equality is not the steady state: one op without cost.
 TEST(Branches, RareBranchesCostNothing) {
   const std::string body = loads() + product() + R"(

@@ -10,8 +10,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Options kWhole = without_sub_tiles();
-
 std::string gemm() { return hopper_kernel(loads() + product()); }
 
 // The TMA loads stream, go to the load group, and the allocations they fill cost nothing.

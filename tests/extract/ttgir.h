@@ -103,6 +103,8 @@ inline Options without_sub_tiles() {
   return options;
 }
 
+inline const Options kWhole = without_sub_tiles();
+
 inline const problem::Op* find_op(const problem::Problem& problem, std::string_view name) {
   for (const problem::Op& op : problem.ops()) {
     if (op.name == name) return &op;

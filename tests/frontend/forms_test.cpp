@@ -14,7 +14,7 @@ namespace twill::tests {
 namespace {
 
 /// Reads `text`, and checks on the way that it survives printing.
-ir::Program read(std::string_view text) {
+ir::Program read_printed(std::string_view text) {
   auto program = frontend::read_ttgir(text, "test.ttgir");
   if (!program) {
     ADD_FAILURE() << to_string(program.error());
@@ -44,23 +44,24 @@ std::string result_type(const ir::Program& program, const ir::Op& op, std::size_
 }
 
 std::string value_attribute(std::string_view constant) {
-  const ir::Program program = read("%c = arith.constant " + std::string(constant));
+  const ir::Program program = read_printed("%c = arith.constant " + std::string(constant));
   const ir::Attribute value = frontend::ttgir::attribute(op(program, "arith.constant"), "value");
   return value == nullptr ? "none" : value->text;
 }
 
 TEST(Module, with_attributes_without_and_none) {
-  EXPECT_EQ(read("module {}").op_count(), 1U);
-  EXPECT_EQ(
-      ir::launch_traits(read("module attributes {\"ttg.num-ctas\" = 4 : i32} {\n}\n")).num_ctas, 4);
-  EXPECT_EQ(read("module @m attributes {a} { gpu.barrier }").op_count(), 2U);
-  const ir::Program bare = read("gpu.barrier\ngpu.barrier\n");
+  EXPECT_EQ(read_printed("module {}").op_count(), 1U);
+  EXPECT_EQ(ir::launch_traits(read_printed("module attributes {\"ttg.num-ctas\" = 4 : i32} {\n}\n"))
+                .num_ctas,
+            4);
+  EXPECT_EQ(read_printed("module @m attributes {a} { gpu.barrier }").op_count(), 2U);
+  const ir::Program bare = read_printed("gpu.barrier\ngpu.barrier\n");
   EXPECT_EQ(bare.op(bare.module()).name, "builtin.module");
   EXPECT_EQ(bare.op_count(), 3U);
 }
 
 TEST(Aliases, may_come_after_their_use) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %0 = foo.bar : tensor<4xf32, #late>
 %1 = foo.bar : !t
 #late = #ttg.slice<{dim = 0, parent = #later}>
@@ -76,7 +77,7 @@ TEST(Aliases, may_come_after_their_use) {
 }
 
 TEST(Locations, all_forms) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 #loc = loc("k.py":1:0)
 module {
   gpu.barrier loc(#loc)
@@ -110,7 +111,7 @@ module {
 }
 
 TEST(Locations, of_arguments_name_parameters) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 tt.func public @f(%arg0: i32 {tt.divisibility = 16 : i32} loc("n"(#loc)), %arg1: f32 loc("scale"(#loc))) attributes {noinline = false} {
   tt.return loc(#loc)
 } loc(#loc)
@@ -138,7 +139,7 @@ TEST(Constants, of_every_kind) {
 
 TEST(Constants, values) {
   const auto number = [](std::string_view text) {
-    const ir::Program program = read("%c = arith.constant " + std::string(text));
+    const ir::Program program = read_printed("%c = arith.constant " + std::string(text));
     return ir::constant_number(program, op(program, "arith.constant").results[0]);
   };
   EXPECT_EQ(number("0xFF800000 : f32"), -std::numeric_limits<double>::infinity());
@@ -150,7 +151,7 @@ TEST(Constants, values) {
 }
 
 TEST(Attributes, of_every_kind) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 "a.b"() {a = -1 : i8, b, c = "q\22\0A", d = [1, "x", [true]], e = {f = 2.0 : f32}, g = @s::@t,
          h = array<i64: -1, 2>, i = array<i32>, j = tensor<4xf32>, k = (i32) -> f32, l = i32,
          m = affine_map<(d0) -> (d0 * 2)>, n = #gpu<dim x>, o = #amd.thing<[256:+16] {x = [1]}>,
@@ -172,7 +173,7 @@ TEST(Attributes, of_every_kind) {
 }
 
 TEST(Types, of_every_kind) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %0:12 = "a.b"() : () -> (tensor<f32>, tensor<4x?x!tt.ptr<f16, 3>>, !ttg.memdesc<64x32xf16, #ttg.shared_memory>,
   !ttg.memdesc<1x8xi64, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, #ttg.shared_memory, mutable, 3x8>,
   !tt.tensordesc<tensor<64x64xf8E4M3FN>>, !tt.tensordesc<64x64xbf16>, !ttg.async.token, vector<4xf32>, tuple<i32, f32>,
@@ -191,7 +192,7 @@ TEST(Types, of_every_kind) {
 }
 
 TEST(Results, several_names_and_numbers) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %a, %b:2 = "a.b"() : () -> (i1, i8, i16)
 "a.c"(%b#1, %a, %b) : (i16, i1, i8) -> ()
 "a.d"() : () -> i32
@@ -201,7 +202,7 @@ TEST(Results, several_names_and_numbers) {
 }
 
 TEST(UnknownOps, keep_operands_form_regions_and_types) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %a:2 = "x.y"() : () -> (i32, tensor<4xf32>)
 %1 = new.op %a#0, %a#1 : i32
 %2, %3 = new.op2 %a#1[%a#0] mode = fast (%1) {k = 1 : i32, flag} : tensor<4xf32> -> f32, i8
@@ -226,7 +227,7 @@ new.nothing
 }
 
 TEST(Generic, properties_regions_and_successors) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 "tt.func"() <{function_type = (i32) -> (), sym_name = "f"}> ({
 ^bb0(%n: i32):
   "cf.br"(%n)[^bb1] : (i32) -> ()
@@ -240,14 +241,14 @@ TEST(Generic, properties_regions_and_successors) {
 
 // The same op in custom and generic form must be the same op.
 TEST(Generic, equals_custom) {
-  const ir::Program custom = read(R"(
+  const ir::Program custom = read_printed(R"(
 %p, %m, %v, %c = "a.b"() : () -> (tensor<4x!tt.ptr<f16>>, tensor<4xi1>, tensor<4xf16>, i32)
 %0 = tt.load %p, %m, %v cacheModifier = cg : tensor<4x!tt.ptr<f16>>
 %1 = arith.cmpi slt, %c, %c : i32
 %2 = tt.get_program_id y : i32
 %3 = tt.atomic_rmw fadd, acq_rel, gpu, %p, %v, %m : (tensor<4x!tt.ptr<f16>>, tensor<4xf16>, tensor<4xi1>) -> tensor<4xf16>
 )");
-  const ir::Program generic = read(R"(
+  const ir::Program generic = read_printed(R"(
 %p, %m, %v, %c = "a.b"() : () -> (tensor<4x!tt.ptr<f16>>, tensor<4xi1>, tensor<4xf16>, i32)
 %0 = "tt.load"(%p, %m, %v) <{cache = 3 : i32, operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<4x!tt.ptr<f16>>, tensor<4xi1>, tensor<4xf16>) -> tensor<4xf16>
 %1 = "arith.cmpi"(%c, %c) <{predicate = 2 : i64}> : (i32, i32) -> i1
@@ -258,7 +259,7 @@ TEST(Generic, equals_custom) {
 }
 
 TEST(ControlFlow, if_with_and_without_else) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %c = arith.constant true
 scf.if %c {
   gpu.barrier
@@ -277,7 +278,7 @@ scf.if %c {
 }
 
 TEST(ControlFlow, for_without_iter_args_and_of_index) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %a, %b = "x.y"() : () -> (index, index)
 scf.for %i = %a to %b step %b {
   gpu.barrier
@@ -290,7 +291,7 @@ scf.for %i = %a to %b step %b {
 }
 
 TEST(ControlFlow, while_with_conditions_that_forward) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %a, %f = "x.y"() : () -> (i32, f32)
 %r:2 = scf.while (%i = %a, %g = %f) : (i32, f32) -> (f32, i32) {
   %c = arith.cmpi ne, %i, %a : i32
@@ -314,7 +315,7 @@ scf.while : () -> () {
 }
 
 TEST(ControlFlow, blocks_that_refer_forward) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 tt.func @f(%n: i32, %c: i1) {
   cf.cond_br %c, ^bb2(%n : i32), ^bb1
 ^bb1:
@@ -337,7 +338,7 @@ tt.func @f(%n: i32, %c: i1) {
 }
 
 TEST(Functions, calls_declarations_and_visibility) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 tt.func private @"with space"(%a: i32) -> (i32 {tt.x}, f32) attributes {noinline = true} {
   %f = arith.constant 1.0 : f32
   tt.return %a, %f : i32, f32
@@ -360,7 +361,7 @@ func.func @other() {
 }
 
 TEST(Regions, scan_over_several_operands) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %a, %b = "x.y"() : () -> (tensor<8xf32>, tensor<8xi32>)
 %r:2 = "tt.scan"(%a, %b) <{axis = 0 : i32, reverse = true}> ({
 ^bb0(%i: f32, %j: i32, %k: f32, %l: i32):
@@ -379,7 +380,7 @@ TEST(Regions, scan_over_several_operands) {
 }
 
 TEST(Ops, whose_custom_form_has_keywords) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 %x, %p, %q, %c, %i, %desc, %m = "x.y"() : () -> (tensor<4xf32>, tensor<4x!tt.ptr<f32>>, !tt.ptr<f32>, i1, i64, i32, tensor<4xi1>)
 %0 = tt.elementwise_inline_asm "mov.b32 $0, $1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x : tensor<4xf32> -> tensor<4xf32>
 %1 = tt.extern_elementwise %x {libname = "", libpath = "", pure = true, symbol = "__nv_erff"} : (tensor<4xf32>) -> tensor<4xf32>
@@ -420,14 +421,16 @@ tt.assert %c, "message with \22quotes\22" : i1
 
 TEST(Text, comments_blank_lines_and_windows_line_ends) {
   const ir::Program program =
-      read("// dump\r\n\r\nmodule { // here\r\n  gpu.barrier // there\r\n}\r\n");
+      read_printed("// dump\r\n\r\nmodule { // here\r\n  gpu.barrier // there\r\n}\r\n");
   EXPECT_EQ(program.op_count(), 2U);
   EXPECT_EQ(program.op(ir::OpId(1)).line, 4);
   EXPECT_EQ(program.op(ir::OpId(1)).column, 3);
 }
 
 TEST(Text, resources_behind_the_module) {
-  EXPECT_EQ(read("module {}\n{-#\n  dialect_resources: {a: {b: \"0x01\"}}\n#-}\n").op_count(), 1U);
+  EXPECT_EQ(
+      read_printed("module {}\n{-#\n  dialect_resources: {a: {b: \"0x01\"}}\n#-}\n").op_count(),
+      1U);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace twill::tests {
 namespace {
 
-ir::Program read(std::string_view text) {
+ir::Program read_old(std::string_view text) {
   auto program = frontend::read_ttgir(text, "test.ttgir");
   if (!program) {
     ADD_FAILURE() << to_string(program.error());
@@ -26,7 +26,7 @@ ir::Program read(std::string_view text) {
 
 // Before 3.2 the dialects were spelled out, and descriptors were experimental.
 TEST(OldSpellings, triton_gpu_dialects) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_old(R"(
 #mma = #triton_gpu.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], CTAsPerCGA = [1, 1], instrShape = [16, 64, 16]}>
 #shared = #triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], hasLeadingOffset = true}>
 module attributes {"triton_gpu.num-ctas" = 1 : i32, "triton_gpu.num-warps" = 4 : i32, triton_gpu.target = "cuda:90", "triton_gpu.threads-per-warp" = 32 : i32} {
@@ -76,7 +76,7 @@ module attributes {"triton_gpu.num-ctas" = 1 : i32, "triton_gpu.num-warps" = 4 :
 
 // 3.3 had one barrier behind the predicate, no predicate of its own, and functional types.
 TEST(OldSpellings, tensor_core_product_of_3_3) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_old(R"(
 #t = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, unpacked = true>
 !a = !ttg.memdesc<128x64xf16, #ttg.shared_memory>
 !b = !ttg.memdesc<64x128xf16, #ttg.shared_memory>
@@ -101,7 +101,7 @@ tt.func @f(%a: !a, %b: !b, %d: !d, %t: i1, %bar: !bar) {
 
 // A later Triton may write an op we know in a form we do not: it stays in the Program as text.
 TEST(NewSpellings, a_changed_form_is_kept) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_old(R"(
 tt.func @f(%p: tensor<4x!tt.ptr<f32>>, %m: tensor<4xi1>) {
   %0 = tt.load %p where %m unless cached : tensor<4x!tt.ptr<f32>>
   tt.return

@@ -16,7 +16,7 @@
 namespace twill::tests {
 namespace {
 
-std::string kernel(const std::string& name) {
+std::string kernel_text(const std::string& name) {
   std::ifstream in(std::filesystem::path(TWILL_SOURCE_DIR) / "kernels" / name);
   std::stringstream text;
   text << in.rdbuf();
@@ -46,7 +46,7 @@ void must_answer(std::string_view text) {
 
 // Files get cut off: every prefix that ends between two tokens.
 TEST(Robustness, every_prefix) {
-  const std::string text = kernel("fa_fwd/sm_100/d64.pre.ttgir");
+  const std::string text = kernel_text("fa_fwd/sm_100/d64.pre.ttgir");
   ASSERT_FALSE(text.empty());
   std::size_t failed = 0;
   const std::vector<frontend::ttgir::Token> tokens = frontend::ttgir::tokens_of(text);
@@ -66,7 +66,7 @@ TEST(Robustness, seeded_mutations) {
         "fa_fwd/sm_90/d128.final.ttgir", "gemm/sm_100/tma_128x128x64_ws.part.ttgir",
         "gemm_persistent/sm_90/128x256x64_flat.pre.ttgir",
         "gemm_persistent/sm_100/128x256x64_flat.pre.ttgir"}) {
-    const std::string original = kernel(name);
+    const std::string original = kernel_text(name);
     ASSERT_FALSE(original.empty());
     for (int round = 0; round < 150; ++round) {
       std::string text = original;

@@ -58,7 +58,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 }
 )";
 
-ir::Program read(const std::string& text) {
+ir::Program read_roles(const std::string& text) {
   auto program = frontend::read_ttgir(text, "k.ttgir");
   if (!program) throw std::runtime_error(to_string(program.error()));
   return std::move(*program);
@@ -83,14 +83,14 @@ std::string name_in(const ir::Program& program, const ir::Op& op, ir::Role role)
 }
 
 TEST(WarpRoles, have_warps_and_regions) {
-  const ir::Program program = read(kModule);
+  const ir::Program program = read_roles(kModule);
   EXPECT_EQ(only(program, OpKind::warp_roles).warps, (std::vector<std::int64_t>{1, 4}));
   EXPECT_EQ(only(program, OpKind::warp_partitions).regions.size(), 2U);
   EXPECT_EQ(only(program, OpKind::roles_end).operands.size(), 0U);
 }
 
 TEST(WarpRoles, barriers_say_what_they_count) {
-  const ir::Program program = read(kModule);
+  const ir::Program program = read_roles(kModule);
   EXPECT_EQ(only(program, OpKind::barrier_init).count, 3);
   const ir::Op& expect = only(program, OpKind::barrier_expect);
   EXPECT_EQ(expect.count, 8192);
@@ -105,7 +105,7 @@ TEST(WarpRoles, barriers_say_what_they_count) {
 }
 
 TEST(WarpRoles, copies_say_how_many_may_be_in_flight) {
-  const ir::Program program = read(kModule);
+  const ir::Program program = read_roles(kModule);
   EXPECT_EQ(only(program, OpKind::block_store_wait).count, 1);
   EXPECT_EQ(only(program, OpKind::copy_wait).count, 2);
   EXPECT_TRUE(only(program, OpKind::copy_arrive).is_counted);
@@ -114,9 +114,9 @@ TEST(WarpRoles, copies_say_how_many_may_be_in_flight) {
 }
 
 TEST(WarpRoles, print_and_read_again) {
-  const ir::Program program = read(kModule);
+  const ir::Program program = read_roles(kModule);
   const std::string printed = frontend::ttgir::to_text(program);
-  EXPECT_EQ(frontend::ttgir::to_text(read(printed)), printed);
+  EXPECT_EQ(frontend::ttgir::to_text(read_roles(printed)), printed);
 }
 
 std::string changed(const std::string& from, const std::string& to) {

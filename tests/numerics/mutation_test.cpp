@@ -18,7 +18,7 @@ using plan::Plan;
 using plan::Step;
 using plan::StepKind;
 
-struct Mutant {
+struct StepMutant {
   std::string what;
   Plan plan;
 };
@@ -44,7 +44,7 @@ std::string waiting(const Plan& plan, const Step& step) {
 }
 
 /// Without each kind of wait of each role.
-void drop_waits(const Plan& good, std::vector<Mutant>& mutants) {
+void drop_waits(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
     std::set<std::string> kinds;
     Plan copy = good;
@@ -53,7 +53,7 @@ void drop_waits(const Plan& good, std::vector<Mutant>& mutants) {
     }
     kinds.erase("");
     for (const std::string& kind : kinds) {
-      Mutant mutant{"no " + kind + " in " + good.roles[r].name, good};
+      StepMutant mutant{"no " + kind + " in " + good.roles[r].name, good};
       for (std::vector<Step>* steps : sequences(mutant.plan.roles[r])) {
         std::erase_if(*steps, [&](const Step& step) { return waiting(good, step) == kind; });
       }
@@ -63,36 +63,36 @@ void drop_waits(const Plan& good, std::vector<Mutant>& mutants) {
 }
 
 /// With one copy less of each buffer that has several.
-void make_shallow(const Plan& good, std::vector<Mutant>& mutants) {
+void make_shallow(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t b = 0; b < good.buffers.size(); ++b) {
     if (good.buffers[b].depth < 2) continue;
-    Mutant mutant{"shallow " + good.buffers[b].name, good};
+    StepMutant mutant{"shallow " + good.buffers[b].name, good};
     --mutant.plan.buffers[b].depth;
     mutants.push_back(std::move(mutant));
   }
 }
 
 /// With each tile of the loop at the address of another.
-void move_together(const Plan& good, std::vector<Mutant>& mutants) {
+void move_together(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t b = 1; b < good.buffers.size(); ++b) {
     const plan::Buffer& buffer = good.buffers[b];
     const plan::Buffer& other = good.buffers[b - 1];
     const bool registers = buffer.residence == plan::Residence::registers;
     if (registers || buffer.residence != other.residence || buffer.resident) continue;
-    Mutant mutant{buffer.name + " on " + other.name, good};
+    StepMutant mutant{buffer.name + " on " + other.name, good};
     mutant.plan.buffers[b].offset = other.offset;
     mutants.push_back(std::move(mutant));
   }
 }
 
 /// With two neighbours of a role's steady state in the other order, where both read or make values.
-void swap_work(const Plan& good, std::vector<Mutant>& mutants) {
+void swap_work(const Plan& good, std::vector<StepMutant>& mutants) {
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
     const std::vector<Step>& steps = good.roles[r].sections.steady;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
       if (!steps[i].op || !steps[i + 1].op || steps[i].kind == StepKind::stage) continue;
       if (steps[i].instance != steps[i + 1].instance) continue;
-      Mutant mutant{"swapped " + good.problem[*steps[i].op].name, good};
+      StepMutant mutant{"swapped " + good.problem[*steps[i].op].name, good};
       for (std::vector<Step>* all : sequences(mutant.plan.roles[r])) {
         for (std::size_t k = 0; k + 1 < all->size(); ++k) {
           const bool found = (*all)[k].op == steps[i].op && (*all)[k + 1].op == steps[i + 1].op;
@@ -119,12 +119,12 @@ Verdicts judge(const std::string& kernel) {
       read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel + ".pre.ttgir").value();
   const auto planned = plan_loop(request);
   const Plan& good = planned->plan->plan();
-  std::vector<Mutant> mutants;
+  std::vector<StepMutant> mutants;
   drop_waits(good, mutants);
   make_shallow(good, mutants);
   move_together(good, mutants);
   swap_work(good, mutants);
-  for (const Mutant& mutant : mutants) {
+  for (const StepMutant& mutant : mutants) {
     const auto proven = plan::prove(mutant.plan);
     if (!proven && proven.error().front().rule == "well-formed") continue;
     bool wrong = false;

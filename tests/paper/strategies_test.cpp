@@ -59,7 +59,7 @@ struct Optimum {
 };
 
 /// Solves and checks: everything below holds of a proven and verified optimum or not at all.
-Optimum optimum_of(Problem problem) {
+Optimum optimum_by_rules(Problem problem) {
   const schedule::Answer answer = solve::solve(problem);
   EXPECT_EQ(answer.verdict, schedule::Verdict::optimal) << answer.argument;
   if (!answer.schedule) throw std::runtime_error("no schedule");
@@ -77,7 +77,7 @@ std::vector<std::string> in_slot_order(const Optimum& found, std::vector<std::st
 
 // Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and nothing crosses.
 TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
-  const Optimum found = optimum_of(bundled("fwd_h2"));
+  const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   EXPECT_EQ(found.schedule.initiation_interval, 2048);
   EXPECT_EQ(found.compute_groups(), 2U);
   for (const auto& [group, ops] : found.groups()) {
@@ -92,7 +92,7 @@ TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
 // Ping-pong: the warpgroups take turns on the tensor core (two products of one, then two of the
 // other), and the exponentials of each run while products of the other do.
 TEST(FlashAttention3, PingPong) {
-  const Optimum found = optimum_of(bundled("fwd_h2"));
+  const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const auto order = in_slot_order(found, {"qkA", "pvA", "qkB", "pvB"});
   int changes = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -104,7 +104,7 @@ TEST(FlashAttention3, PingPong) {
 // Pipelining within a warpgroup: one product, that of P and V of one sub-tile, stands in the
 // prologue; the paper's remark is that the other sub-tile does not need it.
 TEST(FlashAttention3, OneProductInThePrologue) {
-  const Optimum found = optimum_of(bundled("fwd_h2"));
+  const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const Cycles a = found.stage("pvA") - found.stage("qkA");
   const Cycles b = found.stage("pvB") - found.stage("qkB");
   EXPECT_EQ(std::min(a, b), 0);
@@ -114,7 +114,7 @@ TEST(FlashAttention3, OneProductInThePrologue) {
 // Flash Attention 4 on Blackwell: loads, tensor-core issue, two softmax groups with one sub-tile
 // each, and one group that corrects the accumulators of both.
 TEST(FlashAttention4, FiveRoles) {
-  const Optimum found = optimum_of(bundled("fwd_b2"));
+  const Optimum found = optimum_by_rules(bundled("fwd_b2"));
   EXPECT_EQ(found.groups().size(), 5U);
   EXPECT_NE(found.group("expA"), found.group("expB"));
   EXPECT_EQ(found.group("ldOA"), found.group("ldOB"));
@@ -134,14 +134,14 @@ TEST(FlashAttention4, FiveRoles) {
 
 // Both products of P and V run one iteration behind those of Q and K.
 TEST(FlashAttention4, BothSecondProductsInTheNextStage) {
-  const Optimum found = optimum_of(bundled("fwd_b2"));
+  const Optimum found = optimum_by_rules(bundled("fwd_b2"));
   EXPECT_EQ(found.stage("pvA") - found.stage("qkA"), 1);
   EXPECT_EQ(found.stage("pvB") - found.stage("qkB"), 1);
 }
 
 // The backward pass on Blackwell needs two compute groups.
 TEST(BackwardOnBlackwell, TwoGroups) {
-  const Optimum found = optimum_of(bundled("bwd_b2"));
+  const Optimum found = optimum_by_rules(bundled("bwd_b2"));
   EXPECT_EQ(found.schedule.initiation_interval, 2560);
   EXPECT_EQ(found.compute_groups(), 2U);
 }
@@ -154,7 +154,7 @@ TEST(BackwardOnBlackwell, ThreeGroupsWhenRegistersAreShort) {
   }
   auto problem = problem::pose(std::move(parts));
   ASSERT_TRUE(problem);
-  const Optimum found = optimum_of(*std::move(problem));
+  const Optimum found = optimum_by_rules(*std::move(problem));
   EXPECT_EQ(found.schedule.initiation_interval, 2560);
   EXPECT_EQ(found.compute_groups(), 3U);
 }

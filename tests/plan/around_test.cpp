@@ -56,14 +56,6 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   return *std::move(plan);
 }
 
-Role& role_named(Plan& plan, const std::string& name) {
-  for (Role& role : plan.roles) {
-    if (role.name == name) return role;
-  }
-  ADD_FAILURE() << name;
-  return plan.roles.front();
-}
-
 std::string kinds(const Plan& plan, const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += to_text(plan, step) + "; ";
@@ -136,12 +128,6 @@ TEST(Around, CopiesByThreadsAreFencedByTheirReaders) {
     ASSERT_FALSE(unfenced.has_value());
     EXPECT_EQ(unfenced.error().front().rule, "fence");
   }
-}
-
-/// Proves a changed plan and says by which rule it falls; "" if it holds.
-std::string rule_of(const Plan& plan) {
-  const auto proven = prove(plan);
-  return proven ? "" : proven.error().front().rule;
 }
 
 // A row sum is kept in parts where one role has all of it in its registers, and a plan that says so

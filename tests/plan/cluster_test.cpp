@@ -19,12 +19,6 @@ void drop_leaves(Role& role) {
   std::erase_if(role.tail, [](const Step& step) { return step.kind == StepKind::leave; });
 }
 
-/// The rule by which a plan falls; "" if it holds.
-std::string rule_of(const Plan& plan) {
-  const auto proven = prove(plan);
-  return proven ? "" : proven.error().front().rule;
-}
-
 TEST(Cluster, ReleasesGoToBothCtasAndAllLeaveTogether) {
   Plan plan = cluster_plan();
   EXPECT_EQ(plan.kernel->cluster, 2);

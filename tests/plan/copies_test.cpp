@@ -46,11 +46,6 @@ std::vector<std::vector<Step>*> sequences(Plan& plan) {
   return all;
 }
 
-std::string rule_of(const Plan& plan) {
-  const auto proven = prove(plan);
-  return proven ? "" : proven.error().front().rule;
-}
-
 bool is_proxy_fence(const Step& step) { return step.fence == Fence::proxy; }
 
 TEST(Copies, OfOneReaderComeTogetherInARingThatFillsTheMemory) {

@@ -61,12 +61,12 @@ Setting over_tiles(bool every_wait) {
   return setting;
 }
 
-struct Tally {
+struct MixtureTally {
   int decided = 0, undecided = 0, broken = 0;
 };
 
 /// Proves the plan, and lays out mixtures of tiles.
-bool tally(const Plan& plan, std::mt19937& random, Tally& all) {
+bool tally(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   const auto proven = prove(plan);
   if (!proven || proven->plan().kernel->tiles == Tiles::one_per_cta) return false;
   const std::string broken = broken_by_mixtures(plan, random);
@@ -80,7 +80,7 @@ bool tally(const Plan& plan, std::mt19937& random, Tally& all) {
 }
 
 /// Without all waits, or acquires, of a channel by a role: some are implied by others.
-void tally_without_waits(const Plan& plan, std::mt19937& random, Tally& all) {
+void tally_without_waits(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     for (std::size_t c = 0; c < plan.channels.size(); ++c) {
       for (const StepKind kind : {StepKind::wait, StepKind::acquire}) {
@@ -98,7 +98,7 @@ void tally_without_waits(const Plan& plan, std::mt19937& random, Tally& all) {
 }
 
 /// Without the fences of a kind that a role takes in the loop.
-void tally_without_fences(const Plan& plan, std::mt19937& random, Tally& all) {
+void tally_without_fences(const Plan& plan, std::mt19937& random, MixtureTally& all) {
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     for (const Fence kind : {Fence::tensor_before, Fence::tensor_after}) {
       Plan changed = plan;
@@ -163,7 +163,7 @@ o -> o distance 1 delay 0 in-place
 // as well.
 TEST(Mixtures, WithTensorMemoryAreDecided) {
   std::mt19937 random(1);
-  Tally changed;
+  MixtureTally changed;
   for (const int scores : {1, 2, 3}) {
     for (const bool every_wait : {false, true}) {
       const Plan plan = tensor_plan(scores, every_wait);
@@ -258,7 +258,7 @@ TEST(Mixtures, NeedTheWayBackAndBothOfItsFences) {
 }
 
 TEST(Mixtures, ThatAreCalledDecidedKeepAllRules) {
-  Tally drafted, changed;
+  MixtureTally drafted, changed;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed);
     const problem::Problem loop = random_loop(random);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostStates = 60'000;
 
-std::vector<std::vector<Step>*> sequences(Role& role) {
+std::vector<std::vector<Step>*> role_sequences(Role& role) {
   std::vector<std::vector<Step>*> all = {&role.sections.prologue, &role.sections.steady,
                                          &role.sections.drain};
   for (auto& path : role.sections.short_trips) all.push_back(&path);
@@ -25,9 +25,9 @@ std::vector<std::vector<Step>*> sequences(Role& role) {
   return all;
 }
 
-class Mutator {
+class KindMutator {
  public:
-  Mutator(Plan plan, unsigned seed) : plan_(std::move(plan)), random_(seed) {}
+  KindMutator(Plan plan, unsigned seed) : plan_(std::move(plan)), random_(seed) {}
 
   /// One change somewhere; says which.
   std::string mutate() {
@@ -62,7 +62,7 @@ class Mutator {
 
   std::vector<Step>& sequence() {
     for (;;) {
-      auto all = sequences(plan_.roles[pick(plan_.roles.size())]);
+      auto all = role_sequences(plan_.roles[pick(plan_.roles.size())]);
       std::vector<Step>& steps = *all[pick(all.size())];
       if (steps.size() > 1) return steps;
     }
@@ -221,7 +221,7 @@ void check_mutants(const Plan& good, unsigned mutants) {
   ASSERT_TRUE(proven.has_value()) << text_of(proven.error());
   ASSERT_EQ(failure_of(good, tally), "");
   for (unsigned seed = 0; seed < mutants; ++seed) {
-    Mutator mutator(good, seed);
+    KindMutator mutator(good, seed);
     const std::string what = mutator.mutate();
     const auto verdict = prove(mutator.plan());
     if (!verdict) {

@@ -240,4 +240,18 @@ inline void expect_rule(const Plan& plan, const std::string& rule) {
   EXPECT_TRUE(has_rule(verdict.error(), rule)) << text_of(verdict.error());
 }
 
+inline Role& role_named(Plan& plan, const std::string& name) {
+  for (Role& role : plan.roles) {
+    if (role.name == name) return role;
+  }
+  ADD_FAILURE() << name;
+  return plan.roles.front();
+}
+
+/// The rule by which a plan falls; "" if it holds.
+inline std::string rule_of(const Plan& plan) {
+  const auto proven = prove(plan);
+  return proven ? "" : proven.error().front().rule;
+}
+
 }  // namespace twill::plan::testing

@@ -17,7 +17,7 @@
 namespace twill::plan::testing {
 namespace {
 
-constexpr std::size_t kMostStates = 10'000;
+constexpr std::size_t kMostRandomStates = 10'000;
 constexpr std::int64_t kMostTrips = 4;
 
 /// As the driver does it: first with the waits that are needed, then with all of them.
@@ -54,16 +54,16 @@ Attempt attempt(const problem::Problem& problem, const schedule::Schedule& sched
   return result;
 }
 
-struct Tally {
+struct RandomTally {
   int proven = 0;
   int refused = 0;
   int explored = 0;  ///< in every order, for every trip count tried
 };
 
-void explore_all(const Plan& plan, unsigned seed, Tally& tally) {
+void explore_all(const Plan& plan, unsigned seed, RandomTally& tally) {
   bool all = true;
   for (std::int64_t trips = 0; trips <= kMostTrips && all; ++trips) {
-    const Exploration run = explore(plan, trips, kMostStates);
+    const Exploration run = explore(plan, trips, kMostRandomStates);
     all = run.end != Exploration::End::too_large;
     if (!all || run.end == Exploration::End::fine) continue;
     ADD_FAILURE() << "seed " << seed << ", " << trips << " trips, proven, but " << run.what << "\n"
@@ -74,7 +74,7 @@ void explore_all(const Plan& plan, unsigned seed, Tally& tally) {
 }
 
 void check_loops(unsigned first, unsigned count) {
-  Tally tally;
+  RandomTally tally;
   for (unsigned seed = first; seed < first + count; ++seed) {
     std::mt19937 random(seed);
     const problem::Problem loop = random_loop(random);

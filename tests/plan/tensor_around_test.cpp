@@ -94,23 +94,10 @@ Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_tri
   return *std::move(plan);
 }
 
-Role& role_named(Plan& plan, const std::string& name) {
-  for (Role& role : plan.roles) {
-    if (role.name == name) return role;
-  }
-  ADD_FAILURE() << name;
-  return plan.roles.front();
-}
-
 std::string in_words(const Plan& plan, const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += to_text(plan, step) + "; ";
   return text;
-}
-
-std::string rule_of(const Plan& plan) {
-  const auto proven = prove(plan);
-  return proven ? "" : proven.error().front().rule;
 }
 
 TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {

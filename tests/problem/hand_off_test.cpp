@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/parts.h"
 // Protects: hand-offs as a Problem states them. Their dependences follow and are made once; what
 // the groups leave of them, and what is there whatever the groups, are ordinary Problems; nonsense
 // is refused with the hand-off, dependence or set that is to blame.
@@ -20,13 +21,6 @@ Op op(std::string name, int registers = 0) {
   return it;
 }
 
-Dependence edge(std::size_t from, std::size_t to) {
-  Dependence it;
-  it.from = OpId(from);
-  it.to = OpId(to);
-  return it;
-}
-
 constexpr std::size_t kValue = 0;
 constexpr std::size_t kReader = 1;
 constexpr std::size_t kOther = 2;
@@ -35,7 +29,7 @@ constexpr std::size_t kGet = 4;
 constexpr std::size_t kGetOther = 5;
 
 /// A value with two readers, each of which may be in another group.
-Parts good() {
+Parts good_hand_off() {
   Parts parts;
   parts.name = "good";
   parts.memories = {{"SMEM", 100}};
@@ -66,7 +60,7 @@ std::vector<std::string> names(const Problem& problem) {
 }
 
 TEST(HandOffs, MakeTheirDependences) {
-  const Problem problem = posed(good());
+  const Problem problem = posed(good_hand_off());
   ASSERT_EQ(problem.dependences().size(), 7U);
   const auto made = problem.dependences().subspan(2);
   EXPECT_EQ(made[0].from, OpId(kValue));
@@ -83,7 +77,7 @@ TEST(HandOffs, MakeTheirDependences) {
 }
 
 TEST(HandOffs, AreThereIfTheGroupsDiffer) {
-  const Problem problem = posed(good());
+  const Problem problem = posed(good_hand_off());
   const GroupId g(0);
   const GroupId h(1);
   const auto left = [&](GroupId value, GroupId reader, GroupId other) {
@@ -104,12 +98,12 @@ TEST(HandOffs, AreThereIfTheGroupsDiffer) {
 }
 
 TEST(HandOffs, LeaveACommonPart) {
-  const Reduced part = common_part(posed(good()));
+  const Reduced part = common_part(posed(good_hand_off()));
   EXPECT_EQ(names(part.problem), (std::vector<std::string>{"value", "reader", "other"}));
   for (const Dependence& it : part.problem.dependences()) EXPECT_FALSE(it.carries_value);
 }
 
-struct Refusal {
+struct HandOffRefusal {
   std::string label;
   std::function<void(Parts&)> spoil;
   Part part;
@@ -117,13 +111,13 @@ struct Refusal {
   std::string says;
 };
 
-void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.label; }
+void PrintTo(const HandOffRefusal& refusal, std::ostream* out) { *out << refusal.label; }
 
-class RefusedHandOff : public testing::TestWithParam<Refusal> {};
+class RefusedHandOff : public testing::TestWithParam<HandOffRefusal> {};
 
 TEST_P(RefusedHandOff, NamesWhatIsToBlame) {
-  const Refusal& refusal = GetParam();
-  Parts parts = good();
+  const HandOffRefusal& refusal = GetParam();
+  Parts parts = good_hand_off();
   refusal.spoil(parts);
   const std::optional<Objection> objection = objection_to(parts);
   ASSERT_TRUE(objection);
@@ -136,13 +130,13 @@ TEST_P(RefusedHandOff, NamesWhatIsToBlame) {
 
 HandOff& first(Parts& parts) { return parts.hand_offs[0]; }
 
-const std::vector<Refusal> kRefusals = {
+const std::vector<HandOffRefusal> kRefusals = {
     {"no_load", [](Parts& p) { first(p).loads.clear(); }, Part::hand_off, 0, "without a load"},
     {"no_such_op", [](Parts& p) { first(p).store = OpId(9); }, Part::hand_off, 0, "does not exist"},
     {"store_is_load", [](Parts& p) { first(p).loads[0].op = OpId(kPut); }, Part::hand_off, 0,
      "'put' stands twice"},
-    {"two_loads_for_one", [](Parts& p) { first(p).loads[1].reader = OpId(kReader); }, Part::hand_off,
-     0, "two loads"},
+    {"two_loads_for_one", [](Parts& p) { first(p).loads[1].reader = OpId(kReader); },
+     Part::hand_off, 0, "two loads"},
     {"value_is_store", [](Parts& p) { first(p).value = OpId(kPut); }, Part::hand_off, 0,
      "itself the store or load"},
     {"twice",
@@ -157,15 +151,16 @@ const std::vector<Refusal> kRefusals = {
     {"store_of_other_width", [](Parts& p) { p.ops[kPut].warps = 8; }, Part::hand_off, 0,
      "not as wide"},
     {"load_with_ways",
-     [](Parts& p) { p.ops[kGet].ways = {{"x", {}, 0, 1, 1, {}}, {"y", {}, 0, 1, 1, {}}}; },
+     [](Parts& p) {
+       p.ops[kGet].ways = {{"x", {}, 0, 1, 1, {}}, {"y", {}, 0, 1, 1, {}}};
+     },
      Part::hand_off, 0, "several ways"},
     {"load_of_variable_latency", [](Parts& p) { p.ops[kGet].variable_latency = true; },
      Part::hand_off, 0, "variable latency"},
-    {"value_of_load_group", [](Parts& p) { p.ops[kValue].variable_latency = true; },
-     Part::hand_off, 0, "variable latency"},
-    {"reader_of_other_width",
-     [](Parts& p) { p.ops[kReader].warps = p.ops[kGet].warps = 8; }, Part::hand_off, 0,
-     "another width"},
+    {"value_of_load_group", [](Parts& p) { p.ops[kValue].variable_latency = true; }, Part::hand_off,
+     0, "variable latency"},
+    {"reader_of_other_width", [](Parts& p) { p.ops[kReader].warps = p.ops[kGet].warps = 8; },
+     Part::hand_off, 0, "another width"},
     {"transfer", [](Parts& p) { p.dependences[0].transfer = 1; }, Part::hand_off, 0,
      "a transfer and a hand-off"},
     {"load_where_it_is_updated_in_place",
@@ -174,15 +169,17 @@ const std::vector<Refusal> kRefusals = {
        p.ops[kGetOther].footprint = {{MemoryId(0), 2}};
      },
      Part::hand_off, 0, "the load 'get_other' occupies a memory"},
-    {"no_dependence", [](Parts& p) { p.dependences.erase(p.dependences.begin()); },
-     Part::hand_off, 0, "no dependence"},
+    {"no_dependence", [](Parts& p) { p.dependences.erase(p.dependences.begin()); }, Part::hand_off,
+     0, "no dependence"},
     {"two_dependences", [](Parts& p) { p.dependences.push_back(edge(kValue, kReader)); },
      Part::hand_off, 0, "several dependences"},
     {"dependence_of_a_store", [](Parts& p) { p.dependences.push_back(edge(kReader, kPut)); },
      Part::dependence, 2, "'reader' -> 'put'"},
     {"same_group",
-     [](Parts& p) { p.same_group = {{OpId(kReader), OpId(kPut)}}; }, Part::same_group, 0,
-     "'put' is a store or load"},
+     [](Parts& p) {
+       p.same_group = {{OpId(kReader), OpId(kPut)}};
+     },
+     Part::same_group, 0, "'put' is a store or load"},
 };
 
 INSTANTIATE_TEST_SUITE_P(HandOffs, RefusedHandOff, testing::ValuesIn(kRefusals),

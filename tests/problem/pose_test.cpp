@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/parts.h"
 #include "twill/problem/circuit.h"
 #include "twill/problem/objection.h"
 #include "twill/problem/problem.h"
@@ -19,14 +20,6 @@ Op op_on(std::string name, UnitId unit, Cycles occupancy) {
   op.name = std::move(name);
   op.ways.push_back({"", unit, occupancy, occupancy, occupancy, {}});
   return op;
-}
-
-Dependence edge(std::size_t from, std::size_t to, int distance = 0) {
-  Dependence it;
-  it.from = OpId(from);
-  it.to = OpId(to);
-  it.distance = distance;
-  return it;
 }
 
 /// Two units, two pipes, two memories, a pool of two, and a -> b -> c -> a around one iteration.

@@ -16,7 +16,7 @@ using schedule::Difference;
 using schedule::OpId;
 using Kind = Difference::Kind;
 
-const char* const kText = R"(loop tiny
+const char* const kTwoProducts = R"(loop tiny
 unit TC
 group WG0 registers 10
 group WG1 registers 10
@@ -31,8 +31,8 @@ schedule interval 8
   exp at 4 in WG0 way mufu
 )";
 
-Outcome outcome() {
-  auto loop = schedule::parse_loop(kText, "tiny.loop");
+Outcome outcome_of_two() {
+  auto loop = schedule::parse_loop(kTwoProducts, "tiny.loop");
   if (!loop) throw std::runtime_error(to_string(loop.error()));
   Outcome outcome(loop->problem);
   outcome.answer.schedule = loop->schedule;
@@ -42,7 +42,7 @@ Outcome outcome() {
 
 // Protects: the sentences say who comes when, with iterations counted.
 TEST(Alternatives, DifferencesInWords) {
-  const problem::Problem problem = outcome().problem;
+  const problem::Problem problem = outcome_of_two().problem;
   const OpId a(0);
   const OpId b(1);
   const OpId e(2);
@@ -59,7 +59,7 @@ TEST(Alternatives, DifferencesInWords) {
 
 // Protects: a line names a few differences and counts the others.
 TEST(Alternatives, ManyDifferencesAreCounted) {
-  const problem::Problem problem = outcome().problem;
+  const problem::Problem problem = outcome_of_two().problem;
   const Difference it{Kind::group, OpId(1), OpId(1), 0, 1};
   const std::string words = "mmaB in WG0 instead of WG1";
   EXPECT_EQ(in_words(problem, std::vector<Difference>(3, it)), words + "; " + words + "; " + words);
@@ -69,7 +69,7 @@ TEST(Alternatives, ManyDifferencesAreCounted) {
 
 // Protects: the text says which of them is proven, and why the list ends.
 TEST(Alternatives, TheTextSaysWhatIsProven) {
-  Outcome it = outcome();
+  Outcome it = outcome_of_two();
   Alternatives list;
   list.within = 5;
   list.most_interval = 8;

@@ -24,7 +24,7 @@ namespace {
 
 using problem::Problem;
 
-Problem parsed(const std::string& text) {
+Problem parsed_problem(const std::string& text) {
   Result<LoopText> loop = parse_loop(text, "test.loop");
   if (!loop) ADD_FAILURE() << to_string(loop.error());
   return loop->problem;
@@ -32,10 +32,12 @@ Problem parsed(const std::string& text) {
 
 Problem bundled(const std::string& name) {
   std::ifstream file(TWILL_SOURCE_DIR "/loops/" + name + ".loop", std::ios::binary);
-  return parsed({std::istreambuf_iterator<char>(file), {}});
+  return parsed_problem({std::istreambuf_iterator<char>(file), {}});
 }
 
-std::string why(const std::string& text) { return never_feasible(parsed(text)).value_or("-"); }
+std::string why(const std::string& text) {
+  return never_feasible(parsed_problem(text)).value_or("-");
+}
 
 /// The first bound of a kind, or one of value 0.
 Bound bound_of(const Problem& problem, BoundKind kind, const std::string& resource = "") {
@@ -80,13 +82,13 @@ TEST(Bounds, CountOnlyRulesInForce) {
   const std::string body =
       "unit U\npipe P\ngroup G\n"
       "op a on U for 4 latency 9 uses P 5\nop b on U for 3 uses P 6\na -> b\nb -> a distance 1\n";
-  const Problem strict = parsed("loop x\n" + body);
+  const Problem strict = parsed_problem("loop x\n" + body);
   EXPECT_EQ(bound_of(strict, BoundKind::unit).value, 7);
   EXPECT_EQ(bound_of(strict, BoundKind::pipe).value, 11);
   EXPECT_EQ(bound_of(strict, BoundKind::circuit).value, 12);
   EXPECT_EQ(bound_of(strict, BoundKind::op).value, 6);
   EXPECT_EQ(bound_of(strict, BoundKind::issue).value, 7);
-  const Problem lax = parsed("loop x\nrelax dependence unit pipe one-stream\n" + body);
+  const Problem lax = parsed_problem("loop x\nrelax dependence unit pipe one-stream\n" + body);
   ASSERT_EQ(lower_bounds(lax).size(), 1u);
   EXPECT_EQ(min_ii(lax).kind, BoundKind::trivial);
   EXPECT_EQ(min_ii(lax).value, 1);
@@ -98,7 +100,7 @@ TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
       "op a issue 5\nop b issue 5\nop c issue 5\nop m warps 1 issue 7\n"
       "op l warps 1 issue 9 variable-latency\n";
   const std::string pool = "group A\ngroup B\ngroup M warps 1\ngroup L warps 1 loads\n";
-  const Problem problem = parsed("loop x\n" + pool + ops);
+  const Problem problem = parsed_problem("loop x\n" + pool + ops);
   std::map<std::string, Cycles> found;
   for (const Bound& it : lower_bounds(problem)) {
     if (it.kind == BoundKind::issue) found[it.resource] = it.value;
@@ -107,12 +109,14 @@ TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
                                                   {"compute groups of 4 warps", 8},
                                                   {"load groups of 1 warp", 9}}));
   EXPECT_EQ(
-      bound_of(parsed("loop x\nrelax width load-group\n" + pool + ops), BoundKind::issue).value, 8)
+      bound_of(parsed_problem("loop x\nrelax width load-group\n" + pool + ops), BoundKind::issue)
+          .value,
+      8)
       << "31 cycles in any of four groups";
 }
 
 TEST(Bounds, AlternativesCountWithTheirCheapestWay) {
-  const Problem problem = parsed(R"(loop x
+  const Problem problem = parsed_problem(R"(loop x
 unit U
 unit V
 group G
@@ -246,7 +250,7 @@ TEST(Witness, StaysShortForLongCircuits) {
     text += "o" + std::to_string(i) + " -> o" + std::to_string(i + 1) + "\n";
   }
   text += "o39 -> o0 distance 3\n";
-  const Bound bound = min_ii(parsed(text));
+  const Bound bound = min_ii(parsed_problem(text));
   EXPECT_EQ(bound.value, 27);
   EXPECT_EQ(bound.ops.size(), 40u);
   EXPECT_LT(bound.witness.size(), 150u);
@@ -326,10 +330,11 @@ std::string all_of(const Problem& problem) {
 
 // What `twill bound` lists, on a loop whose every bound can be computed by hand.
 TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
-  EXPECT_EQ(all_of(parsed("loop x\nunit U\npipe P\ngroup G\n"
-                          "op a on U for 4 latency 9 issue 1\nop b on U for 3 latency 3 uses P 5\n"
-                          "op c issue 2 latency 6\n"
-                          "a -> b\nb -> a distance 2\nc -> c distance 1\na -> c\n")),
+  EXPECT_EQ(all_of(parsed_problem(
+                "loop x\nunit U\npipe P\ngroup G\n"
+                "op a on U for 4 latency 9 issue 1\nop b on U for 3 latency 3 uses P 5\n"
+                "op c issue 2 latency 6\n"
+                "a -> b\nb -> a distance 2\nc -> c distance 1\na -> c\n")),
             "7 U: a 4 + b 3 = 7\n"
             "6 circuit a -> b -> a: 12 cycles / 2 iterations = 6\n"
             "6 circuit c -> c: 6 cycles / 1 iteration\n"

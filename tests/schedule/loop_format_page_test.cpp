@@ -13,7 +13,7 @@
 namespace twill::schedule {
 namespace {
 
-std::string file_text(const std::string& name) {
+std::string page_text(const std::string& name) {
   std::ifstream file(TWILL_SOURCE_DIR "/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -21,7 +21,7 @@ std::string file_text(const std::string& name) {
 /// What stands between lines of ``` alone; blocks in a named language are not loops.
 std::vector<std::string> examples() {
   std::vector<std::string> blocks;
-  const std::string page = file_text("docs/reference/loop-format.md");
+  const std::string page = page_text("docs/reference/loop-format.md");
   std::string* block = nullptr;
   bool other = false;
   for (std::size_t at = 0; at < page.size();) {
@@ -42,7 +42,7 @@ std::vector<std::string> examples() {
   return blocks;
 }
 
-LoopText parsed(const std::string& text) {
+LoopText parsed_page(const std::string& text) {
   Result<LoopText> loop = parse_loop(text, "loop-format.md");
   if (!loop) ADD_FAILURE() << to_string(loop.error());
   return *std::move(loop);
@@ -55,30 +55,30 @@ class LoopFormatPage : public testing::Test {
 };
 
 TEST_F(LoopFormatPage, ShowsFigure1AsItIsBundledInCanonicalForm) {
-  const LoopText loop = parsed(blocks_[0]);
+  const LoopText loop = parsed_page(blocks_[0]);
   EXPECT_EQ(print_loop(loop), blocks_[0]);
-  EXPECT_EQ(loop.problem, parsed(file_text("loops/fig1.loop")).problem);
+  EXPECT_EQ(loop.problem, parsed_page(page_text("loops/fig1.loop")).problem);
 }
 
 TEST_F(LoopFormatPage, ShowsAScheduleThatObeysTheRules) {
-  const LoopText loop = parsed(blocks_[0] + blocks_[1]);
+  const LoopText loop = parsed_page(blocks_[0] + blocks_[1]);
   ASSERT_TRUE(loop.schedule);
   EXPECT_TRUE(verify::verify(loop.problem, *loop.schedule));
 }
 
 TEST_F(LoopFormatPage, ShowsAnOpWithTwoWays) {
-  const LoopText loop = parsed("loop x\nunit MUFU\nunit FMA\ngroup G\n" + blocks_[2]);
+  const LoopText loop = parsed_page("loop x\nunit MUFU\nunit FMA\ngroup G\n" + blocks_[2]);
   EXPECT_EQ(loop.problem.ops()[0].ways.size(), 2u);
 }
 
 TEST_F(LoopFormatPage, ShowsAHandOff) {
-  const LoopText loop = parsed(
+  const LoopText loop = parsed_page(
       "loop x\nunit ALU\nunit TC\nmemory SMEM capacity 99999\ngroup G\ngroup H\n" + blocks_[3]);
   EXPECT_EQ(loop.problem.hand_offs().size(), 1u);
 }
 
 TEST_F(LoopFormatPage, ShowsAnOrderThatReachesTheOptimum) {
-  const LoopText loop = parsed(blocks_[0] + blocks_[4]);
+  const LoopText loop = parsed_page(blocks_[0] + blocks_[4]);
   ASSERT_TRUE(loop.order);
   const Result<LeastInterval> least = least_interval(loop.problem, *loop.order);
   ASSERT_TRUE(least) << to_string(least.error());

@@ -29,11 +29,8 @@ using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
+using solve_test::text_of;
 using solve_test::with_hand_offs;
-
-std::string text_of(const Problem& problem) {
-  return schedule::print_loop(schedule::loop_text_of(problem));
-}
 
 Alternatives within(const Problem& problem, const Answer& first, Cycles most, std::size_t count) {
   Options options;
@@ -162,7 +159,7 @@ Problem with_streams(const Problem& problem) {
 }
 
 /// How much a comparison compared.
-struct Compared {
+struct ComparedLists {
   int complete = 0;    ///< lists proven to be all there is
   int structures = 0;  ///< found by both, by trying and in the list
   int slower = 0;      ///< of these: with a larger II than the optimum
@@ -173,7 +170,7 @@ struct Compared {
 
 /// The list and its images, by structure with the least II. Nothing may come twice.
 std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
-                                   const Alternatives& found, Compared& compared) {
+                                   const Alternatives& found, ComparedLists& compared) {
   std::map<Structure, Cycles> all;
   const auto add = [&](const Schedule& schedule) {
     const std::set<Structure> structures = images(problem, schedule);
@@ -188,7 +185,7 @@ std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
 }
 
 /// The list up to one cycle above the optimum against trying every schedule below the horizon.
-void compare(const Problem& problem, Cycles horizon, Compared& compared) {
+void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
   const Answer first = solve(problem);
   if (!first.schedule || first.schedule->initiation_interval > 3) return;
   const Cycles most = first.schedule->initiation_interval + 1;
@@ -227,7 +224,7 @@ void compare(const Problem& problem, Cycles horizon, Compared& compared) {
 // end there.
 TEST(Alternatives, AgreeWithTryingEverything) {
   std::mt19937 random(11);
-  Compared compared;
+  ComparedLists compared;
   for (int round = 0; round < 300; ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 2;
@@ -247,7 +244,7 @@ TEST(Alternatives, AgreeWithTryingEverything) {
 // do are in an order on a unit.
 TEST(Alternatives, OfHandOffsAgreeWithTryingEverything) {
   std::mt19937 random(13);
-  Compared compared;
+  ComparedLists compared;
   for (int round = 0; round < 200; ++round) {
     const Problem problem = with_hand_offs(
         random, random_problem(random, {.ops = 2 + round % 2, .groups = 2, .cycles = 2}));
@@ -285,7 +282,7 @@ Problem side_by_side(const Problem& problem, std::size_t times) {
 // neither listed nor does it hide another structure.
 TEST(Alternatives, ImagesOfSubTilesAreNotListed) {
   std::mt19937 random(12);
-  Compared compared;
+  ComparedLists compared;
   for (int round = 0; round < 60; ++round) {
     const bool three = round % 2 == 0;
     solve_test::Size size;

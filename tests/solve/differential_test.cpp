@@ -20,10 +20,7 @@ using problem::Problem;
 using schedule::Answer;
 using schedule::Schedule;
 using schedule::Verdict;
-
-std::string text_of(const Problem& problem) {
-  return schedule::print_loop(schedule::loop_text_of(problem));
-}
+using solve_test::text_of;
 
 std::int64_t measure(const Problem& problem, const Schedule& schedule, Objective objective) {
   std::vector<std::size_t> groups;

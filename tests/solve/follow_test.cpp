@@ -15,10 +15,10 @@ using problem::Problem;
 using solve_test::problem_of;
 using solve_test::random_problem;
 
-using Change = Cycles (*)(Cycles);
+using CycleChange = Cycles (*)(Cycles);
 
 /// The Problem with all times changed.
-Problem changed(const Problem& problem, Change change) {
+Problem changed(const Problem& problem, CycleChange change) {
   problem::Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) {
     for (problem::Way& way : op.ways) {
@@ -35,9 +35,9 @@ Problem changed(const Problem& problem, Change change) {
   return *std::move(posed);
 }
 
-constexpr Change kChanges[] = {[](Cycles time) { return time * 2; },
-                               [](Cycles time) { return time == 0 ? 0 : time + 1; },
-                               [](Cycles time) { return (time + 1) / 2; }};
+constexpr CycleChange kChanges[] = {[](Cycles time) { return time * 2; },
+                                    [](Cycles time) { return time == 0 ? 0 : time + 1; },
+                                    [](Cycles time) { return (time + 1) / 2; }};
 
 // Protects what explanations answer without a search: a schedule's own structure is always found
 // again, no slower; of the loop with other times, what is found obeys the rules and is no faster
@@ -59,7 +59,7 @@ TEST(Follow, KeepsTheRules) {
     ASSERT_TRUE(same);
     EXPECT_LE(same->initiation_interval, answer.schedule->initiation_interval);
     EXPECT_TRUE(verify::verify(problem, *same));
-    for (const Change change : kChanges) {
+    for (const CycleChange change : kChanges) {
       const Problem other = changed(problem, change);
       const auto there = follow(other, *answer.schedule);
       if (!there) continue;

@@ -35,18 +35,12 @@ using problem::Problem;
 using problem::Rule;
 using schedule::Answer;
 using schedule::Verdict;
+using solve_test::pick;
 using solve_test::problem_of;
 using solve_test::random_problem;
 using solve_test::solve_checked;
+using solve_test::text_of;
 using solve_test::with_hand_offs;
-
-std::string text_of(const Problem& problem) {
-  return schedule::print_loop(schedule::loop_text_of(problem));
-}
-
-int pick(std::mt19937& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
 
 /// The problem that a choice of groups leaves, in which every op can only be in its group; none if
 /// the choice itself is against the rules.

@@ -24,9 +24,11 @@ namespace {
 using namespace problem;
 using schedule::Answer;
 using schedule::Verdict;
+using solve_test::pick;
 using solve_test::random_problem;
 using solve_test::rounds;
 using solve_test::solve_checked;
+using solve_test::text_of;
 
 constexpr Cycles kNever = std::numeric_limits<Cycles>::max();
 
@@ -41,14 +43,6 @@ Problem posed(Parts parts) {
   Result<Problem> out = pose(std::move(parts));
   if (!out) ADD_FAILURE() << to_string(out.error());
   return *std::move(out);
-}
-
-std::string text_of(const Problem& problem) {
-  return schedule::print_loop(schedule::loop_text_of(problem));
-}
-
-int pick(std::mt19937& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
 }
 
 template <class Things>

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/schedule/loop_text.h"
+
 namespace twill::solve_test {
 namespace {
 
@@ -114,10 +116,6 @@ class Maker {
   bool wide_ = false;
 };
 
-int pick(std::mt19937& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
-
 Op errand(std::mt19937& random, std::string name, int warps) {
   Op op;
   op.name = std::move(name);
@@ -135,6 +133,14 @@ Op errand(std::mt19937& random, std::string name, int warps) {
 }
 
 }  // namespace
+
+int pick(std::mt19937& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
+
+std::string text_of(const Problem& problem) {
+  return schedule::print_loop(schedule::loop_text_of(problem));
+}
 
 Problem random_problem(std::mt19937& random, const Size& size) {
   Result<Problem> posed = pose(Maker(random, size).make());

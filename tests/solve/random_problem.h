@@ -1,6 +1,7 @@
 #pragma once
 
 #include <random>
+#include <string>
 
 #include "twill/problem/problem.h"
 
@@ -36,5 +37,11 @@ problem::Problem for_length(const problem::Problem& problem);
 
 /// The same problem with its ops in another order. Precondition: no hand-offs.
 problem::Problem shuffled(std::mt19937& random, const problem::Problem& problem);
+
+/// A number from `low` to `high`, both included.
+int pick(std::mt19937& random, int low, int high);
+
+/// The problem as a .loop text, for messages.
+std::string text_of(const problem::Problem& problem);
 
 }  // namespace twill::solve_test
