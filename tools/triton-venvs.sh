@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes Python environments with the Tritons that printed TTGIR is compiled with, build/triton-VERSION, by pip. What is there is
+# Makes Python environments with the Tritons that printed TTGIR is compiled with and the drop-in runs under, build/triton-VERSION, by pip. What is there is
 # kept; where pip cannot have a version, a line says so and the tests that need it are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-for version in 3.6.0 3.9.0; do
+for version in 3.6.0 3.7.0 3.8.0 3.9.0; do
   folder="build/triton-$version"
   if "$folder/bin/python" -c 'import triton' 2>/dev/null; then continue; fi
   echo "== Triton $version, for the tests of printed TTGIR"

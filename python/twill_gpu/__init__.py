@@ -13,14 +13,14 @@ from .solving import Outcome, Progress, Task, schedule, solve, sweep, task
 from .tensors import descriptor, tensor
 
 if TYPE_CHECKING:
-    from .dropin import Report, Settings, disable, enable, enabled, options, report
+    from .dropin import Report, Settings, disable, enable, enabled, options, report, wait
 
 # Names that need Triton: it is imported when one of them is asked for.
-_DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "report")
+_DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "report", "wait")
 
 __all__ = ["Analysis", "Diagnostic", "Explanation", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",
            "Refused", "Report", "Schedule", "Settings", "Task", "TimedOut", "TwillError", "analyze", "descriptor", "disable",
-           "enable", "enabled", "explain", "find_program", "options", "report", "schedule", "solve", "sweep", "task", "tensor"]
+           "enable", "enabled", "explain", "find_program", "options", "report", "schedule", "solve", "sweep", "task", "tensor", "wait"]
 __version__ = "0.1.0"
 
 

@@ -93,7 +93,7 @@ def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: s
     rows = [row for row in records.report().compilations if row.kernel == name and row.key]
     if not rows:
         raise TwillError(f"{name} was not compiled while the drop-in was on: give arguments, as to analyze()")
-    return explain_text(store.answer_path(rows[-1].key).with_suffix(".ttgir"), target)
+    return explain_text(store.text_path(rows[-1].key), target)
 
 
 def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:

@@ -1,6 +1,7 @@
 """The drop-in without a GPU: what Triton compiles while it is on, and that whatever goes wrong leaves Triton's own kernel."""
 
 import concurrent.futures
+import functools
 import os
 import pathlib
 import subprocess
@@ -12,25 +13,34 @@ import triton
 from kernels_under_test import HERE, SM_90, add, compile_gemm, counts, chosen, fresh_cache, gemm, gemm_source, in_place, of_addresses, source_of, through_table
 
 import twill_gpu
-from twill_gpu.dropin import answer, effects, guards, lowering, records, settings, state, store, versions
+from twill_gpu.dropin import answer, effects, guards, later, lowering, records, settings, state, store, versions
 from triton.backends.nvidia.compiler import CUDABackend
 
 POINTERS = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
+
+
+@functools.lru_cache(maxsize=None)
+def plain_gemm():
+    """Plain Triton's kernel, compiled once for all tests."""
+    with fresh_cache():
+        return compile_gemm()
 
 
 class Case(unittest.TestCase):
     """A test with an empty cache and the fake program, which answers with Triton's own module unless told otherwise."""
 
     def setUp(self):
+        self.plain = plain_gemm()
         self.cache = fresh_cache()
         self.addCleanup(self.cache.cleanup)
-        self.plain = compile_gemm()
         folder = pathlib.Path(self.cache.name)
         (folder / "answer.ttgir").write_text(self.plain.asm["ttgir"])
         self.calls = folder / "calls"
         self.set(TWILL_PROGRAM=str(HERE / "fake_twill"), FAKE_ANSWER=str(folder / "answer.ttgir"), FAKE_CALLS=str(self.calls))
         self.addCleanup(twill_gpu.disable)
         records.clear()
+        later.clear()
+        self.set(TWILL_PATIENCE="inf")  # what comes out must not depend on how busy the machine is
 
     def set(self, **environment):
         for name, value in environment.items():
@@ -60,10 +70,53 @@ class Race(Case):
         self.assertEqual(kernel.asm["ttgir"], self.plain.asm["ttgir"])
         facts = kernel.metadata.twill_kernel
         self.assertEqual((facts["read"], facts["written"]), ([0, 5], [10]))
-        self.assertIsNotNone(store.get_cubin(facts["cubin"]))
+        found = later.find(facts["key"], kernel.metadata).result()
+        self.assertIsNotNone(store.get_cubin(found.cubin))
         for name in ("num_warps", "shared", "name", "tensordesc_meta"):  # num_warps was once left out: every launch failed
-            self.assertIn(name, facts["metadata"])
+            self.assertIn(name, found.metadata)
         self.assertEqual(self.row().runs, "race")
+
+    def test_a_compilation_waits_only_as_long_as_it_has_patience(self):
+        """Protects first launches: a program that takes long delays nobody, and its kernel is there for launches that come later."""
+        self.set(FAKE_SECONDS="3")
+        with twill_gpu.enabled(patience=0.0):
+            kernel = compile_gemm()
+        self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
+        self.assertEqual(self.row().runs, "race")
+        self.assertIn("still being made", self.row().why)
+        waiting = later.find(kernel.metadata.twill_kernel["key"], kernel.metadata)
+        self.assertFalse(waiting.done())
+        self.assertFalse(twill_gpu.wait(0.0))
+        self.assertTrue(twill_gpu.wait())
+        self.assertEqual(waiting.result().why, "")
+        self.assertTrue(later.find(kernel.metadata.twill_kernel["key"], kernel.metadata).done())
+
+    def test_a_kernel_whose_maker_has_ended_is_made_by_the_next_process(self):
+        """Protects programs that end before Twill's kernel is there: Triton's disk cache has a name for what nobody is making."""
+        self.set(FAKE_SECONDS="1")
+        with twill_gpu.enabled(patience=0.0):
+            key = compile_gemm(num_warps=8).metadata.twill_kernel["key"]
+            later.find(key, None).result()
+            store.answer_path(key).unlink()
+            later.clear()
+            again = compile_gemm(num_warps=8)
+            self.assertEqual((again.metadata.twill_kernel["key"], len(self.asked())), (key, 1))
+            found = later.find(key, again.metadata).result()
+        self.assertEqual((found.why, found.key, len(self.asked())), ("", key, 2))
+        self.assertEqual(store.get_answer(key)["metadata"], found.metadata)
+        store.text_path(key).unlink()
+        store.answer_path(key).unlink()
+        later.clear()
+        with self.assertRaisesRegex(twill_gpu.TwillError, "no longer in the cache"):
+            later.find(key, again.metadata)
+
+    def test_two_kernels_wait_for_one_answer(self):
+        self.set(FAKE_SECONDS="1")
+        with twill_gpu.enabled(patience=0.0):
+            keys = {compile_gemm(num_stages=stages).metadata.twill_kernel["key"] for stages in (2, 3, 4)}
+        key, = keys
+        later.find(key, None).result()
+        self.assertEqual(len(self.asked()), 1)
 
     def test_num_stages_is_not_asked_about_twice(self):
         with twill_gpu.enabled():
@@ -351,8 +404,8 @@ class Threads(Case):
         with twill_gpu.enabled():
             with concurrent.futures.ThreadPoolExecutor(3) as pool:
                 made = list(pool.map(lambda stages: compile_gemm(num_stages=stages), (2, 3, 4)))
-            cubins = {kernel.metadata.twill_kernel["cubin"] for kernel in made}
-        self.assertEqual(len(cubins), 1)
+            keys = {kernel.metadata.twill_kernel["key"] for kernel in made}
+        self.assertEqual((len(keys), len(self.asked())), (1, 1))
         self.assertEqual(made[1].asm["cubin"], self.plain.asm["cubin"])
 
 
@@ -391,11 +444,11 @@ class Real(unittest.TestCase):
         cache = fresh_cache()
         self.addCleanup(cache.cleanup)
         records.clear()
-        with twill_gpu.enabled():
+        with twill_gpu.enabled(patience=float("inf")):
             kernel = triton.compile(gemm_source(), target=SM_90, options={"num_warps": 8})
         row, = twill_gpu.report().compilations
         self.assertEqual((row.runs, row.why), ("race", ""))
-        self.assertGreater(kernel.metadata.twill_kernel["metadata"]["num_warps"], kernel.metadata.num_warps)
+        self.assertGreater(store.get_answer(row.key)["metadata"]["num_warps"], kernel.metadata.num_warps)
         again = twill_gpu.explain(gemm)
         self.assertIn("kernels_under_test.py:", again.raw["story"])
 

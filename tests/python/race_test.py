@@ -1,12 +1,18 @@
-"""The race without a GPU: who may race, who wins, what is kept, and that doubt means Triton. Launches are recorded."""
+"""The race without a GPU: who may race, who wins, what is kept, and that doubt means Triton. Launches are recorded, times made up."""
 
+import concurrent.futures
+import itertools
+import random
 import threading
 import types
 import unittest
 
 from kernels_under_test import fresh_cache
 
-from twill_gpu.dropin import race, records, settings
+from triton.backends.nvidia.driver import CudaLauncher
+from triton.runtime import driver
+from twill_gpu.dropin import call, contest, later, race, records, settings
+from twill_gpu.dropin.answer import Answer
 
 
 class Array:
@@ -34,26 +40,34 @@ class Case(unittest.TestCase):
         self.launches = []
         self.measured = []
         self.times = ((10e-6, 1e-6), (20e-6, 1e-6))  # Twill's, Triton's
-        for name, stub in (("measure", self.measure), ("_capturing", lambda: self.capturing)):
-            self.addCleanup(setattr, race, name, getattr(race, name))
-            setattr(race, name, stub)
-        self.capturing = False
+        self.capturing, self.device, self.loaded = False, "GPU 1", 0
+        for owner, name, stub in ((contest, "decide", self.decide), (contest, "timer_on", lambda stream: stream), (race, "load", self.load),
+                                  (race, "_capturing", lambda: self.capturing), (later, "find", lambda *_: self.answer)):
+            self.addCleanup(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, stub)
+        self.answer = concurrent.futures.Future()
+        self.answer.set_result(Answer("KEY", "", cubin="theirs"))
 
-    def measure(self, twill, triton, stream, chosen):
+    def decide(self, twill, triton, stream, chosen):
         self.measured.append(stream)
         twill()
         triton()
-        return self.times
+        return contest.Verdict(max(self.times[0]) <= (1 - chosen.margin) * max(self.times[1]), *self.times, 8)
 
-    def launcher(self, **changes):
-        made = race.RacingLauncher.__new__(race.RacingLauncher)
-        made._plain = lambda *arguments: self.launches.append(("triton", arguments))
-        made._twill = lambda *arguments: self.launches.append(("twill", arguments))
-        made._function, made._packed, made._name, made._key, made._device = "their function", "their facts", "k", "KEY", "GPU 1"
-        made._read, made._written, made._integers = [0], [1], [2]
-        made._pick = lambda arguments: arguments[2]
-        made._settings, made._decided, made._lock = settings.Settings(**changes), {}, threading.Lock()
-        return made
+    def load(self, source, metadata, found):
+        self.loaded += 1
+        return (lambda *arguments: self.launches.append(("twill", arguments))), self.device
+
+    def launcher(self, key="KEY", **changes):
+        real, race.state.current = race.state.current, lambda: settings.Settings(**changes)
+        try:
+            source = types.SimpleNamespace(signature={"x": "*fp32", "y": "*fp32", "n": "i32"})
+            made = race.Racer(source, types.SimpleNamespace(name="k"), {"key": key, "read": [0], "written": [1]},
+                              lambda *arguments: self.launches.append(("triton", arguments)))
+            made.look()
+        finally:
+            race.state.current = real
+        return made.call
 
     def launch(self, launcher, n=1000, read=100, written=200):
         self.launches.clear()
@@ -68,17 +82,14 @@ class Race(Case):
         self.assertEqual(self.launch(launcher), "twill")
         self.assertEqual((self.measured, len(self.launches)), ([77], 1))
 
-    def test_each_kernel_gets_its_own_function_and_facts(self):
-        """Protects launches: Triton's kernel with Twill's number of warps once failed every launch."""
+    def test_both_sides_get_the_whole_launch(self):
         launcher = self.launcher()
         self.launch(launcher)
         _, arguments = self.launches[-1]
-        self.assertEqual(arguments[3:9], (77, "their function", "their facts", "metadata", "enter", "exit"))
+        self.assertEqual(arguments[:9], (8, 1, 1, 77, "function", "facts", "metadata", "enter", "exit"))
         self.times = self.times[::-1]
-        other = self.launcher()
-        other._key = "OTHER"
-        self.launch(other)
-        self.assertEqual(self.launches[-1][1][3:9], (77, "function", "facts", "metadata", "enter", "exit"))
+        self.launch(self.launcher("OTHER"))
+        self.assertEqual((self.launches[-1][0], self.launches[-1][1][:9]), ("triton", arguments[:9]))
 
     def test_launch_hooks_hear_nothing_of_a_race(self):
         self.launch(self.launcher())
@@ -88,15 +99,7 @@ class Race(Case):
     def test_ties_are_tritons(self):
         for twill, takes in ((10.0, "twill"), (18.9, "twill"), (19.1, "triton"), (20.0, "triton"), (25.0, "triton")):
             self.times = ((twill, 1.0), (20.0, 1.0))
-            launcher = self.launcher()
-            launcher._key = str(twill)
-            self.assertEqual(self.launch(launcher), takes, twill)
-
-    def test_what_the_host_takes_counts(self):
-        """Protects small launches, which take as long as the host takes to launch them."""
-        self.assertFalse(race.takes_twill((10e-6, 52e-6), (20e-6, 52e-6), 0.05))
-        self.assertFalse(race.takes_twill((10e-6, 69e-6), (20e-6, 52e-6), 0.05))
-        self.assertTrue(race.takes_twill((100e-6, 52e-6), (200e-6, 52e-6), 0.05))
+            self.assertEqual(self.launch(self.launcher(str(twill))), takes, twill)
 
     def test_sizes_of_as_many_bits_share_a_decision_and_others_do_not(self):
         launcher = self.launcher()
@@ -111,9 +114,8 @@ class Race(Case):
 
     def test_decisions_belong_to_a_device(self):
         self.launch(self.launcher())
-        other = self.launcher()
-        other._device = "GPU 2"
-        self.launch(other)
+        self.device = "GPU 2"
+        self.launch(self.launcher())
         self.assertEqual(len(self.measured), 2)
 
     def test_nothing_is_kept_without_a_cache(self):
@@ -142,6 +144,28 @@ class Doubt(Case):
         self.capturing = True
         self.assertEqual(self.launch(self.launcher()), "twill")
 
+    def test_launches_are_tritons_until_the_other_kernel_is_there(self):
+        """Protects first launches: Twill's kernel is waited for by nobody, and raced when it is there."""
+        there, self.answer = self.answer, concurrent.futures.Future()
+        launcher = self.launcher()
+        self.assertEqual([self.launch(launcher) for _ in range(3)], ["triton"] * 3)
+        self.assertEqual((self.measured, self.loaded), ([], 0))
+        self.answer.set_result(there.result())
+        self.capturing = True  # nothing is loaded into a GPU that captures
+        self.assertEqual((self.launch(launcher), self.loaded), ("triton", 0))
+        self.capturing = False
+        self.assertEqual((self.launch(launcher), self.loaded), ("twill", 1))
+
+    def test_a_refusal_that_comes_late_is_said_once(self):
+        self.answer = concurrent.futures.Future()
+        launcher = self.launcher()
+        self.launch(launcher)
+        self.answer.set_result(Answer("KEY", "k.py:3: cannot be planned"))
+        for n in (5, 50, 500):
+            self.assertEqual(self.launch(launcher, n), "triton")
+        row, = records.report().races
+        self.assertEqual(row.why, "k.py:3: cannot be planned")
+
     def test_memory_that_is_read_and_written_is_not_raced_on(self):
         launcher = self.launcher()
         self.assertEqual(self.launch(launcher, read=100, written=100), "triton")
@@ -158,7 +182,7 @@ class Doubt(Case):
     def test_a_race_that_fails_leaves_triton_and_a_line(self):
         def broken(*_):
             raise RuntimeError("out of resources\nand more")
-        race.measure = broken
+        contest.decide = broken
         launcher = self.launcher()
         self.assertEqual(self.launch(launcher), "triton")
         row, = records.report().races
@@ -187,15 +211,134 @@ class Parts(unittest.TestCase):
         real, race.CudaLauncher = race.CudaLauncher, lambda source, metadata: "Triton's own"
         try:
             self.assertEqual(race.launcher(None, types.SimpleNamespace(name="k")), "Triton's own")
-            gone = types.SimpleNamespace(name="k", twill_kernel={"cubin": "not there", "key": "", "metadata": {}, "read": [], "written": []})
+            gone = types.SimpleNamespace(name="k", twill_kernel={"key": "not there", "read": [], "written": []})
             records.clear()
-            self.assertEqual(race.launcher(None, gone), "Triton's own")
+            self.assertEqual(race.launcher(types.SimpleNamespace(signature={}), gone), "Triton's own")
             self.assertIn("no longer in the cache", records.report().races[0].why)
         finally:
             race.CudaLauncher = real
 
-    def test_medians(self):
-        self.assertEqual(race._medians([(3.0, 30.0), (1.0, 10.0), (2.0, 90.0)]), (2.0, 30.0))
+
+class Clock:
+    """A timer of made-up kernels: seconds of the sides' next turns, and how often each was launched."""
+
+    def __init__(self, twill, triton, host=1e-6):
+        self.sides, self.host, self.launches = {"twill": twill, "triton": triton}, host, {"twill": 0, "triton": 0}
+        self.turns = {"twill": 0, "triton": 0}
+
+    def decide(self, **changes):
+        return contest.decide(lambda: "twill", lambda: "triton", self.turn, settings.Settings(**changes))
+
+    def turn(self, launch, launches):
+        side = launch()
+        self.launches[side] += launches
+        self.turns[side] += 1
+        return next(self.sides[side]), self.host
+
+
+def steady(seconds):
+    return itertools.repeat(seconds)
+
+
+def noisy(seconds, noise, seed):
+    source = random.Random(seed)
+    return (seconds * (1 + abs(source.gauss(0, noise))) for _ in itertools.count())
+
+
+class Contest(unittest.TestCase):
+    def test_clear_ones_are_short(self):
+        for twill, wins in ((80e-6, True), (94e-6, True), (96e-6, False), (100e-6, False), (150e-6, False)):
+            found = Clock(steady(twill), steady(100e-6)).decide()
+            self.assertEqual((found.takes_twill, found.turns), (wins, contest.TURNS), twill)
+
+    def test_sides_take_milliseconds(self):
+        """Protects small kernels, whose single launches say nothing: each side has milliseconds of launches."""
+        for seconds in (5e-6, 50e-6, 1e-3):
+            clock = Clock(steady(0.5 * seconds), steady(seconds))
+            clock.decide(race_ms=6.0)
+            self.assertGreaterEqual(clock.launches["triton"] * seconds, min(6e-3, 0.9 * contest.TURNS * contest.MOST_LAUNCHES * seconds), seconds)
+
+    def test_long_kernels_are_not_launched_often(self):
+        clock = Clock(steady(0.2), steady(0.3))
+        self.assertTrue(clock.decide().takes_twill)
+        self.assertLessEqual(clock.launches["triton"], 2 + 1 + contest.FEWEST_TURNS)
+
+    def test_noise_makes_no_winner(self):
+        """Protects "never slower": of kernels that are equally fast, or a little slower, none wins by luck."""
+        for seed in range(200):
+            for ratio in (0.97, 1.0, 1.03):
+                clock = Clock(noisy(ratio * 35e-6, 0.06, seed), noisy(35e-6, 0.06, seed + 1000))
+                self.assertFalse(clock.decide().takes_twill, (seed, ratio))
+
+    def test_a_gain_is_seen_through_noise(self):
+        wins = [Clock(noisy(80e-6, 0.03, seed), noisy(100e-6, 0.03, seed + 1000)).decide().takes_twill for seed in range(100)]
+        self.assertGreater(sum(wins), 97)
+
+    def test_a_busy_moment_of_one_side_is_no_win(self):
+        """Protects against bursts: most of Triton's turns are disturbed, its best one is not."""
+        burst = itertools.chain([35e-6] * 4, [60e-6] * 6, steady(35e-6))
+        self.assertFalse(Clock(steady(34.5e-6), burst).decide().takes_twill)
+
+    def test_a_gain_in_some_turns_only_is_looked_at_longer_and_left(self):
+        found = Clock(itertools.cycle([80e-6, 80e-6, 80e-6, 99e-6]), steady(100e-6)).decide()
+        self.assertEqual((found.takes_twill, found.turns), (False, contest.MOST_TURNS))
+
+    def test_what_the_host_takes_counts(self):
+        """Protects small launches, which take as long as the host takes to launch them."""
+        self.assertFalse(Clock(steady(10e-6), steady(20e-6), host=52e-6).decide().takes_twill)
+        self.assertTrue(Clock(steady(100e-6), steady(200e-6), host=52e-6).decide().takes_twill)
+
+
+class Calls(unittest.TestCase):
+    """The function that is written for a kernel hands on what Triton's launcher does."""
+
+    ARGUMENTS = (8, 4, 2, 77, "function", "facts", "metadata", "enter", "exit", "a", "b", 512)
+
+    def setUp(self):
+        self.heard = []
+        self.real = driver._active
+        driver._active = types.SimpleNamespace(utils=None, allocate_default_profile_scratch=None)
+        self.addCleanup(setattr, driver, "_active", self.real)
+
+    def launcher(self, **changes):
+        """Triton's own launcher, as its constructor leaves it, without a GPU."""
+        made = CudaLauncher.__new__(CudaLauncher)
+        facts = {"num_ctas": 1, "launch_cooperative_grid": False, "launch_pdl": False, "gsan_enabled": False, "arg_annotations": ["a"],
+                 "kernel_signature": b"s", "launch": lambda *arguments: self.heard.append(arguments)}
+        scratch = {f"{name}_scratch_{what}": value for name in ("global", "profile") for what, value in (("size", 0), ("align", 1))}
+        made.__dict__.update({**facts, **scratch, **changes})
+        return made
+
+    def test_the_same_launch_as_by_tritons_launcher(self):
+        """Protects every version: where the launcher of a Triton puts what."""
+        launcher = self.launcher()
+        launcher(*self.ARGUMENTS)
+        self.assertIsNotNone(call.handed_on(launcher))
+        for takes in (False, None):
+            made = call.decided_call(launcher, [2], {} if takes is None else {(8, 4, 2, 512): False}, lambda *_: False)
+            made(*self.ARGUMENTS)
+        call.one_kernel(launcher, "function", "facts")(*self.ARGUMENTS[:4], "another", "other facts", *self.ARGUMENTS[6:])
+        self.assertEqual(len(self.heard), 4)
+        self.assertEqual(set(map(str, self.heard)), {str(self.heard[0])})
+
+    def test_decisions_are_by_grid_and_integers(self):
+        asked = []
+        made = call.decided_call(self.launcher(), [0, 2], {}, lambda *rest: asked.append(rest) or (lambda *arguments: self.heard.append("twill")))
+        made(*self.ARGUMENTS)
+        self.assertEqual(asked, [((8, 4, 2, "a", 512), 77, "function", "facts", ("a", "b", 512))])
+        self.assertEqual(self.heard, ["twill"])
+        made.decided[8, 4, 2, "a", 512] = False
+        made(*self.ARGUMENTS)
+        self.assertEqual(len(self.heard[-1]) > 3, True)
+
+    def test_a_launcher_that_does_more_is_called_itself(self):
+        """Protects kernels with scratch memory: it is allocated for each launch."""
+        launcher = self.launcher(global_scratch_size=128)
+        self.assertIsNone(call.handed_on(launcher))
+        self.assertIsNone(call.handed_on(lambda *arguments: None))
+        launches = []
+        call.decided_call(lambda *arguments: launches.append(arguments), [], {}, lambda *_: False)(*self.ARGUMENTS)
+        self.assertEqual(launches, [self.ARGUMENTS])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import triton
 from ..locations import user_line
 from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut, TwillError
 from . import store
-from .lowering import Compiled, compile_printed, write_whole
+from .lowering import Compiled, compile_printed
 from .settings import Settings
 
 # Bytes of shared memory that a CTA may have; programs see less only where a driver keeps more for itself.
@@ -24,7 +24,6 @@ class Answer:
 
     key: str
     why: str
-    source: str  # the module as it was before pipelining
     module: str = ""  # as Twill printed it
     cubin: str = ""  # its name in the store
     metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -64,40 +63,39 @@ def ptxas_version(backend: Any) -> str:
     return str(nvidia.get_ptxas_version(backend.target.arch))
 
 
-def answer(request: Request) -> Answer:
-    """From disk if it is there, else asked for, compiled and kept. Raises nothing that a user can cause."""
-    key = request.key()
-    path = store.answer_path(key)
-    kept = store.read_json(path) if request.settings.cache else None
-    if kept is not None and (kept["why"] or store.get_cubin(kept["cubin"])):
-        return Answer(key=key, source=request.text, from_cache=True, **kept)
+def answer(request: Request, key: str) -> Answer:
+    """The answer about `request`, whose key is `key`: from disk if it is there, else asked for, compiled and kept there."""
+    kept = store.get_answer(key) if request.settings.cache else None
+    if kept is not None:
+        return Answer(key=key, from_cache=True, **kept)
     found, lasting = _answer_anew(request, key)
     if lasting and request.settings.cache:
-        store.write_json(path, {"why": found.why, "module": found.module, "cubin": found.cubin,
-                                "metadata": found.metadata, "spare_registers": found.spare_registers})
-        write_whole(store.answer_path(key).with_suffix(".ttgir"), request.text.encode())
+        store.write_json(store.answer_path(key), {name: getattr(found, name) for name in store.ANSWER})
     return found
 
 
 def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
     """The answer, and whether another process would get the same one (not where a time limit or a crash decided)."""
-    why = ""
+    why, tried = "", set[str]()
     for spare in request.settings.spare_registers:
         try:
             module = printed(request, spare)
         except Refused as wrong:
-            return Answer(key, why or reason(request.text, wrong), request.text), wrong.exit_code != 1
+            return Answer(key, why or reason(request.text, wrong)), wrong.exit_code != 1
         except (TimedOut, ProgramNotFound) as wrong:
-            return Answer(key, str(wrong), request.text), False
+            return Answer(key, str(wrong)), False
+        if module in tried:  # more to spare changed nothing: ptxas would say the same
+            continue
+        tried.add(module)
         try:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
         except Exception as wrong:  # Triton's stages raise what they like
-            return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}", request.text), False
+            return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
         why = compiled.complaint(MOST_SHARED[request.capability])
         if not why:
-            return Answer(key, "", request.text, module, store.put_cubin(compiled.cubin), compiled.metadata, spare,
+            return Answer(key, "", module, store.put_cubin(compiled.cubin), compiled.metadata, spare,
                           compiled), True
-    return Answer(key, why, request.text), True
+    return Answer(key, why), True
 
 
 def printed(request: Request, spare_registers: int) -> str:

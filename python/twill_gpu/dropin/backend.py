@@ -1,7 +1,8 @@
 """Triton's NVIDIA backend with one stage changed.
 
 `race`: Triton's own stages run as they are, so the compiled kernel is plain Triton's for everybody who takes it. Twill's
-kernel is made beside it, in another thread, and named in the metadata; only our launcher looks there.
+kernel is made beside it, in other threads, and named in the metadata by the key of its answer; only our launcher looks there.
+A compilation waits for the answer as long as it has patience, and launches look for it later.
 `always`: Twill's module takes the place of Triton's behind the TTGIR stage.
 """
 
@@ -19,12 +20,14 @@ import triton
 from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
 from ..program import TwillError, find_program
-from . import guards, records, settings, state, store
+from . import guards, later, records, settings, state, store
 from .answer import Answer, Request, answer, first_line
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
-from .lowering import before_pipelining, new_context, parse
+from .lowering import before_pipelining, new_context, parse, write_whole
 
 Stage = Callable[[Any, dict[str, Any]], Any]
+
+_LONGEST = 1e6  # seconds: no wait takes longer, patience without an end included
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +59,15 @@ class TwillBackend(CUDABackend):
             Sitting(self, options, dict(stages)).put_into(stages)
 
 
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    """A kernel of Twill's on its way: what launches need to know of the module, and the answer that will be there."""
+
+    key: str
+    effects: Effects
+    answer: concurrent.futures.Future[Answer]
+
+
 class Sitting:
     """One compilation: Triton's stages, and what is made beside them."""
 
@@ -65,7 +77,7 @@ class Sitting:
         self._settings = state.current()
         self._begin = 0.0
         self._kernel = ""
-        self._beside: concurrent.futures.Future[dict[str, Any] | None] | None = None
+        self._beside: concurrent.futures.Future[Contender | None] | None = None
         self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
 
     def put_into(self, stages: dict[str, Stage]) -> None:
@@ -102,16 +114,19 @@ class Sitting:
         return (f"the option {option}" if option else "") or guards.refused_knob() or \
             guards.refused_target(self._capability, self._settings)
 
-    def _ask(self, ttir: str, metadata: dict[str, Any]) -> Answer:
-        """The answer about a TTIR module. Raises TwillError, and whatever Triton's passes raise."""
+    def _request(self, ttir: str, metadata: dict[str, Any]) -> tuple[Request, str]:
+        """The request about a TTIR module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""
         text = before_pipelining(ttir, self._options, self._capability, self._backend)
-        return answer(Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program()))
+        request = Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program())
+        key = request.key()
+        write_whole(store.text_path(key), text.encode())
+        return request, key
 
     # ---- decide = "always"
     def _instead(self, module: Any, metadata: dict[str, Any]) -> Any:
         """Twill's module in the caller's context, or None where Triton's own stage is next, with `module` as it was."""
         try:
-            found = self._ask(str(module), dict(metadata))
+            found = answer(*self._request(str(module), dict(metadata)))
             if not found.accepted:
                 self._say("triton", found.why, found)
                 return None
@@ -150,33 +165,39 @@ class Sitting:
 
         state.start(work)
 
-    def _contender(self, ttir: str, metadata: dict[str, Any]) -> dict[str, Any] | None:
-        """What the launcher needs to run Twill's kernel, or None with a row that says why."""
+    def _contender(self, ttir: str, metadata: dict[str, Any]) -> Contender | None:
+        """Twill's kernel, begun, or None with a row that says why."""
         try:
             effects = self._effects(ttir)
         except NotRepeatable as wrong:
             self._say("triton", f"no race, since a kernel that runs twice must do the same: {wrong}; "
                                 "decide=\"always\" takes Twill's without one")
             return None
-        found = self._ask(ttir, metadata)
-        if not found.accepted:
-            self._say("triton", found.why, found)
-            return None
-        self._say("race", "", found)
-        return {"key": found.key, "cubin": found.cubin, "metadata": found.metadata, "read": effects.read,
-                "written": effects.written}
+        request, key = self._request(ttir, metadata)
+        return Contender(key, effects, later.begin(request, key))
 
     def _effects(self, ttir: str) -> Effects:
         module = parse(ttir, new_context(self._backend), ".ttir")
         return effects_of(module, address_arguments(module))
 
     def _cubin(self, source: Any, metadata: dict[str, Any]) -> Any:
-        """The last stage: Triton's own, and the other kernel's name in the metadata if there is one."""
+        """The last stage: Triton's own, and the other kernel's name in the metadata if there is one, or may be soon."""
         product = self._later("cubin", source, metadata)
-        beside = self._beside.result() if self._beside is not None else None
-        if beside is not None:
-            metadata["twill_kernel"] = beside
+        took = time.perf_counter() - self._begin
+        contender = self._beside.result() if self._beside is not None else None
+        if contender is not None and self._may_race(contender, self._settings.patience * took):
+            metadata["twill_kernel"] = {"key": contender.key, "read": contender.effects.read, "written": contender.effects.written}
         return product
+
+    def _may_race(self, contender: Contender, seconds: float) -> bool:
+        """Whether launches have two kernels to choose from, or may have when an answer comes that is not there in time."""
+        try:
+            found = contender.answer.result(min(seconds, _LONGEST))
+        except concurrent.futures.TimeoutError:
+            self._say("race", "Twill's kernel is still being made, launches are Triton's until it is there", Answer(contender.key, ""))
+            return True
+        self._say("race" if found.accepted else "triton", found.why, found)
+        return found.accepted
 
     def _say(self, runs: str, why: str, found: Answer | None = None) -> None:
         row = records.Compilation(self._kernel, self._options.num_warps, self._options.num_stages, self._capability, runs, why,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -166,4 +167,4 @@ def compile_printed(text: str, metadata: dict[str, Any], options: Any, capabilit
     written = {name: value for name, value in mine.items() if name not in before or before[name] != value}
     for name in ("num_warps", "shared", "tensordesc_meta"):  # also where they are what they were
         written[name] = mine[name]
-    return Compiled(str(llir), ptx, cubin, written, log)
+    return Compiled(str(llir), ptx, cubin, json.loads(json.dumps(written, default=vars)), log)  # as Triton reads it from disk

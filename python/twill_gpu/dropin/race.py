@@ -1,26 +1,22 @@
 """The launcher of kernels that Triton and Twill have both compiled: for each bucket of sizes the faster one, measured once.
 
-A compiled kernel is plain Triton's; its metadata names the other one (`twill_kernel`). Where that is missing, or anything
-goes wrong, the launch is Triton's. Twill's must be faster by the margin, in GPU time and in what the host takes to launch.
+A compiled kernel is plain Triton's; its metadata names the answer that has the other one (`twill_kernel`). Where that is
+missing or not there yet, or anything goes wrong, the launch is Triton's.
 """
 
 from __future__ import annotations
 
-import operator
+import concurrent.futures
 import threading
-import time
 import types
 from typing import Any, Callable, Sequence
 
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.backends.nvidia.driver import CudaLauncher
 
-from . import records, state, store
-from .answer import first_line
-from .settings import Settings
-
-TURNS = 6  # measured turns of each side, after the warm-up
-MOST_LAUNCHES = 200  # of one turn
+from ..program import TwillError
+from . import call, contest, later, records, state, store
+from .answer import Answer, first_line
 
 
 def launcher(source: Any, metadata: Any) -> Any:
@@ -30,7 +26,9 @@ def launcher(source: Any, metadata: Any) -> Any:
     if not facts:
         return plain
     try:
-        return RacingLauncher(source, metadata, facts, plain)
+        racer = Racer(source, metadata, facts, plain)
+        racer.look()
+        return racer.call
     except Exception as wrong:  # a launcher that cannot be made must not stop a program
         records.add(records.Race(metadata.name, "", "", 0.0, 0.0, "triton", first_line(wrong)), state.current().verbose)
         return plain
@@ -68,70 +66,73 @@ def storage_of(argument: Any) -> int | None:
         return None
 
 
-def takes_twill(twill: tuple[float, float], triton: tuple[float, float], margin: float) -> bool:
-    """Whether Twill's kernel wins. Each side is (GPU, host) seconds of a launch: a launch takes the longer of the two."""
-    return max(twill) <= (1.0 - margin) * max(triton)
-
-
-class RacingLauncher:
-    """Two loaded kernels, and who takes which launches."""
+class Racer:
+    """Triton's kernel, Twill's when it is there, and who takes which launches. `call` is what Triton launches by."""
 
     def __init__(self, source: Any, metadata: Any, facts: dict[str, Any], plain: CudaLauncher) -> None:
-        from triton.runtime import driver
-
-        cubin = store.get_cubin(facts["cubin"])
-        if cubin is None:
-            raise FileNotFoundError("Twill's kernel is no longer in the cache")
-        self._plain = plain
-        other = types.SimpleNamespace(**{**metadata._asdict(), **facts["metadata"]})
-        self._twill = CudaLauncher(source, other)
-        utils, device = driver.active.utils, driver.active.get_current_device()
-        loaded = utils.load_binary(other.name, cubin, other.shared, device)
-        self._module, self._function = loaded[0], loaded[1]
-        self._packed = CUDABackend.pack_metadata(None, other)
-        self._name, self._key, self._device = metadata.name, facts["key"], _device_name(device)
         kinds = list(source.signature.values())
         place = positions(kinds)
+        self._source, self._metadata, self._plain = source, metadata, plain
+        self._key: str = facts["key"]
         self._read = sorted({place[number] for number in facts["read"]})
         self._written = sorted({place[number] for number in facts["written"]})
-        integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
-        self._pick: Callable[[Any], Any] = operator.itemgetter(*integers) if integers else lambda arguments: ()
-        self._integers = integers
+        self._integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
         self._settings = state.current()
-        self._decided: dict[Any, bool] = {}
+        self._twill: Callable[..., None] | None = None
+        self._device = ""
+        self._off = False  # Twill's kernel will not come
+        # By grid and integers: the call that launches Twill's kernel, or False.
+        self._decided: dict[Any, Any] = {}
         self._lock = threading.Lock()
+        self._answer: concurrent.futures.Future[Answer] = later.find(self._key, metadata)
+        self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
 
-    def __call__(self, x: int, y: int, z: int, stream: int, function: int, packed: Any, *rest: Any) -> None:
-        key = (x, y, z, self._pick(rest[3:]))
-        twill = self._decided.get(key)
-        if twill is None:
-            twill = self._decide(key, stream, function, packed, rest)
-        if twill:
-            self._twill(x, y, z, stream, self._function, self._packed, *rest)
-        else:
-            self._plain(x, y, z, stream, function, packed, *rest)
+    def look(self) -> bool:
+        """Loads Twill's kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
+        if self._twill is None and self._answer.done():
+            found = self._answer.result()
+            if not found.accepted:
+                raise TwillError(found.why)
+            self._twill, self._device = load(self._source, self._metadata, found)
+        return self._twill is not None
 
-    def _decide(self, key: Any, stream: int, function: int, packed: Any, rest: tuple[Any, ...]) -> bool:
-        """Whose launch this is. Kept unless it could not be measured here."""
-        grid, arguments = key[:3], rest[3:]
+    def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
+        """Whose launch this is, as in `decided`. Kept unless it could not be measured here."""
+        if not self._answer.done() or self._twill is None and not self._off and _capturing():
+            return False
+        grid = key[:3]
         bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
         with self._lock:
-            if key in self._decided:
-                return self._decided[key]
-            path = store.race_path(self._key, self._device, bucket)
-            known = store.read_json(path) if self._settings.cache else None
-            try:
-                if known is None:
-                    if _capturing() or self._overlaps(arguments):
-                        return False
-                    known = self._race(grid, stream, function, packed, arguments, bucket)
-                    if self._settings.cache:
-                        store.write_json(path, known)
-                self._decided[key] = bool(known["takes_twill"])
-            except Exception as wrong:
-                self._say(bucket, 0.0, 0.0, False, first_line(wrong))
-                self._decided[key] = False
+            if key not in self._decided:
+                wins = self._judged(grid, stream, function, packed, arguments, bucket)
+                if wins is None:
+                    return False
+                self._decided[key] = self._twill if wins else False
             return self._decided[key]
+
+    def _judged(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any], bucket: str) -> bool | None:
+        """Like _wins(), and Triton's where anything fails: for good if that is Twill's kernel itself."""
+        if self._off:
+            return False
+        try:
+            self.look()
+            return self._wins(grid, stream, function, packed, arguments, bucket)
+        except Exception as wrong:
+            self._off = self._twill is None
+            self._say(bucket, 0.0, 0.0, False, first_line(wrong))
+            return False
+
+    def _wins(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any], bucket: str) -> bool | None:
+        """Whether Twill's kernel takes such launches: decided on disk, or by a contest here; None where there can be none."""
+        path = store.race_path(self._key, self._device, bucket)
+        known = store.read_json(path) if self._settings.cache else None
+        if known is None:
+            if _capturing() or self._overlaps(arguments):
+                return None
+            known = self._contest(grid, stream, function, packed, arguments, bucket)
+            if self._settings.cache:
+                store.write_json(path, known)
+        return bool(known["takes_twill"])
 
     def _overlaps(self, arguments: Sequence[Any]) -> bool:
         """Whether memory that is written may also be read: then a second launch is another computation."""
@@ -139,58 +140,33 @@ class RacingLauncher:
         written = {storage_of(arguments[number]) for number in self._written}
         return None in read | written or bool(read & written)
 
-    def _race(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
-              bucket: str) -> dict[str, Any]:
-        quiet = (None, None, None, *arguments)  # launch hooks are not for measurements
-        twill, plain = measure(lambda: self._twill(*grid, stream, self._function, self._packed, *quiet),
-                               lambda: self._plain(*grid, stream, function, packed, *quiet), stream, self._settings)
-        wins = takes_twill(twill, plain, self._settings.margin)
-        self._say(bucket, max(twill), max(plain), wins)
-        return {"takes_twill": wins, "twill_s": twill, "triton_s": plain, "margin": self._settings.margin}
+    def _contest(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
+                 bucket: str) -> dict[str, Any]:
+        quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks are not for measurements
+        twill = self._twill
+        assert twill is not None
+        found = contest.decide(lambda: twill(*grid, *quiet), lambda: self._plain(*grid, *quiet), contest.timer_on(stream), self._settings)
+        self._say(bucket, max(found.twill), max(found.triton), found.takes_twill)
+        return {"takes_twill": found.takes_twill, "twill_s": found.twill, "triton_s": found.triton, "turns": found.turns,
+                "margin": self._settings.margin}
 
     def _say(self, bucket: str, twill: float, plain: float, wins: bool, why: str = "") -> None:
-        records.add(records.Race(self._name, self._device, bucket, 1e6 * twill, 1e6 * plain, "twill" if wins else "triton", why),
+        records.add(records.Race(self._metadata.name, self._device, bucket, 1e6 * twill, 1e6 * plain, "twill" if wins else "triton", why),
                     self._settings.verbose)
 
 
-def measure(first: Callable[[], None], second: Callable[[], None], stream: int,
-            settings: Settings) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(GPU, host) seconds of a launch of each, medians of turns that alternate in order."""
-    sides = (first, second)
-    guess = max(_turn(side, 2, stream)[0] for side in sides)  # also loads and warms up
-    launches = max(3, min(MOST_LAUNCHES, int(settings.race_ms * 1e-3 / TURNS / max(guess, 1e-6))))
-    took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
-    for turn in range(TURNS + 1):
-        for number in ((0, 1), (1, 0))[turn % 2]:
-            seconds = _turn(sides[number], launches, stream)
-            if turn > 0:
-                took[number].append(seconds)
-    return _medians(took[0]), _medians(took[1])
+def load(source: Any, metadata: Any, found: Answer) -> tuple[Callable[..., None], str]:
+    """Twill's kernel on the current device: the call that launches it in the place of Triton's, and the device's name."""
+    from triton.runtime import driver
 
-
-def _medians(turns: list[tuple[float, float]]) -> tuple[float, float]:
-    gpu, host = (sorted(side)[len(turns) // 2] for side in zip(*turns))
-    return gpu, host
-
-
-def _turn(launch: Callable[[], None], launches: int, stream: int) -> tuple[float, float]:
-    """(GPU, host) seconds of one of `launches` launches in a row. The GPU is kept busy while the host runs ahead."""
-    import torch
-
-    on = torch.cuda.current_stream()
-    if on.cuda_stream != stream:
-        on = torch.cuda.ExternalStream(stream)
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    with torch.cuda.stream(on):
-        torch.cuda._sleep(60_000 * min(launches, 40))  # cycles: some 30 us for each launch
-        begin.record(on)
-        at = time.perf_counter()
-        for _ in range(launches):
-            launch()
-        host = time.perf_counter() - at
-        end.record(on)
-    end.synchronize()
-    return begin.elapsed_time(end) * 1e-3 / launches, host / launches
+    cubin = store.get_cubin(found.cubin)
+    if cubin is None:
+        raise TwillError("Twill's kernel is no longer in the cache")
+    other = types.SimpleNamespace(**{**metadata._asdict(), **found.metadata})
+    utils, device = driver.active.utils, driver.active.get_current_device()
+    function = utils.load_binary(other.name, cubin, other.shared, device)[1]
+    packed = CUDABackend.pack_metadata(None, other)
+    return call.one_kernel(CudaLauncher(source, other), function, packed), _device_name(device)
 
 
 def _capturing() -> bool:

@@ -22,6 +22,8 @@ class Settings:
     spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills.
     margin           share of Triton's time by which Twill's kernel must be faster to be taken.
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
+    patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took. Launches are
+                     Triton's until it is there. Only for "race".
     blackwell        also for sm_100, where printed kernels have never run.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
@@ -33,6 +35,7 @@ class Settings:
     spare_registers: tuple[int, ...] = (0, 16, 32)
     margin: float = 0.05
     race_ms: float = 6.0
+    patience: float = 1.0
     blackwell: bool = False
     cache: bool = True
     timeout_s: float = 60.0
@@ -45,6 +48,8 @@ class Settings:
             raise TwillError("spare_registers needs a first attempt, as in (0,)")
         if not 0 <= self.margin < 1:
             raise TwillError(f"margin is a share from 0 to 1, not {self.margin}")
+        if not self.patience >= 0:
+            raise TwillError(f"patience is a number from 0 on, not {self.patience}")
 
     def changed(self, **changes: Any) -> Settings:
         """These settings with some changed. Raises TwillError for names that are none, and for values out of range."""
@@ -69,12 +74,17 @@ class Settings:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of TWILL_DECIDE, TWILL_MACHINE and TWILL_VERBOSE."""
+    """Settings of TWILL_DECIDE, TWILL_MACHINE, TWILL_PATIENCE and TWILL_VERBOSE."""
     changes: dict[str, Any] = {}
     if environment.get("TWILL_DECIDE"):
         changes["decide"] = environment["TWILL_DECIDE"]
     if environment.get("TWILL_MACHINE"):
         changes["machine"] = environment["TWILL_MACHINE"]
+    if environment.get("TWILL_PATIENCE"):
+        try:
+            changes["patience"] = float(environment["TWILL_PATIENCE"])
+        except ValueError:
+            raise TwillError(f"TWILL_PATIENCE is a number, not {environment['TWILL_PATIENCE']!r}") from None
     if environment.get("TWILL_VERBOSE", "0") not in ("", "0"):
         changes["verbose"] = True
     return Settings().changed(**changes)

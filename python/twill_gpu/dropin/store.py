@@ -1,6 +1,7 @@
 """Answers on disk, below Triton's cache folder: named by what they answer, written whole or not at all.
 
     twill/answer/KEY.json          what became of one module: refused and why, or compiled
+    twill/answer/KEY.ttgir         the module, as it was before pipelining
     twill/cubin/HASH.cubin         machine code, named by its contents
     twill/race/KEY/DEVICE/BUCKET.json  who won a race
 """
@@ -52,6 +53,21 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 def answer_path(key: str) -> Path:
     return folder() / "answer" / f"{key}.json"
+
+
+def text_path(key: str) -> Path:
+    return folder() / "answer" / f"{key}.ttgir"
+
+
+ANSWER = ("why", "module", "cubin", "metadata", "spare_registers")
+
+
+def get_answer(key: str) -> dict[str, Any] | None:
+    """The fields ANSWER of an answer, or None where there is none, or one whose machine code is gone."""
+    value = read_json(answer_path(key))
+    if value is None or set(value) != set(ANSWER) or not (value["why"] or get_cubin(value["cubin"])):
+        return None
+    return value
 
 
 def put_cubin(cubin: bytes) -> str:

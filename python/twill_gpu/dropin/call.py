@@ -1,0 +1,86 @@
+"""The function that each launch of a raced kernel goes through, written for that kernel.
+
+Triton's launcher is a Python object that allocates scratch memory, where a kernel needs some, and calls the function that
+launches. What it hands to that function is watched once; a launch then looks for its decision and calls the function with the
+same, which takes the host no longer than Triton's launcher alone.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Callable, Sequence
+
+from triton.backends.nvidia.driver import CudaLauncher
+
+_HEAD = ("x", "y", "z", "stream", "function", "packed", "metadata", "enter", "exit")
+
+
+def handed_on(launcher: Any) -> tuple[str, dict[str, Any]] | None:
+    """Arguments that a launcher's call hands to its `launch`, as Python source, and the constants in it.
+
+    The source names the arguments of the call as _HEAD does, and the kernel's `rest`. None for a launcher that does more than
+    hand on, as for kernels with scratch memory, and for what is no launcher of Triton's.
+    """
+    if type(launcher) is not CudaLauncher:
+        return None
+    heard: list[Sequence[Any]] = []
+    marks = {name: object() for name in _HEAD}
+    rest = (object(), object())
+    probe = copy.copy(launcher)
+    try:
+        probe.launch = lambda *arguments: heard.append(arguments)
+        probe(*marks.values(), *rest)
+    except Exception:  # a launcher that computes with its arguments
+        return None
+    if len(heard) != 1:
+        return None
+    names = {id(mark): name for name, mark in marks.items()}
+    names[id(rest[0])], names[id(rest[1])] = "*rest", ""
+    words, constants = [], {}
+    for number, argument in enumerate(heard[0]):
+        if argument == rest:
+            words.append("rest")
+        elif id(argument) in names:
+            words.append(names[id(argument)])
+        else:
+            constants[f"constant_{number}"] = argument
+            words.append(f"constant_{number}")
+    given = [word for word in words if word]
+    return (", ".join(given), constants) if "rest" in given or "*rest" in given else None
+
+
+def one_kernel(launcher: Any, function: int, packed: Any) -> Callable[..., None]:
+    """A call that launches another kernel with the arguments of a launch: that of `function`, through its launcher."""
+    return _made("def call(x, y, z, stream, _, its_packed, metadata, enter, exit, *rest):\n    {launch}\n", launcher,
+                 function=function, packed=packed)
+
+
+def decided_call(launcher: Any, integers: Sequence[int], decided: dict[Any, Any], decide: Callable[..., Any]) -> Callable[..., None]:
+    """A call that goes where `decided` says for the grid and the integers (numbers of arguments), to Triton's where that is False.
+
+    `decide(key, stream, function, packed, rest)` is asked where nothing is decided. The dictionary is the call's attribute.
+    """
+    key = ", ".join(["x", "y", "z", *(f"rest[{number}]" for number in integers)])
+    text = ("def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):\n"
+            f"    takes = decided.get(({key}))\n"
+            "    if takes is None:\n"
+            f"        takes = decide(({key}), stream, function, packed, rest)\n"
+            "    if takes:\n"
+            "        takes(x, y, z, stream, function, packed, metadata, enter, exit, *rest)\n"
+            "    else:\n"
+            "        {launch}\n")
+    made = _made(text, launcher, decided=decided, decide=decide)
+    made.decided = decided  # type: ignore[attr-defined]
+    return made
+
+
+def _made(text: str, launcher: Any, **names: Any) -> Callable[..., None]:
+    found = handed_on(launcher)
+    if found is None:
+        launch, names["launch"] = f"launch({', '.join(_HEAD)}, *rest)", launcher
+    else:
+        launch, names["launch"] = f"launch({found[0]})", launcher.launch
+        names.update(found[1])
+    exec(text.format(launch=launch), names)  # noqa: S102 (text of this file)
+    made: Callable[..., None] = names["call"]
+    return made

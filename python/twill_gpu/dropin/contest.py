@@ -1,0 +1,91 @@
+"""A contest of two kernels: turns that alternate until it is clear who is faster. Whatever stays unclear is Triton's."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from typing import Callable, Sequence
+
+from .settings import Settings
+
+TURNS = 8  # of each side before the first look
+MOST_TURNS = 32  # of each side before it stays unclear
+FEWEST_TURNS = 3  # of kernels so long that more would take seconds
+MOST_LAUNCHES = 200  # of one turn
+MOST_SECONDS = 0.3  # of one side's first turns, but for kernels that take longer than all of it
+PASSING = 7 / 8  # of the turns must be won by the margin
+
+# Measures (GPU, host) seconds of one of some launches in a row.
+Timer = Callable[[Callable[[], None], int], tuple[float, float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Who takes such launches from now on; medians of (GPU, host) seconds of a launch; how many turns each side had."""
+
+    takes_twill: bool
+    twill: tuple[float, float]
+    triton: tuple[float, float]
+    turns: int
+
+
+def clear(twill: Sequence[float], triton: Sequence[float], margin: float) -> bool | None:
+    """Whether Twill's kernel wins by times of turns that were taken in pairs; None where more turns are needed.
+
+    It wins if its typical and its best turn, and nearly all of its turns beside their neighbours, are faster by the margin.
+    Disturbances make turns longer, never shorter: without the best turns, one busy moment of the other side would be a win.
+    """
+    most = 1.0 - margin
+    if statistics.median(twill) > most * statistics.median(triton) or min(twill) > most * min(triton):
+        return False
+    passed = sum(ours <= most * theirs for ours, theirs in zip(twill, triton))
+    return True if passed >= PASSING * len(twill) else None
+
+
+def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, settings: Settings) -> Verdict:
+    """Twill's kernel (`first`) against Triton's. A launch takes the longer of what the GPU and the host take for it."""
+    sides = (first, second)
+    guess = max(timer(side, 2)[0] for side in sides)  # also loads and warms up
+    turns = max(FEWEST_TURNS, min(TURNS, int(MOST_SECONDS / max(guess, 1e-9))))
+    launches = max(1, min(MOST_LAUNCHES, int(settings.race_ms * 1e-3 / turns / max(guess, 1e-6))))
+    took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+    wins, more = None, turns
+    for side in sides:
+        timer(side, launches)  # the first turn of a kernel is another one's, of clocks and caches before it
+    while wins is None and len(took[0]) + more <= MOST_TURNS:
+        for turn in range(more):
+            for number in ((0, 1), (1, 0))[turn % 2]:
+                took[number].append(timer(sides[number], launches))
+        wins = clear([max(turn) for turn in took[0]], [max(turn) for turn in took[1]], settings.margin)
+        more = len(took[0])
+    return Verdict(bool(wins), _medians(took[0]), _medians(took[1]), len(took[0]))
+
+
+def _medians(turns: list[tuple[float, float]]) -> tuple[float, float]:
+    gpu, host = (statistics.median(side) for side in zip(*turns))
+    return gpu, host
+
+
+def timer_on(stream: int) -> Timer:
+    """Times launches on a CUDA stream by events, which PyTorch makes. The GPU is kept busy while the host runs ahead."""
+    import torch
+
+    on = torch.cuda.current_stream()
+    if on.cuda_stream != stream:
+        on = torch.cuda.ExternalStream(stream)
+
+    def turn(launch: Callable[[], None], launches: int) -> tuple[float, float]:
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        with torch.cuda.stream(on):
+            torch.cuda._sleep(60_000 * min(launches, 40))  # cycles: some 30 us for each launch
+            begin.record(on)
+            at = time.perf_counter()
+            for _ in range(launches):
+                launch()
+            host = time.perf_counter() - at
+            end.record(on)
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e-3 / launches, host / launches
+
+    return turn

@@ -1,0 +1,148 @@
+"""The checks of dropin.py beside its table: repeated launches, graphs, threads, the host's share, torch.compile."""
+
+import contextlib
+import statistics
+import threading
+import time
+
+import torch
+from dropin_rows import attention_case, first_launch, gemm_case, random, same_bits
+
+import twill_gpu
+
+LAUNCHES = 10_000
+HOST_TURNS = 9
+
+
+def repeats(case, deadline):
+    """How many of LAUNCHES launches of Twill's kernel, looked at in tens, left other bits than the first one. None: out of time."""
+    differ = 0
+    with twill_gpu.enabled(decide="always"):
+        _, first = first_launch(case)
+        wrong = torch.zeros((), dtype=torch.int64, device="cuda")
+        for number in range(LAUNCHES // 10):
+            for _ in range(10):
+                case.launch()
+            for before, now in zip(first, case.outputs):  # compared on the GPU: the host only asks now and then
+                wrong += (before.view(torch.int16) != now.view(torch.int16)).any()
+            if number % 100 == 99:
+                differ = int(wrong)
+                if time.monotonic() > deadline:
+                    return None
+    return differ
+
+
+def graph(case):
+    """Whether a captured launch, replayed, leaves what an eager one does."""
+    with twill_gpu.enabled():
+        _, eager = first_launch(case)
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            case.launch()
+        for output in case.outputs:
+            output.fill_(float("nan"))
+        captured.replay()
+        torch.cuda.synchronize()
+        return same_bits(eager, case.outputs)
+
+
+def undecided_graph(case):
+    """An undecided race in a capture: it must be Triton's launch, right, and left undecided."""
+    _, plain = first_launch(case)
+    with twill_gpu.enabled(cache=False, spare_registers=(0, 24)):
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):  # nothing of these settings was launched before
+            case.launch()
+        twill_gpu.wait()
+        races = len(twill_gpu.report().races)
+        for output in case.outputs:
+            output.fill_(float("nan"))
+        captured.replay()
+        torch.cuda.synchronize()
+        return len(twill_gpu.report().races) == races and same_bits(plain, case.outputs)
+
+
+def streams_and_threads(case):
+    """Whether four threads, each on its stream, all with first launches, leave the bits of one launch."""
+    _, expected = first_launch(case)
+
+    def work():
+        with torch.cuda.stream(torch.cuda.Stream()):
+            case.launch()
+        torch.cuda.synchronize()
+    with twill_gpu.enabled(decide="always", spare_registers=(0, 8)):
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    torch.cuda.synchronize()
+    return same_bits(expected, case.outputs)
+
+
+def host_seconds(launch, launches=300):
+    """Seconds that the host takes for a launch, while the GPU is kept busy."""
+    torch.cuda.synchronize()
+    torch.cuda._sleep(200_000_000)
+    at = time.perf_counter()
+    for _ in range(launches):
+        launch()
+    took = (time.perf_counter() - at) / launches
+    torch.cuda.synchronize()
+    return took
+
+
+def host_in_turns(launch):
+    """Microseconds that the host takes for a launch, medians of turns: the host itself gets slower while a process runs."""
+    took = {"plain": [], "race": [], "always": []}
+    for turn in range(HOST_TURNS + 1):
+        for decide, turns in took.items():
+            with contextlib.nullcontext() if decide == "plain" else twill_gpu.enabled(decide=decide):
+                launch()
+                twill_gpu.wait()
+                launch()
+                seconds = host_seconds(launch)
+            if turn > 0:
+                turns.append(1e6 * seconds)
+    return {f"{decide}_us": statistics.median(turns) for decide, turns in took.items()}
+
+
+def compiled_product():
+    """Whether torch.compile with max-autotune of a product and a relu is right with the drop-in."""
+    a, b = random(2048, 2048), random(2048, 2048)
+    expected = torch.relu(a.double() @ b.double())
+
+    def run():
+        torch._dynamo.reset()
+        made = torch.compile(lambda x, y: torch.relu(x @ y), mode="max-autotune-no-cudagraphs")
+        with torch.no_grad():
+            made(a, b)
+            twill_gpu.wait()
+            result = made(a, b)
+        return float((result.double() - expected).norm() / expected.norm())
+    plain = run()
+    with twill_gpu.enabled():
+        ours = run()
+    return ours < 1.1 * plain + 1e-4
+
+
+def attempt(work):
+    """What `work` returns, or the exception's text: one broken check leaves the others."""
+    try:
+        return work()
+    except Exception as wrong:
+        print(f"{type(wrong).__name__}: {str(wrong)[:2000]}", flush=True)
+        return False
+
+
+def checks(deadline):
+    """All of them: False is wrong, None was left out for want of time, numbers are failures."""
+    case, product = attention_case(1024, 64, 128), gemm_case(2048, 2048, 2048, 128, 256, 8, 3)
+    found = {"host": host_in_turns(gemm_case(256, 256, 128, 128, 128, 4, 4).launch), "graph": attempt(lambda: graph(case)),
+             "threads": attempt(lambda: streams_and_threads(case)),
+             f"differing_of_{LAUNCHES}_attention": attempt(lambda: repeats(case, deadline)),
+             f"differing_of_{LAUNCHES}_gemm": attempt(lambda: repeats(product, deadline)), "torch_compile": None}
+    if time.monotonic() < deadline - 30:
+        found["torch_compile"] = attempt(compiled_product)
+    found["undecided_graph"] = attempt(lambda: undecided_graph(case))  # last: a capture that breaks breaks what comes after it
+    return found

@@ -1,0 +1,261 @@
+"""The table of dropin.py: a row for each kernel and size, plain Triton and the drop-in in turns."""
+
+import dataclasses
+import pathlib
+import sys
+import time
+
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+import twill_gpu
+
+KERNELS = pathlib.Path(__file__).resolve().parent.parent.parent / "kernels"
+sys.path[:0] = [str(KERNELS), *(str(folder) for folder in KERNELS.iterdir() if folder.is_dir())]
+
+import dual_gemm  # noqa: E402
+import fa_fwd  # noqa: E402
+import fa_fwd_causal  # noqa: E402
+import gemm  # noqa: E402
+import gemm_persistent  # noqa: E402
+
+TURNS = 6
+TURN_SECONDS = 0.024
+GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter ones are also measured without the host, in CUDA graphs
+
+
+@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}, num_warps=w, num_stages=s) for m, n, w, s in
+                  ((128, 128, 4, 4), (128, 256, 8, 3), (64, 256, 4, 4))], key=["M", "N", "K"])
+@triton.jit
+def tuned_gemm(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    acc = tl.zeros([BM, BN], dtype=tl.float32)
+    for first in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] * K + (first + k)[None, :])
+        b = tl.load(b_ptr + (first + k)[:, None] * N + n[None, :])
+        acc = tl.dot(a, b, acc)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(tl.float16))
+
+
+@triton.jit
+def warm(a_ptr, c_ptr):
+    at = tl.arange(0, 64)
+    a = tl.load(a_ptr + at[:, None] * 64 + at[None, :])
+    tl.store(c_ptr + at[:, None] * 64 + at[None, :], tl.dot(a, a).to(tl.float16))
+
+
+@dataclasses.dataclass
+class Case:
+    """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None where too large.
+
+    bar: the ratio that is wanted, beyond not being slower.
+    """
+
+    name: str
+    launch: object
+    outputs: list
+    flop: float
+    reference: object = None
+    bar: float = 0.0
+
+
+def described(tensor, *block):
+    return TensorDescriptor.from_tensor(tensor, list(block))
+
+
+def random(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.float16)
+
+
+def empty(*shape):
+    return torch.full(shape, float("nan"), device="cuda", dtype=torch.float16)
+
+
+def gemm_case(m, n, k, bm, bn, warps, stages, bar=0.0):
+    a, b, c = random(m, k), random(n, k), empty(m, n)
+    grid = (triton.cdiv(m, bm), triton.cdiv(n, bn))
+
+    def launch():
+        gemm.gemm_tma[grid](described(a, bm, 64), described(b, bn, 64), described(c, bm, bn), k, BM=bm, BN=bn, BK=64, WS=False,
+                            num_warps=warps, num_stages=stages)
+    check = (lambda: [a.double() @ b.double().T]) if m * n * k <= 2**33 else None
+    return Case(f"gemm tma {bm}x{bn} {m}x{n}x{k}", launch, [c], 2.0 * m * n * k, check, bar)
+
+
+def persistent_case(m, n, k, bm=128, bn=128, warps=4):
+    a, b, c = random(m, k), random(n, k), empty(m, n)
+
+    def launch():
+        gemm_persistent.gemm_persistent[(132, )](described(a, bm, 64), described(b, bn, 64), described(c, bm, bn), m, n, k, BM=bm, BN=bn,
+                                                 BK=64, GROUP=8, NSM=132, FLAT=False, WS=False, num_warps=warps, num_stages=3)
+    return Case(f"gemm persistent {bm}x{bn} {m}x{n}x{k}", launch, [c], 2.0 * m * n * k)
+
+
+def dual_case(m, n, k):
+    a, b1, b2, c = random(m, k), random(n, k), random(n, k), empty(m, n)
+
+    def launch():
+        dual_gemm.dual_gemm[(m // 128, n // 128)](described(a, 128, 64), described(b1, 128, 64), described(b2, 128, 64),
+                                                  described(c, 128, 128), k, BM=128, BN=128, BK=64, WS=False, num_warps=8, num_stages=3)
+    return Case(f"dual gemm {m}x{n}x{k}", launch, [c], 4.0 * m * n * k)
+
+
+def pointer_gemm_case(m, n, k):
+    a, b, c = random(m, k), random(k, n), empty(m, n)
+    grid = (triton.cdiv(m, 128) * triton.cdiv(n, 128), )
+
+    def launch():
+        gemm.gemm_ptr[grid](a, b, c, m, n, k, k, n, n, BM=128, BN=128, BK=64, GROUP=8, num_warps=8, num_stages=3)
+    return Case(f"gemm pointers {m}x{n}x{k}", launch, [c], 2.0 * m * n * k)
+
+
+def tuned_case(size):
+    a, b, c = random(size, size), random(size, size), empty(size, size)
+
+    def launch():
+        tuned_gemm[lambda meta: (size // meta["BM"], size // meta["BN"])](a, b, c, size, size, size)
+    return Case(f"gemm autotuned {size}", launch, [c], 2.0 * size**3)
+
+
+def attention_case(tokens, heads, d, bm=128, warps=8, bar=1.15):
+    q, k, v = (random(heads * tokens, d) for _ in range(3))
+    o, lse = empty(heads * tokens, d), torch.full((heads * tokens, ), float("nan"), device="cuda")
+
+    def launch():
+        fa_fwd.fa_fwd[(tokens // bm, heads)](described(q, bm, d), described(k, 128, d), described(v, 128, d), described(o, bm, d), lse,
+                                             d**-0.5, tokens, BM=bm, BN=128, D=d, WS=False, num_warps=warps, num_stages=3)
+
+    def reference():  # of the first heads
+        qf, kf, vf = (t.view(heads, tokens, d)[:2].double() for t in (q, k, v))
+        return [(torch.softmax(qf @ kf.transpose(-1, -2) * d**-0.5, -1) @ vf).reshape(-1, d)]
+    return Case(f"attention d{d} {heads}x{tokens}", launch, [o, lse], 4.0 * heads * tokens**2 * d, reference if tokens <= 4096 else None, bar)
+
+
+def causal_case(tokens, heads, d=128):
+    q, k, v = (random(heads * tokens, d) for _ in range(3))
+    o = empty(heads * tokens, d)
+
+    def launch():
+        fa_fwd_causal.fa_fwd_causal[(tokens // 128, heads)](described(q, 128, d), described(k, 128, d), described(v, 128, d),
+                                                            described(o, 128, d), d**-0.5, tokens, BM=128, BN=128, D=d, num_warps=8, num_stages=3)
+    return Case(f"causal attention d{d} {heads}x{tokens}", launch, [o], 2.0 * heads * tokens**2 * d, None, 1.15)
+
+
+def cases():
+    """Builders, so that only one case's tensors are there at a time. Small launches first: they need the most care."""
+    return [lambda: gemm_case(1024, 1024, 512, 128, 128, 4, 4), lambda: gemm_case(3000, 2000, 1000, 128, 256, 8, 3),
+            lambda: attention_case(16384, 8, 128), lambda: attention_case(4096, 32, 128), lambda: attention_case(1024, 64, 128),
+            lambda: attention_case(4096, 32, 64), lambda: causal_case(4096, 32), lambda: gemm_case(4096, 4096, 4096, 128, 256, 8, 3, 1.15),
+            lambda: gemm_case(8192, 8192, 8192, 128, 256, 8, 3, 1.15), lambda: gemm_case(4096, 4096, 4096, 128, 128, 4, 4),
+            lambda: persistent_case(4096, 4096, 4096), lambda: dual_case(4096, 4096, 4096), lambda: pointer_gemm_case(4096, 4096, 4096),
+            lambda: tuned_case(4096)]
+
+
+def warm_up():
+    """Lets Triton build what it builds once, so that no row's first launch pays for it."""
+    a, c = random(64, 64), empty(64, 64)
+    warm[(1, )](a, c)
+    with twill_gpu.enabled(decide="never"):
+        warm[(1, )](a, c)
+    torch.cuda.synchronize()
+
+
+def first_launch(case):
+    """Seconds of a launch with compilation, and what it left in memory."""
+    for output in case.outputs:
+        output.fill_(float("nan"))
+    torch.cuda.synchronize()
+    at = time.perf_counter()
+    case.launch()
+    torch.cuda.synchronize()
+    return time.perf_counter() - at, [output.clone() for output in case.outputs]
+
+
+def first_launches(case):
+    """Seconds of first launches, plain Triton's and the drop-in's, of the rest until its race is over, and what each left."""
+    plain_first, plain = first_launch(case)
+    with twill_gpu.enabled():
+        twill_first, ours = first_launch(case)
+        at = time.perf_counter()
+        twill_gpu.wait()
+        _, raced = first_launch(case)
+        waited = time.perf_counter() - at
+    return plain_first, twill_first, waited, plain, ours, raced
+
+
+def turn(launch, launches):
+    """Seconds of a launch, by events."""
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(launches):
+        launch()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) * 1e-3 / launches
+
+
+def turns(plain, dropin, launches):
+    """Medians of seconds of a launch, of both sides in turns."""
+    took = {"plain": [], "dropin": []}
+    sides = {"plain": plain, "dropin": dropin}
+    for number in range(TURNS + 1):
+        for side in (("plain", "dropin"), ("dropin", "plain"))[number % 2]:
+            seconds = sides[side](launches)
+            if number:
+                took[side].append(seconds)
+    return {side: sorted(seconds)[TURNS // 2] for side, seconds in took.items()}
+
+
+def captured(case, launches=20):
+    """A CUDA graph of some launches."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(launches):
+            case.launch()
+    return lambda replays: turn(graph.replay, max(1, replays // launches)) / launches
+
+
+def measured(case):
+    """Seconds of a launch: as a program launches, and without the host where launches are short."""
+    launches = max(1, int(TURN_SECONDS / turn(case.launch, 3)))
+
+    def ours(count):
+        with twill_gpu.enabled():
+            return turn(case.launch, count)
+    eager = turns(lambda count: turn(case.launch, count), ours, launches)
+    if eager["plain"] > GRAPHS_BELOW:
+        return eager, None
+    plain_graph = captured(case)
+    with twill_gpu.enabled():
+        dropin_graph = captured(case)
+    return eager, turns(plain_graph, dropin_graph, launches)
+
+
+def same_bits(left, right):
+    return all(torch.equal(a.view(torch.uint8), b.view(torch.uint8)) for a, b in zip(left, right))
+
+
+def error_of(expected, outputs):
+    if expected is None:
+        return None
+    return float((outputs[0][:len(expected[0])].double() - expected[0]).norm() / expected[0].norm())
+
+
+def run_case(case):
+    """One row of the table."""
+    races = len(twill_gpu.report().races)
+    plain_first, twill_first, waited, plain, ours, raced = first_launches(case)
+    decided = twill_gpu.report().races[races:]
+    with twill_gpu.enabled(decide="always"):
+        _, forced = first_launch(case)
+    eager, gpu = measured(case)
+    expected = case.reference() if case.reference else None
+    return {"case": case.name, "bar": case.bar, "plain_tflops": case.flop / eager["plain"] * 1e-12,
+            "dropin_tflops": case.flop / eager["dropin"] * 1e-12, "ratio": eager["plain"] / eager["dropin"],
+            "ratio_gpu": gpu["plain"] / gpu["dropin"] if gpu else None, "gpu_us": {k: 1e6 * v for k, v in gpu.items()} if gpu else None,
+            "takes": decided[-1].takes if decided else "-", "bits": same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None),
+            "bits_forced": same_bits(plain, forced), "error_plain": error_of(expected, plain), "error_forced": error_of(expected, forced),
+            "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited}
