@@ -20,7 +20,7 @@ import triton
 from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
 from ..program import TwillError, find_program
-from . import guards, later, records, settings, state, store
+from . import guards, inductor, later, records, settings, state, store
 from .answer import Answer, Request, answer, first_line
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
 from .lowering import before_pipelining, new_context, parse, write_whole
@@ -43,6 +43,7 @@ class TwillBackend(CUDABackend):
     def __init__(self, target: Any) -> None:
         super().__init__(target)
         state.adopt_driver()
+        inductor.adopt()
 
     def hash(self) -> str:
         """Part of the keys of Triton's cache on disk, of the autotuner's, and of Inductor's."""

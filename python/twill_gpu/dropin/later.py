@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import threading
+import time
 from typing import Any
 
 from triton.compiler import make_backend
@@ -15,6 +16,7 @@ from .answer import Answer, Request, answer, first_line
 
 _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
+_LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
 _MOST = 1000  # answers kept that are on no disk
 
 
@@ -29,7 +31,7 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
 
     def work() -> None:
         try:
-            found = answer(request, key)
+            found = _by_one_process(request, key)
         except Exception as wrong:
             found = Answer(key, first_line(wrong))
         future.set_result(found)
@@ -41,6 +43,17 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
 
     state.start(work)
     return future
+
+
+def _by_one_process(request: Request, key: str) -> Answer:
+    """The answer; where another process is at work on it, such as a worker of Inductor's or another rank, that one's."""
+    while request.settings.cache and not store.claim(key):
+        time.sleep(_LOOK_AGAIN)
+    try:
+        return answer(request, key)
+    finally:
+        if request.settings.cache:
+            store.release(key)
 
 
 def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:

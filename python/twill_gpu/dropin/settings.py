@@ -25,6 +25,7 @@ class Settings:
     patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took. Launches are
                      Triton's until it is there. Only for "race".
     blackwell        also for sm_100, where printed kernels have never run.
+    inductor         Inductor's own kernels race, too, at the price of a launcher that takes the host longer than Inductor's own.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
     verbose          a line on standard error for each kernel and race.
@@ -37,6 +38,7 @@ class Settings:
     race_ms: float = 6.0
     patience: float = 1.0
     blackwell: bool = False
+    inductor: bool = False
     cache: bool = True
     timeout_s: float = 60.0
     verbose: bool = False
@@ -74,7 +76,7 @@ class Settings:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of TWILL_DECIDE, TWILL_MACHINE, TWILL_PATIENCE and TWILL_VERBOSE."""
+    """Settings of TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE and TWILL_VERBOSE."""
     changes: dict[str, Any] = {}
     if environment.get("TWILL_DECIDE"):
         changes["decide"] = environment["TWILL_DECIDE"]
@@ -85,8 +87,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             changes["patience"] = float(environment["TWILL_PATIENCE"])
         except ValueError:
             raise TwillError(f"TWILL_PATIENCE is a number, not {environment['TWILL_PATIENCE']!r}") from None
-    if environment.get("TWILL_VERBOSE", "0") not in ("", "0"):
-        changes["verbose"] = True
+    for name in ("inductor", "verbose"):
+        if environment.get(f"TWILL_{name.upper()}", "0") not in ("", "0"):
+            changes[name] = True
     return Settings().changed(**changes)
 
 

@@ -2,6 +2,7 @@
 
     twill/answer/KEY.json          what became of one module: refused and why, or compiled
     twill/answer/KEY.ttgir         the module, as it was before pipelining
+    twill/answer/KEY.busy          computer and process that are at work on the answer
     twill/cubin/HASH.cubin         machine code, named by its contents
     twill/race/KEY/DEVICE/BUCKET.json  who won a race
 """
@@ -11,8 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +71,48 @@ def get_answer(key: str) -> dict[str, Any] | None:
     if value is None or set(value) != set(ANSWER) or not (value["why"] or get_cubin(value["cubin"])):
         return None
     return value
+
+
+_STALE = 600.0  # seconds after which a claim is nobody's
+
+
+def claim(key: str) -> bool:
+    """Whether this process may make an answer: no other process of this computer is at work on it. release() ends the claim.
+
+    Doubt is a yes: the same answer is then made twice.
+    """
+    path, mine = answer_path(key).with_suffix(".busy"), f"{platform.node()} {os.getpid()}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(mine)
+        return True
+    except FileExistsError:
+        if _at_work(path):
+            return False
+    except OSError:
+        return True
+    release(key)
+    return True
+
+
+def release(key: str) -> None:
+    """Ends a claim."""
+    answer_path(key).with_suffix(".busy").unlink(missing_ok=True)
+
+
+def _at_work(path: Path) -> bool:
+    """Whether a claim is that of another living process of this computer."""
+    try:
+        node, process = path.read_text().rsplit(" ", 1)
+        if time.time() - path.stat().st_mtime > _STALE or node != platform.node() or int(process) == os.getpid():
+            return False
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def put_cubin(cubin: bytes) -> str:

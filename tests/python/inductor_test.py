@@ -1,0 +1,144 @@
+"""What torch.compile needs, without PyTorch: compilations in worker processes, and the question that Inductor asks of kernels.
+
+Inductor is stood for by a module of its name with the class that we know, and a worker by a process that compiles, hands the
+kernel's metadata over as Inductor does, and stays or goes.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import types
+import unittest
+from collections import namedtuple
+
+import triton
+from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache
+
+import twill_gpu
+from twill_gpu.dropin import inductor, later, records, store
+
+WORKER = """
+import dataclasses, json, os, sys
+sys.path.insert(0, {here!r})
+from kernels_under_test import compile_gemm
+import triton, twill_gpu
+triton.knobs.cache.dir = {cache!r}
+with twill_gpu.enabled(patience=0.0):
+    facts = compile_gemm().metadata._asdict()
+    print(json.dumps({{**facts, "target": dataclasses.asdict(facts["target"])}}), flush=True)
+    if {stays!r}:
+        twill_gpu.wait()
+    else:
+        os._exit(0)
+"""
+
+
+class Workers(unittest.TestCase):
+    def setUp(self):
+        self.cache = fresh_cache()
+        self.addCleanup(self.cache.cleanup)
+        folder = pathlib.Path(self.cache.name)
+        self.calls = folder / "calls"
+        (folder / "answer.ttgir").write_text(compile_gemm().asm["ttgir"])
+        changes = {"TWILL_PROGRAM": str(HERE / "fake_twill"), "FAKE_ANSWER": str(folder / "answer.ttgir"), "FAKE_CALLS": str(self.calls),
+                   "FAKE_SECONDS": "2"}
+        before = dict(os.environ)
+        os.environ.update(changes)
+        self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
+        later.clear()
+        records.clear()
+
+    def parent(self, stays):
+        """What the parent finds for the kernel that a worker compiled, and how often the program was asked."""
+        code = WORKER.format(here=str(HERE), cache=self.cache.name, stays=stays)
+        with subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True) as worker:
+            facts = json.loads(worker.stdout.readline())
+            if not stays:
+                worker.wait()
+            metadata = namedtuple("KernelMetadata", sorted(facts))(**{**facts, "target": SM_90})
+            with twill_gpu.enabled():
+                found = later.find(metadata.twill_kernel["key"], metadata).result()
+        return found, len(self.calls.read_text().splitlines())
+
+    def test_the_parent_waits_for_a_worker_that_is_at_work(self):
+        """Protects against work done twice: the parent launches while the worker still compiles Twill's kernel."""
+        found, asked = self.parent(stays=True)
+        self.assertEqual((found.why, asked), ("", 1))
+        self.assertIsNotNone(store.get_cubin(found.cubin))
+
+    def test_the_parent_makes_what_a_worker_that_is_gone_left(self):
+        found, asked = self.parent(stays=False)
+        self.assertEqual((found.why, asked), ("", 2))
+        self.assertIsNotNone(store.get_cubin(found.cubin))
+
+
+class Claims(unittest.TestCase):
+    def setUp(self):
+        self.cache = fresh_cache()
+        self.addCleanup(self.cache.cleanup)
+        self.path = store.answer_path("KEY").with_suffix(".busy")
+
+    def test_a_living_process_of_this_computer_is_respected(self):
+        store.claim("KEY")
+        node = self.path.read_text().split(" ")[0]
+        for owner, free in ((f"{node} 1", False), (f"{node} {2**22 + 1}", True), ("elsewhere 1", True), ("damaged", True), ("", True)):
+            self.path.write_text(owner)
+            self.assertEqual(store.claim("KEY"), free, owner)
+        store.release("KEY")
+        store.release("KEY")
+        self.assertTrue(store.claim("KEY"))
+
+    def test_old_claims_are_nobodys(self):
+        store.claim("KEY")
+        self.path.write_text(self.path.read_text().split(" ")[0] + " 1")
+        self.assertFalse(store.claim("KEY"))
+        os.utime(self.path, (0, 0))
+        self.assertTrue(store.claim("KEY"))
+
+    def test_a_folder_that_cannot_be_written_stops_nobody(self):
+        triton.knobs.cache.dir = "/proc/nowhere"
+        self.assertTrue(store.claim("KEY"))
+
+
+class Question(unittest.TestCase):
+    """Who is asked whether Inductor's own launcher takes a kernel."""
+
+    def setUp(self):
+        class Result:
+            @staticmethod
+            def can_statically_launch(kernel, inductor_meta, triton_meta, heuristic_type):
+                return "static"
+        self.result = Result
+        sys.modules[inductor._MODULE] = types.SimpleNamespace(StaticTritonCompileResult=Result)
+        self.addCleanup(sys.modules.pop, inductor._MODULE)
+        self.raced = types.SimpleNamespace(metadata=types.SimpleNamespace(twill_kernel={"key": "KEY"}))
+        self.other = types.SimpleNamespace(metadata=types.SimpleNamespace())
+
+    def answers(self):
+        return tuple(self.result.can_statically_launch(kernel, {}, {}, heuristic_type=None) for kernel in (self.raced, self.other))
+
+    def test_only_kernels_with_a_second_one_and_only_if_asked_for(self):
+        self.addCleanup(os.environ.update, TWILL_PROGRAM=os.environ.get("TWILL_PROGRAM", ""))
+        os.environ["TWILL_PROGRAM"] = str(HERE / "fake_twill")
+        for changes, expected in (({}, ("static", "static")), ({"inductor": True}, (None, "static"))):
+            with twill_gpu.enabled(**changes):
+                triton.compiler.make_backend(SM_90)
+                question = self.result.can_statically_launch
+                triton.compiler.make_backend(SM_90)
+                self.assertIs(self.result.can_statically_launch, question)
+                self.assertEqual(self.answers(), expected)
+        self.assertEqual(self.answers(), ("static", "static"))
+
+    def test_an_inductor_that_is_not_loaded_or_has_other_names(self):
+        sys.modules[inductor._MODULE] = types.SimpleNamespace()
+        inductor.adopt()
+        del sys.modules[inductor._MODULE]
+        inductor.adopt()
+        self.assertNotIn(inductor._MODULE, sys.modules)
+        sys.modules[inductor._MODULE] = None  # for the clean-up
+
+
+if __name__ == "__main__":
+    unittest.main()
