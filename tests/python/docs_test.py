@@ -16,6 +16,8 @@ class Pages(unittest.TestCase):
         count = 0
         for page in PAGES:
             for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)):
+                if "(...," in block:
+                    continue  # a fragment: one call of the reader's own kernel
                 scratch = pathlib.Path(os.environ["TRITON_CACHE_DIR"]) / f"{page.stem}_{number}.py"  # kernels need a file
                 scratch.write_text(block)
                 with self.subTest(page=page.name, block=number):

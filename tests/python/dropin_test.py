@@ -228,7 +228,7 @@ class Falls(Case):
     def test_options_that_are_not_understood(self):
         for option, value in (("num_ctas", 2), ("maxnreg", 128), ("launch_pdl", True), ("launch_cooperative_grid", True)):
             with self.subTest(option=option):
-                self.falls(f"the option {option}", **{option: value})
+                self.falls(f"the option {option}", decide=("race", ), **{option: value})
         self.assertEqual(self.asked(), [])
 
     def test_options_of_tomorrow(self):
