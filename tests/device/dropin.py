@@ -6,14 +6,11 @@ Usage: dropin.py [--json FILE] [--only WORD] [--seconds N]
 
 import argparse
 import json
-import os
 import pathlib
 import sys
-import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-os.environ.setdefault("TRITON_CACHE_DIR", tempfile.mkdtemp(prefix="twill-dropin-"))
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 
 import torch  # noqa: E402

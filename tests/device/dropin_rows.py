@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import sys
+import tempfile
 import time
 
 import torch
@@ -51,7 +52,7 @@ def warm(a_ptr, c_ptr):
 class Case:
     """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None where too large.
 
-    bar: the ratio that is wanted, beyond not being slower.
+    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Case:
     flop: float
     reference: object = None
     bar: float = 0.0
+    on: object = lambda side: None  # hears which side is next, "plain" or "dropin"
 
 
 def described(tensor, *block):
@@ -117,7 +119,11 @@ def tuned_case(size):
 
     def launch():
         tuned_gemm[lambda meta: (size // meta["BM"], size // meta["BN"])](a, b, c, size, size, size)
-    return Case(f"gemm autotuned {size}", launch, [c], 2.0 * size**3)
+    choices = {"plain": {}, "dropin": {}}
+
+    def on(side):
+        tuned_gemm.cache = choices[side]
+    return Case(f"gemm autotuned {size}", launch, [c], 2.0 * size**3, on=on)
 
 
 def attention_case(tokens, heads, d, bm=128, warps=8, bar=1.15):
@@ -175,8 +181,15 @@ def first_launch(case):
 
 
 def first_launches(case):
-    """Seconds of first launches, plain Triton's and the drop-in's, of the rest until its race is over, and what each left."""
+    """Seconds of first launches, plain Triton's and the drop-in's, of the rest until its race is over, and what each left.
+
+    Each side begins with an empty cache, also of the launchers that Triton builds.
+    """
+    case.on("plain")
+    triton.knobs.cache.dir = tempfile.mkdtemp(prefix="twill-dropin-")
     plain_first, plain = first_launch(case)
+    case.on("dropin")
+    triton.knobs.cache.dir = tempfile.mkdtemp(prefix="twill-dropin-")
     with twill_gpu.enabled():
         twill_first, ours = first_launch(case)
         at = time.perf_counter()
@@ -220,15 +233,21 @@ def captured(case, launches=20):
 
 def measured(case):
     """Seconds of a launch: as a program launches, and without the host where launches are short."""
-    launches = max(1, int(TURN_SECONDS / turn(case.launch, 3)))
+    def plain(count):
+        case.on("plain")
+        return turn(case.launch, count)
 
     def ours(count):
+        case.on("dropin")
         with twill_gpu.enabled():
             return turn(case.launch, count)
-    eager = turns(lambda count: turn(case.launch, count), ours, launches)
+    launches = max(1, int(TURN_SECONDS / plain(3)))
+    eager = turns(plain, ours, launches)
     if eager["plain"] > GRAPHS_BELOW:
         return eager, None
+    case.on("plain")
     plain_graph = captured(case)
+    case.on("dropin")
     with twill_gpu.enabled():
         dropin_graph = captured(case)
     return eager, turns(plain_graph, dropin_graph, launches)

@@ -28,6 +28,20 @@ class Wheel(unittest.TestCase):
             self.assertFalse([name for name in names if "__pycache__" in name])
             self.runs_alone(wheel, folder)
 
+    def test_a_program_that_is_built_for_the_wheel_needs_libc_alone(self):
+        """Protects machines without a C++ library of ours: configured only, since building takes minutes."""
+        with tempfile.TemporaryDirectory() as scratch:
+            subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT / "python"), "-B", scratch, "-DCMAKE_BUILD_TYPE=Release", "-DTWILL_BUILD_ANEW=ON"],
+                           check=True, capture_output=True)
+            steps = (pathlib.Path(scratch) / "build.ninja").read_text()
+        link = steps[steps.index("CXX_EXECUTABLE_LINKER__twill_Release"):]
+        for flag in ("-static-libstdc++", "-static-libgcc"):
+            self.assertIn(flag, link)
+        self.assertNotIn("libfmt", steps)
+        self.assertIn("FMT_HEADER_ONLY", steps)
+        self.assertNotIn("-O3", steps)
+        self.assertLess(steps.count(": CXX_COMPILER__"), 200)  # sources in units
+
     def runs_alone(self, wheel, folder):
         clean = {name: value for name, value in os.environ.items() if name not in ("TWILL_PROGRAM", "PYTHONPATH")}
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, env=clean)
