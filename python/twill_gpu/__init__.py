@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .analysis import Analysis, analyze, explain
 from .answers import Explanation, Help, Op, Schedule
+from .launch import Gap, gap
 from .problem import Problem
 from .program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut, TwillError, find_program
 from .solving import Outcome, Progress, Task, schedule, solve, sweep, task
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 # Names that need Triton: it is imported when one of them is asked for.
 _DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "report", "wait")
 
-__all__ = ["Analysis", "Diagnostic", "Explanation", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",
+__all__ = ["Analysis", "Diagnostic", "Explanation", "Gap", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",
            "Refused", "Report", "Schedule", "Settings", "Task", "TimedOut", "TwillError", "analyze", "descriptor", "disable",
-           "enable", "enabled", "explain", "find_program", "options", "report", "schedule", "solve", "sweep", "task", "tensor", "wait"]
+           "enable", "enabled", "explain", "find_program", "gap", "options", "report", "schedule", "solve", "sweep", "task", "tensor", "wait"]
 __version__ = "0.1.0"
 
 

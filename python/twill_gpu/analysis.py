@@ -110,13 +110,18 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
         raise TwillError(why)
     function, arch = _function(kernel), _ARCHS.get(target, 90)
     backend = CUDABackend(GPUTarget("cuda", arch, 32))
-    given = dict(args) if isinstance(args, Mapping) else dict(zip(function.arg_names, args))
+    given = named_arguments(function, args)
     parsed, signature, constants, attributes = _specialize(function, backend, given, options)
     source = ASTSource(function, signature, constants, attributes)
     context = lowering.new_context(backend)
     module = source.make_ir(backend.target, parsed, backend.get_codegen_implementation(parsed), backend.get_module_map(), context)
     ttir = backend.make_ttir(module, {}, parsed, arch)
     return lowering.before_pipelining(str(ttir), parsed, arch, backend)
+
+
+def named_arguments(kernel: Any, args: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    """A Triton function's arguments by name, of arguments given by name or in order."""
+    return dict(args) if isinstance(args, Mapping) else dict(zip(_function(kernel).arg_names, args))
 
 
 def _function(kernel: Any) -> Any:

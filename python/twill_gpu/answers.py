@@ -73,7 +73,7 @@ class Schedule:
 
     def _repr_html_(self) -> str:
         rows = [(op.group, op.name, op.issue_cycle, op.stage, op.line) for op in sorted(self.ops, key=lambda op: op.issue_cycle)]
-        return _paragraphs(str(self)) + table(("group", "op", "cycle", "stage", "line"), rows)
+        return paragraphs(str(self)) + table(("group", "op", "cycle", "stage", "line"), rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +118,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [(help_.what, help_.before, help_.after, help_.interval) for help_ in self.helps]
-        return _paragraphs(self.raw["story"]) + table(("change", "from", "to", "cycles"), rows)
+        return paragraphs(self.raw["story"]) + table(("change", "from", "to", "cycles"), rows)
 
 
-def _paragraphs(text: str) -> str:
+def paragraphs(text: str) -> str:
+    """A text as HTML, for notebooks, line by line."""
     return f"<pre>{html.escape(text.rstrip())}</pre>"

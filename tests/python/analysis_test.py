@@ -72,5 +72,28 @@ class Analyze(unittest.TestCase):
         self.assertEqual(shipped, analysis._ARCHS)
 
 
+class Launch(unittest.TestCase):
+    def setUp(self):
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+
+    def test_a_timed_launch_of_a_function(self):
+        """Protects the arguments' way: constants and descriptors are left out, and the loop's length arrives."""
+        far = twill_gpu.gap(gemm, 300.0, (32, 32), arguments(K=2048), num_warps=8)
+        self.assertEqual((far.raw["trips"], far.raw["grid"]), ([32, 32], [32, 32, 1]))
+        self.assertAlmostEqual(far.percent_of_bound, 100 * far.bound_us / 300.0)
+        self.assertAlmostEqual(far.bound_us + sum(far.parts.values()), far.reached_us)
+        self.assertAlmostEqual(far.reached_us + far.rest_us, 300.0)
+        twice = twill_gpu.gap(gemm, 300.0, (32, 32), arguments(K=2048), num_warps=8, trips=64, clock_mhz=990)
+        self.assertAlmostEqual(twice.bound_us, 4 * far.bound_us)
+        self.assertIn("the rest", str(far))
+        self.assertIn("<table>", far._repr_html_())
+
+    def test_an_argument_that_lacks_is_named(self):
+        text = analysis.ttgir_of(gemm, arguments(), num_warps=8)
+        with self.assertRaisesRegex(twill_gpu.Refused, "argument 'K'"):
+            twill_gpu.gap(text, 300.0, (32, 32))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,96 @@
+"""How far a timed launch is from what can be: the proven bound, what Twill would reach, and what lies between."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, Mapping, Sequence
+
+from .analysis import named_arguments, ttgir_of
+from .answers import paragraphs
+from .program import find_program
+from .solving import text_of
+from .tables import table
+
+
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """A timed launch beside its bound, in microseconds. `raw` is `launch` of `twill bound --json` (docs/reference/cli.md)."""
+
+    raw: dict[str, Any]
+
+    @property
+    def measured_us(self) -> float:
+        return float(self.raw["measured_us"])
+
+    @property
+    def bound_us(self) -> float:
+        """No launch with one CTA at a time on an SM is faster: proven for the loop, at this clock."""
+        return float(self.raw["bound_us"])
+
+    @property
+    def percent_of_bound(self) -> float:
+        """100 is a launch that cannot be made faster."""
+        return float(self.raw["percent_of_bound"])
+
+    @property
+    def reached_us(self) -> float | None:
+        """The loops of the launch by Twill's plan, in the model; None where there is no plan."""
+        reached: float | None = self.raw["reached_us"]
+        return reached
+
+    @property
+    def percent_of_reached(self) -> float | None:
+        percent: float | None = self.raw["percent_of_reached"]
+        return percent
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Microseconds of Twill's plan beyond the bound: schedule, shared pipes, signals, loads, prologue, waves."""
+        return {part["what"]: float(part["microseconds"]) for part in self.raw["parts"]}
+
+    @property
+    def rest_us(self) -> float:
+        """Measured beyond what Twill would reach: another schedule, and what is in no model, such as the epilogue and DRAM."""
+        return self.measured_us - (self.bound_us if self.reached_us is None else self.reached_us)
+
+    def _rows(self) -> list[tuple[str, float]]:
+        rows = [("bound", self.bound_us), *self.parts.items()]
+        rows += [("twill", self.reached_us)] if self.reached_us is not None else []
+        return [*rows, ("the rest", self.rest_us), ("measured", self.measured_us)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{what:12} {value:10.1f} us {100.0 * value / self.measured_us:6.1f} %" for what, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        rows = [(what, f"{value:.1f}", f"{100.0 * value / self.measured_us:.1f}") for what, value in self._rows()]
+        return paragraphs(f"{self.percent_of_bound:.1f} % of the proven bound") + table(("part", "us", "%"), rows)
+
+
+def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", *,
+        trips: int | None = None, clock_mhz: float | None = None, **options: Any) -> Gap:
+    """Sets a launch that took `time_us` microseconds beside what can be.
+
+    kernel, target, options: as of analyze(). grid: CTAs of the launch, one to three numbers.
+    args       of a Triton function: its arguments, as of analyze(). Of TTGIR: integers by their names in the text, those on
+               which the loop's trips depend.
+    trips      iterations of the loop in each CTA, where they cannot be computed.
+    clock_mhz  of the SMs during the launch; None: the machine's highest.
+
+    Raises Refused where the program has no answer, and names the argument that it lacks.
+    """
+    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+        text, given = text_of(kernel), dict(args) if isinstance(args, Mapping) else {}
+    else:
+        text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)
+    arguments = ["bound", "-", "--machine", target, "--time-us", f"{time_us:g}", "--grid", ",".join(map(str, grid))]
+    sizes = [f"{name}={value}" for name, value in given.items() if _is_integer_of(text, name, value)]
+    for option, value in (("--args", ",".join(sizes)), ("--trips", trips), ("--clock-mhz", clock_mhz)):
+        if value:
+            arguments += [option, str(value)]
+    return Gap(find_program().ask(arguments, text)["launch"])
+
+
+def _is_integer_of(text: str, name: str, value: Any) -> bool:
+    """Whether the function in `text` has an integer argument of this name; constants are no longer among them."""
+    return isinstance(value, int) and re.search(rf"tt\.func[^\n]*%{re.escape(name)}: i(?:32|64)\b", text) is not None
