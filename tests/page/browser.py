@@ -196,9 +196,9 @@ def main():
     parser.add_argument("--twill", required=True)
     parser.add_argument("--keep", type=pathlib.Path)
     arguments = parser.parse_args()
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"))), None)
     if not program:
-        print("skipped: there is no Chromium here (Debian: apt-get install chromium)")
+        print("skipped: there is no Chromium here (Debian: apt-get install chromium-headless-shell)")
         sys.exit(77)
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
