@@ -1,4 +1,4 @@
-"""What torch.compile needs, without PyTorch: compilations in worker processes, and the question that Inductor asks of kernels.
+"""What torch.compile needs, without PyTorch: compilations in worker processes, their end, and the question that Inductor asks of kernels.
 
 Inductor is stood for by a module of its name with the class that we know, and a worker by a process that compiles, hands the
 kernel's metadata over as Inductor does, and stays or goes.
@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 from collections import namedtuple
@@ -17,7 +18,7 @@ import triton
 from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache
 
 import twill_gpu
-from twill_gpu.dropin import inductor, later, records, store
+from twill_gpu.dropin import inductor, later, records, state, store
 
 WORKER = """
 import dataclasses, json, os, sys
@@ -35,6 +36,25 @@ with twill_gpu.enabled(patience=0.0):
 """
 
 
+ENDS = """
+import sys, threading
+sys.path.insert(0, {here!r})
+from kernels_under_test import compile_gemm
+import triton, twill_gpu
+from triton.backends.nvidia.compiler import CUDABackend
+triton.knobs.cache.dir = {cache!r}
+real, inside = CUDABackend.{stage}, threading.Event()
+def stage(*arguments, **more):
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+    return real(*arguments, **more)
+CUDABackend.{stage} = stage
+with twill_gpu.enabled(patience=0.0):
+    compile_gemm()
+    assert inside.wait(60)
+"""
+
+
 class Workers(unittest.TestCase):
     def setUp(self):
         self.cache = fresh_cache()
@@ -44,6 +64,7 @@ class Workers(unittest.TestCase):
         (folder / "answer.ttgir").write_text(compile_gemm().asm["ttgir"])
         changes = {"TWILL_PROGRAM": str(HERE / "fake_twill"), "FAKE_ANSWER": str(folder / "answer.ttgir"), "FAKE_CALLS": str(self.calls),
                    "FAKE_SECONDS": "2"}
+        self.folder = folder
         before = dict(os.environ)
         os.environ.update(changes)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
@@ -72,6 +93,27 @@ class Workers(unittest.TestCase):
         found, asked = self.parent(stays=False)
         self.assertEqual((found.why, asked), ("", 2))
         self.assertIsNotNone(store.get_cubin(found.cubin))
+
+
+    def test_a_program_may_end_while_a_kernel_is_made(self):
+        """Protects every short program: an end in the middle of Triton's compiled code once aborted the process."""
+        os.environ["FAKE_SECONDS"] = "0"
+        for stage in ("make_llir", "make_ptx"):
+            with self.subTest(stage=stage):
+                cache = tempfile.mkdtemp(dir=self.folder)
+                done = subprocess.run([sys.executable, "-W", "ignore", "-c", ENDS.format(here=str(HERE), cache=cache, stage=stage)],
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_forked_child_waits_for_nothing_of_its_parent(self):
+        with twill_gpu.enabled(patience=0.0):
+            key = compile_gemm().metadata.twill_kernel["key"]
+            self.assertFalse(twill_gpu.wait(0.0))
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if twill_gpu.wait(0.0) and state._workers.inside == 0 else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(later.find(key, None).result().why, "")
 
 
 class Claims(unittest.TestCase):

@@ -179,7 +179,8 @@ class Sitting:
 
     def _effects(self, ttir: str) -> Effects:
         module = parse(ttir, new_context(self._backend), ".ttir")
-        return effects_of(module, address_arguments(module))
+        with state.native():
+            return effects_of(module, address_arguments(module))
 
     def _cubin(self, source: Any, metadata: dict[str, Any]) -> Any:
         """The last stage: Triton's own, and the other kernel's name in the metadata if there is one, or may be soon."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import os
 import threading
 import time
 from typing import Any
@@ -107,3 +108,11 @@ def clear() -> None:
     """Forgets the answers of this process; those at work end for nobody."""
     with _lock:
         _running.clear()
+
+
+def _after_fork() -> None:
+    global _lock, _running
+    _lock, _running = threading.Lock(), {}  # what is at work stays behind in the parent
+
+
+os.register_at_fork(after_in_child=_after_fork)
