@@ -111,7 +111,10 @@ def _dependence(dependence: Mapping[str, Any]) -> str:
         words += ["read-hold", str(dependence["read_hold"])]
     if dependence["in_place"]:
         words.append("in-place")
-    return " ".join([*words, "transfer", str(dependence["transfer"])])
+    words += ["transfer", str(dependence["transfer"])]
+    if dependence.get("through_memory"):
+        words.append("through-memory")
+    return " ".join(words)
 
 
 def _quoted(text: str) -> str:

@@ -64,8 +64,32 @@ fix -> mm blocking in-place
 mm -> mm distance 1 delay 0 in-place
 )";
 
-/// The loop as a kernel that fills its accumulator (if asked) and stores it.
-Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_trips = false) {
+/// Three products of an iteration add to one accumulator.
+constexpr const char* kThree = R"(
+loop three
+unit TC
+unit TMA
+memory SMEM capacity 8
+memory TMEM capacity 4
+group L warps 1 loads
+group M warps 1 registers 4
+op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
+op m0 on TC for 4 latency 6 issue 1 warps 1 async
+op m1 on TC for 4 latency 6 issue 1 warps 1 async
+op m2 on TC for 4 latency 6 issue 1 warps 1 occupies TMEM 2 async
+ld -> m0 blocking
+ld -> m1 blocking
+ld -> m2 blocking
+m0 -> m1 delay 4 in-place
+m1 -> m2 delay 4 in-place
+m2 -> m0 distance 1 delay 4 in-place
+m2 -> m2 distance 1 delay 0 in-place
+)";
+
+/// The loop as a kernel that fills its accumulator (if asked) and stores it; with `kept`, beside a
+/// tile that the last product and the store read.
+Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_trips = false,
+                 bool kept = false) {
   const auto loop = schedule::parse_loop(text, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
@@ -88,7 +112,23 @@ Plan kernel_plan(const char* text, Tiles tiles, bool fills = true, bool same_tri
   store.what.what = "store @ 4:1";
   store.what.writes = true;
   store.tensor.clear();
+  if (kept) store.reads = {0};
   setting.around = {fill, read, store};
+  if (kept) {
+    Buffer resident;
+    resident.name = "Q";
+    resident.memory = "SMEM";
+    resident.size = 2;
+    resident.resident = true;
+    resident.readers = {product};
+    setting.residents = {resident};
+    setting.reserved = {{"SMEM", 16}};
+    Around load;
+    load.what.what = "copy @ 0:1";
+    load.what.mechanism = Mechanism::tma_load;
+    load.resident = 0;
+    setting.around.insert(setting.around.begin(), load);
+  }
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);
@@ -141,6 +181,25 @@ TEST(TensorAround, IsProvenHoweverTilesCome) {
       }
     }
   }
+}
+
+// Roles that read a tile give it back when they have read it, whoever reads it later: a product of
+// the loop gave back none that others read behind the loop.
+TEST(TensorAround, EachRoleGivesBackWhatItHasRead) {
+  for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
+    Plan plan = kernel_plan(kProduct, tiles, true, false, true);
+    const auto proven = prove(plan);
+    EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
+    EXPECT_NE(in_words(plan, role_named(plan, "M").after).find("release Q"), std::string::npos);
+    EXPECT_NE(in_words(plan, role_named(plan, "E").after).find("release Q"), std::string::npos);
+  }
+}
+
+// Products of one queue may add to one accumulator in turn, however many there are.
+TEST(TensorAround, ThreeProductsShareAnAccumulator) {
+  const Plan plan = plan_of(kThree);
+  const auto proven = prove(plan);
+  EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
 // Nobody knows of what is not written by a step: that is said, and a CTA does not go on with it.

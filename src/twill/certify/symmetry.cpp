@@ -19,7 +19,8 @@ constexpr std::size_t kMostOps = 5000;
 /// A dependence with its ends elsewhere.
 auto moved(const Dependence& it, const std::vector<std::size_t>& map) {
   return std::make_tuple(map[it.from.index()], map[it.to.index()], it.distance, it.delay,
-                         it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer);
+                         it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer,
+                         it.through_memory);
 }
 
 bool same_but_for_name(const Op& a, const Op& b) {

@@ -102,6 +102,13 @@ Result<Kernel> build(const Parts& parts) {
   if (plan.kernel->cluster > 1) {
     return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
   }
+  for (const problem::Dependence& it : plan.problem.dependences()) {
+    if (!it.through_memory) continue;
+    const auto first = [&](OpId op) { return sketch.origin(op).sources.front().op; };
+    return sketch.refuse(first(it.to), "has to see what " + sketch.words(first(it.from)) +
+                                           " does in global memory, for which TTGIR has no fence",
+                         "print it as CUDA (`twill emit cuda`)");
+  }
   Kernel kernel;
   kernel.function = sketch.function();
   for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {

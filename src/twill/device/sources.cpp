@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/sketch.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/views.h"
 
@@ -53,20 +54,9 @@ bool is_pure(const ir::Program& program, ir::OpId id) {
 
 bool is_effect(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
-  switch (ir::class_of(op.kind)) {
-    case OpClass::store:
-    case OpClass::update:
-    case OpClass::copy:
-      return true;
-    case OpClass::synchronization:
-      return true;
-    case OpClass::remark:
-      return op.kind != OpKind::assume;
-    case OpClass::other:
-      return op.results.empty() || (op.kind == OpKind::inline_asm && !op.is_pure);
-    default:
-      return op.kind == OpKind::call;
-  }
+  const OpClass of = ir::class_of(op.kind);
+  if (of == OpClass::copy) return true;  // nobody knows when it has ended
+  return of != OpClass::load && ir::effect_of(op) != ir::Effect::none;
 }
 
 std::string Sketch::words(ir::OpId id) const {

@@ -60,7 +60,7 @@ constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"tt.descriptor_store", K::block_store}, {"tt.descriptor_reduce", K::block_update},
     {"tt.descriptor_gather", K::block_gather}, {"tt.descriptor_scatter", K::block_scatter},
     {"ttg.convert_layout", K::relayout}, {"ttg.local_alloc", K::shared_alloc},
-    {"ttg.local_dealloc", K::synchronize}, {"ttg.local_load", K::shared_load},
+    {"ttg.local_dealloc", K::shared_end}, {"ttg.local_load", K::shared_load},
     {"ttg.local_store", K::shared_store}, {"ttg.memdesc_index", K::buffer_index},
     {"ttg.memdesc_subslice", K::buffer_slice}, {"ttg.memdesc_subview", K::buffer_subview},
     {"ttg.memdesc_trans", K::buffer_transpose}, {"ttg.memdesc_reshape", K::buffer_reshape},

@@ -9,6 +9,7 @@
 
 #include "twill/driver/around.h"
 #include "twill/driver/cluster.h"
+#include "twill/extract/memory_order.h"
 #include "twill/ir/operands.h"
 #include "twill/schedule/corun.h"
 #include "twill/verify/verify.h"
@@ -126,6 +127,9 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome, request.tiles));
   if (const auto others = products_elsewhere(kernel)) trial.notes.push_back(*others);
+  if (const auto apart = extract::assumed_apart(kernel.program, kernel.choice.loop)) {
+    trial.notes.push_back(*apart);
+  }
   if (request.cluster > 1) {
     if (const auto why = choose_cluster(setting, kernel, outcome)) trial.notes.push_back(*why);
   }
@@ -200,8 +204,11 @@ Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Pl
     }
     result.findings = std::move(proven).error();
     if (result.findings.front().rule != "size") continue;
-    return fail({request.input.name}, result.findings.front().message,
-                "give it fewer ops, or fewer iterations in flight");
+    result.refusal = Diagnostic{{request.input.name},
+                                result.findings.front().message,
+                                "",
+                                "give it fewer ops, or fewer iterations in flight"};
+    return result;
   }
   const std::string& first = result.findings.front().message;
   if (alone) {

@@ -41,8 +41,8 @@ struct Attempt {
   std::vector<plan::Finding> findings;
 };
 
-/// Proves the draft of a trial with these notes more. Fails if it is too large to be proven, and
-/// if the CTAs were asked to walk tiles and cannot.
+/// Proves the draft of a trial with these notes more. A plan that is too large to be proven is
+/// refused. Fails if the CTAs were asked to walk tiles and cannot.
 Result<Attempt> prove_trial(const Request& request, const Reading& reading, Trial trial,
                             const std::vector<std::string>& notes);
 

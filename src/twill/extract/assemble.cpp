@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "twill/extract/hand_offs.h"
+#include "twill/extract/readers_first.h"
 #include "twill/problem/compute_groups.h"
 
 namespace twill::extract {
@@ -80,6 +81,7 @@ class Assembler {
       std::vector<problem::OpId>& same = parts_.same_group.emplace_back();
       for (const TileOpId op : ops) same.emplace_back(op.index());
     }
+    put_readers_first(parts_);
     mark_streaming();
     if (options.load_latency) wait_for_streaming();
     set_minimum_groups();
@@ -250,7 +252,10 @@ class Assembler {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
     for (const TileEdge& edge : graph_.edges) {
-      if (edge.from.index() != index || edge.flow == Flow::order) continue;
+      if (edge.from.index() != index || edge.flow == Flow::order ||
+          edge.flow == Flow::memory) {
+        continue;
+      }
       const Space& space = graph_.ops[edge.to.index()].space;
       if (space.size() >= 2 && space.back() == op.result[0]) return true;
     }
@@ -266,8 +271,10 @@ class Assembler {
     dependence.distance = edge.distance;
     const problem::Op& source = parts_.ops[edge.from.index()];
     const problem::Op& reader = parts_.ops[edge.to.index()];
-    if (to.action == Action::conditional) dependence.delay = 0;
-    if (edge.flow == Flow::order) {
+    const bool ordered = edge.flow == Flow::order || edge.flow == Flow::memory;
+    dependence.through_memory = edge.flow == Flow::memory;
+    if (to.action == Action::conditional && !dependence.through_memory) dependence.delay = 0;
+    if (ordered) {
       dependence.carries_value = false;
       parts_.dependences.push_back(dependence);
       return {};
@@ -302,13 +309,16 @@ class Assembler {
     return from.action == Action::move && is_memory(from.home);
   }
 
-  /// Copies whose addresses the loop does not compute run ahead as far as their ring allows.
+  /// Copies whose addresses the loop does not compute, of what it does not write, run ahead as far
+  /// as their ring allows.
   void mark_streaming() {
     std::vector<bool> waits(parts_.ops.size(), false);
     for (const problem::Dependence& dependence : parts_.dependences) {
       if (dependence.from != dependence.to && dependence.carries_value) {
         waits[dependence.to.index()] = true;
       }
+      if (!dependence.through_memory) continue;
+      waits[dependence.from.index()] = waits[dependence.to.index()] = true;
     }
     for (std::size_t i = 0; i < parts_.ops.size(); ++i) {
       parts_.ops[i].streaming = parts_.ops[i].variable_latency && !waits[i];

@@ -28,9 +28,15 @@ Axes::Axes(const Body& body) : body_(body) {
     for (ir::ValueId value : op.results) add(value);
   }
   find_data();
-  for (const auto& [argument, yielded] : body.carried) unite_alike(argument, yielded);
-  for (const auto& [result, value] : body.renamed) unite_alike(result, value);
-  for (ir::OpId id : body.ops) visit(id);
+  for (const auto& [value, first] : first_) {
+    for (std::size_t i = 0; i < shape(value).size(); ++i) has_data_[first + i] = !is_index(value);
+  }
+  for (const bool index : {false, true}) {
+    joins_index_ = index;
+    for (const auto& [argument, yielded] : body.carried) unite_alike(argument, yielded);
+    for (const auto& [result, value] : body.renamed) unite_alike(result, value);
+    for (ir::OpId id : body.ops) visit(id);
+  }
 
   axis_.resize(up_.size());
   std::map<std::size_t, AxisId> numbers;
@@ -81,6 +87,13 @@ std::size_t Axes::find(std::size_t node) {
   return node;
 }
 
+/// Whether a value is a tile of indices, masks or pointers that nothing computes from numbers.
+bool Axes::is_index(ir::ValueId value) const {
+  const ir::Type type = ir::type_of(*body_.program, value);
+  return type->kind == ir::TypeKind::tensor && type->element &&
+         type->element->kind != ir::TypeKind::floating && !data_.contains(value);
+}
+
 const std::vector<std::int64_t>& Axes::shape(ir::ValueId value) const {
   return ir::type_of(*body_.program, value)->shape;
 }
@@ -92,6 +105,7 @@ void Axes::add(ir::ValueId value) {
     up_.push_back(up_.size());
     size_.push_back(std::max<std::int64_t>(extent, 1));
     frozen_.emplace_back();
+    has_data_.push_back(false);
   }
 }
 
@@ -104,9 +118,25 @@ void Axes::unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j) {
   if (apart(a) || apart(b)) return;
   const std::size_t x = find(first_[a] + i), y = find(first_[b] + j);
   if (size_[x] != size_[y] || size_[x] == 1 || x == y) return;
+  const bool index = is_index(a) || is_index(b);
+  if (index && (!joins_index_ || (has_data_[x] && has_data_[y] && are_of_one_tile(x, y)))) return;
+  has_data_[std::min(x, y)] = has_data_[x] || has_data_[y];
   up_[std::max(x, y)] = std::min(x, y);
   std::string& reason = frozen_[std::min(x, y)];
   if (reason.empty()) reason = frozen_[std::max(x, y)];
+}
+
+/// Whether a tile has both as dimensions of its own.
+bool Axes::are_of_one_tile(std::size_t x, std::size_t y) {
+  return std::any_of(first_.begin(), first_.end(), [&](const auto& tile) {
+    bool has_x = false, has_y = false;
+    for (std::size_t i = 0; i < shape(tile.first).size(); ++i) {
+      const std::size_t root = find(tile.second + i);
+      has_x = has_x || root == x;
+      has_y = has_y || root == y;
+    }
+    return has_x && has_y;
+  });
 }
 
 void Axes::unite_alike(ir::ValueId a, ir::ValueId b) {

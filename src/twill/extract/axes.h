@@ -11,7 +11,8 @@ namespace twill::extract {
 
 /// Which dimensions of the tiles of a loop belong together (see AxisId). Index row vectors
 /// (integers and pointers) have axes of their own: they are cheap and their ranges are often
-/// shared by unrelated dimensions. Not those that are computed from numbers.
+/// shared by unrelated dimensions. Not those that are computed from numbers. Tiles of them follow
+/// the tiles that they are for, but make no two dimensions of a tile one: two loads may share offsets.
 class Axes {
  public:
   explicit Axes(const Body& body);
@@ -25,9 +26,11 @@ class Axes {
 
  private:
   void find_data();
+  bool is_index(ir::ValueId value) const;
   std::size_t find(std::size_t node);
   void add(ir::ValueId value);
   void unite(ir::ValueId a, std::size_t i, ir::ValueId b, std::size_t j);
+  bool are_of_one_tile(std::size_t x, std::size_t y);
   void unite_alike(ir::ValueId a, ir::ValueId b);
   void unite_prefix(ir::ValueId a, ir::ValueId b);
   void freeze(ir::ValueId value, const std::string& why);
@@ -43,6 +46,8 @@ class Axes {
   std::vector<std::size_t> up_;
   std::vector<std::int64_t> size_;
   std::vector<std::string> frozen_;
+  std::vector<bool> has_data_;  ///< more than indices, masks and pointers
+  bool joins_index_ = false;    ///< tiles of indices join others, once all others are united
   std::vector<AxisId> axis_;  ///< by node, once all is united
   std::vector<Axis> table_;
 };

@@ -2,6 +2,7 @@
 #include <queue>
 
 #include "twill/extract/contractor.h"
+#include "twill/extract/memory_order.h"
 
 namespace twill::extract {
 namespace {
@@ -123,6 +124,35 @@ void Contractor::name_rescale(TileOpId store) {
   for (const TileEdge& edge : graph_.edges) {
     TileOp& from = graph_.ops[edge.from.index()];
     if (edge.to == store && from.words == std::vector<std::string>{"mul"}) from.words = {"rescale"};
+  }
+}
+
+/// The ops that carry out an access to global memory.
+std::vector<TileOpId> Contractor::ops_doing(ir::OpId id) const {
+  const auto known = made_.find(id);
+  if (known != made_.end() && known->second) return {*known->second};
+  std::vector<TileOpId> found;
+  for (std::size_t op = 0; op < graph_.ops.size(); ++op) {
+    if (graph_.ops[op].forwards) continue;
+    const std::vector<Source>& sources = graph_.ops[op].sources;
+    const bool does = std::any_of(sources.begin(), sources.end(),
+                                  [&](const Source& source) { return source.op == id; });
+    if (does) found.emplace_back(op);
+  }
+  return found;
+}
+
+/// Accesses to the same places of global memory come in the order of the text.
+void Contractor::connect_memory() {
+  for (const MemoryOrder& order : memory_orders(body_)) {
+    const std::vector<TileOpId> first = ops_doing(order.first), second = ops_doing(order.second);
+    if (first.empty() || second.empty()) graph_.unkept.emplace_back(order.first, order.second);
+    for (const TileOpId from : first) {
+      for (const TileOpId to : second) {
+        if (from == to && order.distance == 0) continue;
+        connect(graph_, {from, to, order.distance, Flow::memory});
+      }
+    }
   }
 }
 

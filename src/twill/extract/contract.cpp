@@ -86,6 +86,7 @@ TileGraph Contractor::run() {
   for (const RareBranch& rare : body_.rare) make_conditional(rare);
   read_conditions();
   connect_buffers();
+  connect_memory();
   note_staging();
   sort_by_text();
   return std::move(graph_);

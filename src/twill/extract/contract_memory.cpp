@@ -76,9 +76,7 @@ std::optional<TileOpId> Contractor::make_load(ir::OpId id, const ir::MemoryAcces
 /// A tile goes to global memory: by TMA from a staging buffer, else straight from registers.
 std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAccess& access) {
   const ir::Op& op = program().op(id);
-  if (!access.source || !is_tile(program(), *access.source)) {
-    return std::nullopt;  // a scalar: free
-  }
+  if (!access.source) return std::nullopt;
   const ir::Type type = ir::type_of(program(), *access.source);
   const bool staged = type->kind == ir::TypeKind::tensor && access.by_descriptor;
   TileOp store;
@@ -221,6 +219,7 @@ void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::V
     const std::int64_t count = elements_of(axes_.space_of(*access->result));
     user.pieces.push_back({"pointer_load", 32, 1, "", count});
     user.sources.push_back(source_of(*from));
+    user.sources.back().absorbed = true;
     absorb_address(access->address, into, seen);
     return;
   }
@@ -238,6 +237,7 @@ void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::V
     const std::int64_t addresses = tile ? std::max<std::int64_t>(all * bits / kAccessBits, 1) : all;
     user.pieces.push_back({"int", 32, work->pieces[0].times, "", addresses});
     user.sources.push_back(source_of(*from));
+    user.sources.back().absorbed = true;
   }
   for (ir::ValueId operand : op.operands) absorb_address(operand, into, seen);
 }

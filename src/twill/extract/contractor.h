@@ -87,6 +87,8 @@ class Contractor {
   ir::ValueId buffer_of(ir::ValueId memdesc) const;
   void connect_versions(const std::vector<Access>& accesses, bool carried);
   void name_rescale(TileOpId store);
+  void connect_memory();
+  std::vector<TileOpId> ops_doing(ir::OpId id) const;
   void note_residents(const Accesses& accesses);
   void note_staging();
   void sort_by_text();

@@ -7,6 +7,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
+#include "twill/extract/memory_order.h"
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
 
@@ -85,6 +86,16 @@ bool has_product(const TileGraph& graph) {
                      [](const TileOp& op) { return op.action == Action::product; });
 }
 
+/// Ops of the Program that ops of the graph stand for.
+std::set<ir::OpId> stood_for(const TileGraph& graph) {
+  std::set<ir::OpId> found;
+  for (const TileOp& op : graph.ops) {
+    if (op.forwards) continue;
+    for (const Source& source : op.sources) found.insert(source.op);
+  }
+  return found;
+}
+
 bool is_copy_by_threads(const TileOp& op) {
   return op.action == Action::copy && !op.pieces.empty() && op.pieces[0].kind == "pointer_copy";
 }
@@ -110,10 +121,15 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_target(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
-  const TileGraph graph = name_ops(fuse(contract(body)));
+  const TileGraph contracted = contract(body);
+  TileGraph graph = name_ops(fuse(contracted));
   if (!has_product(graph)) {
     return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
   }
+  TWILL_TRY(const std::vector<std::string> left_out, check_effects(body, stood_for(graph)));
+  TWILL_TRY_VOID(check_kept(body, contracted));
+  TWILL_TRY_VOID(check_around(body));
+  graph.notes.insert(graph.notes.end(), left_out.begin(), left_out.end());
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
   tiling.graph.together = meetings(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),

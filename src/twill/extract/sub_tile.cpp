@@ -164,7 +164,7 @@ class Cutter {
       for (TileOpId reader : to) connect(out_, {last(edge.from), reader, edge.distance, edge.flow});
       return;
     }
-    if (from.size() == to.size()) {
+    if (from.size() == to.size() && edge.flow != Flow::memory) {
       for (std::size_t part = 0; part < from.size(); ++part) {
         connect(out_, {from[part], to[part], edge.distance, edge.flow});
       }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/ir/program.h"
@@ -65,6 +66,7 @@ struct Source {
   ir::OpId op;
   Location where;
   std::string text;  ///< "arith.subf @ 57:11"
+  bool absorbed = false;  ///< index arithmetic, which each access that needs it computes for itself
 };
 
 struct TileOp {
@@ -92,6 +94,7 @@ enum class Flow {
   value,     ///< `to` reads what `from` made
   in_place,  ///< `to` overwrites it: one buffer
   order,     ///< `to` comes after, nothing is kept alive
+  memory,    ///< the same, by way of global memory: all parts of `to` after all parts of `from`
 };
 
 struct TileEdge {
@@ -125,6 +128,8 @@ struct TileGraph {
   std::vector<Axis> axes;
   std::vector<Resident> residents;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
+  /// Accesses to global memory in an order that no edge keeps, since no op stands for one of them.
+  std::vector<std::pair<ir::OpId, ir::OpId>> unkept;
   std::vector<Diagnostic> warnings;
   std::vector<std::string> notes;  ///< what was contracted and fused, for people
 };

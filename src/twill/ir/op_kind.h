@@ -76,6 +76,7 @@ enum class OpClass : unsigned char {
   X(barrier_end, synchronization) X(copy_arrive, synchronization) X(copy_commit, synchronization) \
   X(copy_wait, synchronization) X(block_store_wait, synchronization) \
   X(tcgen05_commit, synchronization) X(proxy_fence, synchronization) \
+  X(shared_end, synchronization) \
   X(synchronize, synchronization) \
   X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on

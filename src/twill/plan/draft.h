@@ -48,6 +48,7 @@ struct Read {
   int distance = 0;
   bool in_place = false;
   bool carries_value = true;
+  bool through_memory = false;  ///< an order of accesses to global memory
   Cycles hold = 0;     ///< cycles after its issue during which it still reads
   bool early = false;  ///< may be issued before the value is there: it waits itself if it runs
 };
@@ -101,7 +102,8 @@ Cycles end_of_access(const Draft& draft, OpId op);
 int copies_in_turn(const Buffer& buffer);
 /// Whether one warp starts the op, however many its role has.
 bool starts_alone(const Draft& draft, OpId op);
-/// Whether `op` updates in place what `value` made `distance` iterations before.
+/// Whether `op` updates in place what `value` made `distance` iterations before, or what others made
+/// of that in place.
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// When the value of an op can be handed on.
 Cycles ready(const Draft& draft, OpId op);

@@ -64,6 +64,15 @@ DraftStep fence(Fence kind, Cycles time, By by) {
   return step;
 }
 
+/// Whether bulk copies access what the op wrote in global memory.
+bool seen_by_bulk_copies(const Draft& draft, OpId op) {
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    const Mechanism reader = draft.mechanism(read.reader);
+    return read.through_memory && read.value == op &&
+           (is_bulk_load(reader) || reader == Mechanism::bulk_store);
+  });
+}
+
 /// Threads wrote a tile that the async proxy will read: they fence it once it is written. Of a copy
 /// they do not see the end; there the reader fences, behind its wait.
 void fence_proxy(const Draft& draft, Cluster& cluster) {
@@ -72,6 +81,9 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
     const auto home = draft.home(cluster.op);
     if (home && draft.plan[*home].residence == Residence::shared &&
         read_by_async_proxy(draft, *home)) {
+      fences.push_back(fence(Fence::proxy, cluster.time, By::every_warp));
+    }
+    if (seen_by_bulk_copies(draft, cluster.op)) {
       fences.push_back(fence(Fence::proxy, cluster.time, By::every_warp));
     }
   }

@@ -46,7 +46,8 @@ void collect_reads(Draft& draft) {
                        !draft.op(d.from).streaming && !draft.op(d.to).asynchronous;
     const Cycles hold = problem::read_hold_of(d, draft.op(d.to), draft.way(d.to));
     draft.reads.push_back(
-        {d.from, d.to, d.distance, d.in_place && d.carries_value, d.carries_value, hold, early});
+        {d.from, d.to, d.distance, d.in_place && d.carries_value, d.carries_value,
+         d.through_memory, hold, early});
   }
 }
 
@@ -183,8 +184,11 @@ bool starts_alone(const Draft& draft, OpId op) {
 }
 
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {
+  if (distance < 0) return false;
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
-    return read.in_place && read.reader == op && read.value == value && read.distance == distance;
+    if (!read.in_place || read.reader != op || read.distance > distance) return false;
+    if (read.value == value && read.distance == distance) return true;
+    return read.value != op && updates(draft, read.value, value, distance - read.distance);
   });
 }
 

@@ -389,7 +389,7 @@ class TileWriter {
       for (std::size_t i = next; i < around().size(); ++i) {
         const Outside& later = around()[i];
         const auto& reads = later.reads;
-        const bool needed = later.when == Outside::When::after &&
+        const bool needed = later.when == Outside::When::after && has(later.roles, id) &&
                             std::find(reads.begin(), reads.end(), buffer) != reads.end();
         if (needed) return false;
       }

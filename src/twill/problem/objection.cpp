@@ -244,7 +244,17 @@ Complaint check_value(const Parts& parts, std::size_t index, const std::string& 
                      owner + " carries no value, so none is read or updated",
                      "drop its read hold and in-place mark, or let it carry the value"};
   }
+  if (dependence.carries_value && dependence.through_memory) {
+    return Objection{Part::dependence, index,
+                     owner + " is an order of accesses to memory, and carries a value",
+                     "make it order-only"};
+  }
   const Op& to = parts.ops[dependence.to.index()];
+  if (dependence.through_memory && (to.streaming || parts.ops[dependence.from.index()].streaming)) {
+    return Objection{Part::dependence, index,
+                     owner + " orders accesses to memory, and a streaming op runs ahead",
+                     "make the op variable-latency only"};
+  }
   if (to.streaming && dependence.carries_value && dependence.from != dependence.to) {
     return Objection{Part::dependence, index,
                      owner + " brings a value to " + in_quotes(to.name) + ", which is streaming",

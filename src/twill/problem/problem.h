@@ -112,6 +112,8 @@ struct Dependence {
                                       ///< in place, else the latency of `to`
   bool in_place = false;              ///< `to` overwrites the value: both are one buffer
   Cycles transfer = 0;                ///< added to the delay if the two ops are in different groups
+  bool through_memory = false;        ///< an order of accesses to global memory: what `from` did
+                                      ///< there is over, and `to` sees it; carries no value
   friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 

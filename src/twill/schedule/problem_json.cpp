@@ -59,15 +59,17 @@ Json json_of(const Problem& problem, const Op& op) {
 }
 
 Json json_of(const Problem& problem, const Dependence& it) {
-  return {{"from", problem[it.from].name},
-          {"to", problem[it.to].name},
-          {"distance", it.distance},
-          {"delay", number_or_null(it.delay)},
-          {"blocking", it.blocking},
-          {"carries_value", it.carries_value},
-          {"read_hold", number_or_null(it.read_hold)},
-          {"in_place", it.in_place},
-          {"transfer", it.transfer}};
+  Json json = {{"from", problem[it.from].name},
+               {"to", problem[it.to].name},
+               {"distance", it.distance},
+               {"delay", number_or_null(it.delay)},
+               {"blocking", it.blocking},
+               {"carries_value", it.carries_value},
+               {"read_hold", number_or_null(it.read_hold)},
+               {"in_place", it.in_place},
+               {"transfer", it.transfer}};
+  if (it.through_memory) json["through_memory"] = true;
+  return json;
 }
 
 }  // namespace

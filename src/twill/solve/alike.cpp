@@ -18,7 +18,8 @@ bool same_work(const Op& a, const Op& b) {
 }
 
 EdgeKind kind_of(const Dependence& it) {
-  return {it.delay, it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer};
+  return {it.delay, it.blocking, it.carries_value, it.read_hold, it.in_place,
+          it.transfer, it.through_memory};
 }
 
 std::vector<std::vector<Link>> links_of(const Problem& problem) {

@@ -14,7 +14,8 @@ namespace twill::solve {
 bool same_work(const problem::Op& a, const problem::Op& b);
 
 /// What a dependence is, but for its ends and its distance.
-using EdgeKind = std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles>;
+using EdgeKind =
+    std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles, bool>;
 EdgeKind kind_of(const problem::Dependence& dependence);
 
 /// One end of a dependence seen from the other.

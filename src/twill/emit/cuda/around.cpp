@@ -135,6 +135,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
     row += shape.rows;
   }
   text.line("twill::bulk_commit();");
+  printed_.insert(store);
   text.close();
   return {};
 }
@@ -190,6 +191,7 @@ Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Po
     imported_.clear();
     Text prelude(text.depth()), body(text.depth());
     TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).store(body, id));
+    printed_.insert(id);
     text.append(prelude);
     text.append(body);
     text.close();

@@ -69,7 +69,6 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   copy.load = load;
   copy.threads = threads;
   TWILL_TRY_VOID(view.check_load(copy.load));
-  TWILL_TRY_VOID(view.check_fresh(copy.load));
   TWILL_TRY(copy.tile, tile_filled_by(view, copy.load, copy.flipped));
   const auto access = *ir::memory_access(view.program().op(copy.load));
   const auto other =

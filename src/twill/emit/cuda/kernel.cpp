@@ -203,12 +203,14 @@ Result<std::string> cuda_kernel(const KernelParts& parts) {
   TWILL_TRY(const View view, View::of(parts));
   TWILL_TRY_VOID(check(view));
   Maps maps;
+  std::set<ir::OpId> printed;
   Text roles;
   for (std::size_t r = 0; r < view.plan().roles.size(); ++r) {
-    TWILL_TRY(const std::string role, RolePrinter::print(view, plan::RoleId(r), maps));
+    TWILL_TRY(const std::string role, RolePrinter::print(view, plan::RoleId(r), maps, printed));
     roles.blank();
     roles.paste(role);
   }
+  TWILL_TRY_VOID(view.check_printed(printed));
   Text text;
   print_head(text, view);
   text.line("namespace {");

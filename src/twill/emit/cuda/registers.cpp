@@ -36,7 +36,7 @@ std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
   std::vector<ir::ValueId> kept;
   for (const extract::Source& source : view.origin(op).sources) {
     const ir::Op& from = view.program().op(source.op);
-    if (is_view(from.kind)) continue;
+    if (is_view(from.kind) || source.absorbed) continue;
     for (const ir::ValueId result : from.results) {
       if (!is_register_tile(ir::type_of(view.program(), result))) continue;
       const bool reduced = from.kind == ir::OpKind::reduce;  // not element by element

@@ -28,7 +28,8 @@ std::string copy_name(const Variable& variable, int back);
 std::int64_t array_length(const Variable& variable);
 
 /// The results of an op's operations that have to be kept, in program order: those that others read,
-/// and those that need a loop of their own. An op hands no others to other roles.
+/// and those that need a loop of their own. An op hands no others to other roles. Index arithmetic is
+/// never kept: whoever needs it computes it.
 std::vector<ir::ValueId> kept_results(const View& view, OpId op);
 
 /// Everything a role keeps, from the register buffers of the plan.

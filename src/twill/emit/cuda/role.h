@@ -22,15 +22,19 @@ bool is_one_thread(const plan::Plan& plan, const plan::Role& role);
 /// Prints one role as a function: its steps in the order of the plan, section by section.
 class RolePrinter {
  public:
-  static Result<std::string> print(const View& view, plan::RoleId role, Maps& maps);
+  /// `printed` gets the operations whose effects the text has.
+  static Result<std::string> print(const View& view, plan::RoleId role, Maps& maps,
+                                   std::set<ir::OpId>& printed);
 
  private:
-  RolePrinter(const View& view, plan::RoleId id, Maps& maps, Registers registers, PartialSums sums)
+  RolePrinter(const View& view, plan::RoleId id, Maps& maps, std::set<ir::OpId>& printed,
+              Registers registers, PartialSums sums)
       : view_(view),
         plan_(view.plan()),
         id_(id),
         role_(view.plan()[id]),
         maps_(maps),
+        printed_(printed),
         registers_(std::move(registers)),
         sums_(std::move(sums)),
         scalars_(view, 1, 2) {}
@@ -80,6 +84,7 @@ class RolePrinter {
   Result<void> compute(Text& text, const plan::Step& step, Point& point);
   Result<void> issue_product(Text& text, const plan::Step& step, Point& point);
   Result<void> issue_load(Text& text, const plan::Step& step);
+  Result<void> store_in_loop(Text& text, const plan::Step& step, const Point& point, ir::OpId id);
   Result<void> stage_value(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_box(Text& text, ir::OpId load, plan::BufferId buffer, const std::string& slot,
                         const std::string& full, const std::string& iteration, bool multicast);
@@ -130,6 +135,7 @@ class RolePrinter {
   plan::RoleId id_;
   const plan::Role& role_;
   Maps& maps_;
+  std::set<ir::OpId>& printed_;
   Registers registers_;
   PartialSums sums_;
   Scalars scalars_;

@@ -235,10 +235,11 @@ Result<Text> RolePrinter::tile() {
   return body;
 }
 
-Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& maps) {
+Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& maps,
+                                       std::set<ir::OpId>& printed) {
   TWILL_TRY(Registers registers, Registers::of(view, id));
   TWILL_TRY(PartialSums sums, PartialSums::of(view, id, registers));
-  RolePrinter printer(view, id, maps, std::move(registers), std::move(sums));
+  RolePrinter printer(view, id, maps, printed, std::move(registers), std::move(sums));
   const plan::Role& role = printer.role_;
   TWILL_TRY(const Text body, printer.tile());
   const std::string head = printer.tile_loop_head();

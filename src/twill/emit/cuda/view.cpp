@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/ir/arrays.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 
 namespace twill::emit::cuda {
@@ -169,7 +171,7 @@ bool View::is_carried_out(ir::OpId op) const {
 /// What may do anything, as far as we know.
 bool is_unknown(const ir::Op& op) {
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
-  return op.kind == OpKind::other && op.results.empty();
+  return ir::effect_of(op) == ir::Effect::unknown;
 }
 
 /// What changes memory must be done by a step: of all others only what is read is printed.
@@ -182,6 +184,22 @@ Result<void> View::check_complete() const {
       return refuse(id, writes ? "writes to memory, which no step of the plan does"
                                : "may do anything, and no step of the plan does it");
     }
+  }
+  return {};
+}
+
+Result<void> View::check_printed(const std::set<ir::OpId>& printed) const {
+  for (const ir::OpId id : ir::walk(*program_, function_)) {
+    const ir::Op& op = program_->op(id);
+    const ir::Effect effect = ir::effect_of(op);
+    const bool loads = ir::class_of(op.kind) == ir::OpClass::load;
+    if (effect == ir::Effect::none || effect == ir::Effect::remark || loads) continue;
+    const auto access = ir::memory_access(op);
+    if (access && access->space != ir::AccessSpace::global) continue;  // a buffer of the plan
+    if (printed.contains(id)) continue;
+    auto refusal = refuse(id, "has an effect for which there is no text yet");
+    refusal.value().hint = "`twill emit ttgir` prints other effects than `twill emit cuda`";
+    return refusal;
   }
   return {};
 }
@@ -383,36 +401,14 @@ Result<void> View::check_load(ir::OpId load) const {
   return {};
 }
 
-/// The argument that an address is computed from; nullopt if it is not one.
-std::optional<ir::ValueId> View::base_of(ir::ValueId address) const {
-  while (const ir::Op* op = ir::defining_op(*program_, address)) {
-    const bool moves = op->kind == OpKind::pointer_add || op->kind == OpKind::splat ||
-                       op->kind == OpKind::make_descriptor;
-    if (!moves && !is_view(op->kind)) return std::nullopt;
-    address = op->operands[0];
-  }
-  const auto arguments = ir::function_arguments(*program_, function_);
-  const bool known = std::find(arguments.begin(), arguments.end(), address) != arguments.end();
-  return known ? std::optional(address) : std::nullopt;
-}
-
-/// Arguments of different element types point to different arrays, as in C.
-bool View::may_overlap(ir::ValueId address, ir::ValueId other) const {
-  const auto element = [&](ir::ValueId argument) {
-    const ir::Type type = ir::type_of(*program_, argument);
-    return type->kind == ir::TypeKind::tensordesc ? type->element->element : type->element;
-  };
-  const auto a = base_of(address), b = base_of(other);
-  return !a || !b || element(*a) == element(*b);
-}
-
 Result<void> View::check_fresh(ir::OpId load) const {
   const bool in_loop = ir::is_inside(*program_, load, loop_.op);
   const std::set<ir::OpId> readers = readers_of(load);
   for (const ir::OpId write : ir::walk(*program_, function_)) {
     const auto access = ir::memory_access(program_->op(write));
     if (!access || !access->writes || access->space != ir::AccessSpace::global) continue;
-    if (!may_overlap(ir::memory_access(program_->op(load))->address, access->address)) continue;
+    const ir::ValueId address = ir::memory_access(program_->op(load))->address;
+    if (!ir::may_meet(*program_, address, access->address)) continue;
     const bool written_in_loop = ir::is_inside(*program_, write, loop_.op);
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());

@@ -89,6 +89,8 @@ class View {
   /// Fails if a load cannot be done where its value is wanted, since something is written to global
   /// memory between the two.
   Result<void> check_fresh(ir::OpId load) const;
+  /// Fails if the kernel has an effect that is not among those for which roles have text.
+  Result<void> check_printed(const std::set<ir::OpId>& printed) const;
   /// Whether something in the loop is computed from the results of an op outside.
   bool is_read_in_loop(ir::OpId op) const;
 
@@ -106,8 +108,6 @@ class View {
   Result<void> check_complete() const;
   bool is_carried_out(ir::OpId op) const;
   void orient();
-  std::optional<ir::ValueId> base_of(ir::ValueId address) const;
-  bool may_overlap(ir::ValueId address, ir::ValueId other) const;
   std::set<ir::OpId> readers_of(ir::OpId op) const;
 
   const ir::Program* program_ = nullptr;

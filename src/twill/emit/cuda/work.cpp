@@ -4,6 +4,7 @@
 
 #include "twill/emit/cuda/products.h"
 #include "twill/emit/cuda/role.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 
 namespace twill::emit::cuda {
@@ -281,7 +282,26 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
     text.append(prelude);
     text.append(body);
   }
+  for (const extract::Source& source : origin.sources) {
+    if (ir::effect_of(view_.program().op(source.op)) == ir::Effect::none) continue;
+    TWILL_TRY_VOID(store_in_loop(text, step, point, source.op));
+  }
   text.close();
+  return {};
+}
+
+/// Prints what an op of the loop writes to global memory, for the rows of its part.
+Result<void> RolePrinter::store_in_loop(Text& text, const Step& step, const Point& point,
+                                        ir::OpId id) {
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) return {};
+  const auto access = *ir::memory_access(op);
+  if (!is_register_tile(ir::type_of(view_.program(), *access.source))) return {};
+  Text prelude(text.depth()), body(text.depth());
+  TWILL_TRY_VOID(tiles(step, view_.origin(*step.op).part, point, prelude, {}).store(body, id));
+  printed_.insert(id);
+  text.append(prelude);
+  text.append(body);
   return {};
 }
 

@@ -95,11 +95,32 @@ class DataCheck {
     const problem::Way& way =
         plan_.problem[d.from]
             .ways[static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].way)];
-    const bool ends = problem::delay_of(d, plan_.problem[d.from], way) >= way.latency;
-    if (same_queue(d.from, d.to)) return;  // a queue keeps the order in which it is given work
-    const bool holds = ends ? ordered(*first.when, true, *second.when, role(d.from) == role(d.to))
-                            : ordered(*first.when, false, *second.when, role(d.from) == role(d.to));
-    if (!holds) report("dependence", "has to come after", second, first);
+    const bool ends =
+        d.through_memory || problem::delay_of(d, plan_.problem[d.from], way) >= way.latency;
+    // A queue keeps the order in which it is given work, and each warp that of its own.
+    if (!d.through_memory && same_queue(d.from, d.to)) return;
+    const bool own = !d.through_memory && role(d.from) == role(d.to);
+    if (!ordered(*first.when, ends, *second.when, own)) {
+      report("dependence", "has to come after", second, first);
+    } else if (d.through_memory) {
+      check_memory_fence(first, second);
+    }
+  }
+
+  /// What threads wrote in global memory, bulk copies see behind a fence of these threads; what a
+  /// bulk store wrote is there once its role has waited for its end.
+  void check_memory_fence(const Access& first, const Access& second) {
+    const bool sent = mechanism(first.op) == Mechanism::bulk_store;
+    const EventId began = first.when->begin[0], next = second.when->begin[0];
+    if (sent && !run_.stored_before(began, first.when->end[0], next)) {
+      report("dependence", "has to come after, and nobody waits for the end of,", second, first);
+      return;
+    }
+    const Mechanism how = mechanism(second.op);
+    const bool bulk = is_bulk_load(how) || how == Mechanism::bulk_store;
+    if (bulk && mechanism(first.op) == Mechanism::threads) {
+      need_fence_after(first, second, Fence::proxy);
+    }
   }
 
   /// Whether what iteration i reads was there before its tile began.
@@ -334,11 +355,14 @@ class DataCheck {
     }
   }
 
-  /// Whether the op updates in place what `write` wrote: then that write is the one it reads, and
-  /// those before it in the chain only have to be over.
+  /// Whether the op updates in place what `write` wrote, or what others made of that in place: then
+  /// it reads the last of these, and those before it in the chain only have to be over.
   bool updates(OpId op, std::int64_t at, const Access& write) const {
     return std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {
-      return d->to == op && d->from == write.op && at - d->distance == write.at;
+      const std::int64_t from = at - d->distance;
+      if (d->to != op || from < write.at) return false;
+      if (d->from == write.op && from == write.at) return true;
+      return d->from != op && updates(d->from, from, write);
     });
   }
 

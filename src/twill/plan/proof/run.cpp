@@ -128,6 +128,13 @@ bool Run::fenced_before(EventId other, Fence kind, EventId does) const {
   return next != fences.begin() && before(other, *(next - 1));
 }
 
+bool Run::stored_before(EventId began, EventId done, EventId other) const {
+  const std::vector<EventId>& drains = fences_of(began, Fence::none);
+  auto drain = std::upper_bound(drains.begin(), drains.end(), began);
+  while (drain != drains.end() && !before(done, *drain)) ++drain;
+  return drain != drains.end() && before(*drain, other);
+}
+
 /// Follows, from an event that never happens, one that it waits for, until they repeat.
 void Run::report_circle(Findings& findings) const {
   std::vector<bool> happens(events_.size(), false);

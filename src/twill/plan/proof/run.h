@@ -129,6 +129,10 @@ class Run {
   /// Whether the strand of `does` takes such a fence after `other` and before it.
   bool fenced_before(EventId other, Fence kind, EventId does) const;
 
+  /// Whether the strand of `began` waits for the end of a bulk store, `done`, that it began, and not
+  /// only until it has read its source, before `other`.
+  bool stored_before(EventId began, EventId done, EventId other) const;
+
   /// "WG0: wait load0 of iteration 2 (steady)".
   std::string describe(EventId event) const;
 

@@ -179,6 +179,10 @@ class RunBuilder {
         return;
       case StepKind::drain_groups:
         drain(step, event);
+        // Behind it, what was stored is there for others: kept like a fence.
+        if (cta_ == 0 && step.queue == Mechanism::bulk_store && !step.reads_only) {
+          run_.fences_[Run::fence_index(role_, s, Fence::none)].push_back(event);
+        }
         return;
       case StepKind::fence:
         if (cta_ == 0) run_.fences_[Run::fence_index(role_, s, step.fence)].push_back(event);

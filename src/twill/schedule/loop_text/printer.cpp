@@ -162,6 +162,7 @@ void add_dependence(const Problem& problem, std::size_t index, std::vector<State
   if (it.read_hold) words << "read-hold" << *it.read_hold;
   words.flag("in-place", it.in_place);
   words.number("transfer", it.transfer, 0);
+  words.flag("through-memory", it.through_memory);
   out.push_back({{Section::dependence, index}, std::move(words).text()});
 }
 

@@ -18,8 +18,9 @@ constexpr std::array<std::string_view, 4> kWayWords = {"on", "latency", "issue",
 constexpr std::array<std::string_view, 10> kOpWords = {
     "on",    "latency",          "issue",    "uses", "warps", "registers", "occupies",
     "async", "variable-latency", "streaming"};
-constexpr std::array<std::string_view, 7> kDependenceWords = {
-    "distance", "delay", "blocking", "order-only", "read-hold", "in-place", "transfer"};
+constexpr std::array<std::string_view, 8> kDependenceWords = {
+    "distance", "delay", "blocking", "order-only", "read-hold", "in-place", "transfer",
+    "through-memory"};
 
 /// Words that may stand on a line several times, each time about another pipe or memory.
 bool may_repeat(std::string_view word) { return word == "uses" || word == "occupies"; }
@@ -413,7 +414,9 @@ Result<void> LoopProblemReader::read_dependence_word(LoopLine& line, std::size_t
       return {};
     }
     case 2:
-      it.blocking = true;
+    case 5:
+    case 7:
+      (word == 2 ? it.blocking : word == 5 ? it.in_place : it.through_memory) = true;
       return {};
     case 3:
       it.carries_value = false;
@@ -422,9 +425,6 @@ Result<void> LoopProblemReader::read_dependence_word(LoopLine& line, std::size_t
       TWILL_TRY(it.read_hold, line.number("the read hold", 0, kLargestNumber));
       return {};
     }
-    case 5:
-      it.in_place = true;
-      return {};
     default: {
       TWILL_TRY(it.transfer, line.number("the transfer", 0, kLargestNumber));
       return {};

@@ -1,0 +1,205 @@
+#include "twill/extract/memory_order.h"
+
+#include <algorithm>
+
+#include "twill/extract/apart.h"
+#include "twill/extract/contract.h"
+#include "twill/ir/arrays.h"
+#include "twill/ir/effects.h"
+#include "twill/ir/operands.h"
+
+namespace twill::extract {
+namespace {
+
+using ir::Effect;
+
+std::string words(const ir::Program& program, ir::OpId op) {
+  const Location where = ir::text_location(program, op);
+  return program.op(op).name + " @ " + std::to_string(where.line) + ":" +
+         std::to_string(where.column);
+}
+
+/// Ops of the body that access global memory, in the order of the text.
+std::vector<ir::OpId> accesses_of(const Body& body) {
+  std::vector<ir::OpId> found;
+  const auto note = [&](ir::OpId id) {
+    const auto access = ir::memory_access(body.program->op(id));
+    if (access && access->space == ir::AccessSpace::global) found.push_back(id);
+  };
+  for (const ir::OpId id : body.ops) note(id);
+  for (const RareBranch& rare : body.rare) {
+    for (const ir::OpId id : rare.ops) note(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Atomic operations of one kind whose results nobody reads: in any order they leave the same.
+bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
+  const auto updates = [&](const ir::Op& op) {
+    const bool read = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
+      return !program.value(result).uses.empty();
+    });
+    return ir::class_of(op.kind) == ir::OpClass::update && !read &&
+           op.update != ir::Update::other && op.update != ir::Update::exchange;
+  };
+  return updates(a) && updates(b) && a.update == b.update;
+}
+
+/// Whether the order of two accesses matters, but for where they are.
+bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second) {
+  const ir::Op &a = program.op(first), &b = program.op(second);
+  const auto x = ir::memory_access(a), y = ir::memory_access(b);
+  if (!x->writes && !y->writes) return false;
+  return !commute(program, a, b) && ir::may_meet(program, x->address, y->address);
+}
+
+}  // namespace
+
+std::vector<MemoryOrder> memory_orders(const Body& body) {
+  std::vector<MemoryOrder> orders;
+  const ir::Program& program = *body.program;
+  const std::vector<ir::OpId> accesses = accesses_of(body);
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    for (std::size_t j = i + 1; j < accesses.size(); ++j) {
+      const ir::OpId first = accesses[i], second = accesses[j];
+      if (!conflict(program, first, second)) continue;
+      if (!are_apart(body, first, second, Meeting::same_iteration)) {
+        orders.push_back({first, second, 0});
+      }
+      if (!are_apart(body, second, first, Meeting::later_iterations)) {
+        orders.push_back({second, first, 1});
+      }
+    }
+  }
+  return orders;
+}
+
+Result<std::vector<std::string>> check_effects(const Body& body,
+                                               const std::set<ir::OpId>& stands_for) {
+  const ir::Program& program = *body.program;
+  const bool pipelined = is_pipelined(body);
+  std::vector<std::string> notes;
+  for (const ir::OpId id : ir::walk(program, body.loop.op)) {
+    const ir::Op& op = program.op(id);
+    const Effect effect = ir::effect_of(op);
+    if (effect == Effect::none) continue;
+    if (effect == Effect::remark) {
+      notes.push_back(words(program, id) + " is left out: only people see what it does");
+      continue;
+    }
+    const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
+    if (pipelined && synchronizes) continue;  // the schedule brings its own
+    const bool on_tiles = effect == Effect::unknown && stands_for.contains(id);
+    if ((effect == Effect::orders || effect == Effect::unknown) && !on_tiles) {
+      return fail(ir::text_location(program, id),
+                  op.name + " stands in the loop, and what accesses memory may not cross it: no "
+                            "plan keeps that order",
+                  "move it in front of the loop or behind it");
+    }
+    if (!stands_for.contains(id)) {
+      return fail(ir::text_location(program, id),
+                  op.name + " changes memory in the loop, and no op of the problem does it",
+                  "where it stands in a branch of the loop, store in every iteration under a mask");
+    }
+  }
+  return notes;
+}
+
+namespace {
+
+/// What is accessed around the loop, with the loop over tiles that may be there.
+struct Outside {
+  ir::OpId op;
+  ir::MemoryAccess access;
+  bool before = false;  ///< of some run of the loop
+  bool after = false;
+};
+
+std::vector<Outside> outside_of(const Body& body) {
+  const ir::Program& program = *body.program;
+  const ir::OpId loop = body.loop.op;
+  const auto function = ir::enclosing(program, loop, ir::OpKind::function);
+  std::vector<Outside> found;
+  for (const ir::OpId id : ir::walk(program, function.value_or(program.module()))) {
+    const auto access = ir::memory_access(program.op(id));
+    if (!access || access->space != ir::AccessSpace::global) continue;
+    if (ir::is_inside(program, id, loop)) continue;
+    const bool again = body.loop.outer && ir::is_inside(program, id, *body.loop.outer);
+    found.push_back({id, *access, id < loop || again, loop < id || again});
+  }
+  return found;
+}
+
+/// Whether both are known to go through one argument.
+bool share_array(const ir::Program& program, ir::ValueId address, ir::ValueId other) {
+  const auto array = ir::array_of(program, address);
+  return array && array == ir::array_of(program, other);
+}
+
+tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId later,
+                                        ir::OpId earlier, const std::string& where) {
+  return fail(ir::text_location(program, later),
+              program.op(later).name + " may touch what " + words(program, earlier) + " touches " +
+                  where + ", through the same argument: no plan keeps that order",
+              "give the kernel an argument for each, if they never meet");
+}
+
+}  // namespace
+
+Result<void> check_around(const Body& body) {
+  const ir::Program& program = *body.program;
+  const std::vector<Outside> around = outside_of(body);
+  for (const ir::OpId inside : accesses_of(body)) {
+    const auto access = *ir::memory_access(program.op(inside));
+    for (const Outside& it : around) {
+      if (!share_array(program, access.address, it.access.address)) continue;
+      // Each role writes its own rows, before, in and behind the loop.
+      if (it.before && it.access.writes && access.reads && !access.writes) {
+        return refuse_order(program, inside, it.op, "before the loop");
+      }
+      if (it.before && !it.access.writes && access.writes) {
+        return refuse_order(program, inside, it.op, "before the loop");
+      }
+      if (it.after && !it.access.writes && access.writes) {
+        return refuse_order(program, it.op, inside, "in the loop");
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> check_kept(const Body& body, const TileGraph& graph) {
+  for (const auto& [first, second] : graph.unkept) {
+    const ir::Program& program = *body.program;
+    return fail(ir::text_location(program, second),
+                program.op(second).name + " may touch what " + words(program, first) +
+                    " touches, and one of them is of a single value: no plan keeps that order",
+                "give the kernel an argument for each, if they never meet");
+  }
+  return {};
+}
+
+std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId loop) {
+  const auto function = ir::enclosing(program, loop, ir::OpKind::function);
+  if (!function) return std::nullopt;
+  std::set<ir::ValueId> arrays;
+  bool writes = false;
+  for (const ir::OpId id : ir::walk(program, loop)) {
+    const auto access = ir::memory_access(program.op(id));
+    if (!access || access->space != ir::AccessSpace::global) continue;
+    writes = writes || access->writes;
+    if (const auto array = ir::array_of(program, access->address)) arrays.insert(*array);
+  }
+  if (!writes || arrays.size() < 2) return std::nullopt;
+  std::string names;
+  std::size_t left = arrays.size();
+  for (const ir::ValueId array : arrays) {
+    names += program.value(array).name;
+    --left;
+    names += left > 1 ? ", " : left == 1 ? " and " : "";
+  }
+  return "assumes that the arrays of " + names + " do not overlap";
+}
+
+}  // namespace twill::extract

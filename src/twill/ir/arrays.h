@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "twill/ir/program.h"
+
+/// Arrays in global memory that kernels access.
+namespace twill::ir {
+
+/// The argument of the function whose array a pointer, a tile of pointers or a descriptor points
+/// into. nullopt if that is not one argument: addresses that are loaded, or chosen between arrays.
+/// Cost: linear in the ops that make the address.
+std::optional<ValueId> array_of(const Program& program, ValueId address);
+
+/// Whether two accesses may meet. One rule for all of Twill: those through one argument may, those
+/// through different arguments do not, and those through addresses of unknown origin may meet all.
+bool may_meet(const Program& program, ValueId address, ValueId other);
+
+}  // namespace twill::ir

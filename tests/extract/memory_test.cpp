@@ -1,0 +1,214 @@
+#include <gmock/gmock.h>
+
+#include "extract/ttgir.h"
+#include "twill/extract/memory_order.h"
+
+/// Effects of a loop, and order by way of global memory.
+namespace twill::extract::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// %places: 128 x 128 elements of %ptr, one row after the other.
+const std::string kPlaces = R"(
+    %hundred = arith.constant dense<128> : tensor<128x1xi32, #blocked>
+    %m = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+    %mm = tt.expand_dims %m {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>> -> tensor<128x1xi32, #blocked>
+    %lines = arith.muli %mm, %hundred : tensor<128x1xi32, #blocked>
+    %all_lines = tt.broadcast %lines : tensor<128x1xi32, #blocked> -> tensor<128x128xi32, #blocked>
+    %k = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #blocked}>>
+    %kk = tt.expand_dims %k {axis = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #blocked}>> -> tensor<1x128xi32, #blocked>
+    %all_k = tt.broadcast %kk : tensor<1x128xi32, #blocked> -> tensor<128x128xi32, #blocked>
+    %within = arith.addi %all_lines, %all_k : tensor<128x128xi32, #blocked>
+    %base = tt.splat %ptr : !tt.ptr<f16> -> tensor<128x128x!tt.ptr<f16>, #blocked>
+    %places = tt.addptr %base, %within : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+)";
+
+/// %hb: the product in halves, as it is stored.
+const std::string kHalves = R"(
+      %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
+      %hb = ttg.convert_layout %h : tensor<128x128xf16, #mma> -> tensor<128x128xf16, #blocked>
+)";
+
+const std::string kStore = "      tt.store %places, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>\n";
+const std::string kLoad = R"(
+      %back = tt.load %places : tensor<128x128x!tt.ptr<f16>, #blocked>
+      "test.keep"(%back) : (tensor<128x128xf16, #blocked>) -> ()
+)";
+
+std::string refusal_of(const std::string& text, Options options = kWhole) {
+  const auto extraction = extract_from(text, "h200", options);
+  return extraction ? "accepted" : to_string(extraction.error());
+}
+
+// A load that follows a store of the same places reads what was stored, and the next store comes
+// after it: no value says so.
+TEST(Memory, StoresAndLoadsOfTheSamePlacesAreOrdered) {
+  const std::string body = loads() + product() + kHalves + kStore + kLoad;
+  const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", kWhole);
+  const problem::Dependence* after = find_dependence(loop.problem, "store", "load");
+  ASSERT_NE(after, nullptr);
+  EXPECT_TRUE(after->through_memory);
+  EXPECT_FALSE(after->carries_value);
+  EXPECT_EQ(after->delay, std::nullopt);  // the latency of the store
+  const problem::Dependence* again = find_dependence(loop.problem, "load", "store", 1);
+  ASSERT_NE(again, nullptr);
+  EXPECT_TRUE(again->through_memory);
+}
+
+// The order of the text decides: a load in front of the store reads what the iteration before left.
+TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
+  const std::string body = loads() + product() + kHalves + kLoad + kStore;
+  const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", kWhole);
+  EXPECT_NE(find_dependence(loop.problem, "load", "store"), nullptr);
+  EXPECT_NE(find_dependence(loop.problem, "store", "load", 1), nullptr);
+  EXPECT_EQ(find_dependence(loop.problem, "store", "load"), nullptr);
+}
+
+// Arrays of different arguments do not overlap; which, the plan's notes say.
+TEST(Memory, DifferentArgumentsAreDifferentArrays) {
+  const std::string body = loads() + product() + kHalves + kStore;
+  const std::string text = hopper_kernel(body, "%d", kPlaces);
+  const Extraction loop = extracted(text, "h200", kWhole);
+  for (const problem::Dependence& it : loop.problem.dependences()) {
+    EXPECT_FALSE(it.through_memory);
+  }
+  for (const char* copy : {"load_a", "load_b"}) {
+    EXPECT_TRUE(find_op(loop.problem, copy)->streaming) << copy;
+  }
+  const ir::Program program = program_of(text);
+  EXPECT_EQ(assumed_apart(program, choose_loop(program, "")->loop),
+            "assumes that the arrays of a_desc, b_desc and ptr do not overlap");
+}
+
+// Boxes of one descriptor are compared by their coordinates: those that move on by their own size
+// never meet those of other iterations. The copy no longer runs ahead of the store.
+TEST(Memory, BoxesAreApartWhereTheirCoordinatesAre) {
+  const std::string back = R"(
+      %ta2 = ttg.convert_layout %ta : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked>
+      tt.descriptor_store %a_desc[%c0, %i], %ta2 : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+)";
+  const Extraction loop = extracted(hopper_kernel(loads() + product() + back), "h200", kWhole);
+  ASSERT_NE(find_dependence(loop.problem, "load_a", "store"), nullptr);
+  EXPECT_EQ(find_dependence(loop.problem, "store", "load_a", 1), nullptr);
+  EXPECT_FALSE(find_op(loop.problem, "load_a")->streaming);
+  EXPECT_TRUE(find_op(loop.problem, "load_b")->streaming);
+
+  const std::string same = R"(
+      tt.descriptor_store %a_desc[%c0, %c0], %ta : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+)";
+  const Extraction fixed = extracted(hopper_kernel(loads() + product() + same), "h200", kWhole);
+  EXPECT_NE(find_dependence(fixed.problem, "store", "load_a", 1), nullptr);
+}
+
+// Pointers are followed as sums: rows of 128 elements that lie behind the tile are apart from it.
+TEST(Memory, TilesAreApartWhereTheirAddressesAre) {
+  const auto body = [](const std::string& by) {
+    return loads() + product() + kHalves + R"(
+      %far = arith.constant dense<)" + by + R"(> : tensor<128x128xi32, #blocked>
+      %there = tt.addptr %places, %far : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)" + kLoad;
+  };
+  const Extraction apart = extracted(hopper_kernel(body("16384"), "%d", kPlaces), "h200", kWhole);
+  EXPECT_EQ(find_dependence(apart.problem, "store", "load"), nullptr);
+  EXPECT_EQ(find_dependence(apart.problem, "load", "store", 1), nullptr);
+  const Extraction meet = extracted(hopper_kernel(body("16383"), "%d", kPlaces), "h200", kWhole);
+  EXPECT_NE(find_dependence(meet.problem, "store", "load"), nullptr);
+}
+
+// Sub-tiles of one access may touch rows of another sub-tile.
+TEST(Memory, AllPartsOfAnAccessAreOrdered) {
+  Options halves;
+  halves.subtile = 64;
+  const std::string body = loads() + product() + kHalves + kStore + kLoad;
+  const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", halves);
+  for (const char* store : {"storeA", "storeB"}) {
+    for (const char* load : {"loadA", "loadB"}) {
+      EXPECT_NE(find_dependence(loop.problem, store, load), nullptr) << store << " " << load;
+    }
+  }
+}
+
+// Sums in memory may be added to in any order.
+TEST(Memory, AtomicOperationsOfOneKindCommute) {
+  const auto atomic = [](const std::string& name, const std::string& how) {
+    return "      %" + name + " = tt.atomic_rmw " + how +
+           ", relaxed, gpu, %places, %hb : (tensor<128x128x!tt.ptr<f16>, #blocked>, "
+           "tensor<128x128xf16, #blocked>) -> tensor<128x128xf16, #blocked>\n";
+  };
+  const std::string head = loads() + product() + kHalves;
+  const Extraction sums = extracted(
+      hopper_kernel(head + atomic("x", "fadd") + atomic("y", "fadd"), "%d", kPlaces), "h200", kWhole);
+  EXPECT_EQ(find_dependence(sums.problem, "atomic0", "atomic1"), nullptr);
+  const Extraction both = extracted(
+      hopper_kernel(head + atomic("x", "fadd") + kStore, "%d", kPlaces), "h200", kWhole);
+  EXPECT_NE(find_dependence(both.problem, "atomic", "store"), nullptr);
+  EXPECT_NE(find_dependence(both.problem, "store", "atomic", 1), nullptr);
+}
+
+// A store of one value is an op, as those of tiles are; it was left out without a word.
+TEST(Memory, StoresOfSingleValuesAreOps) {
+  const std::string body = loads() + product() + R"(
+      %half = arith.constant 1.000000e+00 : f16
+      tt.store %ptr, %half : !tt.ptr<f16>
+)";
+  EXPECT_NE(find_op(extracted(hopper_kernel(body), "h200", kWhole).problem, "store"), nullptr);
+}
+
+// What nothing may cross has no place in a plan: refused at its line, and not left out.
+TEST(Memory, RefusesWhatOrdersTheLoop) {
+  for (const char* op : {"gpu.barrier", "tt.grid_dependency_wait", "\"test.unknown\"() : () -> ()",
+                         "%v = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>",
+                         "%o = tt.atomic_rmw fadd, acq_rel, gpu, %ptr, %one, %yes : (!tt.ptr<f16>, "
+                         "f16, i1) -> f16"}) {
+    const std::string before =
+        "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
+    const std::string message =
+        refusal_of(hopper_kernel(loads() + "      " + op + "\n" + product(), "%d", before));
+    EXPECT_THAT(message, HasSubstr("stands in the loop, and what accesses memory may not cross it"))
+        << op;
+    EXPECT_THAT(message, HasSubstr("test.ttgir:")) << op;
+  }
+}
+
+// An effect in a branch that no op stands for is no effect of the plan.
+TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
+  const std::string body = loads() + product() + R"(
+      %some = arith.cmpi slt, %i, %n : i32
+      scf.if %some {
+        %half = arith.constant 1.000000e+00 : f16
+        tt.store %ptr, %half : !tt.ptr<f16>
+      }
+)";
+  EXPECT_THAT(refusal_of(hopper_kernel(body)),
+              HasSubstr("tt.store changes memory in the loop, and no op of the problem does it"));
+}
+
+// People read what is printed, and nothing else does: it is left out, with a note.
+TEST(Memory, LeavesOutWhatOnlyPeopleSee) {
+  const std::string body = loads() + product() +
+                           "      tt.print \" i: \" {hex = false, isSigned = array<i32: 1>} : %i : i32\n";
+  const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
+  EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: only people see what it does")));
+}
+
+// Roles begin and end the loop each on their own, so nothing orders what they do around it.
+TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
+  const std::string written = kPlaces + R"(
+    %ones = arith.constant dense<1.000000e+00> : tensor<128x128xf16, #blocked>
+    tt.store %places, %ones : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  EXPECT_THAT(refusal_of(hopper_kernel(loads() + product() + kLoad, "%d", written)),
+              HasSubstr("tt.load may touch what tt.store @ "));
+  const std::string read = R"(
+    %after = tt.load %places : tensor<128x128x!tt.ptr<f16>, #blocked>
+    tt.store %places, %after : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  EXPECT_THAT(refusal_of(hopper_kernel(loads() + product() + kHalves + kStore, "%d", kPlaces, read)),
+              HasSubstr("touches in the loop, through the same argument"));
+}
+
+}  // namespace
+}  // namespace twill::extract::testing
