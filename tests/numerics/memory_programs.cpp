@@ -1,0 +1,185 @@
+#include "numerics/memory_programs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace twill::driver::testing {
+namespace {
+
+constexpr const char* kHead = R"(
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#rows = #ttg.slice<{dim = 1, parent = #blocked}>
+#columns = #ttg.slice<{dim = 0, parent = #blocked}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %mine = arith.constant 1048576 : i32
+    %tile = arith.constant 4096 : i32
+    %half = arith.constant 2048 : i32
+    %wide = arith.constant dense<64> : tensor<64x1xi32, #blocked>
+    %all = arith.constant dense<true> : tensor<64x64xi1, #blocked>
+    %small = arith.constant dense<1.562500e-02> : tensor<64x64xf32, #mma>
+    %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma>
+    %nothing = arith.constant dense<0.000000e+00> : tensor<64x64xf16, #blocked>
+    %pid = tt.get_program_id x : i32
+    %first = arith.muli %pid, %mine : i32
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #rows>
+    %r1 = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #blocked>
+    %r2 = arith.muli %r1, %wide : tensor<64x1xi32, #blocked>
+    %r3 = tt.broadcast %r2 : tensor<64x1xi32, #blocked> -> tensor<64x64xi32, #blocked>
+    %k = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #columns>
+    %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<64xi32, #columns> -> tensor<1x64xi32, #blocked>
+    %k2 = tt.broadcast %k1 : tensor<1x64xi32, #blocked> -> tensor<64x64xi32, #blocked>
+    %within = arith.addi %r3, %k2 : tensor<64x64xi32, #blocked>
+    %r_sum, %r_last = scf.for %i = %c0 to %n step %c1 iter_args(%sum_0 = %zero, %last_0 = %nothing) -> (tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>)  : i32 {
+)";
+
+constexpr const char* kTail = R"(
+    }
+    %out = tt.addptr %o, %first : !tt.ptr<f32>, i32
+    %out1 = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #blocked>
+    %out2 = tt.addptr %out1, %within : tensor<64x64x!tt.ptr<f32>, #blocked>, tensor<64x64xi32, #blocked>
+    %result = ttg.convert_layout %r_sum : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>
+    tt.store %out2, %result : tensor<64x64x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+)";
+
+class Writer {
+ public:
+  explicit Writer(std::mt19937& random) : random_(random) {}
+
+  std::string write() {
+    text_ = kHead;
+    const int products = pick(1, 2);
+    const int others = pick(1, 4);
+    std::vector<bool> is_product(static_cast<std::size_t>(products + others), false);
+    for (int i = 0; i < products; ++i) is_product[static_cast<std::size_t>(i)] = true;
+    std::shuffle(is_product.begin(), is_product.end(), random_);
+    for (const bool is : is_product) is ? product() : other();
+    text_ += fmt::format(
+        "      scf.yield {}, {} : tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>", sum_, last_);
+    return text_ + kTail;
+  }
+
+ private:
+  int pick(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
+  }
+
+  std::string fresh(const char* stem) { return fmt::format("%{}{}", stem, ++names_); }
+
+  /// Pointers to a tile of the array: always the same, the next tile in each iteration, or one half
+  /// of a tile further.
+  std::string places(const std::string& array, const std::string& type) {
+    const std::string at = fresh("at"), by = fresh("by"), to = fresh("to"), all = fresh("all"),
+                      tile = fresh("p");
+    switch (pick(0, 3)) {
+      case 0:
+        text_ += fmt::format("      {} = arith.muli %i, %tile : i32\n", by);
+        break;
+      case 1:
+        text_ += fmt::format("      {} = arith.muli %i, %half : i32\n", by);
+        break;
+      case 2:
+        text_ += fmt::format("      {} = arith.addi %half, %c0 : i32\n", by);
+        break;
+      default:
+        text_ += fmt::format("      {} = arith.addi %c0, %c0 : i32\n", by);
+        break;
+    }
+    text_ += fmt::format("      {} = arith.addi %first, {} : i32\n", at, by);
+    text_ += fmt::format("      {} = tt.addptr {}, {} : !tt.ptr<{}>, i32\n", to, array, at, type);
+    text_ += fmt::format("      {} = tt.splat {} : !tt.ptr<{}> -> tensor<64x64x!tt.ptr<{}>, #blocked>\n",
+                         all, to, type, type);
+    text_ += fmt::format(
+        "      {} = tt.addptr {}, %within : tensor<64x64x!tt.ptr<{}>, #blocked>, "
+        "tensor<64x64xi32, #blocked>\n",
+        tile, all, type);
+    return tile;
+  }
+
+  std::string array() { return pick(0, 2) == 0 ? "%t" : "%s"; }
+
+  std::string load(const std::string& from) {
+    const std::string where = places(from, "f16"), value = fresh("l");
+    text_ += fmt::format("      {} = tt.load {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value, where);
+    return value;
+  }
+
+  std::string in_shared(const std::string& value) {
+    const std::string buffer = fresh("m");
+    text_ += fmt::format(
+        "      {} = ttg.local_alloc {} : (tensor<64x64xf16, #blocked>) -> "
+        "!ttg.memdesc<64x64xf16, #shared, #smem>\n",
+        buffer, value);
+    return buffer;
+  }
+
+  /// Adds the product of two loaded tiles to the sum, or begins a new sum.
+  void product() {
+    const std::string a = in_shared(load(pick(0, 2) == 0 ? array() : "%a"));
+    const std::string b = in_shared(load("%b"));
+    const std::string scaled = fresh("x"), made = fresh("d");
+    text_ += fmt::format("      {} = arith.mulf {}, %small : tensor<64x64xf32, #mma>\n", scaled, sum_);
+    text_ += fmt::format(
+        "      {} = ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32}} : "
+        "!ttg.memdesc<64x64xf16, #shared, #smem> * !ttg.memdesc<64x64xf16, #shared, #smem> -> "
+        "tensor<64x64xf32, #mma>\n",
+        made, a, b, pick(0, 2) == 0 ? "%zero" : scaled);
+    sum_ = made;
+    const std::string half = fresh("h"), moved = fresh("v");
+    text_ += fmt::format(
+        "      {} = arith.truncf {} : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>\n", half,
+        sum_);
+    text_ += fmt::format(
+        "      {} = ttg.convert_layout {} : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>\n",
+        moved, half);
+    if (pick(0, 3) > 0) last_ = moved;
+  }
+
+  void other() {
+    const int which = pick(0, 24);
+    if (which == 0) {
+      text_ += "      gpu.barrier\n";
+    } else if (which < 11) {
+      const std::string where = places(array(), "f16");
+      text_ += fmt::format("      tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where, last_);
+    } else if (which < 19) {
+      last_ = load(array());
+    } else {
+      add();
+    }
+  }
+
+  void add() {
+    const std::string where = places("%sums", "f32"), what = fresh("w"), old = fresh("u");
+    text_ += fmt::format(
+        "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>\n",
+        what, sum_);
+    text_ += fmt::format(
+        "      {} = tt.atomic_rmw fadd, relaxed, gpu, {}, {}, %all : "
+        "(tensor<64x64x!tt.ptr<f32>, #blocked>, tensor<64x64xf32, #blocked>, tensor<64x64xi1, "
+        "#blocked>) -> tensor<64x64xf32, #blocked>\n",
+        old, where, what);
+  }
+
+  std::mt19937& random_;
+  std::string text_;
+  std::string sum_ = "%sum_0";
+  std::string last_ = "%last_0";
+  int names_ = 0;
+};
+
+}  // namespace
+
+std::string random_memory_program(std::mt19937& random) { return Writer(random).write(); }
+
+}  // namespace twill::driver::testing

@@ -1,0 +1,69 @@
+#include "numerics/memory_programs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/numbers_loop.h"
+
+// Stores, loads and atomic additions at random places of a loop: a plan computes what the text does,
+// whoever is late, or there is no plan and it is said why. `TWILL_ROUNDS` asks for more programs.
+namespace twill::driver::testing {
+namespace {
+
+int rounds_of(int usual) {
+  const char* const times = std::getenv("TWILL_ROUNDS");
+  return usual * (times == nullptr ? 1 : std::max(1, std::atoi(times)));
+}
+
+Request request_of(std::string text, int number) {
+  Request request;
+  request.input.name = "program" + std::to_string(number) + ".ttgir";
+  request.input.text = std::move(text);
+  request.limits.work_limit = 2'000'000;  // any schedule will do
+  return request;
+}
+
+TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
+  int planned = 0, refused = 0, ordered = 0;
+  const int all = rounds_of(12);
+  for (int number = 0; number < all; ++number) {
+    std::mt19937 random(static_cast<unsigned>(number));
+    const std::string text = random_memory_program(random);
+    const Request request = request_of(text, number);
+    NumbersRequest wanted;
+    wanted.launch.size = 5;
+    const auto loop = compare_numbers(request, wanted);
+    if (!loop) {
+      ++refused;
+      EXPECT_EQ(loop.error().message.find("bug"), std::string::npos)
+          << number << ": " << to_string(loop.error());
+      continue;
+    }
+    if (!loop->comparison) continue;
+    ++planned;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison))
+        << number << "\n" << numerics::to_text(*loop->comparison) << text;
+    const auto dependences = loop->planned.plan->plan().problem.dependences();
+    if (std::any_of(dependences.begin(), dependences.end(),
+                    [](const auto& it) { return it.through_memory; })) {
+      ++ordered;
+    }
+    wanted.jitter = static_cast<std::uint64_t>(number);
+    const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);
+    ASSERT_TRUE(late.has_value()) << number << ": " << to_string(late.error());
+    EXPECT_TRUE(numerics::agrees(*late)) << number << ", late\n" << numerics::to_text(*late) << text;
+  }
+  RecordProperty("planned", planned);
+  RecordProperty("ordered", ordered);
+  std::printf("%d programs: %d planned, of which %d with order through memory; %d refused\n", all,
+              planned, ordered, refused);
+  EXPECT_GT(3 * planned, all);
+  EXPECT_GT(3 * ordered, planned);
+}
+
+}  // namespace
+}  // namespace twill::driver::testing
