@@ -154,12 +154,14 @@ class Writer {
       text_ += fmt::format("      tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where, last_);
     } else if (which < 19) {
       last_ = load(array());
-    } else {
+    } else if (!adds_) {
       add();
     }
   }
 
+  /// Once: sums of several additions are rounded in the order in which these come.
   void add() {
+    adds_ = true;
     const std::string where = places("%sums", "f32"), what = fresh("w"), old = fresh("u");
     text_ += fmt::format(
         "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>\n",
@@ -176,6 +178,7 @@ class Writer {
   std::string sum_ = "%sum_0";
   std::string last_ = "%last_0";
   int names_ = 0;
+  bool adds_ = false;
 };
 
 }  // namespace
