@@ -15,11 +15,12 @@ namespace twill::cli {
 namespace {
 
 /// How a kernel's loop is found and posed, and what is around it.
-constexpr std::array<std::string_view, 10> kOfKernels = {"--machine",
+constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
                                                          "--loop",
                                                          "--subtile",
                                                          "--pool",
                                                          "--strict",
+                                                         "--may-overlap",
                                                          "--hand-offs",
                                                          "--rate",
                                                          "--cluster",
@@ -27,11 +28,11 @@ constexpr std::array<std::string_view, 10> kOfKernels = {"--machine",
                                                          "--already-pipelined"};
 
 /// How a plan is made; the machine it runs on is a question of its own.
-constexpr std::array<std::string_view, 19> kOfPlanning = {
+constexpr std::array<std::string_view, 20> kOfPlanning = {
     "--already-pipelined", "--loop",         "--subtile",  "--pool",           "--strict",
     "--hand-offs",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
     "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
-    "--cluster",           "--work-limit",   "--pins",     "--spare-registers"};
+    "--cluster",           "--work-limit",   "--pins",     "--spare-registers",  "--may-overlap"};
 
 /// What `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};

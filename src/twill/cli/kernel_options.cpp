@@ -24,6 +24,8 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
   command.add_option("--pool", request.pool, pool_help);
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
+  command.add_flag("--may-overlap", request.may_overlap,
+                   "Refuse a loop that writes an array beside others: arguments may be one array");
   command.add_flag("--already-pipelined", request.already_pipelined,
                    "Take a loop that Triton has pipelined, its rings as single buffers");
   command.add_flag("--hand-offs", request.hand_offs,

@@ -12,8 +12,8 @@ class App;
 namespace twill::cli {
 
 /// The options that say which loop of a kernel is meant, and how it is posed: --machine, --loop,
-/// --subtile, --pool, --strict, --already-pipelined and --hand-offs. `pool_help` says what happens
-/// without --pool. `request` must live as long as the options.
+/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --hand-offs. `pool_help` says
+/// what happens without --pool. `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 
 /// --strategy, --depth and --ping-pong, with the same lifetimes.

@@ -64,6 +64,8 @@ struct Request {
   std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
                                ///< or a `.loop` text with a schedule or an order
   bool strict = false;         ///< refuse operations that only the default rule prices
+  bool may_overlap = false;    ///< refuse loops that write an array beside others: arguments may be
+                               ///< one array
   bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
   bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
   bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an

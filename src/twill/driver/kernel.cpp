@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/extract/extract.h"
+#include "twill/extract/memory_order.h"
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/unflatten.h"
@@ -198,6 +199,12 @@ Result<Kernel> read_kernel(const Request& request) {
                 "use the TTGIR from before Triton's scheduling passes "
                 "(docs/howto/ttgir-from-triton.md), or --already-pipelined: its rings count as "
                 "single buffers then");
+  }
+  const auto apart = extract::assumed_apart(program, choice.loop);
+  if (request.may_overlap && apart) {
+    return fail(ir::text_location(program, choice.loop),
+                "arguments may be one array, but a plan of this loop " + *apart,
+                "leave out --may-overlap if they do not");
   }
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));

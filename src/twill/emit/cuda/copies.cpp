@@ -108,7 +108,23 @@ class Keeper {
     if (!tile && op != nullptr && op->kind == OpKind::load) kept_.scalars.push_back(value);
   }
 
-  Kept kept() && { return std::move(kept_); }
+  /// Marks what is read by more than vectors that are kept themselves: those are computed from it
+  /// on the way. `vector`: on the way to one.
+  void read_by(bool vector, ir::ValueId value) {
+    if (!read_.emplace(value, vector).second) return;
+    const auto& all = kept_.vectors;
+    const bool kept = std::any_of(all.begin(), all.end(), [&](const KeptVector& it) {
+      return it.in_loop && it.value == value;
+    });
+    for (const ir::ValueId operand : behind(value)) read_by(kept || vector, operand);
+  }
+
+  Kept kept() && {
+    std::erase_if(kept_.vectors, [&](const KeptVector& it) {
+      return it.in_loop && !read_.contains({it.value, false});
+    });
+    return std::move(kept_);
+  }
 
  private:
   bool is_vector(ir::ValueId value) const {
@@ -145,6 +161,7 @@ class Keeper {
   const View& view_;
   const ir::Program& program_;
   std::set<ir::ValueId> seen_;
+  std::set<std::pair<ir::ValueId, bool>> read_;  ///< by a kept vector or not
   Kept kept_;
 };
 
@@ -153,6 +170,7 @@ class Keeper {
 Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed) {
   Keeper keeper(view);
   for (const ir::ValueId value : computed) keeper.look_at(value);
+  for (const ir::ValueId value : computed) keeper.read_by(false, value);
   return std::move(keeper).kept();
 }
 
