@@ -136,6 +136,9 @@ void print_head(Text& text, const View& view) {
       "// nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3; interface and numerics: "
       "docs/reference/cuda.md of twill.");
   for (const std::string& note : plan.notes) text.line("// " + note + ".");
+  if (const std::string apart = view.assumed_apart(); !apart.empty()) {
+    text.line("// It " + apart + ".");
+  }
   if (view.stamps() != Stamps::none) {
     text.line(
         "// It records when its steps began: runtime/stamps.cuh, and stamps.json beside this.");

@@ -419,6 +419,32 @@ Result<void> View::check_fresh(ir::OpId load) const {
   return {};
 }
 
+std::string View::assumed_apart() const {
+  std::set<ir::ValueId> arrays;
+  const auto element = [&](ir::ValueId array) {
+    const ir::Type type = ir::type_of(*program_, array);
+    return type->kind == ir::TypeKind::tensordesc ? type->element->element : type->element;
+  };
+  for (std::size_t i = 0; i < around_.size(); ++i) {
+    const auto access = ir::memory_access(program_->op(around_[i]));
+    const bool loads = program_->op(around_[i]).kind == OpKind::load;
+    const auto array = loads ? ir::array_of(*program_, access->address) : std::nullopt;
+    const std::set<ir::OpId> readers = readers_of(around_[i]);
+    for (std::size_t j = i + 1; array && !readers.empty() && j < around_.size(); ++j) {
+      const auto write = ir::memory_access(program_->op(around_[j]));
+      const bool between = write && write->writes && around_[j] < *readers.rbegin();
+      const auto other = between ? ir::array_of(*program_, write->address) : std::nullopt;
+      if (!other || other == array || element(*other) != element(*array)) continue;
+      arrays.insert({*array, *other});
+    }
+  }
+  std::string names;
+  for (const ir::ValueId array : arrays) {
+    names += (names.empty() ? "" : ", ") + program_->value(array).name;
+  }
+  return names.empty() ? "" : "assumes that the arrays of " + names + " do not overlap";
+}
+
 std::string View::words(ir::OpId op) const {
   const Location where = ir::text_location(*program_, op);
   return program_->op(op).name + " @ " + std::to_string(where.line) + ":" +
