@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/interruption.h"
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/driver/run_kernel.h"
@@ -67,7 +68,7 @@ Result<int> run_one(RunChoices& choices, std::optional<driver::RunSession>& sess
     return fail({folder}, "is no text of a module, and --against is for these");
   }
   if (!session) {
-    TWILL_TRY(driver::RunSession started, driver::RunSession::start());
+    TWILL_TRY(driver::RunSession started, driver::RunSession::start(choices.request.go_on));
     session.emplace(std::move(started));
   }
   choices.request.folder = folder;
@@ -82,13 +83,20 @@ int run(RunChoices choices) {
   if (!choices.grid.empty()) {
     choices.request.given.grid = {choices.grid[0], choices.grid[1], choices.grid[2]};
   }
-  std::optional<driver::RunSession> session;
   int worst = kAnswer;
-  for (const std::string& folder : choices.folders) {
-    const auto code = run_one(choices, session, folder);
-    if (!code) refuse(code.error());
-    worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
+  choices.request.go_on = [] { return Interruption::caught() == 0; };
+  {
+    std::optional<Interruption> interruption;  // what is interrupted removes its folders first
+    std::optional<driver::RunSession> session;
+    for (const std::string& folder : choices.folders) {
+      if (!interruption && !is_module(folder)) interruption.emplace();
+      const auto code = run_one(choices, session, folder);
+      if (Interruption::caught() != 0) break;
+      if (!code) refuse(code.error());
+      worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
+    }
   }
+  if (const int signal = Interruption::caught()) end_by(signal);
   return worst;
 }
 

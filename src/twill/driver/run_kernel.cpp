@@ -102,7 +102,7 @@ Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, con
   trial.machine = machine;
   trial.launch = call.chosen.launch;
   Stopwatch watch;
-  TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit));
+  TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit, request.go_on));
   trial.seconds = watch.lap();
   if (trial.called.fault.empty() && trial.called.refusal.empty()) {
     trial.outputs = run::compare(call, trial.called, tolerance);
@@ -121,6 +121,7 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
         if (s == 0) report.left_out.push_back(trips);
         continue;
       }
+      if (request.go_on && !request.go_on()) return fail({}, "stopped");
       if (!done.insert(chosen->trips).second) continue;
       TWILL_TRY(const run::Case call, run::case_of(kernel, *std::move(chosen)));
       for (const bool random : request.random) {
@@ -142,7 +143,7 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
 
 }  // namespace
 
-Result<RunSession> RunSession::start() {
+Result<RunSession> RunSession::start(const gate::GoOn& go_on) {
   TWILL_TRY(std::vector<std::string> compiler, run::host_compiler());
   TWILL_TRY(run::Scratch scratch, run::Scratch::make());
   TWILL_TRY(const std::vector<std::string> names, support::shipped_names("runtime"));
@@ -154,7 +155,7 @@ Result<RunSession> RunSession::start() {
     TWILL_TRY_VOID(run::write_bytes(file, text));
   }
   fs::path runtime = scratch.path() / "runtime";
-  return RunSession(std::move(scratch), std::move(runtime), std::move(compiler));
+  return RunSession(std::move(scratch), std::move(runtime), std::move(compiler), go_on);
 }
 
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session) {

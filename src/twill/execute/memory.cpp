@@ -128,7 +128,7 @@ Pointer unpacked(std::int64_t bits) {
 
 std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element, Values values) {
   const bool floating = element->kind == ir::TypeKind::floating && format_of(element);
-  const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 32;
+  const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 64;
   if (!floating && !integer) return std::nullopt;
   arrays_.push_back({std::move(name), element, std::move(values), {}});
   return std::ssize(arrays_) - 1;

@@ -24,7 +24,7 @@ bool is_whole(ir::Type type) {
 
 /// Of one shape and of one element, wherever they lie and however they are laid out.
 bool alike(ir::Type a, ir::Type b) {
-  return a == b || (a->shape == b->shape && scalar_of(a) == scalar_of(b));
+  return a == b || (a->shape == b->shape && ir::same_element(scalar_of(a), scalar_of(b)));
 }
 
 Shape without_ones(const Shape& shape) {
@@ -169,15 +169,15 @@ class OpTypes {
     return true;
   }
 
-  /// [.., m, k] and [.., k, n] make [.., m, n], all of numbers.
+  /// [.., m, k] and [.., k, n] make [.., m, n], all of numbers, or all of integers.
   bool product() const {
     const auto found = *ir::mma_operands(op());
     if (found.a_scale) return true;  // not known
     const ir::Type a = type(found.a), b = type(found.b), sums = type(found.accumulator);
     const std::size_t rank = sums->shape.size();
     const auto is_number = [](ir::Type it) { return scalar_of(it)->kind == TypeKind::floating; };
-    bool fits = rank >= 2 && a->shape.size() == rank && b->shape.size() == rank && is_number(a) &&
-                is_number(b) && is_number(sums);
+    bool fits = rank >= 2 && a->shape.size() == rank && b->shape.size() == rank &&
+                is_number(a) == is_number(b) && is_number(a) == is_number(sums);
     for (std::size_t d = 0; fits && d + 2 < rank; ++d) {
       fits = a->shape[d] == sums->shape[d] && b->shape[d] == sums->shape[d];
     }
@@ -219,7 +219,7 @@ class OpTypes {
 
   /// Descriptors may have more dimensions of one element than the tiles they move.
   static bool of_block(ir::Type tile, ir::Type block) {
-    return scalar_of(tile) == scalar_of(block) &&
+    return ir::same_element(scalar_of(tile), scalar_of(block)) &&
            without_ones(tile->shape) == without_ones(block->shape);
   }
 
@@ -228,7 +228,7 @@ class OpTypes {
     if (!base || op().results.size() != 1 || result()->kind != TypeKind::tensordesc) return false;
     const std::size_t rank = result()->element->shape.size();
     return type(*base)->kind == TypeKind::pointer &&
-           type(*base)->element == scalar_of(result()->element) &&
+           ir::same_element(type(*base)->element, scalar_of(result()->element)) &&
            ir::operands_in(op(), ir::Role::extents).size() == rank &&
            ir::operands_in(op(), ir::Role::strides).size() == rank;
   }

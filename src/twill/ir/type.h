@@ -91,6 +91,10 @@ int element_bits(Type type);
 /// 0 where that is not known (tokens, other types, dynamic extents).
 std::int64_t byte_size(Type type);
 
+/// Whether both are the same scalar or pointer, signs of integers aside: descriptors of Triton have
+/// blocks of `si8` or `ui8`, and the tiles that they move have elements `i8`.
+bool same_element(Type a, Type b);
+
 bool is_tensor(Type type);
 bool is_memdesc(Type type, MemorySpace space);
 bool is_scalar(Type type);  ///< integer, floating or index

@@ -25,15 +25,9 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-}  // namespace
-
-std::set<std::string> drivers_of(const Kernel& kernel) {
+/// The integer arguments that decide on any of `todo`.
+std::set<std::string> arguments_behind(const Kernel& kernel, std::vector<ir::ValueId> todo) {
   const ir::Program& program = kernel.planned;
-  const auto loop = ir::as_loop(program, kernel.loop);
-  std::vector<ir::ValueId> todo;
-  for (const auto& bound : {loop->lower, loop->upper, loop->step}) {
-    if (bound) todo.push_back(*bound);
-  }
   const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
   const auto arguments = ir::function_arguments(program, *function);
   std::set<ir::ValueId> seen;
@@ -47,6 +41,19 @@ std::set<std::string> drivers_of(const Kernel& kernel) {
       if (argument == value && integer) drivers.insert(program.value(value).name);
     }
     add_sources(program, value, todo);
+  }
+  return drivers;
+}
+
+}  // namespace
+
+Drivers drivers_of(const Kernel& kernel) {
+  const auto loop = ir::as_loop(kernel.planned, kernel.loop);
+  if (!loop || !loop->lower || !loop->upper || !loop->step) return {};
+  Drivers drivers;
+  drivers.bounds = arguments_behind(kernel, {*loop->lower, *loop->upper});
+  for (const std::string& name : arguments_behind(kernel, {*loop->step})) {
+    if (!drivers.bounds.contains(name)) drivers.steps.insert(name);
   }
   return drivers;
 }

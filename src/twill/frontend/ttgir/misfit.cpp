@@ -123,7 +123,7 @@ class Fitting {
 
   /// The value must have elements of that type.
   Misfit element(ir::ValueId value, ir::Type wanted) const {
-    if (scalar_of(type(value)) == wanted) return {};
+    if (ir::same_element(scalar_of(type(value)), wanted)) return {};
     return wrong(value, "elements of " + wanted->text + " are wanted");
   }
 
@@ -404,8 +404,8 @@ class Fitting {
     const auto base = operand_in(op_, ir::Role::base);
     if (!base || op_.results.size() != 1 || result()->kind != ir::TypeKind::tensordesc) return {};
     const ir::Type block = result()->element;
-    const bool fits =
-        type(*base)->kind == ir::TypeKind::pointer && type(*base)->element == scalar_of(block);
+    const bool fits = type(*base)->kind == ir::TypeKind::pointer &&
+                      ir::same_element(type(*base)->element, scalar_of(block));
     if (!fits) return wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
     const std::size_t rank = block->shape.size();
     if (operands_in(op_, ir::Role::extents).size() == rank &&
@@ -439,7 +439,7 @@ class Fitting {
   Misfit of_block(ir::ValueId tile, ir::Type descriptor) const {
     const ir::Type block = descriptor->element;
     if (descriptor->kind != ir::TypeKind::tensordesc || block == nullptr) return {};
-    if (scalar_of(type(tile)) == scalar_of(block) &&
+    if (ir::same_element(scalar_of(type(tile)), scalar_of(block)) &&
         without_ones(type(tile)->shape) == without_ones(block->shape)) {
       return {};
     }
