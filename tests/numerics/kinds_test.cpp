@@ -26,9 +26,9 @@ NumbersRequest with_size(std::int64_t size) {
 }
 
 // Protects: a product that adds to a scaled product of the same iteration, whose op makes two
-// tiles; and arrays of 64-bit indices.
+// tiles; arrays of 64-bit indices; and bounds that lie in memory.
 TEST(Kinds, ComputeWhatTheirTextDoes) {
-  for (const std::string kind : {"acc_from_product", "gather64"}) {
+  for (const std::string kind : {"acc_from_product", "gather64", "delta_recur"}) {
     const auto loop = compare_numbers(request_for_kind(kind), with_size(640));
     ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
     ASSERT_TRUE(loop->comparison.has_value()) << kind;

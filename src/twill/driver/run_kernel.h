@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ namespace twill::driver {
 struct RunKernelRequest {
   std::string folder;  ///< of `twill emit cuda`
   run::Given given;
-  std::vector<std::int64_t> trips = {0, 1, 2, 3, 4};
+  /// Empty: 0 to 4, one more than the deepest ring has slots, and one more than twice as many.
+  std::vector<std::int64_t> trips;
   std::uint64_t seed = 1;
   int seeds = 1;                             ///< so many, from `seed` on
   std::vector<bool> random = {false, true};  ///< how asynchronous work completes, in turn
@@ -26,6 +28,9 @@ struct RunKernelRequest {
   std::string keep;                 ///< a folder for the program; empty: it is removed
   gate::GoOn go_on;                 ///< asked ten times a second while others work; false: stop
 };
+
+/// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
+std::string runtime_hash(const std::map<std::string, std::string>& files);
 
 /// What several runs share: a compiler for the host, and the executor, which it compiles once.
 class RunSession {

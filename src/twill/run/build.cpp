@@ -108,9 +108,10 @@ Result<fs::path> Builder::executor() {
 }
 
 Result<Built> Builder::build(const emit::Description& description, const std::string& source,
-                             const std::string& name, const fs::path& folder) {
+                             const fs::path& home, const fs::path& folder) {
   TWILL_TRY_VOID(
-      write_bytes(folder / "kernel.cu", fmt::format("#line 1 \"{}\"\n{}", name, source)));
+      write_bytes(folder / "kernel.cu",
+                  fmt::format("#line 1 \"{}\"\n{}", (home / "kernel.cu").string(), source)));
   TWILL_TRY_VOID(write_bytes(folder / "main.cpp", host_main(description)));
   const fs::path object = folder / "main.o";
   std::vector<std::string> compile = compiler_, link = compiler_;
@@ -119,8 +120,9 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
   for (const std::string& word :
        {std::string("-std=c++20"), std::string("-O1"), std::string("-g"), std::string("-w"),
         std::string("-ffp-contract=off"), std::string("-fsanitize=thread"), "-I" + own + "/include",
-        "-I" + own, "-I" + folder.string(), "-I" + runtime_.parent_path().string(),
-        std::string("-c"), (folder / "main.cpp").string(), std::string("-o"), object.string()}) {
+        "-I" + own, "-I" + folder.string(), "-I" + home.string(),
+        "-I" + runtime_.parent_path().string(), std::string("-c"), (folder / "main.cpp").string(),
+        std::string("-o"), object.string()}) {
     compile.push_back(word);
   }
   Built built;

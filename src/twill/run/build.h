@@ -32,12 +32,12 @@ class Builder {
         compiler_(std::move(compiler)),
         go_on_(std::move(go_on)) {}
 
-  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of kernel.cu,
-  /// which messages call `name`, and compiles them. Fails if the compiler cannot be run or fails
-  /// without a word, a file cannot be written, the executor does not compile, or `go_on` stops it.
-  /// Cost: some seconds.
+  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of the
+  /// kernel.cu in `home`, and compiles them with the headers in the runtime/ that lies there. Fails
+  /// if the compiler cannot be run or fails without a word, a file cannot be written, the executor
+  /// does not compile, or `go_on` stops it. Cost: some seconds.
   Result<Built> build(const emit::Description& description, const std::string& source,
-                      const std::string& name, const std::filesystem::path& folder);
+                      const std::filesystem::path& home, const std::filesystem::path& folder);
 
  private:
   Result<std::filesystem::path> executor();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/execute/bounds.h"
 #include "twill/run/drivers.h"
 
 namespace twill::run {
@@ -135,6 +136,9 @@ class Search {
     execute::Launch launch = given_.launch;
     launch.programs = grid;
     launch.size = sizes.number;
+    // The last of four CTAs makes three times as many iterations as the second.
+    execute::fill_bounds(kernel_.planned, kernel_.loop,
+                         std::max<std::int64_t>(1, (wanted_ + 2) / 3), launch);
     const auto& parameters = kernel_.description.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const emit::Parameter& it = parameters[i];
