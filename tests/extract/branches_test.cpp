@@ -162,6 +162,40 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
+// Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop are
+// said to cost nothing in the model, and refused by --strict.
+TEST(Unpriced, IsNamedOrRefused) {
+  const std::string chained = hopper_kernel(R"(
+      %link = tt.addptr %ptr32, %at : !tt.ptr<i32>, i32
+      %next = tt.load %link : !tt.ptr<i32>
+)" + loads() + product(),
+                                            "%d, %next", "", "");
+  std::string text = chained;
+  const auto put = [&](const std::string& from, const std::string& to) {
+    const std::size_t place = text.find(from);
+    ASSERT_NE(place, std::string::npos) << from;
+    text.replace(place, from.size(), to);
+  };
+  put("%n: i32)", "%n: i32, %ptr32: !tt.ptr<i32>)");
+  put("%r = scf.for", "%r:2 = scf.for");
+  put("iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>)",
+      "iter_args(%acc = %zero, %at = %c0) -> (tensor<128x128xf32, #mma>, i32)");
+  put("scf.yield %d, %next : tensor<128x128xf32, #mma>",
+      "scf.yield %d, %next : tensor<128x128xf32, #mma>, i32");
+  put("arith.truncf %r :", "arith.truncf %r#0 :");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  ASSERT_EQ(loop.warnings.size(), 1U);
+  EXPECT_THAT(loop.warnings[0].message, HasSubstr("waits for what the one before loads"));
+  Options strict = kWhole;
+  strict.strict = true;
+  const auto refused = extract_from(text, "h200", strict);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("waits for what the one before loads"));
+  // What is loaded by the index is there as early as is wanted.
+  put("tt.addptr %ptr32, %at", "tt.addptr %ptr32, %i");
+  EXPECT_TRUE(extracted(text, "h200", kWhole).warnings.empty());
+}
+
 // Protects: what does count a loop, whatever it is computed by.
 TEST(Branches, CountersAreKnownThroughArithmetic) {
   for (const std::string last :

@@ -9,6 +9,7 @@
 #include "twill/extract/fuse.h"
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
+#include "twill/extract/unpriced.h"
 
 namespace twill::extract {
 namespace {
@@ -110,6 +111,12 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_target(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
+  const std::vector<Diagnostic> missing = unpriced(body);
+  if (options.strict && !missing.empty()) {
+    Diagnostic first = missing.front();
+    first.hint = "--strict refuses what has no price; without it this is a warning";
+    return tl::unexpected(std::move(first));
+  }
   const TileGraph graph = name_ops(fuse(contract(body)));
   if (!has_product(graph)) {
     return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
@@ -121,6 +128,9 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);
+  }
+  if (extraction) {
+    extraction->warnings.insert(extraction->warnings.end(), missing.begin(), missing.end());
   }
   return extraction;
 }
