@@ -179,6 +179,51 @@ TEST(Unflatten, EachFormIsTheSame) {
   }
 }
 
+/// The guard as other Tritons write it: by the range of the steps, and with its branches exchanged.
+const Edits kGuards[] = {
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sle, %steps, %c0"}},
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi slt, %steps, %c1"}},
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sge, %c0, %steps"}},
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sle, %k, %c0"}},
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sge, %low, %k"},
+     {"%steps = arith.ceildivsi %k, %c2",
+      "%low = arith.remsi %tiles, %c2 : i32\n"
+      "  %reach = arith.subi %k, %low : i32\n"
+      "  %steps = arith.ceildivsi %reach, %c2"},
+     {"%again = arith.ceildivsi %k, %c2", "%again = arith.ceildivsi %reach, %c2"},
+     {"%k0 = arith.select %first, %c0, %offset", "%k0 = arith.select %first, %low, %offset"}},
+    {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sgt, %c1, %steps"}},
+};
+
+// Protects: Triton 3.9 guards a flat loop by `steps <= 0` or `last <= first`, where 3.6 asks for 0.
+TEST(Unflatten, GuardsOfEachTritonAreTheSame) {
+  for (const Edits& edits : kGuards) {
+    const std::string text = edited(kFlatText, edits);
+    const ir::Program flat = read(text);
+    const ir::Program nest = nest_of(flat);
+    EXPECT_EQ(frontend::ttgir::to_text(nest).find("scf.if"), std::string::npos) << text;
+    for (const int k : {0, 1, 2, 3, 8, 9}) {
+      for (const int tiles : {0, 1, 3, 4, 9, 17}) {
+        EXPECT_EQ(written(nest, tiles, k, 5), written(flat, tiles, k, 5)) << k << " " << tiles;
+      }
+    }
+  }
+}
+
+// Protects: a comparison that holds for other numbers of steps too is no guard, and stays.
+TEST(Unflatten, OtherGuardsAreNone) {
+  for (const char* const other : {"sle, %steps, %c1", "slt, %steps, %c2", "sge, %steps, %c0",
+                                  "sle, %c0, %steps", "sle, %tiles, %c0", "eq, %steps, %c1",
+                                  "ne, %steps, %c0", "ule, %steps, %c0", "sge, %k, %c0"}) {
+    const ir::Program flat =
+        read(edited(kFlatText, {{"cmpi eq, %steps, %c0", std::string("cmpi ") + other}}));
+    const auto nest = frontend::ttgir::unflatten(flat);
+    if (!nest) continue;
+    EXPECT_NE(frontend::ttgir::to_text(nest->program).find("scf.if %none"), std::string::npos)
+        << other;
+  }
+}
+
 struct FlatNearMiss {
   const char* what;
   Edits edits;

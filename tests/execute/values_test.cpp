@@ -47,6 +47,78 @@ std::string bytes_of_floats(std::initializer_list<float> numbers) {
   return bytes;
 }
 
+// Protects: arrays of 64-bit integers, as PyTorch makes indices, lie in memory as they are, also
+// above 32 bits; and the descriptors' signed and unsigned elements are those of their tiles.
+TEST(Integers, OfEveryWidthAndSignAreTaken) {
+  Launch launch;
+  launch.arrays["a"] = read_values("5000000000..5000000004").value();
+  const auto ran =
+      testing::run(storing("%r = arith.addi %x, %x : tensor<16xi64>", "i64", "i64"), launch);
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  for (const auto& [index, value] : ran.memory.written(2)) {
+    EXPECT_GE(value, 1e10) << index;
+    EXPECT_LT(value, 1e10 + 8) << index;
+  }
+  for (const std::string element : {"si8", "ui8", "i8", "si32", "ui16"}) {
+    const std::string plain = "i" + element.substr(element.find_first_of("0123456789"));
+    const auto copied = testing::run(
+        "tt.func public @f(%a: !tt.ptr<" + plain + ">, %o: !tt.tensordesc<tensor<16x32x" + element +
+        ">>, %o.0: i32, %o.1: i32, %o.2: i64, %o.3: i64, %n: i32, %s: i64) {\n" +
+        "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i64\n" +
+        "%d = tt.make_tensor_descriptor %a, [%n, %n], [%s, %c1] : !tt.ptr<" + plain +
+        ">, !tt.tensordesc<tensor<16x32x" + element + ">>\n" +
+        "%t = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<tensor<16x32x" + element +
+        ">> -> tensor<16x32x" + plain + ">\n" +
+        "tt.descriptor_store %o[%c0, %c0], %t : " + "!tt.tensordesc<tensor<16x32x" + element +
+        ">>, tensor<16x32x" + plain + ">\ntt.return\n}\n");
+    EXPECT_TRUE(copied.result.has_value()) << element << to_string(copied.result.error());
+    EXPECT_EQ(copied.memory.written(1).size(), 512U) << element;
+  }
+}
+
+// Protects: a bitcast keeps the bits of elements of every width: of what a kernel dequantizes by
+// shifting them into place, and of 8-bit formats.
+TEST(Bitcasts, KeepTheBits) {
+  const auto shifted = testing::run(
+      storing("%c = arith.constant dense<16256> : tensor<16xi16>\n"  // 0x3f80: 1 as bf16
+              "%z = arith.constant dense<0> : tensor<16xi16>\n%i16 = arith.trunci %i : "
+              "tensor<16xi32> to tensor<16xi16>\n"
+              "%b = arith.addi %c, %i16 : tensor<16xi16>\n"
+              "%r = tt.bitcast %b : tensor<16xi16> -> tensor<16xbf16>",
+              "bf16"));
+  ASSERT_TRUE(shifted.result.has_value()) << to_string(shifted.result.error());
+  for (const auto& [index, value] : shifted.memory.written(2)) {
+    EXPECT_EQ(value, 1 + static_cast<double>(index) / 128);
+  }
+  const auto there =
+      testing::run(storing("%h = arith.truncf %x : tensor<16xf32> to tensor<16xf8E5M2>\n"
+                           "%b = tt.bitcast %h : tensor<16xf8E5M2> -> tensor<16xi8>\n"
+                           "%r = tt.bitcast %b : tensor<16xi8> -> tensor<16xf8E5M2>",
+                           "f8E5M2"));
+  const auto kept =
+      testing::run(storing("%r = arith.truncf %x : tensor<16xf32> to tensor<16xf8E5M2>", "f8E5M2"));
+  ASSERT_TRUE(there.result.has_value()) << to_string(there.result.error());
+  EXPECT_EQ(there.memory.written(2), kept.memory.written(2));
+}
+
+// Protects: products of 8-bit integers add up exactly, in 32 bits.
+TEST(Products, OfIntegersAreExact) {
+  const auto ran = testing::run(
+      storing("%e = tt.expand_dims %x {axis = 1 : i32} : tensor<16xi8> -> tensor<16x1xi8>\n"
+              "%a = tt.broadcast %e : tensor<16x1xi8> -> tensor<16x32xi8>\n"
+              "%b = arith.constant dense<-3> : tensor<32x16xi8>\n"
+              "%z = arith.constant dense<7> : tensor<16x16xi32>\n"
+              "%d = tt.dot %a, %b, %z : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>\n"
+              "%r = \"tt.reduce\"(%d) <{axis = 1 : i32}> ({\n^bb0(%p: i32, %q: i32):\n"
+              "%m = arith.maxsi %p, %q : i32\ntt.reduce.return %m : i32\n}) : "
+              "(tensor<16x16xi32>) -> tensor<16xi32>",
+              "i32", "i8"));
+  ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
+  for (const auto& [index, value] : ran.memory.written(2)) {
+    EXPECT_EQ(value, 7 - 96 * ran.memory.initial({0, index})) << index;
+  }
+}
+
 // Protects: the bits with which numbers go to an emitted kernel and come back, for every number of
 // 16 bits and fewer, against what the rounding says those types hold.
 TEST(Bits, GoThereAndBack) {

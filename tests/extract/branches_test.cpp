@@ -124,5 +124,102 @@ TEST(Branches, EqualitiesOfTilesAreNoCounters) {
   EXPECT_NE(find_dependence(loop.problem, "row_max1", "rescale"), nullptr);
 }
 
+/// A kernel whose product stands in a branch that `condition` decides, %flag or %live in it.
+std::string under_a_flag(const std::string& condition) {
+  return hopper_kernel(R"(
+      %at = tt.addptr %flags, %i : !tt.ptr<i32>, i32
+      %flag = tt.load %at : !tt.ptr<i32>
+)" + condition + R"(
+      %v = scf.if %live -> (tensor<128x128xf32, #mma>) {
+)" + loads() + product() + R"(
+        scf.yield %d : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %acc : tensor<128x128xf32, #mma>
+      }
+)",
+                       "%v", R"(
+    %c2 = arith.constant 2 : i32
+    %flags = tt.int_to_ptr %n64 : i64 -> !tt.ptr<i32>
+)");
+}
+
+// Protects: blocks that a table lets skip, whichever way the flag is asked: a flag that is loaded
+// is no counter, and the rest of an index by 2 is 0 in every other iteration.
+TEST(Branches, FlagsAreNoCounters) {
+  for (const std::string condition :
+       {"%live = arith.cmpi eq, %flag, %c2 : i32", "%live = arith.cmpi ne, %flag, %c0 : i32",
+        "%sum = arith.addi %flag, %i : i32\n%live = arith.cmpi eq, %sum, %n : i32",
+        "%rest = arith.remsi %i, %c2 : i32\n%live = arith.cmpi eq, %rest, %c0 : i32",
+        "%bit = arith.andi %i, %c2 : i32\n%live = arith.cmpi eq, %bit, %c0 : i32"}) {
+    std::string text = under_a_flag(condition);
+    const std::string n = "%n: i32)";
+    text.replace(text.find(n), n.size(), "%n: i32, %n64: i64)");
+    const Extraction loop = extracted(text, "h200", kWhole);
+    EXPECT_NE(find_op(loop.problem, "mma"), nullptr) << condition;
+    EXPECT_EQ(find_op(loop.problem, "epilogue"), nullptr) << condition;
+    ASSERT_EQ(loop.warnings.size(), 1U) << condition;
+    EXPECT_THAT(loop.warnings[0].message, HasSubstr("taken to hold in every iteration"));
+  }
+}
+
+// Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop are
+// said to cost nothing in the model, and refused by --strict.
+TEST(Unpriced, IsNamedOrRefused) {
+  const std::string chained = hopper_kernel(R"(
+      %link = tt.addptr %ptr32, %at : !tt.ptr<i32>, i32
+      %next = tt.load %link : !tt.ptr<i32>
+)" + loads() + product(),
+                                            "%d, %next", "", "");
+  std::string text = chained;
+  const auto put = [&](const std::string& from, const std::string& to) {
+    const std::size_t place = text.find(from);
+    ASSERT_NE(place, std::string::npos) << from;
+    text.replace(place, from.size(), to);
+  };
+  put("%n: i32)", "%n: i32, %ptr32: !tt.ptr<i32>)");
+  put("%r = scf.for", "%r:2 = scf.for");
+  put("iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>)",
+      "iter_args(%acc = %zero, %at = %c0) -> (tensor<128x128xf32, #mma>, i32)");
+  put("scf.yield %d, %next : tensor<128x128xf32, #mma>",
+      "scf.yield %d, %next : tensor<128x128xf32, #mma>, i32");
+  put("arith.truncf %r :", "arith.truncf %r#0 :");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  ASSERT_EQ(loop.warnings.size(), 1U);
+  EXPECT_THAT(loop.warnings[0].message, HasSubstr("waits for what the one before loads"));
+  Options strict = kWhole;
+  strict.strict = true;
+  const auto refused = extract_from(text, "h200", strict);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("waits for what the one before loads"));
+  // What is loaded by the index is there as early as is wanted.
+  put("tt.addptr %ptr32, %at", "tt.addptr %ptr32, %i");
+  EXPECT_TRUE(extracted(text, "h200", kWhole).warnings.empty());
+}
+
+// Protects: what does count a loop, whatever it is computed by.
+TEST(Branches, CountersAreKnownThroughArithmetic) {
+  for (const std::string last :
+       {"%last = arith.cmpi eq, %i, %n : i32", "%last = arith.cmpi eq, %n, %i : i32",
+        "%k = arith.muli %i, %c64 : i32\n%last = arith.cmpi eq, %k, %n : i32",
+        "%k = arith.subi %n, %i : i32\n%last = arith.cmpi eq, %k, %c0 : i32",
+        "%k = arith.divsi %i, %c64 : i32\n%last = arith.cmpi eq, %k, %n : i32",
+        "%k = arith.remsi %i, %n : i32\n%last = arith.cmpi eq, %k, %c0 : i32",
+        "%k = arith.extsi %i : i32 to i64\n%n64 = arith.extsi %n : i32 to i64\n"
+        "%last = arith.cmpi eq, %k, %n64 : i64"}) {
+    const Extraction loop = extracted(hopper_kernel(loads() + product() + last + R"(
+      %v = scf.if %last -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        "test.keep"(%e) : (tensor<128x128xf32, #mma>) -> ()
+        scf.yield %zero : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)",
+                                                    "%v"),
+                                      "h200", kWhole);
+    EXPECT_NE(find_op(loop.problem, "epilogue"), nullptr) << last;
+  }
+}
+
 }  // namespace
 }  // namespace twill::extract::testing

@@ -103,11 +103,38 @@ module {
   EXPECT_EQ(line(3), "k.py:7");
   EXPECT_EQ(line(4), "k.py:8");
   EXPECT_EQ(line(5), "-");
-  EXPECT_EQ(line(6), "callee.py:9");
+  EXPECT_EQ(line(6), "caller.py:10");
   EXPECT_EQ(line(7), "k.py:11");
   EXPECT_EQ(line(8), "k.py:2");
   EXPECT_EQ(line(9), "k.py:12");
   EXPECT_EQ(line(10), "-");
+}
+
+// Protects: what a kernel calls in a library is told by the line of the kernel, and what it calls
+// in its own file by the line that was called.
+TEST(Locations, of_calls_are_in_the_file_of_the_kernel) {
+  const ir::Program program = read(R"(
+#lib = loc("lib/standard.py":216:9)
+#helper = loc("k.py":30:5)
+#call = loc("k.py":7:3)
+tt.func @f() {
+  gpu.barrier loc(callsite(#lib at #call))
+  gpu.barrier loc("x"(callsite(#lib at callsite(#helper at #call))))
+  gpu.barrier loc(callsite(#helper at #call))
+  gpu.barrier loc(callsite(callsite("lib/a.py":1:1 at #lib) at #call))
+  gpu.barrier loc(callsite(#lib at "other.py":4:1))
+  tt.return
+} loc("k.py":1:0)
+)");
+  const std::vector<std::string> wanted = {"k.py:7", "k.py:30", "k.py:30", "k.py:7", "other.py:4"};
+  std::vector<std::string> found;
+  for (const ir::OpId op : ir::walk(program, program.module())) {
+    if (program.op(op).name != "gpu.barrier") continue;
+    const auto where = ir::source_location(program, op);
+    ASSERT_TRUE(where.has_value());
+    found.push_back(where->file + ":" + std::to_string(where->line));
+  }
+  EXPECT_EQ(found, wanted);
 }
 
 TEST(Locations, of_arguments_name_parameters) {

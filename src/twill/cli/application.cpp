@@ -1,10 +1,13 @@
 #include "twill/cli/application.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -48,6 +51,34 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
+/// Null: there is none.
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  const auto found =
+      app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+/// The words of a command line, those of a command before its options: `twill --machine h100
+/// schedule K` means what `twill schedule --machine h100 K` does.
+std::vector<std::string> commands_first(const CLI::App& app, int count, char** arguments) {
+  std::vector<std::string> words(arguments, arguments + count);
+  const CLI::App* within = &app;
+  const auto is_command = [&](const std::string& word) {
+    return command_named(*within, word) != nullptr;
+  };
+  const auto first = std::find_if(words.begin(), words.end(), is_command);
+  if (first == words.begin() || !words.front().starts_with('-')) return words;
+  auto last = first;
+  while (last != words.end() && is_command(*last)) {
+    within = command_named(*within, *last);
+    ++last;
+  }
+  const bool asks_of_all =
+      words.front() == "--version" || words.front() == "--help" || words.front() == "-h";
+  if (!asks_of_all) std::rotate(words.begin(), first, last);
+  return words;
+}
+
 int run_checked(int argc, char** argv) {
   CLI::App app(kAbout, "twill");
   app.footer(kFooter);
@@ -69,7 +100,9 @@ int run_checked(int argc, char** argv) {
   add_machines_command(app, session);
   refuse_empty_values(app);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = commands_first(app, argc - 1, argv + 1);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto shown = print(innermost(app).help());
     return shown ? kAnswer : refuse(shown.error());

@@ -14,6 +14,8 @@ namespace twill::cli {
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help) {
   command.add_option("--machine", request.machine,
                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  command.add_option("--kernel", request.kernel,
+                     "Of a dump with several kernels the one of this name [the only one]");
   command.add_option(
       "--loop", request.loop,
       "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "

@@ -24,7 +24,7 @@ struct LoopChoices {
 };
 
 int run(LoopChoices choices) {
-  auto input = driver::read_input(choices.input);
+  auto input = driver::read_input(choices.input, choices.request.kernel);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   const auto posed = driver::pose_loop(choices.request, choices.rate);

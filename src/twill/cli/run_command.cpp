@@ -12,8 +12,10 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/interruption.h"
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
+#include "twill/cli/progress.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/driver/run_module.h"
 
@@ -67,11 +69,12 @@ Result<int> run_one(RunChoices& choices, std::optional<driver::RunSession>& sess
     return fail({folder}, "is no text of a module, and --against is for these");
   }
   if (!session) {
-    TWILL_TRY(driver::RunSession started, driver::RunSession::start());
+    TWILL_TRY(driver::RunSession started, driver::RunSession::start(choices.request.go_on));
     session.emplace(std::move(started));
   }
   choices.request.folder = folder;
   TWILL_TRY(const run::Report report, driver::run_kernel(choices.request, *session));
+  end_progress_line();
   TWILL_TRY_VOID(print(choices.json ? run::report_json(report) : run::to_text(report, folder)));
   return run::agrees(report) ? kAnswer : kUnverified;
 }
@@ -82,13 +85,24 @@ int run(RunChoices choices) {
   if (!choices.grid.empty()) {
     choices.request.given.grid = {choices.grid[0], choices.grid[1], choices.grid[2]};
   }
-  std::optional<driver::RunSession> session;
   int worst = kAnswer;
-  for (const std::string& folder : choices.folders) {
-    const auto code = run_one(choices, session, folder);
-    if (!code) refuse(code.error());
-    worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
+  choices.request.go_on = [waiting = waiting_line("compiles and runs the kernel")] {
+    waiting();
+    return Interruption::caught() == 0;
+  };
+  {
+    std::optional<Interruption> interruption;  // what is interrupted removes its folders first
+    std::optional<driver::RunSession> session;
+    for (const std::string& folder : choices.folders) {
+      if (!interruption && !is_module(folder)) interruption.emplace();
+      const auto code = run_one(choices, session, folder);
+      end_progress_line();
+      if (Interruption::caught() != 0) break;
+      if (!code) refuse(code.error());
+      worst = std::max(worst, code ? *code : static_cast<int>(kBadInput));
+    }
   }
+  if (const int signal = Interruption::caught()) end_by(signal);
   return worst;
 }
 
@@ -103,10 +117,9 @@ void add_options(CLI::App& command, RunChoices& choices) {
   command
       .add_option(
           "--trips", request.trips,
-          "Iterations of the main loop, with commas between: a run for each [of TTGIR: 0 to "
-          "twice the deepest ring and one more]")
+          "Iterations of the main loop, with commas between: a run for each [0 to 4, and one more "
+          "than the deepest ring has slots, or twice as many; of TTGIR all up to there]")
       ->delimiter(',')
-      ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, kMostTrips));
   command.add_option("--seed", request.seed, "Of sizes, values, and the order of threads")
       ->capture_default_str();

@@ -117,7 +117,7 @@ Result<driver::PlannedLoop> answer(const ScheduleChoices& choices, certify::File
 
 int run(ScheduleChoices choices) {
   if (!choices.batch.empty()) return run_all(choices);
-  auto input = driver::read_input(choices.input);
+  auto input = driver::read_input(choices.input, choices.request.kernel);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();

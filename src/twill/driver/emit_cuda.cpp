@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/kernel.h"
+#include "twill/driver/run_kernel.h"
 #include "twill/emit/cuda.h"
 #include "twill/emit/description.h"
 #include "twill/report/story.h"
@@ -93,6 +94,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   emitted.files["kernel.cu"] = with_story(emitted.planned.outcome, source);
   TWILL_TRY(emit::Description description, emit::cuda_description(parts));
   description.sha256 = sha256(request.input.text);
+  description.runtime = runtime_hash(emitted.files);
   description.loop = kernel.choice.number;
   description.machine = kernel.machine->name;
   description.options = options_of(request, kernel.load_latency, stamps);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "twill/frontend/ttgir/dump.h"
 #include "twill/frontend/ttgir/read.h"
 
 namespace twill::driver {
@@ -48,7 +49,7 @@ std::optional<Form> form_of_line(std::string_view line) {
 
 }  // namespace
 
-Result<Input> read_input(const std::string& path) {
+Result<Input> read_input(const std::string& path, const std::string& kernel) {
   const std::string name = path == "-" ? "standard input" : path;
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
@@ -63,6 +64,7 @@ Result<Input> read_input(const std::string& path) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; })) {
     return fail({name}, "is empty");
   }
+  TWILL_TRY(text, frontend::ttgir::module_of_dump(std::move(text), name, kernel));
   return Input{name, std::move(text)};
 }
 

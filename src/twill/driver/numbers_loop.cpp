@@ -5,6 +5,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/timing.h"
+#include "twill/execute/bounds.h"
 
 namespace twill::driver {
 
@@ -16,8 +17,9 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   timing.jitter = wanted.jitter;
   timing.largest_jitter = kLargestDelay;
   timing.jitter_all = true;
-  numerics::Setting setting{
-      wanted.launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
+  execute::Launch launch = wanted.launch;
+  execute::fill_bounds(kernel.program, kernel.choice.loop, 1, launch);
+  numerics::Setting setting{launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
   return numerics::compare({kernel.program, kernel.choice.loop, plan, planned.outcome.origins},
                            setting);
 }

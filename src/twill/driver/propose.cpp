@@ -6,6 +6,7 @@
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
 #include "twill/driver/given.h"
+#include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
 
 namespace twill::driver {
@@ -120,11 +121,25 @@ Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading&
   return out;
 }
 
+/// What a `.loop` text says beside the Problem, and nobody asked for.
+std::optional<Diagnostic> left_aside(const Request& request, const schedule::LoopText& loop) {
+  if (!loop.schedule && !loop.order) return std::nullopt;
+  const std::string what = loop.schedule ? "schedule" : "order";
+  return Diagnostic{{request.input.name, loop.schedule ? 0 : loop.order_line, 0},
+                    "the " + what + " that stands in it is left aside: another one is found",
+                    "",
+                    "`twill plan` takes it by --schedule, `twill " +
+                        std::string(loop.schedule ? "verify` checks" : "evaluate` answers for") +
+                        " it"};
+}
+
 Result<report::Outcome> propose_one(const Request& request, const Reading& reading) {
   if (request.given) return given_schedule(request, reading);
   TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
   if (request.normalize) return arrange_normalized(request, reading);
-  return arrange_one(request, reading.loop->problem);
+  TWILL_TRY(report::Outcome outcome, arrange_one(request, reading.loop->problem));
+  if (const auto what = left_aside(request, *reading.loop)) outcome.warnings.push_back(*what);
+  return outcome;
 }
 
 }  // namespace

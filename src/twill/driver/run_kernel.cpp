@@ -57,6 +57,18 @@ Result<Emitted> read_emitted(const std::string& path) {
   return emitted;
 }
 
+/// The headers that lie in a folder's runtime/, by name.
+std::map<std::string, std::string> runtime_in(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder / "runtime", error), end; !error && it != end;
+       it.increment(error)) {
+    const auto text = read_input(it->path().string());
+    if (text) files["runtime/" + it->path().filename().string()] = text->text;
+  }
+  return files;
+}
+
 /// The parameters must be the function's arguments, or what is called is not what is executed.
 Result<void> check_parameters(const run::Kernel& kernel, const std::string& folder) {
   const auto wrong = [&] {
@@ -102,7 +114,7 @@ Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, con
   trial.machine = machine;
   trial.launch = call.chosen.launch;
   Stopwatch watch;
-  TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit));
+  TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit, request.go_on));
   trial.seconds = watch.lap();
   if (trial.called.fault.empty() && trial.called.refusal.empty()) {
     trial.outputs = run::compare(call, trial.called, tolerance);
@@ -110,17 +122,30 @@ Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, con
   return trial;
 }
 
+/// Each slot of the deepest ring is used for the third time in the last of them.
+std::vector<std::int64_t> trips_for(const RunKernelRequest& request,
+                                    const emit::Description& description) {
+  if (!request.trips.empty()) return request.trips;
+  std::vector<std::int64_t> trips = {0, 1, 2, 3, 4};
+  const std::int64_t depth = std::clamp(description.deepest_ring, 1, 64);
+  for (const std::int64_t more : {depth + 1, 2 * depth + 1}) {
+    if (more > trips.back()) trips.push_back(more);
+  }
+  return trips;
+}
+
 Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
                      const RunKernelRequest& request, run::Report& report) {
   for (int s = 0; s < request.seeds; ++s) {
     const std::uint64_t seed = request.seed + static_cast<std::uint64_t>(s);
     std::set<std::optional<std::int64_t>> done;
-    for (const std::int64_t trips : request.trips) {
+    for (const std::int64_t trips : trips_for(request, kernel.description)) {
       TWILL_TRY(auto chosen, run::choose(kernel, request.given, trips, seed));
       if (!chosen) {
         if (s == 0) report.left_out.push_back(trips);
         continue;
       }
+      if (request.go_on && !request.go_on()) return fail({}, "stopped");
       if (!done.insert(chosen->trips).second) continue;
       TWILL_TRY(const run::Case call, run::case_of(kernel, *std::move(chosen)));
       for (const bool random : request.random) {
@@ -142,7 +167,15 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
 
 }  // namespace
 
-Result<RunSession> RunSession::start() {
+std::string runtime_hash(const std::map<std::string, std::string>& files) {
+  std::string all;
+  for (const auto& [name, text] : files) {
+    if (name.starts_with("runtime/")) all += name + "\n" + text + "\n";
+  }
+  return sha256(all);
+}
+
+Result<RunSession> RunSession::start(const gate::GoOn& go_on) {
   TWILL_TRY(std::vector<std::string> compiler, run::host_compiler());
   TWILL_TRY(run::Scratch scratch, run::Scratch::make());
   TWILL_TRY(const std::vector<std::string> names, support::shipped_names("runtime"));
@@ -154,7 +187,7 @@ Result<RunSession> RunSession::start() {
     TWILL_TRY_VOID(run::write_bytes(file, text));
   }
   fs::path runtime = scratch.path() / "runtime";
-  return RunSession(std::move(scratch), std::move(runtime), std::move(compiler));
+  return RunSession(std::move(scratch), std::move(runtime), std::move(compiler), go_on);
 }
 
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session) {
@@ -181,9 +214,15 @@ Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& sess
     return fail({request.keep}, "cannot be made: " + error.message());
   }
   TWILL_TRY(const run::Built built,
-            session.builder().build(emitted.description, emitted.source,
-                                    (fs::path(request.folder) / "kernel.cu").string(), folder));
+            session.builder().build(emitted.description, emitted.source, request.folder, folder));
   report.complaints = built.complaints;
+  const auto headers = runtime_in(request.folder);
+  if (headers.empty()) {
+    report.notes.emplace_back("the folder has no runtime/: this program's own is used");
+  } else if (!emitted.description.runtime.empty() &&
+             runtime_hash(headers) != emitted.description.runtime) {
+    report.notes.emplace_back("runtime/ was changed since the kernel was emitted");
+  }
   if (built.program.empty()) return report;
   TWILL_TRY_VOID(run_all(built.program, kernel, request, report));
   return report;

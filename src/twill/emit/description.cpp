@@ -72,6 +72,7 @@ Description description_of(const Json& json) {
   made.input = input.at("name").get<std::string>();
   made.sha256 = input.at("sha256").get<std::string>();
   made.loop = input.at("loop").get<int>();
+  made.runtime = json.value("runtime_sha256", "");
   made.machine = json.at("machine").get<std::string>();
   made.options = json.at("options").get<std::vector<std::string>>();
   const Json& parameters = json.at("parameters");
@@ -81,6 +82,7 @@ Description description_of(const Json& json) {
   made.threads = json.at("threads").get<int>();
   made.shared_bytes = json.at("shared_bytes").get<std::int64_t>();
   made.cluster = json.at("cluster").get<int>();
+  made.deepest_ring = json.value("deepest_ring", 1);
   const Json& tiles = json.at("tiles");
   made.tiles = tiles.at("walk").get<std::string>();
   made.order = tiles.value("order", "");
@@ -100,11 +102,13 @@ std::string description_json(const Description& description) {
                    {"name", description.input},
                    {"sha256", description.sha256},
                    {"loop", description.loop}};
+  json["runtime_sha256"] = description.runtime;
   json["machine"] = description.machine;
   json["options"] = description.options;
   json["threads"] = description.threads;
   json["shared_bytes"] = description.shared_bytes;
   json["cluster"] = description.cluster;
+  json["deepest_ring"] = description.deepest_ring;
   json["tiles"] = {{"walk", description.tiles}};
   if (!description.order.empty()) {
     json["tiles"]["order"] = description.order;

@@ -36,6 +36,7 @@ struct Description {
   std::string launch;   ///< of the function there that launches it
   std::string input;    ///< the name of the text it was printed from, as it was given
   std::string sha256;   ///< of that text, which is kernel.ttgir
+  std::string runtime;  ///< of the headers beside kernel.cu (`driver::runtime_hash`); may be empty
   int loop = 0;         ///< which of its loops is the main loop: its number in source order
   std::string machine;  ///< a name
   std::vector<std::string> options;  ///< those of `twill emit cuda` that make this kernel again
@@ -43,6 +44,7 @@ struct Description {
   int threads = 0;                ///< of a CTA
   std::int64_t shared_bytes = 0;  ///< dynamic, of a CTA
   int cluster = 1;                ///< CTAs of a cluster
+  int deepest_ring = 1;           ///< copies of the value that has the most
   std::string tiles;              ///< "one-per-cta", ...: by plan::name_of
   std::string order;              ///< "row-major", ...: of persistent kernels, else empty
   int group = 1;                  ///< of the order "grouped"

@@ -10,6 +10,7 @@
 #include "twill/execute/evaluate.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
+#include "twill/execute/values.h"
 #include "twill/ir/operands.h"
 
 namespace twill::execute {
@@ -192,6 +193,28 @@ Wide as_integer(float number, int bits, bool is_signed) {
                    : static_cast<Wide>(std::numeric_limits<Unsigned>::max() >> (64 - bits));
 }
 
+bool has_bits(ir::Type scalar) {
+  return scalar->kind == ir::TypeKind::integer ||
+         (scalar->kind == ir::TypeKind::floating && format_of(scalar).has_value());
+}
+
+/// The same bits read as elements of another type. NaNs keep no more than being one.
+Result<Tile> bits_as(const ir::Program& program, ir::OpId id, const Elements& in, ir::Type from,
+                     ir::Type to) {
+  if (from->bits != to->bits || !has_bits(from) || !has_bits(to)) {
+    return cannot(program, id, "changes " + from->text + " to " + to->text);
+  }
+  const auto bits = [&](std::size_t i) {
+    return from->kind == ir::TypeKind::floating
+               ? bits_of(from, static_cast<double>(in.number(0, i)))
+               : as_unsigned(in.integer(0, i), from->bits);
+  };
+  if (to->kind == ir::TypeKind::floating) {
+    return in.numbers([&](std::size_t i) { return static_cast<float>(value_of(to, bits(i))); });
+  }
+  return in.integers([&](std::size_t i) { return wrapped(static_cast<Wide>(bits(i)), to->bits); });
+}
+
 Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in,
                      std::span<const TilePtr> operands) {
   const ir::Op& op = program.op(id);
@@ -231,7 +254,7 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
         return in.integers(
             [&](std::size_t i) { return Wide{std::bit_cast<std::int32_t>(in.number(0, i))}; });
       }
-      return cannot(program, id, "changes " + from->text + " to " + to->text);
+      return bits_as(program, id, in, from, to);
     default:
       return in.integers([&](std::size_t i) { return in.integer(0, i); });
   }

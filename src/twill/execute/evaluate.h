@@ -24,11 +24,13 @@ Box operand_box(const ir::Program& program, ir::OpId op, std::size_t operand, co
 Result<Tile> evaluate(const ir::Program& program, ir::OpId op, std::span<const TilePtr> operands,
                       const Box& box, std::size_t result = 0);
 
-/// sums[m][n] += a[m][k] * b[k][n], k ascending, each product and each sum rounded to f32: a's last
-/// two dimensions are m x k; leading ones are matrices that follow each other, and alike in all.
+/// sums[m][n] += a[m][k] * b[k][n], k ascending, each product and each sum rounded to f32, those of
+/// integers exact: a's last two dimensions are m x k; leading ones are matrices that follow each
+/// other, and alike in all.
 void multiply_add(const Tile& a, const Tile& b, Tile& sums);
 
-/// Fails unless they are numbers of shapes that fit: [.., m, k], [.., k, n] and [.., m, n].
+/// Fails unless they are numbers, or integers, of shapes that fit: [.., m, k], [.., k, n] and [..,
+/// m, n].
 Result<void> check_product(const ir::Program& program, ir::OpId op, const Tile& a, const Tile& b,
                            const Tile& sums);
 

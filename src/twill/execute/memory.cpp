@@ -128,7 +128,7 @@ Pointer unpacked(std::int64_t bits) {
 
 std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element, Values values) {
   const bool floating = element->kind == ir::TypeKind::floating && format_of(element);
-  const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 32;
+  const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 64;
   if (!floating && !integer) return std::nullopt;
   arrays_.push_back({std::move(name), element, std::move(values), {}});
   return std::ssize(arrays_) - 1;
@@ -156,6 +156,10 @@ double Memory::initial(Pointer at) const {
       return rounded(element, values.first);
     case Kind::counted:
       return rounded(element, values.first + values.second * static_cast<double>(at.index));
+    case Kind::growing: {
+      const auto index = static_cast<double>(std::max<std::int64_t>(at.index, 0));
+      return rounded(element, values.first * (index * (index - 1) / 2));
+    }
     case Kind::integers: {
       const auto count = static_cast<std::uint64_t>(values.second - values.first);
       return rounded(element, values.first + static_cast<double>(bits % count));

@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "twill/extract/counter.h"
+
 namespace twill::extract {
 namespace {
 
@@ -146,8 +148,8 @@ class Straightener {
     if (!conditions_.empty()) body_.under[id] = conditions_;
   }
 
-  /// `x == invariant` holds in few iterations if x changes: true if the steady state runs the else
-  /// branch (of ==), false if it runs the then branch (of !=).
+  /// `counter == invariant` holds in few iterations: true if the steady state runs the else branch
+  /// (of ==), false if it runs the then branch (of !=).
   std::optional<bool> counter_equality(const ir::Op& op) const {
     const ir::Op* compare =
         op.operands.empty() ? nullptr : ir::defining_op(program(), op.operands.front());
@@ -156,7 +158,9 @@ class Straightener {
     if (!predicate || *predicate > 1) return {};
     const bool left = ir::is_invariant(program(), body_.loop, compare->operands[0]);
     const bool right = ir::is_invariant(program(), body_.loop, compare->operands[1]);
-    if (left == right) return {};
+    if (left == right || !is_counter(program(), body_.loop, compare->operands[left ? 1 : 0])) {
+      return {};
+    }
     return *predicate == 0;
   }
 

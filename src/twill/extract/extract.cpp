@@ -10,6 +10,7 @@
 #include "twill/extract/memory_order.h"
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
+#include "twill/extract/unpriced.h"
 
 namespace twill::extract {
 namespace {
@@ -121,6 +122,12 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_target(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
+  const std::vector<Diagnostic> missing = unpriced(body);
+  if (options.strict && !missing.empty()) {
+    Diagnostic first = missing.front();
+    first.hint = "--strict refuses what has no price; without it this is a warning";
+    return tl::unexpected(std::move(first));
+  }
   const TileGraph contracted = contract(body);
   TileGraph graph = name_ops(fuse(contracted));
   if (!has_product(graph)) {
@@ -137,6 +144,9 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);
+  }
+  if (extraction) {
+    extraction->warnings.insert(extraction->warnings.end(), missing.begin(), missing.end());
   }
   return extraction;
 }

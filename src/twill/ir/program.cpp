@@ -24,19 +24,35 @@ Attribute scalar_of(Attribute constant) {
   return splat ? constant->elements[0] : nullptr;
 }
 
-/// Innermost file location; callees before callers, since that is the line the op was written in.
-Attribute file_location(Attribute location) {
+/// The lines of files that a location names: of calls the callee's before the caller's.
+std::vector<Attribute> file_locations(Attribute location) {
+  std::vector<Attribute> found;
   std::vector<Attribute> open{location};
   while (!open.empty()) {
     const Attribute next = open.back();
     open.pop_back();
     if (next == nullptr) continue;
-    if (next->value == "file") return next;
+    if (next->value == "file" && next->elements.size() >= 3) found.push_back(next);
     for (auto part = next->elements.rbegin(); part != next->elements.rend(); ++part) {
       if ((*part)->kind == AttributeKind::location) open.push_back(*part);
     }
   }
-  return nullptr;
+  return found;
+}
+
+/// What stands outermost: of calls the caller.
+Attribute outermost(Attribute location) {
+  while (location != nullptr && location->value != "file") {
+    const auto& parts = location->elements;
+    const auto is_location = [](Attribute part) { return part->kind == AttributeKind::location; };
+    if (location->value == "callsite" && !parts.empty()) {
+      location = parts.back();
+      continue;
+    }
+    const auto first = std::find_if(parts.begin(), parts.end(), is_location);
+    location = first == parts.end() ? nullptr : *first;
+  }
+  return location;
 }
 
 }  // namespace
@@ -138,8 +154,20 @@ Location text_location(const Program& program, OpId op) {
 }
 
 std::optional<Location> source_location(const Program& program, OpId op) {
-  const Attribute file = file_location(program.op(op).location);
-  if (file == nullptr || file->elements.size() < 3) return std::nullopt;
+  const std::vector<Attribute> files = file_locations(program.op(op).location);
+  if (files.empty()) return std::nullopt;
+  Attribute file = files.front();
+  if (files.size() > 1) {
+    // What the kernel calls stands elsewhere: in a library, which its author does not read.
+    const auto function = enclosing(program, op, OpKind::function);
+    const auto of_function =
+        function ? file_locations(program.op(*function).location) : std::vector<Attribute>();
+    const auto own = std::find_if(files.begin(), files.end(), [&](Attribute it) {
+      return !of_function.empty() && it->elements[0] == of_function[0]->elements[0];
+    });
+    const Attribute last = outermost(program.op(op).location);
+    file = own != files.end() ? *own : last != nullptr ? last : file;
+  }
   return Location{file->elements[0]->value, static_cast<int>(file->elements[1]->integer),
                   static_cast<int>(file->elements[2]->integer)};
 }

@@ -278,8 +278,9 @@ inline const LaunchTraits& launch_traits(const Program& program) {
 /// Where the op stands in the text that was read.
 Location text_location(const Program& program, OpId op);
 
-/// Where the user's source says it comes from (its loc(...): the innermost file:line:col of names,
-/// fused locations and call sites' callees); nullopt if that is unknown.
+/// Where the user's source says it comes from (its loc(...)): of several file:line:col, of fused
+/// locations and of calls, the innermost in the file that has the kernel, since what it calls in
+/// libraries is not its author's; if none is, the outermost. nullopt if that is unknown.
 std::optional<Location> source_location(const Program& program, OpId op);
 
 }  // namespace twill::ir

@@ -95,6 +95,16 @@ std::int64_t byte_size(Type type) {
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
+Type element_pointee(Type type) {
+  const Type scalar = type->kind == TypeKind::tensor ? type->element : type;
+  return scalar != nullptr && scalar->kind == TypeKind::pointer ? scalar->element : nullptr;
+}
+
+bool same_element(Type a, Type b) {
+  if (a == b) return true;
+  return a->kind == TypeKind::integer && b->kind == TypeKind::integer && a->bits == b->bits;
+}
+
 bool is_tensor(Type type) { return type->kind == TypeKind::tensor; }
 
 bool is_memdesc(Type type, MemorySpace space) {

@@ -203,6 +203,15 @@ ir::ValueId Meaning::behind_renaming(ir::ValueId value) const {
   return value;
 }
 
+ir::ValueId Meaning::made_as(ir::ValueId tile) const {
+  std::set<ir::ValueId> seen;
+  while (seen.insert(tile).second) {
+    tile = behind_renaming(tile);
+    if (const ir::Carried* it = carried(tile)) tile = it->yielded;
+  }
+  return tile;
+}
+
 const ir::Carried* Meaning::yielded_as(Thing thing) const {
   for (const ir::Carried& carried : loop_.carried) {
     if (behind_renaming(carried.yielded) == thing) return &carried;

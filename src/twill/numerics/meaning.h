@@ -63,6 +63,9 @@ class Meaning {
   bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
+  /// The value that a tile is where it was made: views that keep the shape are looked through, and
+  /// iterations that hand it on.
+  ir::ValueId made_as(ir::ValueId tile) const;
   /// The carried value of which this is what the last iteration left; null if it is none. Views
   /// that keep the shape are looked through.
   const ir::Carried* yielded_as(Thing thing) const;

@@ -288,6 +288,12 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   return {};
 }
 
+/// Whether the sums are numbers; else they are integers.
+bool Worker::adds_numbers(const Product& product) const {
+  const ir::Type type = ir::type_of(meaning_.program(), product.thing);
+  return (type->element != nullptr ? type->element : type)->kind == ir::TypeKind::floating;
+}
+
 /// What the product adds to: zero, what lies at the place of its result when it is done, or a tile
 /// that it reads when it begins.
 Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
@@ -310,8 +316,12 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     fresh = fresh || use == 0;
   }
   if (fresh && !chained) {
-    Tile sums = execute::poison(execute::shape_of(product.box), true);
-    std::fill(sums.numbers().begin(), sums.numbers().end(), 0.0F);
+    Tile sums = execute::poison(execute::shape_of(product.box), adds_numbers(product));
+    if (sums.is_floating()) {
+      std::ranges::fill(sums.numbers(), 0.0F);
+    } else {
+      std::ranges::fill(sums.integers(), 0);
+    }
     product.sums = std::move(sums);
     return {};
   }
@@ -320,8 +330,10 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = *sums;
     return {};
   }
+  // The op before may make several tiles: a product, and what it adds to in turn.
   const auto& things = meaning_.things(before->from);
-  Thing thing = product.thing;
+  Thing thing = chained ? product.thing : meaning_.made_as(operands.accumulator);
+  if (!meaning_.has(before->from, thing)) thing = product.thing;
   if (!meaning_.has(before->from, thing) && !things.empty()) thing = things.front();
   const std::int64_t iteration = work.iteration - before->distance;
   const auto buffer = around_.buffer(before->from, work.op);
@@ -392,8 +404,9 @@ Result<void> Worker::finish_product(Work& work) {
     if (piece == nullptr) note(work, "does not find its sums in " + slots_.name(*product.in_slot));
     if (!same) note(work, "adds to " + slots_.name(*product.in_slot) + " while others write it");
     work.spoiled = work.spoiled || !same || piece == nullptr;
-    product.sums =
-        piece == nullptr ? execute::poison(execute::shape_of(product.box), true) : *piece->tile;
+    product.sums = piece == nullptr
+                       ? execute::poison(execute::shape_of(product.box), adds_numbers(product))
+                       : *piece->tile;
   }
   Tile sums = *std::move(product.sums);
   TWILL_TRY_VOID(execute::check_product(program, product.made, *product.a, *product.b, sums));

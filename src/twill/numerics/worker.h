@@ -70,6 +70,7 @@ class Worker final : public simulate::Listener {
   Result<void> fill_initial(plan::BufferId buffer);
   Result<void> begin(Work& work);
   Result<void> begin_product(Work& work, Reader& reader, ir::OpId made);
+  bool adds_numbers(const Product& product) const;
   Result<void> begin_sums(Work& work, Reader& reader, Product& product);
   Result<void> begin_store(Work& work, Reader& reader, ir::OpId made);
   Result<void> compute(Work& work, Reader& reader);

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostComplaints = 8;
 constexpr std::chrono::seconds kLongestBuild{300};
+constexpr int kSignalled = 128;  ///< statuses above: the signal's number
 
 std::vector<std::string> complaints_in(std::string_view log) {
   std::vector<std::string> lines;
@@ -44,6 +45,16 @@ std::vector<std::string> words_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return words;
+}
+
+/// A compiler that fails without a word about the kernel: nothing is known of the kernel then.
+tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finished& finished) {
+  std::string how = "ends with status " + std::to_string(finished.status);
+  if (finished.status > kSignalled) {
+    how = "was ended by signal " + std::to_string(finished.status - kSignalled);
+  }
+  return fail({compiler}, "this compiler " + how + " and says nothing",
+              "try it by hand, or name another by the variable CXX");
 }
 
 }  // namespace
@@ -86,8 +97,9 @@ Result<fs::path> Builder::executor() {
                                   source.string(), std::string("-o"), made.string()}) {
     command.push_back(word);
   }
-  TWILL_TRY(const gate::Finished finished, gate::run(command, kLongestBuild));
+  TWILL_TRY(const gate::Finished finished, gate::run(command, kLongestBuild, go_on_));
   if (finished.status != 0) {
+    if (finished.output.empty()) return broken(compiler_[0], finished);
     return fail({source.string()}, "does not compile with " + compiler_[0],
                 complaints_in(finished.output).front());
   }
@@ -96,9 +108,10 @@ Result<fs::path> Builder::executor() {
 }
 
 Result<Built> Builder::build(const emit::Description& description, const std::string& source,
-                             const std::string& name, const fs::path& folder) {
+                             const fs::path& home, const fs::path& folder) {
   TWILL_TRY_VOID(
-      write_bytes(folder / "kernel.cu", fmt::format("#line 1 \"{}\"\n{}", name, source)));
+      write_bytes(folder / "kernel.cu",
+                  fmt::format("#line 1 \"{}\"\n{}", (home / "kernel.cu").string(), source)));
   TWILL_TRY_VOID(write_bytes(folder / "main.cpp", host_main(description)));
   const fs::path object = folder / "main.o";
   std::vector<std::string> compile = compiler_, link = compiler_;
@@ -107,24 +120,32 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
   for (const std::string& word :
        {std::string("-std=c++20"), std::string("-O1"), std::string("-g"), std::string("-w"),
         std::string("-ffp-contract=off"), std::string("-fsanitize=thread"), "-I" + own + "/include",
-        "-I" + own, "-I" + folder.string(), "-I" + runtime_.parent_path().string(),
-        std::string("-c"), (folder / "main.cpp").string(), std::string("-o"), object.string()}) {
+        "-I" + own, "-I" + folder.string(), "-I" + home.string(),
+        "-I" + runtime_.parent_path().string(), std::string("-c"), (folder / "main.cpp").string(),
+        std::string("-o"), object.string()}) {
     compile.push_back(word);
   }
   Built built;
-  TWILL_TRY(const gate::Finished compiled, gate::run(compile, kLongestBuild));
+  TWILL_TRY(const gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
   if (compiled.status != 0) {
+    if (compiled.output.empty()) return broken(compiler_[0], compiled);
     built.complaints = complaints_in(compiled.output);
     return built;
   }
   TWILL_TRY(const fs::path executor, this->executor());
   const fs::path program = folder / "program";
   link.insert(link.end(), {object.string(), executor.string(), "-o", program.string()});
-  TWILL_TRY(const gate::Finished linked, gate::run(link, kLongestBuild));
+  TWILL_TRY(const gate::Finished linked, gate::run(link, kLongestBuild, go_on_));
   if (linked.status == 0) {
     built.program = program;
+  } else if (linked.output.empty()) {
+    return broken(compiler_[0], linked);
   } else {
     built.complaints = complaints_in(linked.output);
+  }
+  if (built.complaints.empty() && !fs::exists(program)) {
+    return fail({compiler_[0]}, "this compiler says that all is well, and makes no program",
+                "try it by hand, or name another by the variable CXX");
   }
   return built;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/emit/description.h"
+#include "twill/gate/process.h"
 
 namespace twill::run {
 
@@ -23,17 +24,20 @@ struct Built {
 class Builder {
  public:
   /// `runtime`: the folder with host/. `scratch` exists, and gets what is the same for all kernels.
+  /// `go_on`: asked while the compiler runs; false stops it.
   Builder(std::filesystem::path runtime, std::filesystem::path scratch,
-          std::vector<std::string> compiler)
+          std::vector<std::string> compiler, gate::GoOn go_on = {})
       : runtime_(std::move(runtime)),
         scratch_(std::move(scratch)),
-        compiler_(std::move(compiler)) {}
+        compiler_(std::move(compiler)),
+        go_on_(std::move(go_on)) {}
 
-  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of kernel.cu,
-  /// which messages call `name`, and compiles them. Fails if the compiler cannot be run, a file
-  /// cannot be written, or the executor does not compile. Cost: some seconds.
+  /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of the
+  /// kernel.cu in `home`, and compiles them with the headers in the runtime/ that lies there. Fails
+  /// if the compiler cannot be run or fails without a word, a file cannot be written, the executor
+  /// does not compile, or `go_on` stops it. Cost: some seconds.
   Result<Built> build(const emit::Description& description, const std::string& source,
-                      const std::string& name, const std::filesystem::path& folder);
+                      const std::filesystem::path& home, const std::filesystem::path& folder);
 
  private:
   Result<std::filesystem::path> executor();
@@ -41,6 +45,7 @@ class Builder {
   std::filesystem::path runtime_;
   std::filesystem::path scratch_;
   std::vector<std::string> compiler_;
+  gate::GoOn go_on_;
   std::filesystem::path executor_;  ///< compiled; empty: not yet
 };
 

@@ -74,13 +74,13 @@ bool read_result(std::string_view text, const Case& call, Called& called) {
 }  // namespace
 
 Result<Called> call(const std::filesystem::path& program, const Kernel& kernel, const Case& call,
-                    const Machine& machine, std::chrono::seconds limit) {
+                    const Machine& machine, std::chrono::seconds limit, const gate::GoOn& go_on) {
   const std::filesystem::path folder = program.parent_path();
   TWILL_TRY_VOID(write_bytes(folder / "call", call_text(kernel, call, machine)));
   std::error_code ignored;
   std::filesystem::remove(folder / "result", ignored);
   const auto finished = gate::run(
-      {program.string(), (folder / "call").string(), (folder / "result").string()}, limit);
+      {program.string(), (folder / "call").string(), (folder / "result").string()}, limit, go_on);
   Called called;
   if (!finished) {
     called.fault = finished.error().message;

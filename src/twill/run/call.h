@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/gate/process.h"
 #include "twill/run/case.h"
 
 namespace twill::run {
@@ -27,8 +28,10 @@ struct Called {
 };
 
 /// Runs a program that `build` made. Fails if it cannot be started or its files cannot be written.
-/// One that takes longer than `limit` is stopped, and that is a fault.
+/// One that takes longer than `limit` is stopped, and that is a fault; so is one that `go_on`
+/// stops.
 Result<Called> call(const std::filesystem::path& program, const Kernel& kernel, const Case& call,
-                    const Machine& machine, std::chrono::seconds limit);
+                    const Machine& machine, std::chrono::seconds limit,
+                    const gate::GoOn& go_on = {});
 
 }  // namespace twill::run

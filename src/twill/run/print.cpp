@@ -122,6 +122,7 @@ bool agrees(const Report& report) {
 
 std::string to_text(const Report& report, const std::string& folder) {
   std::string text = fmt::format("{} from {}\n", report.description.name, report.description.input);
+  for (const std::string& note : report.notes) text += "  note: " + note + "\n";
   if (!report.complaints.empty()) {
     text += "  kernel.cu does not compile:\n";
     for (const std::string& line : report.complaints) text += "    " + line + "\n";
@@ -155,6 +156,7 @@ std::string report_json(const Report& report) {
   json["kernel"] = report.description.name;
   json["input"] = report.description.input;
   json["exact"] = report.tolerance.exact;
+  json["notes"] = report.notes;
   json["complaints"] = report.complaints;
   json["left_out"] = report.left_out;
   json["trials"] = Json::array();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "twill/execute/bounds.h"
 #include "twill/run/drivers.h"
 
 namespace twill::run {
@@ -48,6 +49,11 @@ std::vector<std::int64_t> values_of_drivers() {
   return values;
 }
 
+/// Values of the integers that drive a loop's step alone: numbers of parts that it is cut in, or of
+/// elements that an iteration takes.
+const std::vector<std::int64_t> kStepsOfEven = {1, 2, 64, 16, 128};
+const std::vector<std::int64_t> kStepsOfOdd = {2, 1, 32, 64, 128};
+
 class Search {
  public:
   Search(const Kernel& kernel, const Given& given, std::int64_t trips, std::uint64_t seed)
@@ -56,9 +62,12 @@ class Search {
         wanted_(trips),
         seed_(seed),
         varied_(seed * 5 + static_cast<std::uint64_t>(trips)) {
-    for (const std::string& name : drivers_of(kernel)) {
-      if (!given.launch.arguments.contains(name)) drivers_.push_back(name);
-    }
+    const Drivers drivers = drivers_of(kernel);
+    const auto is_free = [&](const std::string& name) {
+      return !given.launch.arguments.contains(name);
+    };
+    std::ranges::copy_if(drivers.bounds, std::back_inserter(drivers_), is_free);
+    std::ranges::copy_if(drivers.steps, std::back_inserter(steps_), is_free);
   }
 
   Result<std::optional<Chosen>> run() {
@@ -82,13 +91,19 @@ class Search {
     std::uint64_t pattern = 0;
   };
 
+  /// What the arguments are that drive the main loop.
+  struct Drive {
+    std::int64_t bound = 0;
+    std::int64_t step = 1;
+  };
+
   /// The first call with these sizes in which the order of the CTAs does not matter.
   Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
     for (const Grid& grid : grids) {
-      TWILL_TRY(const auto values, values_for(grid, sizes));
-      for (const std::int64_t value : values) {
+      TWILL_TRY(const auto drives, drives_for(grid, sizes));
+      for (const Drive& drive : drives) {
         if (++tries_ > kMostTries) return std::nullopt;
-        TWILL_TRY(auto chosen, attempt(launch_with(grid, sizes, value)));
+        TWILL_TRY(auto chosen, attempt(launch_with(grid, sizes, drive)));
         if (chosen) return chosen;
       }
     }
@@ -117,10 +132,13 @@ class Search {
     return choices[draw() % std::size(choices)];
   }
 
-  execute::Launch launch_with(const Grid& grid, const Sizes& sizes, std::int64_t driver) const {
+  execute::Launch launch_with(const Grid& grid, const Sizes& sizes, const Drive& drive) const {
     execute::Launch launch = given_.launch;
     launch.programs = grid;
     launch.size = sizes.number;
+    // The last of four CTAs makes three times as many iterations as the second.
+    execute::fill_bounds(kernel_.planned, kernel_.loop,
+                         std::max<std::int64_t>(1, (wanted_ + 2) / 3), launch);
     const auto& parameters = kernel_.description.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const emit::Parameter& it = parameters[i];
@@ -129,9 +147,9 @@ class Search {
           it.name, static_cast<double>(rounded_up(number_for(sizes, i), it.multiple_of)));
     }
     for (const std::string& name : drivers_) {
-      if (given_.launch.arguments.contains(name)) continue;
-      launch.arguments[name] = static_cast<double>(driver);
+      launch.arguments[name] = static_cast<double>(drive.bound);
     }
+    for (const std::string& name : steps_) launch.arguments[name] = static_cast<double>(drive.step);
     return launch;
   }
 
@@ -147,28 +165,44 @@ class Search {
     return false;
   }
 
+  /// The numbers of iterations that values of the drivers make, up to the first that is too many.
+  /// Values by which the kernel divides, or a loop goes on, and cannot, are left out. Fails if
+  /// there are no others.
+  Result<std::map<std::int64_t, std::vector<Drive>>> trips_of(const Grid& grid, const Sizes& sizes,
+                                                              std::int64_t step) {
+    std::map<std::int64_t, std::vector<Drive>> by_trips;
+    std::optional<Diagnostic> wrong;
+    for (const std::int64_t value : values_of_drivers()) {
+      const Drive drive{value, step};
+      const auto trips = most_trips(kernel_, launch_with(grid, sizes, drive), seed_);
+      if (trips) by_trips[trips->value_or(0)].push_back(drive);
+      if (!trips && !wrong) wrong = trips.error();
+      if (drivers_.empty() || (trips && trips->value_or(0) > wanted_)) break;
+    }
+    if (by_trips.empty()) return tl::unexpected(*wrong);
+    return by_trips;
+  }
+
   /// Those with the iterations wanted, the best first: by seed what fills the last iteration
   /// least, or most. Without drivers, one value: it does not matter.
-  Result<std::vector<std::int64_t>> values_for(const Grid& grid, const Sizes& sizes) {
-    std::map<std::int64_t, std::vector<std::int64_t>> by_trips;
-    for (const std::int64_t value : values_of_drivers()) {
-      TWILL_TRY(const auto trips, most_trips(kernel_, launch_with(grid, sizes, value), seed_));
-      const std::int64_t made = trips.value_or(0);
-      by_trips[made].push_back(value);
-      if (drivers_.empty() || made > wanted_) break;
+  Result<std::vector<Drive>> drives_for(const Grid& grid, const Sizes& sizes) {
+    std::vector<std::int64_t> steps = {1};
+    if (!steps_.empty()) steps = varied_ % 2 == 0 ? kStepsOfEven : kStepsOfOdd;
+    std::vector<Drive> nearest;
+    std::int64_t least = 0;
+    for (const std::int64_t step : steps) {
+      TWILL_TRY(const auto by_trips, trips_of(grid, sizes, step));
+      auto found = by_trips.lower_bound(wanted_);
+      if (found == by_trips.end() && drivers_.empty() && steps_.empty()) found = by_trips.begin();
+      if (found == by_trips.end() || (!nearest.empty() && found->first >= least)) continue;
+      nearest = found->second;
+      least = found->first;
+      if (least <= wanted_) break;
     }
-    const auto found = by_trips.lower_bound(wanted_);
-    if (found == by_trips.end()) {
-      return drivers_.empty() ? by_trips.begin()->second : std::vector<std::int64_t>();
-    }
-    const std::vector<std::int64_t>& all = found->second;
-    std::vector<std::int64_t> best = {all.front(), all.back()};
-    if (varied_ % 2 == 0) std::swap(best[0], best[1]);
-    std::vector<std::int64_t> once;
-    for (const std::int64_t value : best) {
-      if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
-    }
-    return once;
+    if (nearest.size() < 2) return nearest;
+    const bool last_first = varied_ % 2 == 0;
+    return std::vector<Drive>{last_first ? nearest.back() : nearest.front(),
+                              last_first ? nearest.front() : nearest.back()};
   }
 
   /// Runs the text with tensors without end, gives them the ends that its tiles suggest, and runs
@@ -230,7 +264,8 @@ class Search {
   std::int64_t wanted_;
   std::uint64_t seed_;
   std::uint64_t varied_;
-  std::vector<std::string> drivers_;
+  std::vector<std::string> drivers_;  ///< of the loop's bounds
+  std::vector<std::string> steps_;    ///< of its step
   int tries_ = 0;
   std::optional<Chosen> last_resort_;
 };

@@ -1,5 +1,7 @@
 #include "twill/emit/description.h"
 
+#include <algorithm>
+
 #include "twill/emit/cuda/pieces.h"
 #include "twill/emit/cuda/resources.h"
 #include "twill/emit/cuda/text.h"
@@ -68,6 +70,9 @@ Result<Description> cuda_description(const KernelParts& parts) {
   made.threads = threads_of(view.plan());
   made.shared_bytes = shared.barriers_at + shared.barrier_bytes;
   made.cluster = kernel.cluster;
+  for (const plan::Buffer& buffer : view.plan().buffers) {
+    made.deepest_ring = std::max(made.deepest_ring, buffer.depth);
+  }
   made.tiles = plan::name_of(kernel.tiles);
   if (kernel.tiles == plan::Tiles::persistent) {
     made.order = plan::name_of(kernel.order);

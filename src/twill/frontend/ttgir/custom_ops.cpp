@@ -3,6 +3,7 @@
 #include "twill/frontend/ttgir/literals.h"
 #include "twill/frontend/ttgir/op_reader.h"
 #include "twill/frontend/ttgir/spelling.h"
+#include "twill/ir/misfit.h"
 
 /// Ops in custom form: by their format (formats.cpp), or without knowing them.
 namespace twill::frontend::ttgir {
@@ -255,7 +256,40 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   return finish_custom(draft, rule);
 }
 
+/// Types that a custom form states of operands must be those of their definitions. Which type is of
+/// which operand differs from op to op, so that each must be of one of them.
+Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
+  std::vector<ir::Type> stated = draft.types.before;
+  if (rule == ResultRule::listed && !draft.types.has_arrow) {
+    stated.resize(stated.size() - std::min(stated.size(), draft.result_count));
+  }
+  const auto type_of = [&](ir::ValueId value) { return builder_.so_far().value(value).type; };
+  const bool unknown = std::any_of(draft.operands.begin(), draft.operands.end(),
+                                   [&](ir::ValueId value) { return !is_known(type_of(value)); });
+  // Older Tritons state what is loaded.
+  const bool old =
+      rule == ResultRule::pointee && !stated.empty() && ir::element_pointee(stated[0]) == nullptr;
+  if (unknown || old || draft.operands.empty()) return {};
+  for (std::size_t i = 0; i < stated.size(); ++i) {
+    const bool is_there =
+        std::any_of(draft.operands.begin(), draft.operands.end(),
+                    [&](ir::ValueId value) { return type_of(value) == stated[i]; });
+    if (is_there) continue;
+    const ir::ValueId value = draft.operands[std::min(i, draft.operands.size() - 1)];
+    const ir::Op& maker = builder_.so_far().op(ir::maker(builder_.so_far(), value));
+    return cursor_.fail(
+        draft.name,
+        "an operand of type " + stated[i]->text + " is stated, but %" +
+            builder_.so_far().value(value).name + " has type " + type_of(value)->text,
+        "it is made at " + std::to_string(maker.line) + ":" + std::to_string(maker.column));
+  }
+  return {};
+}
+
 Result<void> OpReader::finish_custom(Draft& draft, ResultRule rule) {
+  if (draft.kind != ir::OpKind::other) {
+    TWILL_TRY_VOID(check_stated(draft, rule));
+  }
   const std::string& name = builder_.so_far().op(draft.id).name;
   return finish(draft, result_types(name, rule, draft.types, draft.result_count, types_));
 }

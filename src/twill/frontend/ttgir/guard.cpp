@@ -244,9 +244,9 @@ std::vector<ir::OpId> live_ops(const ir::Program& program, ir::BlockId block) {
 }  // namespace
 
 std::optional<ir::Program> without_guard(const ir::Program& program, ir::OpId guard,
-                                         ir::OpId inner) {
-  const auto then = ir::body(program, guard, 0);
-  const auto otherwise = ir::body(program, guard, 1);
+                                         std::size_t without_steps, ir::OpId inner) {
+  const auto then = ir::body(program, guard, without_steps);
+  const auto otherwise = ir::body(program, guard, 1 - without_steps);
   if (!then || !otherwise || !program.op(guard).results.empty()) return std::nullopt;
   if (!Comparison(program, inner).same(*then, *otherwise)) return std::nullopt;
   Copier copier(program);

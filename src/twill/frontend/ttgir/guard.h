@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "twill/frontend/ttgir/terms.h"
@@ -8,10 +9,11 @@
 /// A loop that is left out where it would do nothing in its inner loop.
 namespace twill::frontend::ttgir {
 
-/// The Program without the scf.if `guard`, whose else-branch stands for it. nullopt unless the
-/// then-branch is proven to do what the else-branch does if its loop `inner` has no iteration: the
-/// same writes to global memory, of the same values to the same places, in the same loops.
+/// The Program without the scf.if `guard`, for which the branch with the loop `inner` stands.
+/// nullopt unless the other branch, region `without_steps` of the guard, is proven to do what this
+/// one does if `inner` has no iteration: the same writes to global memory, of the same values to
+/// the same places, in the same loops.
 std::optional<ir::Program> without_guard(const ir::Program& program, ir::OpId guard,
-                                         ir::OpId inner);
+                                         std::size_t without_steps, ir::OpId inner);
 
 }  // namespace twill::frontend::ttgir

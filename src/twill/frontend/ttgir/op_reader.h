@@ -91,6 +91,7 @@ class OpReader {
   bool is_next(const FormatElement& element) const;
   void order_by_role(Draft& draft);
   Result<void> finish_custom(Draft& draft, ResultRule rule);
+  Result<void> check_stated(const Draft& draft, ResultRule rule);
   Result<void> unknown_op(Draft& draft);
   Result<void> unknown_piece(Draft& draft, int& open);
   Result<void> unknown_brace(Draft& draft);

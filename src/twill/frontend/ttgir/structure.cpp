@@ -1,12 +1,15 @@
 #include "twill/frontend/ttgir/structure.h"
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 
-#include "twill/frontend/ttgir/misfit.h"
+#include "twill/frontend/ttgir/possible.h"
 #include "twill/frontend/ttgir/result_types.h"
 #include "twill/frontend/ttgir/spelling.h"
 #include "twill/ir/loop.h"
+#include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
 
 namespace twill::frontend::ttgir {
@@ -14,44 +17,6 @@ namespace {
 
 std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-/// Ops whose operands and result all have one type: of arith and math, all but conversions,
-/// comparisons, selections and those with two results.
-bool is_uniform(const ir::Op& op) {
-  const std::string_view dialect = dialect_of(op.name);
-  if (dialect != "arith" && dialect != "math") return false;
-  switch (op.kind) {
-    case ir::OpKind::other:
-    case ir::OpKind::constant:
-    case ir::OpKind::icmp:
-    case ir::OpKind::fcmp:
-    case ir::OpKind::select:
-    case ir::OpKind::sext:
-    case ir::OpKind::zext:
-    case ir::OpKind::fpext:
-    case ir::OpKind::trunc:
-    case ir::OpKind::fptrunc:
-    case ir::OpKind::sitofp:
-    case ir::OpKind::uitofp:
-    case ir::OpKind::fptosi:
-    case ir::OpKind::fptoui:
-    case ir::OpKind::bitcast:
-    case ir::OpKind::index_cast:
-    case ir::OpKind::index_castu:
-    case ir::OpKind::smul_long:
-    case ir::OpKind::umul_long:
-    case ir::OpKind::uadd_carry:
-      return false;
-    default:
-      return true;
-  }
-}
-
-std::size_t operand_count(const ir::Op& op) {
-  if (op.kind == ir::OpKind::fma) return 3;
-  const bool unary = op.kind == ir::OpKind::fneg || dialect_of(op.name) == "math";
-  return unary ? 1 : 2;
 }
 
 /// Whether an op can end the body of a function; of ops we do not know, any can.
@@ -67,16 +32,6 @@ bool can_terminate(const ir::Op& op) {
   }
 }
 
-/// Whether the elements of a type are what an op of a single type computes with.
-bool works_on(const ir::Op& op, ir::Type type) {
-  if (type->kind == ir::TypeKind::other) return true;
-  const ir::Type scalar = type->kind == ir::TypeKind::tensor ? type->element : type;
-  const bool of_numbers =
-      dialect_of(op.name) == "math" ? op.kind != ir::OpKind::iabs : op.name.back() == 'f';
-  return of_numbers ? scalar->kind == ir::TypeKind::floating
-                    : scalar->kind == ir::TypeKind::integer || scalar->kind == ir::TypeKind::index;
-}
-
 class Checker {
  public:
   explicit Checker(const ir::Program& program) : program_(program) {
@@ -85,13 +40,50 @@ class Checker {
     }
   }
 
-  Result<void> check(ir::OpId id) const {
+  Result<void> check(ir::OpId id) {
     TWILL_TRY_VOID(check_form(id));
-    if (auto wrong_types = misfit(program_, id)) return wrong(id, *std::move(wrong_types));
-    return {};
+    TWILL_TRY_VOID(check_possible(id));
+    const auto misfit = ir::misfit(program_, id);
+    if (!misfit) return {};
+    return wrong(id, misfit->message, misfit->value ? made_at(*misfit->value) : std::string());
   }
 
  private:
+  /// Where a value has its type from.
+  std::string made_at(ir::ValueId value) const {
+    const ir::Op& op = program_.op(ir::maker(program_, value));
+    return "%" + program_.value(value).name + " is made at " + std::to_string(op.line) + ":" +
+           std::to_string(op.column);
+  }
+
+  /// Layouts of what an op makes, and the launch that a module is for.
+  Result<void> check_possible(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
+    if (op.kind == ir::OpKind::module) {
+      if (auto impossible = impossible_launch(op)) return wrong(id, *std::move(impossible));
+    }
+    TWILL_TRY_VOID(check_layouts(id, op.results));
+    for (const ir::RegionId region : op.regions) {
+      for (const ir::BlockId block : program_.region(region).blocks) {
+        TWILL_TRY_VOID(check_layouts(id, program_.block(block).arguments));
+      }
+    }
+    return {};
+  }
+
+  Result<void> check_layouts(ir::OpId id, const std::vector<ir::ValueId>& values) {
+    for (const ir::ValueId value : values) {
+      ir::Type type = type_of(program_, value);
+      if (type->kind == ir::TypeKind::tensordesc && type->element != nullptr) type = type->element;
+      if (type->encoding == nullptr || !looked_at_.insert(type->encoding).second) continue;
+      if (auto impossible = impossible_layout(type->encoding)) {
+        return wrong(id, "the layout of %" + program_.value(value).name +
+                             " cannot be: " + *std::move(impossible));
+      }
+    }
+    return {};
+  }
+
   Result<void> check_form(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     switch (op.kind) {
@@ -110,16 +102,14 @@ class Checker {
       case ir::OpKind::reduce:
       case ir::OpKind::scan:
         return check_reduction(id);
-      case ir::OpKind::select:
-        return check_select(id);
+      case ir::OpKind::range:
+        return check_range(id);
       case ir::OpKind::jump:
       case ir::OpKind::jump_if:
         return check_branch(id);
       default:
-        break;
+        return {};
     }
-    if (is_uniform(op)) return check_uniform(id);
-    return check_accumulator(id);
   }
 
   tl::unexpected<Diagnostic> wrong(ir::OpId op, std::string message, std::string hint = {}) const {
@@ -132,13 +122,17 @@ class Checker {
     return types;
   }
 
+  Result<void> as_many(ir::OpId op, std::string_view what, std::size_t count,
+                       std::size_t wanted) const {
+    if (count == wanted) return {};
+    return wrong(op, std::string(what) + ": " + count_of(count, "value") + ", but " +
+                         std::to_string(wanted) + " wanted");
+  }
+
   /// "what" must have the types `wanted`.
   Result<void> same(ir::OpId op, std::string_view what, std::span<const ir::ValueId> values,
                     std::span<const ir::Type> wanted) const {
-    if (values.size() != wanted.size()) {
-      return wrong(op, std::string(what) + ": " + count_of(values.size(), "value") + ", but " +
-                           std::to_string(wanted.size()) + " wanted");
-    }
+    TWILL_TRY_VOID(as_many(op, what, values.size(), wanted.size()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       const ir::Value& value = program_.value(values[i]);
       if (value.type == wanted[i] || !is_known(value.type) || !is_known(wanted[i])) continue;
@@ -171,11 +165,10 @@ class Checker {
     const std::span<const ir::ValueId> inits = std::span(op.operands).subspan(3);
     const std::span<const ir::ValueId> arguments = program_.block(*body(program_, id)).arguments;
     if (arguments.empty()) return wrong(id, "the loop's region has no induction variable");
-    TWILL_TRY_VOID(same(id, "initial values of the loop", inits, op.results));
-    TWILL_TRY_VOID(same(id, "arguments of the loop's region", arguments.subspan(1), op.results));
-    TWILL_TRY_VOID(same(yield, "values the loop yields", program_.op(yield).operands, op.results));
-    const std::vector<ir::Type> bounds(3, type_of(program_, arguments[0]));
-    return same(id, "bounds and step of the loop", std::span(op.operands).first(3), bounds);
+    const std::size_t count = op.results.size();
+    TWILL_TRY_VOID(as_many(id, "initial values of the loop", inits.size(), count));
+    TWILL_TRY_VOID(as_many(id, "arguments of the loop's region", arguments.size() - 1, count));
+    return as_many(yield, "values the loop yields", program_.op(yield).operands.size(), count);
   }
 
   Result<void> check_while(ir::OpId id) const {
@@ -186,26 +179,24 @@ class Checker {
     const std::span<const ir::ValueId> after = program_.block(*body(program_, id, 1)).arguments;
     const std::span<const ir::ValueId> passed = program_.op(condition).operands;
     if (passed.empty()) return wrong(condition, "the condition is missing");
-    TWILL_TRY_VOID(same(id, "initial values of the loop", op.operands, before));
-    TWILL_TRY_VOID(same(condition, "values passed on", passed.subspan(1), after));
-    TWILL_TRY_VOID(same(id, "arguments of the loop's second region", after, op.results));
-    return same(yield, "values the loop yields", program_.op(yield).operands, before);
+    TWILL_TRY_VOID(as_many(id, "initial values of the loop", op.operands.size(), before.size()));
+    TWILL_TRY_VOID(as_many(condition, "values passed on", passed.size() - 1, after.size()));
+    TWILL_TRY_VOID(
+        as_many(id, "arguments of the loop's second region", after.size(), op.results.size()));
+    return as_many(yield, "values the loop yields", program_.op(yield).operands.size(),
+                   before.size());
   }
 
   Result<void> check_if(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (op.operands.size() != 1) return wrong(id, "a conditional has one condition");
-    const ir::Type condition = type_of(program_, op.operands[0]);
-    if (is_known(condition) && condition->name != "i1") {
-      return wrong(id, "the condition has type " + condition->text + ", but i1 is wanted");
-    }
     for (std::size_t i = 0; i < op.regions.size(); ++i) {
       const bool empty = program_.region(op.regions[i]).blocks.empty();
       if (i == 1 && empty && op.results.empty()) continue;
       if (empty) return wrong(id, "a conditional with results needs an else");
       TWILL_TRY(const ir::OpId yield, region_end(id, i, "scf.yield"));
-      TWILL_TRY_VOID(
-          same(yield, "values this branch yields", program_.op(yield).operands, op.results));
+      TWILL_TRY_VOID(as_many(yield, "values this branch yields", program_.op(yield).operands.size(),
+                             op.results.size()));
     }
     return {};
   }
@@ -284,25 +275,18 @@ class Checker {
                          " of the region, and as many results and returned values as sources");
   }
 
-  Result<void> check_uniform(ir::OpId id) const {
+  Result<void> check_range(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    const std::size_t count = operand_count(op);
-    if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
-    const std::vector<ir::Type> wanted(count, type_of(program_, op.results[0]));
-    TWILL_TRY_VOID(same(id, "operands of '" + op.name + "'", op.operands, wanted));
-    const ir::Type type = wanted.empty() ? nullptr : wanted[0];
-    return type == nullptr || works_on(op, type)
-               ? Result<void>()
-               : wrong(id, "'" + op.name + "' takes no " + type->text);
-  }
-
-  Result<void> check_select(ir::OpId id) const {
-    const ir::Op& op = program_.op(id);
-    if (op.operands.size() != 3 || op.results.size() != 1) {
-      return wrong(id, "'arith.select' has three operands and one result");
+    const auto start = integer_attribute(op, "start"), end = integer_attribute(op, "end");
+    if (!start || !end) return wrong(id, "'" + op.name + "' needs 'start' and 'end'");
+    if (*start < INT32_MIN || *end > INT32_MAX || *start > *end) {
+      return wrong(id, "'" + op.name + "': 'start' and 'end' are no range of 32 bits");
     }
-    const std::vector<ir::Type> wanted(2, type_of(program_, op.results[0]));
-    return same(id, "operands of 'arith.select'", std::span(op.operands).subspan(1), wanted);
+    if (op.results.size() != 1) return wrong(id, "'" + op.name + "' has one result");
+    const ir::Type type = type_of(program_, op.results[0]);
+    if (!is_known(type) || type->shape == std::vector<std::int64_t>{*end - *start}) return {};
+    return wrong(id, "'" + op.name + "': %" + program_.value(op.results[0]).name + " has type " +
+                         type->text + ", but " + std::to_string(*end - *start) + " is wanted");
   }
 
   Result<void> check_branch(ir::OpId id) const {
@@ -322,22 +306,15 @@ class Checker {
                 program_.block(op.successors[1]).arguments);
   }
 
-  /// A product's accumulator is of one type with its result.
-  Result<void> check_accumulator(ir::OpId id) const {
-    const auto mma = mma_operands(program_.op(id));
-    if (!mma || !mma->result) return {};
-    const std::vector<ir::Type> wanted(1, type_of(program_, *mma->result));
-    return same(id, "accumulator", std::span(&mma->accumulator, 1), wanted);
-  }
-
   const ir::Program& program_;
   std::map<std::string_view, ir::OpId> by_name_;
+  std::set<ir::Attribute> looked_at_;  ///< layouts
 };
 
 }  // namespace
 
 Result<void> check_structure(const ir::Program& program) {
-  const Checker checker(program);
+  Checker checker(program);
   for (std::size_t op = 0; op < program.op_count(); ++op) {
     TWILL_TRY_VOID(checker.check(ir::OpId(op)));
   }

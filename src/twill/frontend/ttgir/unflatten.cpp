@@ -9,23 +9,66 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// The scf.if around a flat loop that is taken if tiles have no step.
-std::optional<ir::OpId> guard_of(const ir::Program& program, const FlatLoop& flat, Terms& terms) {
+/// The scf.if around a flat loop that decides whether tiles have steps.
+struct Guard {
+  ir::OpId op;
+  std::size_t without_steps = 0;  ///< the region for tiles that have none
+};
+
+/// Numbers of MLIR's predicates of integers.
+enum Predicate : std::int64_t { eq, ne, slt, sle, sgt, sge };
+
+/// The predicate that holds exactly where `predicate` does not.
+std::int64_t negated(std::int64_t predicate) {
+  constexpr std::int64_t kNegated[] = {ne, eq, sge, sgt, sle, slt};
+  return kNegated[predicate];
+}
+
+/// Whether a comparison says that no step is done: `steps <= 0`, as Triton 3.9 writes it, also as
+/// `upper <= lower` of the loop over the steps, or `steps == 0`, as Triton 3.6 does.
+bool says_no_steps(const ir::Program& program, std::int64_t predicate, ir::ValueId left,
+                   ir::ValueId right, ir::ValueId steps, Terms& terms) {
+  if (predicate == sge || predicate == sgt) {
+    std::swap(left, right);
+    predicate = predicate == sge ? sle : slt;
+  }
+  const ir::ValueId narrow = without_extension(program, steps);
+  const auto counts = [&](ir::ValueId value) {
+    return terms.of(value) == terms.of(steps) || terms.of(value) == terms.of(narrow);
+  };
+  const auto bound = constant_integer(program, right);
+  if (predicate == eq) return bound == 0 && counts(left);
+  if (predicate == slt) return bound == 1 && counts(left);
+  if (predicate != sle) return false;
+  if (bound == 0 && counts(left)) return true;
+  const ir::Op* made = defining_op(program, narrow);
+  const bool rounds = made != nullptr && made->kind == ir::OpKind::sdiv_up;
+  const ir::ValueId distance = rounds ? made->operands[0] : narrow;
+  if (bound == 0 && terms.of(left) == terms.of(distance)) return true;
+  const ir::Type type = type_of(program, distance);
+  return type_of(program, left) == type &&
+         terms.of(distance) == terms.minus(terms.of(left), terms.of(right), type);
+}
+
+std::optional<Guard> guard_of(const ir::Program& program, const FlatLoop& flat, Terms& terms) {
   const auto steps = unguarded_steps(program, flat);
   const auto around = parent(program, flat.loop.op);
   if (!steps || !around || program.op(*around).kind != ir::OpKind::branch) return std::nullopt;
-  const ir::Op& guard = program.op(*around);
-  const ir::Op* condition = defining_op(program, guard.operands[0]);
+  const ir::Op* condition = defining_op(program, program.op(*around).operands[0]);
   const bool compares = condition != nullptr && condition->kind == ir::OpKind::icmp &&
-                        condition->operands.size() == 2 &&
-                        integer_attribute(*condition, "predicate") == 0;
-  const bool stands_otherwise = ir::body(program, *around, 1) == program.op(flat.loop.op).block;
-  if (!compares || !stands_otherwise) return std::nullopt;
-  const bool is_zero = constant_integer(program, condition->operands[1]) == 0;
-  const Terms::Term compared = terms.of(condition->operands[0]);
-  const bool same =
-      compared == terms.of(*steps) || compared == terms.of(without_extension(program, *steps));
-  return is_zero && same ? around : std::nullopt;
+                        condition->operands.size() == 2;
+  const auto predicate = compares ? integer_attribute(*condition, "predicate") : std::nullopt;
+  if (!predicate || *predicate < eq || *predicate > sge) return std::nullopt;
+  for (const std::size_t without : {0U, 1U}) {
+    const std::int64_t holds = without == 0 ? *predicate : negated(*predicate);
+    const bool stands_there =
+        ir::body(program, *around, 1 - without) == program.op(flat.loop.op).block;
+    if (stands_there && says_no_steps(program, holds, condition->operands[0],
+                                      condition->operands[1], *steps, terms)) {
+      return Guard{*around, without};
+    }
+  }
+  return std::nullopt;
 }
 
 /// The first loop at the line of a flat one that is in another: its steps.
@@ -51,7 +94,7 @@ std::optional<ir::Program> with_loop_unflattened(const ir::Program& program, con
   if (!nest || !guard) return nest;
   const auto inner = steps_at(*nest, program.op(loop.op));
   const auto around = inner ? enclosing(*nest, *inner, ir::OpKind::branch) : std::nullopt;
-  return around ? without_guard(*nest, *around, *inner) : std::nullopt;
+  return around ? without_guard(*nest, *around, guard->without_steps, *inner) : std::nullopt;
 }
 
 /// The first loop that is flat, with its nest, and the line where it stood.

@@ -16,7 +16,7 @@ struct Unflattened {
 /// Triton makes one loop of `for tile { before; for step { body }; after }`
 /// (`tl.range(..., flatten=True)`), with a counter of the tile's steps and `before` and `after` in
 /// conditionals on it. This gives every such loop its two loops back. Where the flat loop is
-/// guarded against tiles without a step (scf.if steps == 0, with another loop over the tiles in
+/// guarded against tiles without a step (scf.if steps <= 0, with another loop over the tiles in
 /// it), that must be proven to be what the nest does then, and goes. A loop of which anything is
 /// otherwise than in docs/reference/extraction.md, "Flattened loops", stays as it is. Both new
 /// loops stand at the line of the flat one; everything else keeps its line.

@@ -1,21 +1,16 @@
-#include "twill/frontend/ttgir/product_misfit.h"
-
 #include <algorithm>
 
 #include "twill/ir/encoding.h"
-#include "twill/ir/operands.h"
+#include "twill/ir/op_types.h"
 
-namespace twill::frontend::ttgir {
+/// Products of tiles.
+namespace twill::ir {
 namespace {
 
-using Misfit = std::optional<std::string>;
-
-ir::Type element_of(ir::Type type) { return type->element != nullptr ? type->element : type; }
-
-bool is_integer(ir::Type type) { return type->kind == ir::TypeKind::integer; }
+using Words = std::optional<std::string>;
 
 /// [.., m, k] and [.., k, n] make [.., m, n].
-Misfit extents(ir::Type a, ir::Type b, ir::Type d) {
+Words extents(Type a, Type b, Type d) {
   const std::size_t rank = d->shape.size();
   if (rank < 2 || a->shape.size() < 2 || b->shape.size() < 2) return "a product is of tiles";
   bool fits = a->shape.size() == rank && b->shape.size() == rank;
@@ -30,22 +25,20 @@ Misfit extents(ir::Type a, ir::Type b, ir::Type d) {
 }
 
 /// Elements of one type, except that of 8 bits there are several that mix.
-Misfit elements(ir::Type a, ir::Type b, ir::Type d) {
-  const ir::Type x = element_of(a);
-  const ir::Type y = element_of(b);
-  const ir::Type sum = element_of(d);
+Words elements(Type a, Type b, Type d) {
+  const Type x = scalar_of(a), y = scalar_of(b), sum = scalar_of(d);
   const bool mix = x->kind == y->kind && x->bits == 8 && y->bits == 8;
   if (x != y && !mix) {
     return "the operands of this product have elements of " + x->text + " and of " + y->text;
   }
-  const bool adds = (x->kind == ir::TypeKind::floating && sum->kind == ir::TypeKind::floating) ||
-                    (is_integer(x) && is_integer(sum));
+  const bool adds = (is_floating(x) && is_floating(sum)) ||
+                    (x->kind == TypeKind::integer && sum->kind == TypeKind::integer);
   if (adds && sum->bits >= std::min(x->bits, 16)) return {};
   return "a product of elements of " + x->text + " does not add to " + sum->text;
 }
 
 /// The instruction that wgmma's layout names must go into the depth of the tile.
-Misfit instruction(ir::Type a, ir::Type d) {
+Words instruction(Type a, Type d) {
   const auto mma = mma_encoding(d->encoding);
   if (!mma || mma->version_major != 3 || mma->instr_shape.size() != 3) return {};
   constexpr std::int64_t kBits = 256;  // of one row of an operand in one instruction
@@ -53,7 +46,7 @@ Misfit instruction(ir::Type a, ir::Type d) {
   const int bits = element_bits(a);
   if (bits <= 0 || depth != kBits / bits) {
     return "the layout's instruction is " + std::to_string(depth) + " deep, that of " +
-           element_of(a)->text + " " + std::to_string(kBits / std::max(bits, 1));
+           scalar_of(a)->text + " " + std::to_string(kBits / std::max(bits, 1));
   }
   if (a->shape.back() % depth == 0) return {};
   return "the depth of " + a->text + " is no multiple of the instruction's " +
@@ -62,16 +55,22 @@ Misfit instruction(ir::Type a, ir::Type d) {
 
 }  // namespace
 
-Misfit product_misfit(const ir::Program& program, const ir::Op& op) {
-  const ir::MmaOperands mma = *mma_operands(op);
-  const bool scaled = op.kind == ir::OpKind::mma_scaled || op.kind == ir::OpKind::tcgen05_scaled;
+MaybeMisfit product_misfit(const OpTypes& types) {
+  const Op& op = types.op();
+  const MmaOperands mma = *mma_operands(op);
+  if (mma.result) {
+    if (auto wrong = types.same(mma.accumulator, types.type(*mma.result))) return wrong;
+  }
+  for (const auto& flag : {mma.use_accumulator, mma.predicate}) {
+    if (flag && types.type(*flag)->name != "i1") return types.wrong(*flag, "i1 is wanted");
+  }
+  const bool scaled = op.kind == OpKind::mma_scaled || op.kind == OpKind::tcgen05_scaled;
   if (scaled || mma.two_ctas) return {};  // packed and paired forms
-  const ir::Type a = type_of(program, mma.a);
-  const ir::Type b = type_of(program, mma.b);
-  const ir::Type d = type_of(program, mma.accumulator);
-  if (auto wrong = extents(a, b, d)) return wrong;
-  if (auto wrong = elements(a, b, d)) return wrong;
-  return instruction(a, d);
+  const Type a = types.type(mma.a), b = types.type(mma.b), d = types.type(mma.accumulator);
+  if (auto wrong = extents(a, b, d)) return Misfit{*wrong, {}};
+  if (auto wrong = elements(a, b, d)) return Misfit{*wrong, {}};
+  if (auto wrong = instruction(a, d)) return Misfit{*wrong, {}};
+  return {};
 }
 
-}  // namespace twill::frontend::ttgir
+}  // namespace twill::ir

@@ -1,0 +1,90 @@
+#include "twill/execute/bounds.h"
+
+#include <algorithm>
+
+#include "twill/ir/loop.h"
+
+namespace twill::execute {
+namespace {
+
+using ir::OpKind;
+
+/// What a value is computed from, directly: an argument of a block by what enters it.
+void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
+  const auto& known = program.value(value);
+  const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
+  if (!known.op && program.op(op).kind == OpKind::function) return;
+  for (const ir::OpId inner : ir::walk(program, op)) {
+    const auto& operands = program.op(inner).operands;
+    todo.insert(todo.end(), operands.begin(), operands.end());
+    // Of a loop around the value, what is carried may decide; of an op, all that it holds.
+    if (!known.op && inner == op) break;
+  }
+  if (known.op) return;
+  const auto loop = ir::as_loop(program, op);
+  if (!loop) return;
+  for (const ir::Carried& carried : loop->carried) {
+    if (carried.argument == value) todo.push_back(carried.yielded);
+  }
+}
+
+std::set<ir::ValueId> all_behind(const ir::Program& program, std::vector<ir::ValueId> todo) {
+  std::set<ir::ValueId> seen;
+  while (!todo.empty()) {
+    const ir::ValueId value = todo.back();
+    todo.pop_back();
+    if (seen.insert(value).second) add_sources(program, value, todo);
+  }
+  return seen;
+}
+
+bool is_of_integers(ir::Type type) {
+  return type->kind == ir::TypeKind::pointer && type->element != nullptr &&
+         type->element->kind == ir::TypeKind::integer && type->element->bits > 8;
+}
+
+/// By how much a bound is larger for one more iteration: the loop's step, or by what its bounds are
+/// divided.
+std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
+                             const std::set<ir::ValueId>& behind) {
+  std::int64_t most = ir::constant_integer(program, *loop.step).value_or(1);
+  for (const ir::ValueId value : behind) {
+    const ir::Op* op = ir::defining_op(program, value);
+    const bool divides = op != nullptr && op->operands.size() == 2 &&
+                         (op->kind == OpKind::sdiv || op->kind == OpKind::udiv ||
+                          op->kind == OpKind::sdiv_up || op->kind == OpKind::udiv_up);
+    if (!divides) continue;
+    most = std::max(most, ir::constant_integer(program, op->operands[1]).value_or(1));
+  }
+  return std::clamp<std::int64_t>(most, 1, 4096);
+}
+
+}  // namespace
+
+std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId function,
+                                       const std::vector<ir::ValueId>& values) {
+  const std::set<ir::ValueId> behind = all_behind(program, values);
+  std::set<ir::ValueId> found;
+  for (const ir::ValueId argument : ir::function_arguments(program, function)) {
+    if (behind.contains(argument)) found.insert(argument);
+  }
+  return found;
+}
+
+void fill_bounds(const ir::Program& program, ir::OpId id, std::int64_t times, Launch& launch) {
+  const auto loop = ir::as_loop(program, id);
+  const auto function = ir::enclosing(program, id, OpKind::function);
+  if (!loop || !loop->lower || !loop->upper || !loop->step || !function) return;
+  const std::vector<ir::ValueId> bounds = {*loop->lower, *loop->upper};
+  const std::int64_t all = of_an_iteration(program, *loop, all_behind(program, bounds));
+  // A quarter of the last iteration's elements is left out, where there are several.
+  Values values;
+  values.kind = Values::Kind::growing;
+  values.first = static_cast<double>(times * all - all / 4);
+  for (const ir::ValueId argument : arguments_behind(program, *function, bounds)) {
+    if (!is_of_integers(ir::type_of(program, argument))) continue;
+    launch.arrays.try_emplace(program.value(argument).name, values);
+  }
+}
+
+}  // namespace twill::execute

@@ -1,0 +1,109 @@
+#include "twill/frontend/ttgir/possible.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "twill/frontend/ttgir/spelling.h"
+
+namespace twill::frontend::ttgir {
+namespace {
+
+using Wrong = std::optional<std::string>;
+
+constexpr std::int64_t kThreads = 32;    ///< of a warp
+constexpr std::int64_t kMostWarps = 32;  ///< of a CTA: 1024 threads
+
+bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
+
+std::string list_of(const std::vector<std::int64_t>& numbers) {
+  std::string text = "[";
+  for (const std::int64_t number : numbers) {
+    text += (text.size() > 1 ? ", " : "") + std::to_string(number);
+  }
+  return text + "]";
+}
+
+/// Extents by which a tile is dealt out: powers of two, so many in all.
+Wrong dealt(const std::string& key, const std::vector<std::int64_t>& extents,
+            std::optional<std::int64_t> all) {
+  if (!std::all_of(extents.begin(), extents.end(), is_power_of_two)) {
+    return "'" + key + "' is " + list_of(extents) + ", but powers of two are wanted";
+  }
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents)
+    product = std::min<std::int64_t>(product * extent, 1 << 20);
+  if (!all || product == *all) return {};
+  return "'" + key + "' is " + list_of(extents) + ", but a warp has " + std::to_string(*all) +
+         " threads";
+}
+
+Wrong permutation(const std::string& key, std::vector<std::int64_t> order) {
+  const std::string text = list_of(order);
+  std::sort(order.begin(), order.end());
+  std::vector<std::int64_t> wanted(order.size());
+  std::iota(wanted.begin(), wanted.end(), 0);
+  if (order == wanted) return {};
+  return "'" + key + "' is " + text + ", which is no order of " + std::to_string(order.size()) +
+         " dimensions";
+}
+
+Wrong one_of(const std::string& key, std::int64_t number, std::vector<std::int64_t> possible) {
+  if (std::find(possible.begin(), possible.end(), number) != possible.end()) return {};
+  return "'" + key + "' is " + std::to_string(number) + ", which is none of " + list_of(possible);
+}
+
+Wrong entry(const std::string& key, ir::Attribute value) {
+  const auto list = integers_of(value);
+  if (key == "threadsPerWarp" && list) return dealt(key, *list, kThreads);
+  if ((key == "sizePerThread" || key == "warpsPerCTA" || key == "CTAsPerCGA" ||
+       key == "CTASplitNum") &&
+      list) {
+    return dealt(key, *list, std::nullopt);
+  }
+  if ((key == "order" || key == "CTAOrder") && list) return permutation(key, *list);
+  if (value->kind != ir::AttributeKind::integer) return {};
+  if (key == "swizzlingByteWidth") return one_of(key, value->integer, {0, 32, 64, 128});
+  if (key == "opIdx") return one_of(key, value->integer, {0, 1});
+  if (key == "elementBitWidth") return one_of(key, value->integer, {4, 8, 16, 32, 64});
+  if (key == "blockM") return one_of(key, value->integer, {64, 128});
+  if (key == "vec" || key == "perPhase" || key == "maxPhase" || key == "blockN") {
+    if (!is_power_of_two(value->integer)) {
+      return "'" + key + "' is " + std::to_string(value->integer) +
+             ", but a power of two is wanted";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> impossible_layout(ir::Attribute layout) {
+  for (ir::Attribute at = layout; at != nullptr; at = at->entry("parent")) {
+    for (const auto& [key, value] : at->entries) {
+      if (value == nullptr) continue;
+      if (auto wrong = entry(key, value)) return wrong;
+    }
+  }
+  return {};
+}
+
+std::optional<std::string> impossible_launch(const ir::Op& module) {
+  for (const auto& [key, value] : module.attributes) {
+    if (value->kind != ir::AttributeKind::integer) continue;
+    const std::int64_t number = value->integer;
+    const bool threads = key.ends_with(".threads-per-warp");
+    if (threads && number != kThreads) {
+      return "a warp has " + std::to_string(kThreads) + " threads, and '" + key + "' is " +
+             std::to_string(number);
+    }
+    const bool warps = key.ends_with(".num-warps");
+    const bool ctas = key.ends_with(".num-ctas");
+    if ((warps || ctas) && (!is_power_of_two(number) || number > kMostWarps)) {
+      return "'" + key + "' is " + std::to_string(number) + ", but " +
+             (warps ? "a CTA has 1, 2, 4 ... 32 warps" : "a cluster has 1, 2, 4 ... CTAs");
+    }
+  }
+  return {};
+}
+
+}  // namespace twill::frontend::ttgir

@@ -1,0 +1,96 @@
+#include "twill/ir/misfit.h"
+
+#include <algorithm>
+
+#include "twill/ir/encoding.h"
+#include "twill/ir/op_types.h"
+
+namespace twill::ir {
+namespace {
+
+/// Or not known.
+bool is_power_of_two(std::int64_t number) { return number < 0 || (number & (number - 1)) == 0; }
+
+MaybeMisfit layout_misfit(const OpTypes& types, ValueId value, Type it) {
+  if (const auto shared = nvmma_shared_encoding(it->encoding)) {
+    const int swizzle = shared->swizzle_bytes;
+    if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128) {
+      return types.wrong(value, "shared memory is swizzled by 0, 32, 64 or 128 bytes");
+    }
+    const int bits = element_bits(it);
+    if (bits > 0 && shared->element_bits > 0 && bits != shared->element_bits) {
+      return types.wrong(
+          value, "its layout is for elements of " + std::to_string(shared->element_bits) + " bits");
+    }
+  }
+  if (const auto swizzled = swizzled_shared_encoding(it->encoding)) {
+    const int least = std::min({swizzled->vec, swizzled->per_phase, swizzled->max_phase});
+    if (least < 1) return types.wrong(value, "a swizzle has vectors and phases of 1 and more");
+  }
+  if (const auto memory = tensor_memory_encoding(it->encoding)) {
+    const bool fits = (memory->block_m == 64 || memory->block_m == 128) && memory->block_n > 0 &&
+                      memory->block_n <= 512 && is_power_of_two(memory->block_n);
+    if (!fits) return types.wrong(value, "blocks of tensor memory are 64 or 128 by 1 to 512");
+  }
+  return {};
+}
+
+MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
+  const Type stated = types.type(value);
+  const Type it = stated->kind == TypeKind::tensordesc ? stated->element : stated;
+  if (it == nullptr) return {};
+  const bool holds = it->kind == TypeKind::tensor || it->kind == TypeKind::memdesc;
+  if (holds && std::find(it->shape.begin(), it->shape.end(), 0) != it->shape.end()) {
+    return types.wrong(value, "extents are 1 and more");
+  }
+  if (it->kind == TypeKind::tensor &&
+      !std::all_of(it->shape.begin(), it->shape.end(), is_power_of_two)) {
+    return types.wrong(value, "extents of tensors are powers of two");
+  }
+  return layout_misfit(types, value, it);
+}
+
+/// The types of what an op makes, each by itself.
+MaybeMisfit made_misfit(const OpTypes& types) {
+  for (const ValueId value : types.op().results) {
+    if (auto wrong = by_itself(types, value)) return wrong;
+  }
+  for (const RegionId region : types.op().regions) {
+    for (const BlockId block : types.program().region(region).blocks) {
+      for (const ValueId value : types.program().block(block).arguments) {
+        if (auto wrong = by_itself(types, value)) return wrong;
+      }
+    }
+  }
+  return {};
+}
+
+bool all_known(const OpTypes& types) {
+  const auto known = [&](ValueId value) { return is_known(types.type(value)); };
+  const Op& op = types.op();
+  return std::all_of(op.operands.begin(), op.operands.end(), known) &&
+         std::all_of(op.results.begin(), op.results.end(), known);
+}
+
+}  // namespace
+
+std::optional<Misfit> misfit(const Program& program, OpId id) {
+  const OpTypes types(program, id);
+  if (auto wrong = made_misfit(types)) return wrong;
+  const Op& op = program.op(id);
+  const OpClass of = class_of(op.kind);
+  if (of == OpClass::structure) return control_misfit(types);
+  if (!all_known(types)) return {};
+  if (of == OpClass::elementwise) return elementwise_misfit(types);
+  if (mma_operands(op)) return product_misfit(types);
+  if (const auto access = memory_access(op)) return access_misfit(types, *access);
+  if (op.kind == OpKind::make_descriptor) return descriptor_misfit(types);
+  return view_misfit(types);
+}
+
+OpId maker(const Program& program, ValueId value) {
+  const Value& it = program.value(value);
+  return it.op ? *it.op : program.region(program.block(*it.block).region).op;
+}
+
+}  // namespace twill::ir

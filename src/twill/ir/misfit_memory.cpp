@@ -1,0 +1,87 @@
+#include "twill/ir/op_types.h"
+
+/// Accesses to memory, and descriptors.
+namespace twill::ir {
+namespace {
+
+/// Descriptors may have more dimensions of one element than the tiles that they move.
+MaybeMisfit of_block(const OpTypes& types, ValueId tile, Type descriptor) {
+  const Type block = descriptor->element;
+  if (descriptor->kind != TypeKind::tensordesc || block == nullptr) return {};
+  const Type it = types.type(tile);
+  if (same_element(scalar_of(it), scalar_of(block)) &&
+      without_ones(it->shape) == without_ones(block->shape)) {
+    return {};
+  }
+  return types.wrong(tile, "the descriptor's block is " + block->text);
+}
+
+MaybeMisfit of_pointers(const OpTypes& types, ValueId tile, Type at) {
+  const Type pointer = scalar_of(at);
+  if (pointer->kind != TypeKind::pointer || pointer->element == nullptr) {
+    return types.bad(" takes pointers, but was given " + at->text);
+  }
+  if (pointer->element->kind == TypeKind::tensor) return types.alike(tile, pointer->element);
+  if (auto wrong = types.shape(tile, at->shape)) return wrong;
+  if (auto wrong = types.element(tile, pointer->element)) return wrong;
+  return types.laid_out(tile, at);
+}
+
+MaybeMisfit masked(const OpTypes& types, const MemoryAccess& access, Type at) {
+  if (at->kind == TypeKind::pointer && at->element->kind == TypeKind::tensor) return {};
+  if (access.mask) {
+    const Type mask = types.type(*access.mask);
+    if (scalar_of(mask)->name != "i1") return types.wrong(*access.mask, "i1 is wanted");
+    if (!mask->shape.empty()) {
+      if (auto wrong = types.laid_out(*access.mask, at)) return wrong;
+    }
+  }
+  if (!access.other) return {};
+  const Type other = types.type(*access.other);
+  if (other->shape.empty()) return types.element(*access.other, scalar_of(at)->element);
+  return of_pointers(types, *access.other, at);
+}
+
+bool is_spread(OpKind kind) {
+  return kind == OpKind::block_gather || kind == OpKind::block_scatter ||
+         kind == OpKind::block_gather_async || kind == OpKind::block_scatter_async;
+}
+
+}  // namespace
+
+MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
+  if (is_spread(types.op().kind)) return {};  // by rows that are told one by one
+  const Type at = types.type(access.address);
+  const bool global = access.space == AccessSpace::global;
+  for (const std::optional<ValueId>& tile : {access.result, access.source, access.destination}) {
+    if (!tile) continue;
+    if (auto wrong = !global                ? types.alike(*tile, at)
+                     : access.by_descriptor ? of_block(types, *tile, at)
+                                            : of_pointers(types, *tile, at)) {
+      return wrong;
+    }
+  }
+  if (!global || access.by_descriptor) return {};
+  return masked(types, access, at);
+}
+
+MaybeMisfit descriptor_misfit(const OpTypes& types) {
+  const Op& op = types.op();
+  const auto base = operand_in(op, Role::base);
+  if (!base || op.results.size() != 1 || types.result()->kind != TypeKind::tensordesc) return {};
+  const Type block = types.result()->element;
+  const Type pointer = types.type(*base);
+  const bool fits = pointer->kind == TypeKind::pointer && pointer->element != nullptr &&
+                    same_element(pointer->element, scalar_of(block));
+  if (!fits) {
+    return types.wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
+  }
+  const std::size_t rank = block->shape.size();
+  if (operands_in(op, Role::extents).size() == rank &&
+      operands_in(op, Role::strides).size() == rank) {
+    return {};
+  }
+  return types.bad(" needs " + count_of(rank, "extent") + " and as many strides");
+}
+
+}  // namespace twill::ir

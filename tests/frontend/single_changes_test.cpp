@@ -1,0 +1,153 @@
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "twill/frontend/ttgir/read.h"
+
+// Valid texts with one place changed, where a type is said: nobody writes such a text on purpose.
+namespace twill::frontend {
+namespace {
+
+std::string text_of_kernel(const std::string& name) {
+  std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/kernels/" + name + ".pre.ttgir");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
+    {"xf16", "xbf16"},        {"xf32", "xf16"},
+    {"xi32", "xi64"},         {"xi1,", "xi8,"},
+    {"128x64x", "128x32x"},   {"128x128x", "128x64x"},
+    {"64x128x", "64x64x"},    {"<64x64x", "<64x32x"},
+    {"<128x", "<256x"},       {": i32", ": i64"},
+    {"-> i32", "-> i64"},     {"!tt.ptr<f16>", "!tt.ptr<f32>"},
+    {"#blocked>", "#mma>"},   {"#blocked1>", "#blocked>"},
+    {"#mma>", "#blocked>"},   {"dim = 0", "dim = 1"},
+    {"dim = 1", "dim = 0"},   {"axis = 0", "axis = 1"},
+    {"axis = 1", "axis = 0"}, {"kWidth = 2", "kWidth = 4"},
+};
+
+/// The lines of the module's body that read with one place changed, as "LINE: FROM -> TO: TEXT".
+std::vector<std::string> accepted_changes(const std::string& text, std::size_t& tried) {
+  std::vector<std::string> accepted;
+  std::size_t at = text.find("tt.func");
+  int line = 1;
+  for (const char c : text.substr(0, at)) line += c == '\n' ? 1 : 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    for (const auto& [from, to] : kTypeChanges) {
+      for (std::size_t place = text.find(from, at); place < end;
+           place = text.find(from, place + 1)) {
+        std::string changed = text;
+        changed.replace(place, from.size(), to);
+        ++tried;
+        if (!read_ttgir(changed, "changed.ttgir")) continue;
+        accepted.push_back(std::to_string(line) + ": " + from + " -> " + to + ": " +
+                           text.substr(at, end - at));
+      }
+    }
+    at = end + 1;
+    ++line;
+  }
+  return accepted;
+}
+
+// Protects: a type that does not fit its definition, or the other types of its op, is refused,
+// whichever place of the text says it. What may differ is what nobody reads.
+TEST(SingleChanges, OfTypesAreRefused) {
+  std::size_t tried = 0, accepted = 0;
+  for (const std::string name :
+       {"fa_fwd/sm_90/d128", "gemm/sm_90/ptr_128x128x64", "gemm/sm_100/tma_128x128x64"}) {
+    const std::string text = text_of_kernel(name);
+    ASSERT_FALSE(text.empty()) << name;
+    ASSERT_TRUE(read_ttgir(text, name).has_value()) << name;
+    for (const std::string& change : accepted_changes(text, tried)) {
+      ++accepted;
+      ADD_FAILURE() << name << ":" << change;
+    }
+  }
+  EXPECT_GT(tried, 500U);
+  RecordProperty("tried", static_cast<int>(tried));
+  RecordProperty("accepted", static_cast<int>(accepted));
+}
+
+struct Impossible {
+  const char* from;
+  const char* to;
+  const char* message;
+};
+
+const Impossible kImpossible[] = {
+    {"\"ttg.num-warps\" = 8", "\"ttg.num-warps\" = 0", "a CTA has 1, 2, 4 ... 32 warps"},
+    {"\"ttg.num-warps\" = 8", "\"ttg.num-warps\" = 3", "a CTA has 1, 2, 4 ... 32 warps"},
+    {"\"ttg.num-warps\" = 8", "\"ttg.num-warps\" = -4", "a CTA has 1, 2, 4 ... 32 warps"},
+    {"threads-per-warp\" = 32", "threads-per-warp\" = 64", "a warp has 32 threads"},
+    {"\"ttg.num-ctas\" = 1", "\"ttg.num-ctas\" = 0", "a cluster has 1, 2, 4 ... CTAs"},
+    {"threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 8]", "a warp has 32 threads"},
+    {"warpsPerCTA = [8, 1]", "warpsPerCTA = [0, 1]", "powers of two are wanted"},
+    {"sizePerThread = [1, 8]", "sizePerThread = [1, 7]", "powers of two are wanted"},
+    {"order = [1, 0]", "order = [1, 1]", "no order of 2 dimensions"},
+    {"swizzlingByteWidth = 128", "swizzlingByteWidth = 48", "none of [0, 32, 64, 128]"},
+    {"swizzlingByteWidth = 128", "swizzlingByteWidth = -32", "none of [0, 32, 64, 128]"},
+    {"elementBitWidth = 16", "elementBitWidth = 12", "none of [4, 8, 16, 32, 64]"},
+    {"elementBitWidth = 16", "elementBitWidth = 32", "for elements of 32 bits"},
+};
+
+// Protects: no schedule is made for a launch, a layout or a loop that there cannot be.
+TEST(Impossible, LaunchesLayoutsAndLoopsAreRefused) {
+  const std::string text = text_of_kernel("gemm/sm_90/ptr_128x128x64");
+  for (const Impossible& it : kImpossible) {
+    std::string changed = text;
+    const std::size_t at = changed.find(it.from);
+    ASSERT_NE(at, std::string::npos) << it.from;
+    changed.replace(at, std::string(it.from).size(), it.to);
+    const auto read = read_ttgir(changed, "changed.ttgir");
+    ASSERT_FALSE(read.has_value()) << it.to;
+    EXPECT_NE(read.error().message.find(it.message), std::string::npos) << read.error().message;
+    EXPECT_GT(read.error().location.line, 0) << it.to;
+  }
+  for (const std::string step : {"0", "-1"}) {
+    const auto read = read_ttgir("%a = arith.constant 4 : i32\n%s = arith.constant " + step +
+                                     " : i32\nscf.for %i = %a to %a step %s : i32 {\n}\n",
+                                 "loop.ttgir");
+    ASSERT_FALSE(read.has_value()) << step;
+    EXPECT_NE(read.error().message.find("a loop counts up"), std::string::npos);
+    EXPECT_EQ(read.error().location.line, 3);
+  }
+}
+
+// Protects: a type that a use states and its definition does not have is refused with both places.
+TEST(SingleChanges, BothPlacesAreNamed) {
+  const auto read = read_ttgir(
+      "tt.func @f(%p: tensor<16x!tt.ptr<f32>, #a>) {\n"
+      "  %x = tt.load %p : tensor<16x!tt.ptr<f16>, #a>\n  tt.return\n}\n",
+      "use.ttgir");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().location.line, 2);
+  EXPECT_NE(read.error().message.find("%p has type tensor<16x!tt.ptr<f32>"), std::string::npos)
+      << read.error().message;
+  EXPECT_NE(read.error().hint.find("1:1"), std::string::npos) << read.error().hint;
+}
+
+// Protects: signs of integers are no difference of type, as Triton prints descriptors of integers.
+TEST(Descriptors, HaveSignsThatTilesHaveNot) {
+  for (const std::string element : {"si8", "ui8", "si32", "ui16", "i8"}) {
+    const std::string plain = "i" + element.substr(element.find_first_of("0123456789"));
+    const auto read = read_ttgir(
+        "tt.func @f(%p: !tt.ptr<" + plain + ">, %n: i32, %s: i64, %c: i64) {\n" +
+            "  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %c] : <" + plain + ">, <16x32x" +
+            element + ">\n  %t = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<16x32x" + element +
+            "> -> tensor<16x32x" + plain + ">\n  tt.return\n}\n",
+        "signs.ttgir");
+    EXPECT_TRUE(read.has_value()) << element << " " << to_string(read.error());
+  }
+}
+
+}  // namespace
+}  // namespace twill::frontend

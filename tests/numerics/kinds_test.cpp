@@ -1,0 +1,51 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/numbers_loop.h"
+
+// Kernels of kinds that the shipped ones do not have: where their numbers once were read at the
+// wrong place, or not at all.
+namespace twill::driver {
+namespace {
+
+Request request_for_kind(const std::string& kind) {
+  Request request;
+  request.input =
+      read_input(std::string(TWILL_SOURCE_DIR) + "/tests/numerics/kinds/" + kind + ".ttgir")
+          .value();
+  request.machine = "h200";
+  request.limits.work_limit = 20'000'000;  // any schedule will do
+  return request;
+}
+
+NumbersRequest with_size(std::int64_t size) {
+  NumbersRequest wanted;
+  wanted.launch.size = size;
+  return wanted;
+}
+
+// Protects: a product that adds to a scaled product of the same iteration, whose op makes two
+// tiles; arrays of 64-bit indices; and bounds that lie in memory.
+TEST(Kinds, ComputeWhatTheirTextDoes) {
+  for (const std::string kind : {"acc_from_product", "gather64", "delta_recur"}) {
+    const auto loop = compare_numbers(request_for_kind(kind), with_size(640));
+    ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
+    ASSERT_TRUE(loop->comparison.has_value()) << kind;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kind << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+    EXPECT_GT(loop->comparison->trips, 2) << kind;
+  }
+}
+
+// Protects: what no trip computes agrees with nothing.
+TEST(Kinds, WithoutATripThereIsNothingToCompare) {
+  NumbersRequest none = with_size(64);
+  none.launch.arrays["ends_ptr"] = execute::read_values("64").value();
+  const auto loop = compare_numbers(request_for_kind("delta_recur"), none);
+  ASSERT_FALSE(loop.has_value());
+  EXPECT_NE(loop.error().message.find("no trip"), std::string::npos) << loop.error().message;
+}
+
+}  // namespace
+}  // namespace twill::driver
