@@ -343,8 +343,8 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["objectives"] = objectives(answer.objectives);
   if (has && printing.trips > 0) {
     json["trips"] = printing.trips;
-    json["total_cycles"] =
-        schedule::total_cycles(outcome.problem, *answer.schedule, printing.trips);
+    const auto total = outcome.built ? outcome.built->total : std::nullopt;
+    json["total_cycles"] = total ? Json(*total) : Json(nullptr);
   }
   if (has) add_schedule(json, outcome);
   if (has && outcome.alternatives) json["alternatives"] = alternatives(outcome);
