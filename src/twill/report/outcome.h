@@ -155,6 +155,7 @@ struct Outcome {
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
   std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
   std::vector<Diagnostic> warnings;
+  std::uint64_t work = 0;  ///< units of work of all searches for it
   Timings timings;
 };
 
