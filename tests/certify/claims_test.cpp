@@ -417,6 +417,14 @@ TEST(Pools, AreThoseThatWerePosed) {
   EXPECT_EQ(rejection_of(edited("fastest 3\n", "")), "fastest: there are certificate");
 }
 
+// Protects: options under which something else is optimal than by default are said.
+TEST(Pools, SayTheirOptions) {
+  certify::PoolClaims claims;
+  EXPECT_EQ(certify::lines_of(claims).front(), "costs      every op at its slowest");
+  claims.from.options = {{"subtile", "0"}, {"pool", "2x64"}, {"hand-offs", ""}};
+  EXPECT_EQ(certify::lines_of(claims).front(), "options    --subtile 0 --pool 2x64 --hand-offs");
+}
+
 // Protects: texts that are no claims, or of another time, are refused with what to do.
 TEST(Pools, AreReadWithCare) {
   const auto error_of = [](const std::string& text) {
@@ -434,6 +442,16 @@ TEST(Pools, AreReadWithCare) {
   EXPECT_EQ(error_of("twill-pools 2\ninput 12\n"), "'12' is no SHA-256 in hexadecimal digits");
   EXPECT_EQ(error_of("twill-pools 2\nposed slow 12 one\n"),
             "'slow' is neither `fastest` nor `slowest`");
+  // A claim that stands there twice may be read as either.
+  for (const std::string line :
+       {"rate slowest", "verdict optimal", "chosen one", "fastest 3", "machine"}) {
+    const std::string hash = line == "machine" ? " " + std::string(64, '0') + " h200" : "";
+    const std::string twice = line + hash + "\n" + line + hash + "\nend\n";
+    EXPECT_EQ(error_of("twill-pools 2\n" + input + twice),
+              "there is a line `" + line.substr(0, line.find(' ')) + "` already");
+  }
+  EXPECT_EQ(error_of("twill-pools 2\n" + input + "option subtile 0\noption subtile 64\nend\n"),
+            "option 'subtile' stands there twice");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "rate quick\nend\n"),
             "'quick' is neither `fastest` nor `slowest`");
 }

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Answers lie between what is proven and what is kept: bracket.py --program build/ci/twill [--sample N]
+"""Answers lie between what is proven and what is kept: bracket.py --program build/ci/twill [--sample N] [--write]
 
 Protects: of every bundled kernel and loop, by every strategy, what has a schedule has a plan, no plan is simulated to be faster than what
 is proven for every schedule, and none to be slower than the upper end that the answer names. What fails is listed, with the figures.
+
+The answers by strategy twill are those of answers.txt, verdict by verdict and bound by bound: whoever changes one has --write change the
+list, and says why. A proof that was lost is a line there, and so are units of work that were gained: they are the same on every machine.
 """
 import argparse
 import collections
 import concurrent.futures
 import json
+import pathlib
 import sys
 
 import cases
 
+LIST = pathlib.Path(__file__).with_name("answers.txt")
 KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
 COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
 BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
@@ -65,9 +70,56 @@ def verdict_of(done):
     return KEPT, figures
 
 
+COLUMNS_KEPT = ("input", "verdict", "II", "bound", "proven", "simulated", "pool", "rate", "work")
+MORE_WORK = 1.05  # of the searches, than the list has: what is found must not take more
+
+
+def row_of(case, done):
+    """What the list keeps of an answer, as words; nothing of an input that is refused."""
+    if done.returncode == BAD_INPUT:
+        return None
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        return (case[0], f"exit-{done.returncode}", *["-"] * (len(COLUMNS_KEPT) - 2))
+    bracket, plan = answer["bracket"], answer["plan"]
+    simulated = plan["simulated"] if plan else None
+    proven = bracket["fastest"] if bracket else answer["lower_bound"]["value"]
+    figures = (answer["verdict"], answer["initiation_interval"], answer["lower_bound"]["value"], proven,
+               None if simulated is None else f"{simulated:.1f}", answer["pool"], answer["rate"], answer.get("work_in_all"))
+    return (case[0], *("-" if it in (None, "") else str(it) for it in figures))
+
+
+def kept_answers():
+    rows = [line.split() for line in LIST.read_text().splitlines() if not line.startswith("#")] if LIST.exists() else []
+    return {row[0]: tuple(row) for row in rows}
+
+
+def write(rows):
+    heading = ["# Answers to bundled inputs by strategy twill: II and bound at these rates, proven and simulated at the fastest.",
+               "# tests/driver/bracket.py compares, and renews this with --write: each changed line is to be wanted."]
+    table = [COLUMNS_KEPT, *rows]
+    width = [max(len(row[i]) for row in table) for i in range(len(COLUMNS_KEPT))]
+    lines = ["  ".join(cell.ljust(width[i]) for i, cell in enumerate(row)).rstrip() for row in table]
+    LIST.write_text("\n".join([*heading, "# " + lines[0], *lines[1:]]) + "\n")
+
+
+def differences(found):
+    """Lines of answers that are not those of the list, of the cases that were run."""
+    kept = kept_answers()
+    out = []
+    for path, row in found.items():
+        before = kept.get(path)
+        same = before == row or (before and row and before[:-1] == row[:-1] and float(row[-1]) <= MORE_WORK * float(before[-1]))
+        if not same:
+            out.append(f"{path}\n    is   {' '.join(row[1:]) if row else 'refused'}\n    was  {' '.join(before[1:]) if before else 'not listed'}")
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cases.add_options(parser)
+    parser.add_argument("--write", action="store_true", help="have answers.txt list what is found")
     options = parser.parse_args()
     every = {strategy: [(path, *more, "--strategy", strategy) for path, more in cases.inputs()] for strategy in cases.STRATEGIES}
     rest = [case for strategy in cases.STRATEGIES[1:] for case in every[strategy]]
@@ -75,8 +127,13 @@ def main():
     if not chosen:
         sys.exit("nothing matches")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(lambda case: verdict_of(cases.twill(options, "schedule", *case, "--json")), chosen))
-    verdicts = [with_open_cases(case, *it) for case, it in zip(chosen, found)]
+        found = list(pool.map(lambda case: cases.twill(options, "schedule", *case, "--json"), chosen))
+    verdicts = [with_open_cases(case, *verdict_of(done)) for case, done in zip(chosen, found)]
+    rows = {case[0]: row_of(case, done) for case, done in zip(chosen, found) if case[-1] == "twill"}
+    if options.write:
+        kept = {**kept_answers(), **rows}
+        write([kept[path] for path, _ in cases.inputs() if kept.get(path)])
+    changed = differences(rows)
     count = collections.Counter((case[-1], verdict) for case, (verdict, _) in zip(chosen, verdicts))
     print(f"{'strategy':12}" + "".join(f"{it:>12}" for it in COLUMNS))
     for strategy in cases.STRATEGIES:
@@ -84,7 +141,9 @@ def main():
     for case, (verdict, what) in zip(chosen, verdicts):
         if verdict in (OPEN, WRONG):
             print(f"{verdict} {' '.join(case)}\n    {what}")
-    sys.exit(1 if any(verdict == WRONG for verdict, _ in verdicts) else 0)
+    if changed:
+        print(f"not as in {LIST.name}, which --write renews if this is wanted:", *changed, sep="\n")
+    sys.exit(1 if changed or any(verdict == WRONG for verdict, _ in verdicts) else 0)
 
 
 if __name__ == "__main__":

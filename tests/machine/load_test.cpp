@@ -252,6 +252,16 @@ TEST(Load, DescriptionsShowEverything) {
   }
 }
 
+// Protects: one chip, one price list. The H100 has the SM and the L2 of the H200 (its slowest loads
+// had the rate of its memory, 12.8 bytes a cycle, and its kernels were scheduled for that).
+TEST(Load, TheH100PricesOperationsAsTheH200Does) {
+  const auto operations = [](const char* name) {
+    const std::string text = shipped_text(name);
+    return text.substr(text.find("\"operations\""));
+  };
+  EXPECT_EQ(operations("h100"), operations("h200"));
+}
+
 // Copies by threads: the load group is a warpgroup with registers for addresses, and no launch
 // hands out more than there is.
 TEST(Machines, CanHaveAWarpgroupThatCopies) {

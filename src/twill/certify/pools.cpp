@@ -85,6 +85,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
   PoolClaims out;
   std::set<std::string> folders;
   std::set<std::string> pools;  // with the word before
+  std::set<std::string> said;   // words of lines that stand there once
   while (in.next_line()) {
     const std::string_view word = in.word();
     if (word == "end") {
@@ -97,6 +98,10 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
     if (read) {
       TWILL_TRY_VOID(in.finish());
       continue;
+    }
+    const bool once = word == "rate" || word == "verdict" || word == "chosen" || word == "fastest";
+    if (once && !said.emplace(word).second) {
+      return in.fail(fmt::format("there is a line `{}` already", word));
     }
     if (word == "rate") {
       TWILL_TRY(out.rate, rate_in(in));
@@ -246,9 +251,12 @@ std::vector<std::string> lines_of(const PoolClaims& claims) {
                     *claims.fastest, pools, pools == 1 ? "" : "s", claims.from.machine));
   }
   std::string costs = "every op at its " + claims.rate;
+  std::string options;
   for (const PosingOption& it : claims.from.options) {
     if (it.name == "normalize") costs = "normalized to " + it.value;
+    options += " --" + it.name + (it.value.empty() ? "" : " " + it.value);
   }
+  if (!options.empty()) lines.push_back("options   " + options);
   lines.push_back("costs      " + costs);
   lines.push_back(fmt::format("together   {}{}", schedule::name_of(claims.verdict),
                               claims.chosen.empty() ? "" : " for pool " + claims.chosen));

@@ -100,6 +100,9 @@ Result<bool> read_provenance_line(WordReader& in, std::string_view word, Provena
     PosingOption option;
     option.name = in.word();
     option.value = rest_of(in);
+    const bool twice = std::any_of(out.options.begin(), out.options.end(),
+                                   [&](const PosingOption& it) { return it.name == option.name; });
+    if (twice) return in.fail(fmt::format("option {} stands there twice", quoted(option.name)));
     out.options.push_back(std::move(option));
   } else if (word == "posed") {
     TWILL_TRY(PosedProblem posed, posed_in(in, out));

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "twill/cli/commands.h"
 #include "twill/cli/ignored_options.h"
@@ -23,6 +24,17 @@ struct LoopChoices {
   bool json = false;
 };
 
+/// Why the text's answer need not be the kernel's; nothing above what was a text before.
+std::string heading_of(const driver::PosedLoop& posed, machine::Rate rate) {
+  if (posed.pool.empty()) return "";
+  return fmt::format(
+      "# One problem of several that `twill schedule` solves for this kernel: pool {}, every op at "
+      "its {} rate.\n# A schedule of this text runs at these costs alone, so its figures are not "
+      "those of the kernel, where ops share\n# pipes and other pools may be faster. `twill "
+      "plan KERNEL --schedule FILE` takes it there.\n",
+      posed.pool, rate == machine::Rate::fastest ? "fastest" : "slowest co-run");
+}
+
 int run(LoopChoices choices) {
   auto input = driver::read_input(choices.input, choices.request.kernel);
   if (!input) return refuse(input.error());
@@ -33,7 +45,8 @@ int run(LoopChoices choices) {
   warn(posed->warnings);
   const auto printed =
       print(choices.json ? schedule::problem_json(posed->problem)
-                         : schedule::print_loop(schedule::loop_text_of(posed->problem)));
+                         : heading_of(*posed, choices.rate) +
+                               schedule::print_loop(schedule::loop_text_of(posed->problem)));
   return printed ? kAnswer : refuse(printed.error());
 }
 

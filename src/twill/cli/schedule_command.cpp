@@ -116,6 +116,7 @@ Result<driver::PlannedLoop> answer(const ScheduleChoices& choices, certify::File
 }
 
 int run(ScheduleChoices choices) {
+  choices.request.trips = choices.trips;
   if (!choices.batch.empty()) return run_all(choices);
   auto input = driver::read_input(choices.input, choices.request.kernel);
   if (!input) return refuse(input.error());

@@ -100,9 +100,11 @@ Result<report::Alternatives> find(const Request& request, const Reading& reading
 void take(report::Alternative alternative, std::size_t number, report::Outcome& outcome) {
   outcome.alternative = static_cast<int>(number);
   outcome.differences = std::move(alternative.differences);
-  outcome.answer.verdict = schedule::Verdict::feasible;
   outcome.answer.schedule = std::move(alternative.schedule);
-  outcome.answer.objectives = std::move(alternative.objectives);
+  if (!is_as_good(outcome.answer, alternative.objectives)) {
+    outcome.answer.verdict = schedule::Verdict::feasible;
+    outcome.answer.objectives = std::move(alternative.objectives);
+  }
   if (!outcome.bracket) return;
   outcome.bracket->expected = alternative.expected;
   outcome.bracket->slowest = alternative.slowest;
@@ -168,7 +170,7 @@ Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
   TWILL_TRY(report::Alternative taken, judged(request.input, std::move(best), ends, out));
   take(std::move(taken), 0, out);
   out.differences.clear();
-  claim_bound_only(out.answer);
+  claim_of_other(outcome.answer, out.answer);
   return out;
 }
 

@@ -45,7 +45,10 @@ schedule::Answer Answers::solve(const problem::Problem& problem, const solve::Op
     answer = at->second;
     first = fresh;
   }
-  if (!first) return answer.get();
+  if (!first) {
+    if (limits.tally != nullptr) *limits.tally += answer.get().work;
+    return answer.get();
+  }
   try {
     promise.set_value(solve::solve(problem, limits));
   } catch (...) {

@@ -202,12 +202,7 @@ class Pools {
   /// The lower end is that of all schedules for all pools.
   std::optional<report::Bracket> bracket(const report::Candidate& chosen) const {
     if (!chosen.interval) return std::nullopt;
-    std::optional<schedule::Bound> fastest;
-    for (const PosedPool& pool : fastest_.pools) {
-      const schedule::Bound bound = schedule::min_ii(pool.problem);
-      if (!fastest || bound.value < fastest->value) fastest = bound;
-    }
-    return bracket_of(*fastest, chosen);
+    return bracket_of(least_bound(fastest_), chosen);
   }
 
   const Request& request_;

@@ -13,6 +13,18 @@
 namespace twill::driver {
 namespace {
 
+/// All that is proven is the lower bound of the answer.
+void claim_bound_only(schedule::Answer& answer) {
+  answer.verdict = schedule::Verdict::feasible;
+  for (schedule::ObjectiveValue& it : answer.objectives) {
+    it.bound = 0;
+    it.proven = false;
+  }
+  schedule::ObjectiveValue& interval = answer.objectives.front();
+  interval.bound = answer.lower_bound.value;
+  interval.proven = interval.bound == interval.value;
+}
+
 std::string variant_of(const report::Outcome& first, const Step& step) {
   const report::Outcome& it = step.proposal.outcome;
   std::string words;
@@ -85,22 +97,30 @@ void with_memories_of(const report::Outcome& first, report::Outcome& outcome) {
   outcome.min_ii = schedule::min_ii(outcome.problem);
   const bool same = outcome.problem_hash == first.problem_hash;
   outcome.answer.lower_bound = same ? first.answer.lower_bound : outcome.min_ii;
-  claim_bound_only(outcome.answer);
+  if (same) {
+    claim_of_other(first.answer, outcome.answer);
+  } else {
+    claim_bound_only(outcome.answer);
+  }
   if (!outcome.bracket || !first.bracket) return;
   outcome.bracket->fastest = first.bracket->fastest;
   outcome.bracket->fastest_limit = first.bracket->fastest_limit;
   outcome.bracket->fastest_witness = first.bracket->fastest_witness;
 }
 
-void claim_bound_only(schedule::Answer& answer) {
-  answer.verdict = schedule::Verdict::feasible;
-  for (schedule::ObjectiveValue& it : answer.objectives) {
-    it.bound = 0;
-    it.proven = false;
-  }
-  schedule::ObjectiveValue& interval = answer.objectives.front();
-  interval.bound = answer.lower_bound.value;
-  interval.proven = interval.bound == interval.value;
+bool is_as_good(const schedule::Answer& known,
+                const std::vector<schedule::ObjectiveValue>& objectives) {
+  return known.verdict == schedule::Verdict::optimal &&
+         std::equal(objectives.begin(), objectives.end(), known.objectives.begin(),
+                    known.objectives.end(),
+                    [](const auto& a, const auto& b) { return a.value == b.value; });
+}
+
+void claim_of_other(const schedule::Answer& known, schedule::Answer& answer) {
+  if (!is_as_good(known, answer.objectives)) return claim_bound_only(answer);
+  answer.verdict = schedule::Verdict::optimal;
+  answer.lower_bound = known.lower_bound;
+  answer.objectives = known.objectives;
 }
 
 std::string in_one_line(const Diagnostic& why) {

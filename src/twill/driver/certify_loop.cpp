@@ -129,12 +129,13 @@ class Certificates {
     const bool all = std::all_of(answer.objectives.begin(), answer.objectives.end(), proven);
     const bool is_posed = schedule::problem_hash(whole) == outcome_.problem_hash;
     answer.verdict = all ? Verdict::optimal : Verdict::feasible;
-    if (is_posed && outcome_.alternative == 0) {
+    const bool is_optimum = outcome_.answer.verdict == Verdict::optimal;
+    if (is_posed && (outcome_.alternative == 0 || is_optimum)) {
       return accepted(prove::certify(whole, answer, limits_));
     }
     answer.verdict = Verdict::feasible;
     for (schedule::ObjectiveValue& it : answer.objectives) it.bound = 0;
-    answer.objectives.front().bound = least;
+    answer.objectives.front().bound = is_posed ? outcome_.answer.lower_bound.value : least;
     auto written = prove::certify(whole, answer, limits_);
     if (!written) written = prove::certify_interval(whole, least, limits_);
     written->complete = written->complete && !claims_more();
@@ -142,9 +143,7 @@ class Certificates {
   }
 
   /// Whether a reader of the outcome takes it for optimal.
-  bool claims_more() const {
-    return outcome_.alternative == 0 && outcome_.answer.verdict == Verdict::optimal;
-  }
+  bool claims_more() const { return outcome_.answer.verdict == Verdict::optimal; }
 
   /// What the outcome says of the Problem of another pool: that nothing in it is better, if the
   /// answer is the best of all pools; else a bound.

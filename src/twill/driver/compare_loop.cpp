@@ -8,6 +8,7 @@
 #include "twill/driver/plan_loop.h"
 #include "twill/report/story.h"
 #include "twill/schedule/analysis.h"
+#include "twill/simulate/simulate.h"
 
 namespace twill::driver {
 namespace {
@@ -58,8 +59,8 @@ class Row {
       ComparedLoop& out)
       : request_(request), reading_(std::move(reading)), out_(out) {
     request_.strategy.strategy = strategy;
-    const bool has_depth = strategy == Strategy::triton ||
-                           strategy == Strategy::triton_plain || strategy == Strategy::cypress;
+    const bool has_depth = strategy == Strategy::triton || strategy == Strategy::triton_plain ||
+                           strategy == Strategy::cypress;
     if (!has_depth) request_.strategy.depth.reset();
     if (strategy != Strategy::triton) request_.strategy.ping_pong = false;
     row_.strategy = strategy::name_of(strategy);
@@ -119,6 +120,7 @@ Result<ComparedLoop> compare_loop(const Request& request, std::span<const Strate
   TWILL_TRY_VOID(pose_reading(request, *reading, machine::Rate::slowest));
   ComparedLoop out;
   out.comparison.input = request.input.name;
+  if (reading->kernel) out.comparison.tolerance = simulate::kError;
   for (const Strategy strategy : strategies) {
     out.comparison.rows.push_back(Row(request, reading, strategy, out).fill());
   }

@@ -74,6 +74,7 @@ struct Request {
                               ///< answer takes it in by itself where rings cannot hide it
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
+  std::int64_t trips = 0;  ///< of `schedule_loop`: also what so many iterations take, simulated
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
@@ -93,6 +94,7 @@ struct Request {
 struct PosedLoop {
   problem::Problem problem;
   std::vector<Diagnostic> warnings;
+  std::string pool = {};  ///< of a kernel whose costs are its own
 };
 Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 

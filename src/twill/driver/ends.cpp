@@ -49,35 +49,6 @@ class Existing {
   schedule::Schedule schedule_;
 };
 
-Candidate candidate(Rate rate, const PosedPool& pool, const Answer& answer,
-                    const PosedKernel& fastest, const PosedKernel& slowest, Cycles waiting) {
-  Candidate out;
-  out.rate = report::name_of(rate);
-  out.pool = pool.pool;
-  out.verdict = answer.verdict;
-  if (!answer.schedule) {
-    out.note = answer.argument;
-    return out;
-  }
-  out.interval = answer.schedule->initiation_interval;
-  const Existing existing(*answer.schedule, pool.problem);
-  const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
-  const PosedPool* fast = pool_named(fastest, pool.pool);
-  const PosedPool* slow = pool_named(slowest, pool.pool);
-  out.handed_over =
-      handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
-  if (fast != nullptr) {
-    out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
-    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule, waiting);
-  }
-  if (rate == Rate::slowest) {
-    out.slowest = out.interval;
-  } else if (slow != nullptr) {
-    out.slowest = kept_interval(Existing(*answer.schedule, slow->problem).problem(), order);
-  }
-  return out;
-}
-
 Cycles or_most(std::optional<Cycles> value) {
   return value.value_or(std::numeric_limits<Cycles>::max());
 }
@@ -194,7 +165,7 @@ class Ends {
 
   /// Puts down a candidate and has it judged.
   Result<void> add(Rate rate, const PosedPool& pool, const Answer& answer) {
-    Candidate out = candidate(rate, pool, answer, fastest_, slowest_, waiting_);
+    Candidate out = candidate_at(rate, pool, answer, fastest_, slowest_, waiting_);
     ArrangedKernel arranged{BestEnd(pool)};
     arranged.end.rate = rate;
     arranged.end.answer = answer;
@@ -361,6 +332,43 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
   const auto kept = kept_schedule(slowest, order);
   if (!kept) return std::nullopt;
   return kept->initiation_interval;
+}
+
+report::Candidate candidate_at(Rate rate, const PosedPool& pool, const Answer& answer,
+                               const PosedKernel& fastest, const PosedKernel& slowest,
+                               Cycles waiting) {
+  Candidate out;
+  out.rate = report::name_of(rate);
+  out.pool = pool.pool;
+  out.verdict = answer.verdict;
+  if (!answer.schedule) {
+    out.note = answer.argument;
+    return out;
+  }
+  out.interval = answer.schedule->initiation_interval;
+  const Existing existing(*answer.schedule, pool.problem);
+  const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
+  const PosedPool* fast = pool_named(fastest, pool.pool);
+  const PosedPool* slow = pool_named(slowest, pool.pool);
+  out.handed_over =
+      handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
+  if (fast != nullptr) {
+    out.expected = co_run_interval(Existing(*answer.schedule, fast->problem).problem(), order);
+    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule, waiting);
+  }
+  if (rate == Rate::slowest) {
+    out.slowest = out.interval;
+  } else if (slow != nullptr) {
+    out.slowest = kept_interval(Existing(*answer.schedule, slow->problem).problem(), order);
+  }
+  return out;
+}
+
+schedule::Bound least_bound(const PosedKernel& fastest) {
+  std::vector<schedule::Bound> bounds;
+  for (const PosedPool& pool : fastest.pools) bounds.push_back(schedule::min_ii(pool.problem));
+  return *std::min_element(bounds.begin(), bounds.end(),
+                           [](const auto& a, const auto& b) { return a.value < b.value; });
 }
 
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen) {

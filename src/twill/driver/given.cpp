@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "twill/driver/checking.h"
+#include "twill/driver/ends.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/schedule/loop_text.h"
@@ -26,6 +27,17 @@ Result<report::Outcome> given_of_text(const Request& request, const schedule::Lo
   return given;
 }
 
+/// Between what no schedule of the kernel can beat and what the given one keeps: its own costs may
+/// be the slowest, and its plan runs at others.
+Result<report::Bracket> bracket_of_given(const Request& request, const Kernel& kernel,
+                                         const report::Outcome& given, machine::Rate rate,
+                                         const PosedPool& pool) {
+  TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
+  TWILL_TRY(const PosedKernel slowest, pose_kernel(kernel, request, machine::Rate::slowest));
+  return bracket_of(least_bound(fastest), candidate_at(rate, pool, given.answer, fastest, slowest,
+                                                       waiting_of(kernel.machine)));
+}
+
 /// Nothing if the kernel is not posed as the Problem of the given schedule.
 Result<std::optional<report::Outcome>> given_as_posed(const Request& request, const Kernel& kernel,
                                                       const report::Outcome& given) {
@@ -33,7 +45,12 @@ Result<std::optional<report::Outcome>> given_as_posed(const Request& request, co
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     for (PosedPool& pool : posed.pools) {
       if (schedule::problem_hash(pool.problem) != given.problem_hash) continue;
+      std::optional<report::Bracket> bracket;
+      if (given.violations.empty()) {
+        TWILL_TRY(bracket, bracket_of_given(request, kernel, given, rate, pool));
+      }
       report::Outcome outcome = described(request.input, std::move(pool.problem), given.answer);
+      outcome.bracket = std::move(bracket);
       outcome.loop = loop_in_words(kernel);
       outcome.loop_source = loop_source(kernel);
       outcome.machine = kernel.machine->name;

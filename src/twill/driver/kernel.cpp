@@ -265,7 +265,9 @@ Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, m
   std::optional<PosedLoop> posed;
   if (reading.kernel) {
     TWILL_TRY(PosedKernel of_kernel, pose_kernel(*reading.kernel, request, rate));
-    posed = PosedLoop{std::move(of_kernel.pools.front().problem), std::move(of_kernel.warnings)};
+    PosedPool& first = of_kernel.pools.front();
+    posed =
+        PosedLoop{std::move(first.problem), std::move(of_kernel.warnings), std::move(first.pool)};
   } else {
     posed = PosedLoop{reading.loop->problem, {}};
   }
@@ -274,7 +276,9 @@ Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, m
   if (!normalized) return fail({request.input.name}, normalized.error().message);
   const std::string what = problem::in_words(*request.normalize, normalized->costs);
   posed->warnings.push_back({{request.input.name}, what, "", ""});
-  return PosedLoop{std::move(normalized->problem), std::move(posed->warnings)};
+  posed->problem = std::move(normalized->problem);
+  posed->pool.clear();  // which is what `twill schedule --normalize` solves, and nothing else
+  return *std::move(posed);
 }
 
 std::optional<std::string> products_elsewhere(const Kernel& kernel) {

@@ -30,10 +30,9 @@ bool is_faster(const PlannedLoop& answer, const PlannedLoop& other) {
   return printable && *a->simulated < *b->simulated;
 }
 
-}  // namespace
-
-Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
-                                   const AnswerChoice& choice) {
+/// The walk, and again with the latency of loads in the problem where they come too late.
+Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Reading> reading,
+                                const AnswerChoice& choice) {
   TWILL_TRY(PlannedLoop answer, walk(request, reading, choice));
   if (!loads_come_late(request, answer)) return answer;
   auto with_latency = std::make_shared<Reading>(*reading);
@@ -43,6 +42,18 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   other->outcome.notes.push_back(
       "readers wait for the latency of loads, since rings cannot hide all of it (--load-latency)");
   return other;
+}
+
+}  // namespace
+
+Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
+                                   const AnswerChoice& choice) {
+  std::uint64_t work = 0;
+  Request counted = request;
+  counted.limits.tally = &work;
+  TWILL_TRY(PlannedLoop answer, better_walk(counted, std::move(reading), choice));
+  answer.outcome.work = work;
+  return answer;
 }
 
 Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice) {

@@ -1,5 +1,6 @@
 #include "twill/driver/timing.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "twill/driver/arranged.h"
@@ -8,6 +9,7 @@ namespace twill::driver {
 namespace {
 
 constexpr std::int64_t kTrips = 96;
+constexpr std::int64_t kMostRun = 10'000;  ///< for a total
 constexpr std::int64_t kManyTrips = 1000;  ///< as `twill simulate` runs, for what is shown
 
 }  // namespace
@@ -50,6 +52,14 @@ std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full,
 
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) {
   return interval_of(plan, full, kTrips);
+}
+
+std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips) {
+  const problem::Problem* costs = full.costs ? &*full.costs : nullptr;
+  const std::int64_t run_of = std::min(trips, kMostRun);
+  const auto run = simulate::simulate(plan, {run_of, full.timing, costs, false});
+  if (!run || (run_of < trips && !run->interval)) return std::nullopt;
+  return run->total + static_cast<double>(trips - run_of) * run->interval.value_or(0);
 }
 
 Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,

@@ -27,6 +27,10 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
 /// the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
+/// Cycles of so many iterations from the first to the end of the last; beyond 10,000 the rest takes
+/// as long as in the steady state. Nothing if the run cannot go on.
+std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips);
+
 /// The same with every op at its slowest co-run rate, in which pipes are shared; nothing for a
 /// `.loop` text, whose costs are what they are.
 Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
@@ -30,11 +33,71 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
 
 using problem::OpId;
 
-/// Follows an order of what its groups leave of the Problem; `order_line` is where the input has
-/// it, 0: nowhere.
+/// An order of what its groups leave of a Problem, in an input.
+struct Written {
+  const problem::Reduced& left;
+  const schedule::Order& order;
+  int line = 0;  ///< where the input has the order; 0: nowhere
+};
+
+/// Doublings of the II at which an order is tried, from an eighth of the least on.
+constexpr int kDoublings = 10;
+
+/// The order's earliest schedule at an II of at least `at_least`, of the whole Problem; nothing if
+/// it breaks a rule.
+std::optional<schedule::Schedule> kept_from(const problem::Problem& problem, const Written& written,
+                                            Cycles at_least) {
+  const auto timed = schedule::least_interval(written.left.problem, written.order, at_least);
+  if (!timed) return std::nullopt;
+  schedule::Schedule whole = schedule::completed(problem, written.left, timed->schedule);
+  if (!violations_of(problem, whole).empty()) return std::nullopt;
+  return whole;
+}
+
+/// A larger II gives values more room. The least at which the order's earliest schedule keeps every
+/// rule, as far as doubling steps and halving them again find it.
+std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
+                                               const Written& written, Cycles least) {
+  Cycles broken = least;
+  std::optional<schedule::Schedule> kept;
+  Cycles step = std::max<Cycles>(1, least / 8);
+  for (int i = 0; i < kDoublings && !kept; ++i, step *= 2) {
+    kept = kept_from(problem, written, broken + step);
+    if (!kept) broken += step;
+  }
+  while (kept && kept->initiation_interval > broken + 1) {
+    const Cycles middle = broken + (kept->initiation_interval - broken) / 2;
+    auto better = kept_from(problem, written, middle);
+    if (better) {
+      kept = std::move(better);
+    } else {
+      broken = middle;
+    }
+  }
+  return kept;
+}
+
+/// Takes a larger II where the order's least one leaves too little room, and says so.
+void go_further(const Written& written, report::Outcome& outcome) {
+  const Cycles least = outcome.answer.schedule->initiation_interval;
+  auto kept = kept_further(outcome.problem, written, least);
+  if (!kept) {
+    outcome.notes.push_back(fmt::format(
+        "nor does its earliest schedule keep every rule at any larger II that was tried, up to {}",
+        least + std::max<Cycles>(1, least / 8) * ((1 << kDoublings) - 1)));
+    return;
+  }
+  outcome.notes.push_back(
+      fmt::format("its sequences alone allow II {}, at which its earliest schedule breaks: {}",
+                  least, outcome.violations.front()));
+  outcome.answer.schedule = *std::move(kept);
+  outcome.violations.clear();
+}
+
+/// Follows an order.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
-                               const problem::Reduced& left, const schedule::Order& order,
-                               int order_line) {
+                               const Written& written) {
+  const auto& [left, order, order_line] = written;
   auto least = schedule::least_interval(left.problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();
@@ -105,9 +168,9 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
   return out;
 }
 
-/// Follows an order that somebody wrote.
+/// Follows an order that somebody wrote. `further`: to an II at which it keeps every rule.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
-                               const schedule::Order& order, int order_line) {
+                               const schedule::Order& order, int order_line, bool further) {
   std::vector<problem::GroupId> groups;
   for (const schedule::Step& step : order.ops) groups.push_back(step.group);
   TWILL_TRY_VOID(check_hand_offs(input, problem, groups, order));
@@ -116,7 +179,10 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
   for (const OpId op : left.ops) existing.ops.push_back(order.ops[op.index()]);
   TWILL_TRY(existing.groups, renumbered(input, problem, left, order.groups));
   TWILL_TRY(existing.units, renumbered(input, problem, left, order.units));
-  return follow(input, std::move(problem), left, existing, order_line);
+  TWILL_TRY(report::Outcome outcome,
+            follow(input, std::move(problem), {left, existing, order_line}));
+  if (further && !outcome.violations.empty()) go_further({left, existing, order_line}, outcome);
+  return outcome;
 }
 
 }  // namespace
@@ -133,7 +199,9 @@ Result<report::Outcome> read_given(const Input& input) {
   }
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
   if (loop.schedule) return outcome_of(input, std::move(loop.problem), *std::move(loop.schedule));
-  if (loop.order) return follow(input, std::move(loop.problem), *loop.order, loop.order_line);
+  if (loop.order) {
+    return follow(input, std::move(loop.problem), *loop.order, loop.order_line, false);
+  }
   return fail({input.name}, "there is neither a schedule nor an order in it to verify",
               "`twill schedule` finds a schedule");
 }
@@ -154,14 +222,18 @@ Result<report::Outcome> evaluate_order(const Input& input) {
   if (form != Form::loop) return fail({input.name}, "an order stands in a .loop file");
   TWILL_TRY(schedule::LoopText loop, schedule::parse_loop(input.text, input.name));
   if (loop.order)
-    return existing(follow(input, std::move(loop.problem), *loop.order, loop.order_line));
+    return existing(follow(input, std::move(loop.problem), *loop.order, loop.order_line, true));
   if (!loop.schedule) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }
   const problem::Reduced left = problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
   const schedule::Order order =
       schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
-  return existing(follow(input, std::move(loop.problem), left, order, 0));
+  const Written written{left, order};
+  TWILL_TRY(report::Outcome outcome, follow(input, std::move(loop.problem), written));
+  if (!outcome.violations.empty()) go_further(written, outcome);
+  leave_what_exists(outcome);
+  return outcome;
 }
 
 }  // namespace twill::driver

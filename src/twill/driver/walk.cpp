@@ -276,7 +276,9 @@ class Walk {
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
-      auto more = propose(limited_, of_pool, true);
+      Request missing = limited_;
+      if (solved_.contains({pool, "slowest"})) missing.rate = machine::Rate::fastest;
+      auto more = propose(missing, of_pool, true);
       if (!more) continue;
       for (Proposal& it : *more) {
         if (!usable(it.outcome)) continue;
@@ -396,6 +398,7 @@ class Walk {
     out.in_order = steady.order;
     out.with_signals = steady.signals;
     out.simulated = steady.loads;
+    if (request_.trips > 0) out.total = total_of(plan->plan(), *trial->full, request_.trips);
     if (kernel_of(*reading_, *first_) == nullptr) return out;
     TWILL_TRY(out.at_slowest, at_slowest(request_, *reading_, outcome, plan->plan()));
     out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);

@@ -51,6 +51,7 @@ Json row_json(const Comparison& comparison, const Compared& row) {
   for (const auto& [name, amount] : row.memory) json["memory"][name] = amount;
   json["simulated"] = json_of(row.simulated);
   json["ratio"] = json_of(ratio_to_twill(comparison, row));
+  json["faster"] = on_faster(comparison, row);
   json["note"] = row.note;
   return json;
 }
@@ -62,6 +63,21 @@ std::optional<double> ratio_to_twill(const Comparison& comparison, const Compare
                                   [](const Compared& it) { return it.strategy == "twill"; });
   if (twill == comparison.rows.end() || !twill->simulated || !row.simulated) return std::nullopt;
   return *row.simulated / *twill->simulated;
+}
+
+std::string on_faster(const Comparison& comparison, const Compared& row) {
+  constexpr double kShown = 0.995;  // that shows in two decimals
+  const auto ratio = ratio_to_twill(comparison, row);
+  if (!ratio || *ratio >= kShown || row.strategy == "twill") return "";
+  if (*ratio * comparison.tolerance < 1) {
+    return fmt::format("simulated to be faster than twill's: `--strategy {}` gives it",
+                       row.strategy);
+  }
+  return fmt::format(
+      "a tie with twill's: figures within {:.0f} % of each other, the simulator's error on "
+      "hardware, "
+      "are not told apart",
+      100 * (comparison.tolerance - 1));
 }
 
 std::string to_text(const Comparison& comparison) {
@@ -82,6 +98,8 @@ std::string to_text(const Comparison& comparison) {
                memory_cell(row), decimals(row.simulated, 1),
                decimals(ratio_to_twill(comparison, row), 2)});
     if (!row.what.empty()) notes += fmt::format("  {}: {}\n", row.strategy, row.what);
+    const std::string faster = on_faster(comparison, row);
+    if (!faster.empty()) notes += wrap(faster, kWidth, "  " + row.strategy + ": ", "    ");
     if (!row.note.empty()) notes += wrap(row.note, kWidth, "  " + row.strategy + ": ", "    ");
   }
   return out + table.to_string() + notes;

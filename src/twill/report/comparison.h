@@ -32,12 +32,17 @@ struct Comparison {
   std::string loop;  ///< as in Outcome; so are the next two
   std::string machine;
   bool machine_measured = true;
-  std::string story;  ///< of the answer by strategy twill, if that is among the rows; lines
+  double tolerance = 1;  ///< figures that differ by no more than this factor are not told apart
+  std::string story;     ///< of the answer by strategy twill, if that is among the rows; lines
   std::vector<Compared> rows;
 };
 
 /// The row's simulated cycles over those of `twill`, if both are known.
 std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row);
+
+/// What is said of a row that is simulated to take less than the answer: that the simulator cannot
+/// tell the two apart, or how to get the faster one. Empty of others.
+std::string on_faster(const Comparison& comparison, const Compared& row);
 
 /// A table, and a line for each note.
 std::string to_text(const Comparison& comparison);

@@ -99,6 +99,8 @@ struct Built {
   std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
   std::optional<double> with_signals;        ///< and with the signals of barriers
   std::optional<double> simulated;           ///< and with the latency of loads: all of it
+  std::optional<double> total;       ///< of as many iterations as were asked for, begin and end
+                                     ///< included
   std::optional<double> at_slowest;  ///< of a kernel: all of it, with every op at its slowest co-run
                                      ///< rate in place of shared pipes
   std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
@@ -153,6 +155,7 @@ struct Outcome {
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
   std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
   std::vector<Diagnostic> warnings;
+  std::uint64_t work = 0;  ///< units of work of all searches for it
   Timings timings;
 };
 

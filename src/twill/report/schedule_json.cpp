@@ -294,6 +294,7 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
   json["strategy"] = outcome.strategy;
   json["problem"] = outcome.problem_hash;
   json["work"] = answer.work;
+  json["work_in_all"] = outcome.work;
   json["warnings"] = Json::array();
   for (const Diagnostic& it : outcome.warnings) json["warnings"].push_back(it.message);
   return line_of(json);
@@ -341,10 +342,11 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["limiter"] = limiter_part(outcome.limiter);
   json["plan"] = plan_part(outcome.built);
   json["objectives"] = objectives(answer.objectives);
+  json["work_in_all"] = outcome.work;
   if (has && printing.trips > 0) {
     json["trips"] = printing.trips;
-    json["total_cycles"] =
-        schedule::total_cycles(outcome.problem, *answer.schedule, printing.trips);
+    const auto total = outcome.built ? outcome.built->total : std::nullopt;
+    json["total_cycles"] = total ? Json(*total) : Json(nullptr);
   }
   if (has) add_schedule(json, outcome);
   if (has && outcome.alternatives) json["alternatives"] = alternatives(outcome);

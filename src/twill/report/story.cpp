@@ -1,6 +1,7 @@
 #include "twill/report/story.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,9 @@ std::string shortened(const std::string& text, std::size_t most) {
 }
 
 constexpr double kSome = 0.05;  ///< cycles of a part that is told
+
+/// As figures are printed, so that printed parts add up to the printed whole.
+double in_tenths(double cycles) { return std::round(10 * cycles) / 10; }
 
 constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
 
@@ -64,7 +68,7 @@ std::string proven_scope(const Outcome& outcome) {
 std::string between(const Outcome& outcome) {
   const Built& built = *outcome.built;
   const auto bound = static_cast<double>(proven_bound(outcome));
-  const double gap = *built.simulated - bound;
+  const double gap = in_tenths(*built.simulated) - bound;
   if (gap < -kSome) {
     return fmt::format(
         "{:.1f} cycles less than proven: schedules repeat in whole cycles, and keep a value's "
@@ -96,27 +100,24 @@ std::string schedule_line_of(const Outcome& outcome) {
   const Cycles ii = answer.schedule->initiation_interval;
   std::string text = interval_line(outcome.problem, *answer.schedule);
   if (outcome.strategy != "twill") return text + ", by strategy " + outcome.strategy;
-  std::string scope;
-  if (!outcome.rate.empty()) {
-    scope = outcome.rate == "slowest" ? " with every op at its slowest co-run rate"
-                                      : " with every op at its fastest";
-  }
   if (outcome.alternative > 0) {
-    return text + fmt::format(", alternative {} to the best found", outcome.alternative);
+    text += fmt::format(", alternative {} to the best found", outcome.alternative);
+    if (answer.verdict != schedule::Verdict::optimal) return text;
+    return text + " and as good, proven optimal";
   }
   if (answer.verdict == schedule::Verdict::optimal) {
-    const bool several = outcome.pools.size() > 1;
-    return text + fmt::format(", proven optimal among schedules of {}{}",
-                              several                ? "these pools"
-                              : outcome.pool.empty() ? "this loop at these costs"
-                                                     : "pool " + outcome.pool,
-                              scope);
+    return text + ", proven optimal among schedules of this loop at these costs";
   }
   if (answer.lower_bound.value >= ii) {
-    return text + scope + "; no smaller II exists so, proven; not all objectives are proven";
+    return text + "; no smaller II exists, proven; not all objectives are proven";
   }
-  return text +
-         fmt::format(", feasible{}; nothing below {} exists so", scope, answer.lower_bound.value);
+  return text + fmt::format(", feasible; nothing below {} exists", answer.lower_bound.value);
+}
+
+/// Whether the schedule's own figures are the answer's: those of a kernel are of one end of its
+/// costs, and its plan runs at neither.
+bool tells_schedule(const Outcome& outcome) {
+  return outcome.rate.empty() || outcome.strategy != "twill" || outcome.alternative > 0;
 }
 
 std::string plan_line(const Built& built) {
@@ -152,14 +153,19 @@ Cycles proven_bound(const Outcome& outcome) {
 
 std::vector<GapPart> gap_of(const Outcome& outcome) {
   std::vector<GapPart> parts;
-  if (!outcome.built) return parts;
+  if (!simulated(outcome)) return parts;
   const Built& built = *outcome.built;
+  const double whole = in_tenths(*built.simulated);
   // The bound may count what a run comes to later, as the latency of loads: no part lies below it.
+  // A run with less of what takes time may be slower, since other ops meet: none lies above the
+  // whole.
   double level = std::max(0.0, static_cast<double>(proven_bound(outcome)));
   const auto add = [&](const char* what, std::optional<double> to) {
     if (!to) return;
-    if (*to - level >= kSome) parts.push_back({what, *to - level});
-    level = std::max(level, *to);
+    const double up_to = std::min(in_tenths(*to), whole);
+    if (up_to - level < kSome) return;
+    parts.push_back({what, up_to - level});
+    level = up_to;
   };
   add(outcome.bracket ? "order on shared pipes" : "order", built.in_order);
   add("signals", built.with_signals);
@@ -225,7 +231,7 @@ std::string first_screen(const Outcome& outcome) {
   if (outcome.limiter) out += entry("limited by", limiter_line(outcome));
   if (outcome.built) out += entry("plan", plan_line(*outcome.built));
   const std::string rest =
-      entry("schedule", schedule_line_of(outcome)) +
+      (tells_schedule(outcome) ? entry("schedule", schedule_line_of(outcome)) : "") +
       entry("details", "--verbose; what would make it faster: `twill explain`");
   const std::string refused = refused_line(outcome);
   const auto lines =

@@ -23,8 +23,8 @@ std::optional<double> kept_by_plan(const Outcome& outcome);
 std::string bracket_text(const Outcome& outcome);
 
 /// From the proven bound to what the plan is simulated to take: each part that takes time, with its
-/// cycles of an iteration. Empty without a plan that has a steady state, and where nothing lies
-/// between.
+/// cycles of an iteration, in tenths; they add up to what lies between. Empty without a plan that
+/// has a steady state, and where nothing lies between.
 struct GapPart {
   std::string what;
   double cycles = 0;

@@ -328,9 +328,10 @@ std::string summary(const Outcome& outcome, const Printing& printing) {
   }
   out = first_screen(outcome);
   if (printing.trips > 0) {
-    const Cycles total =
-        schedule::total_cycles(outcome.problem, *outcome.answer.schedule, printing.trips);
-    out += entry("total", fmt::format("{} cycles for {} iterations", total, printing.trips));
+    const auto total = outcome.built ? outcome.built->total : std::nullopt;
+    out += entry("total", total ? fmt::format("{:.1f} cycles for {} iterations, simulated", *total,
+                                              printing.trips)
+                                : "not known: no plan that runs");
   }
   if (printing.verbose) out += "\nschedule\n" + in_full(outcome);
   if (outcome.alternatives) out += "\n" + alternatives_text(outcome);

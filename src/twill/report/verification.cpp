@@ -25,10 +25,14 @@ std::string verification(const Outcome& outcome) {
   const std::string what = outcome.problem.name();
   if (!outcome.violations.empty()) {
     const Cycles interval = outcome.answer.schedule->initiation_interval;
-    std::string out = fmt::format(
-        "{}: not a schedule; {} violation{} at II {} cycle{}\n", what, outcome.violations.size(),
-        outcome.violations.size() == 1 ? "" : "s", interval, interval == 1 ? "" : "s");
+    // Of an order the least II that its sequences allow was tried, and its earliest schedule.
+    std::string out =
+        fmt::format("{}: {}; {} violation{} at II {} cycle{}\n", what,
+                    outcome.notes.empty() ? "not a schedule" : "no schedule of this order is known",
+                    outcome.violations.size(), outcome.violations.size() == 1 ? "" : "s", interval,
+                    interval == 1 ? "" : "s");
     for (const std::string& violation : outcome.violations) out += "  " + violation + "\n";
+    for (const std::string& note : outcome.notes) out += wrap(note, 100, "  ", "    ");
     return out;
   }
   std::string out = fmt::format("{}: verified, {}\n", what,
@@ -39,6 +43,9 @@ std::string verification(const Outcome& outcome) {
   }
   for (std::size_t i = 0; i < outcome.order_circuit.size(); ++i) {
     out += (i == 0 ? "  the order  " : "             ") + outcome.order_circuit[i] + "\n";
+  }
+  for (const std::string& note : outcome.notes) {
+    out += wrap(note, 100, "  room       ", "             ");
   }
   const schedule::Bound& bound = outcome.answer.lower_bound;
   out += wrap(fmt::format("any schedule needs at least {}: {}", bound.value, bound.witness), 100,

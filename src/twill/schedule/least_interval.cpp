@@ -231,10 +231,11 @@ Schedule schedule_of(const Order& order, Cycles interval, const std::vector<Cycl
 
 }  // namespace
 
-Result<LeastInterval> least_interval(const Problem& problem, const Order& given) {
+Result<LeastInterval> least_interval(const Problem& problem, const Order& given, Cycles at_least) {
   TWILL_TRY(const Order order, completed(problem, given));
   TWILL_TRY(const std::vector<Constraint> constraints, Constraints(problem, order).all());
   LeastInterval least;
+  least.initiation_interval = at_least;
   // Each circuit found forbids every II below its own ratio (Newton's method): a few steps.
   while (true) {
     if (!fits(constraints, order.ops.size(), least.initiation_interval)) {

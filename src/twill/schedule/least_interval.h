@@ -29,8 +29,10 @@ struct LeastInterval {
 /// The least II at which some schedule follows the order, and the earliest such schedule. Fails if
 /// the order does not fit the Problem (see `completed`), if no II is large enough (a circuit that
 /// leads back to the same or an earlier iteration; the message names it), or if the order is too
-/// large to be searched exactly in 64 bits.
+/// large to be searched exactly in 64 bits. No II below `at_least` is of interest; where that alone
+/// keeps it from being smaller, the circuit is empty.
 /// Cost: a few runs of Bellman-Ford over dependences, sequences and blocking ops.
-Result<LeastInterval> least_interval(const problem::Problem& problem, const Order& order);
+Result<LeastInterval> least_interval(const problem::Problem& problem, const Order& order,
+                                     Cycles at_least = 1);
 
 }  // namespace twill::schedule

@@ -24,7 +24,12 @@ class Budget {
   Budget(std::uint64_t work_limit, std::size_t memory_limit, std::function<bool()> keep_going = {})
       : Budget(work_limit, work_limit, memory_limit, std::move(keep_going)) {}
 
-  void spend(std::uint64_t work) { work_ += work; }
+  /// Work is added to `tally` as well, unless that is null.
+  void tell(std::uint64_t* tally) { tally_ = tally; }
+  void spend(std::uint64_t work) {
+    work_ += work;
+    if (tally_ != nullptr) *tally_ += work;
+  }
   void count_conflict() { ++conflicts_; }
 
   /// To be called with the memory held right now.
@@ -58,6 +63,7 @@ class Budget {
   std::size_t memory_limit_;
   std::function<bool()> keep_going_;
   std::uint64_t work_ = 0;
+  std::uint64_t* tally_ = nullptr;
   std::uint64_t conflicts_ = 0;
   std::string_view stopped_by_;  ///< empty while there is something left
 };

@@ -19,6 +19,7 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
     if (options.progress) options.progress(progress);
     return !options.cancelled || !options.cancelled();
   });
+  budget.tell(options.tally);
   const Candidates candidates =
       candidates_of(problem, find_sub_tiles(problem), options.most_combinations);
   if (!candidates.all) decision.decided = Decided::undecided;

@@ -136,9 +136,11 @@ Literal Encoding::apart(const std::vector<Node>& nodes, std::size_t later, std::
 }
 
 void Encoding::add_clause(const Guards& guards, std::initializer_list<Literal> literals) {
-  std::vector<Literal> clause(guards);
-  clause.insert(clause.end(), literals.begin(), literals.end());
-  if (std::find(clause.begin(), clause.end(), kTrue) == clause.end()) engine_.add_clause(clause);
+  clause_.assign(guards.begin(), guards.end());
+  clause_.insert(clause_.end(), literals.begin(), literals.end());
+  if (std::find(clause_.begin(), clause_.end(), kTrue) == clause_.end()) {
+    engine_.add_clause(clause_);
+  }
 }
 
 /// M(later) - M(earlier) >= by, unless a guard is true.

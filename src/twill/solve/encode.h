@@ -183,6 +183,7 @@ class Encoding {
   ProofSink* const proof_;
   Engine engine_;
   bool complete_ = true;
+  std::vector<Literal> clause_;  ///< that is being added; kept for its memory
 
   std::vector<Cycles> lifetimes_;               ///< by op: the value lives at least that long
   std::size_t anchor_ = 0;                      ///< the op of slot 0

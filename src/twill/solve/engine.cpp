@@ -5,6 +5,12 @@
 #include "twill/support/check.h"
 
 namespace twill::solve {
+namespace {
+
+/// Room for the first clauses that watch a literal: most literals have some, few have many.
+constexpr std::size_t kFewWatches = 4;
+
+}  // namespace
 
 Engine::Engine(ProofSink* proof, std::string_view title)
     : proof_(proof), at_most_(values_, positions_), graph_(values_) {
@@ -122,7 +128,9 @@ void Engine::attach(ClauseArena::Reference clause) {
 }
 
 void Engine::watch(Literal literal, const Watch& watch) {
-  watches_[(~literal).code()].push_back(watch);
+  std::vector<Watch>& watches = watches_[(~literal).code()];
+  if (watches.capacity() == 0) watches.reserve(kFewWatches);
+  watches.push_back(watch);
   concerns_[(~literal).code()] |= kClauses;
 }
 

@@ -36,7 +36,9 @@ class Solver {
         options_(options),
         exclusion_(exclusion),
         budget_(options.work_limit, options.hurry_after, options.memory_limit,
-                [this] { return report_and_ask(); }) {}
+                [this] { return report_and_ask(); }) {
+    budget_.tell(options.tally);
+  }
 
   Answer solve() {
     const Bound min_ii = schedule::min_ii(problem_);

@@ -28,7 +28,8 @@ struct Progress {
 };
 
 /// Limits and callbacks of one call. But for
-/// `most_interval` and `least_interval`, nothing here changes the optimum, only whether it is reached.
+/// `most_interval` and `least_interval`, nothing here changes the optimum, only whether it is
+/// reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
   /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
@@ -54,8 +55,8 @@ struct Options {
   Cycles least_interval = 1;
 
   /// A schedule that obeys the rules, to start from where the search for its combination of ways
-  /// does not find one quickly that is at least as fast; with a `most_interval` that it keeps, it is
-  /// not looked for another.
+  /// does not find one quickly that is at least as fast; with a `most_interval` that it keeps, it
+  /// is not looked for another.
   std::optional<schedule::Schedule> start;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.
@@ -63,6 +64,9 @@ struct Options {
 
   /// Asked as often as `progress` is called; true ends the search like an exhausted limit.
   std::function<bool()> cancelled;
+
+  /// The work that is spent is added to it, whatever the outcome; of calls on one thread at a time.
+  std::uint64_t* tally = nullptr;
 
   /// Receives every refutation as a proof that an independent program can check (proof.h).
   ProofSink* proof = nullptr;

@@ -1,0 +1,109 @@
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/plan_loop.h"
+#include "twill/report/schedule_json.h"
+#include "twill/report/story.h"
+
+// Protects: what is said to be proven of an answer is no less than what is known, and no more.
+namespace twill::driver {
+namespace {
+
+using schedule::Verdict;
+
+Request request_of(const std::string& path) {
+  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
+  if (!input) throw std::runtime_error(to_string(input.error()));
+  Request request;
+  request.input = *std::move(input);
+  return request;
+}
+
+/// What is accepted of the request's certificate.
+certify::Checked certified(const Request& request) {
+  const auto made = certify_loop(request);
+  if (!made) throw std::runtime_error(to_string(made.error()));
+  const auto checked = check_certificate(made->certificate, request.input, request.machine);
+  if (!checked) throw std::runtime_error(to_string(checked.error()));
+  EXPECT_FALSE(checked->rejection.has_value());
+  return *checked;
+}
+
+// Where no plan carries out the optimum, another schedule with its values is an optimum as well
+// (the answers were said to be feasible, and their certificates to prove nothing, or 1325 in place
+// of 1355).
+TEST(Claims, AnotherOptimumIsOne) {
+  for (const auto& [loop, interval] :
+       {std::pair("loops/bwd_b2.loop", 2560), std::pair("loops/meta_fwd.loop", 1355)}) {
+    SCOPED_TRACE(loop);
+    const Request request = request_of(loop);
+    const auto answer = answer_loop(request);
+    ASSERT_TRUE(answer && answer->plan);
+    EXPECT_GT(answer->outcome.alternative, 0);
+    EXPECT_GT(answer->outcome.work, answer->outcome.answer.work);
+    EXPECT_EQ(answer->outcome.answer.verdict, Verdict::optimal);
+    for (const schedule::ObjectiveValue& it : answer->outcome.answer.objectives) {
+      EXPECT_TRUE(it.proven) << it.name;
+      EXPECT_EQ(it.bound, it.value) << it.name;
+    }
+    const certify::Checked checked = certified(request);
+    EXPECT_EQ(checked.verdict, Verdict::optimal);
+    EXPECT_EQ(checked.interval_bound, interval);
+  }
+}
+
+// A slower schedule in its place keeps the bound that was found for all.
+TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
+  const Request request = request_of("loops/bwd_b1.loop");
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer && answer->plan);
+  EXPECT_EQ(answer->outcome.answer.verdict, Verdict::feasible);
+  EXPECT_EQ(report::proven_bound(answer->outcome), 2802);
+  EXPECT_EQ(certified(request).interval_bound, 2802);
+}
+
+// A given schedule of a kernel may have the slowest costs and its plan runs at others: the bound
+// beside its simulated figure is that of all schedules (3169 was proven beside 2421.8 simulated).
+TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
+  Request request = request_of("kernels/fa_fwd/sm_90/d128.pre.ttgir");
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer && answer->plan);
+  request.given = Input{"given.json", report::schedule_json(answer->outcome, {})};
+  const auto again = answer_loop(request);
+  ASSERT_TRUE(again && again->plan && again->outcome.built);
+  EXPECT_EQ(again->outcome.built->simulated, answer->outcome.built->simulated);
+  EXPECT_EQ(report::proven_bound(again->outcome), report::proven_bound(answer->outcome));
+}
+
+// An order whose least II leaves its values too little room is a schedule at a larger one.
+TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
+  // Two iterations meet at II 6: a lives for 10 cycles, and M holds one of it.
+  const std::string loop =
+      "loop x\nunit U\nmemory M capacity 1\ngroup G\nop a on U for 6 latency 10 occupies M 1\nop "
+      "b\n"
+      "a -> b\n";
+  const std::string order = "order\n  group G: a b\n";
+  const auto kept = evaluate_order({"x.loop", loop + order});
+  ASSERT_TRUE(kept) << to_string(kept.error());
+  EXPECT_TRUE(kept->violations.empty());
+  EXPECT_EQ(kept->answer.schedule->initiation_interval, 10);
+  ASSERT_EQ(kept->notes.size(), 1U);
+  EXPECT_NE(kept->notes.front().find("its sequences alone allow II 6"), std::string::npos);
+}
+
+// Where no II mends it, what was tried is said.
+TEST(Claims, AnOrderWithoutRoomIsNone) {
+  const std::string loop =
+      "loop x\nmemory M capacity 1\ngroup G\nop a latency 10 occupies M 2\nop b\na -> b\n";
+  const auto kept = evaluate_order({"x.loop", loop + "order\n  group G: a b\n"});
+  ASSERT_TRUE(kept) << to_string(kept.error());
+  EXPECT_FALSE(kept->violations.empty());
+  ASSERT_EQ(kept->notes.size(), 1U);
+  EXPECT_NE(kept->notes.front().find("at any larger II that was tried"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace twill::driver
