@@ -3,13 +3,15 @@
 
 Protects: what `twill emit ttgir` prints is compiled to a cubin by the Triton of that version: every bundled Hopper kernel but
 those of REFUSED, which must say why. No more shared memory than an SM has, no product serialized by ptxas, nothing spilled
-but where SPILLS says so. Exits with 77, which ctest reports as skipped, where there is no such Triton.
+but where SPILLS says so. So are kernels of other kinds (ttgir_kinds.py). Exits with 77, which ctest reports as skipped, where there is no such Triton.
 """
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import ttgir_kinds
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED_MEMORY = 232448
@@ -42,7 +44,8 @@ def kernels():
 def printed(twill, version, folder):
     """Complaints, and the file of each kernel that was printed."""
     complaints, files = [], {}
-    for name, path in kernels().items():
+    all_kernels = kernels() | {f"kinds/{name}": path for name, path in ttgir_kinds.write(folder).items()}
+    for name, path in all_kernels.items():
         out = folder / (name.replace("/", ".") + ".ttgir")
         done = subprocess.run([twill, "emit", "ttgir", str(path), "--triton", version, "-o", str(out)], capture_output=True, text=True)
         if name in REFUSED:
