@@ -18,6 +18,7 @@
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
 #include "twill/cli/whole_number.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/summary.h"
@@ -127,6 +128,7 @@ int run(ScheduleChoices choices) {
   end_progress_line();
   if (!planned) return refuse(planned.error());
   add_ignored(choices.given, choices.request.input, planned->outcome);
+  driver::look_for_ttgir(choices.request, *planned);
   return show(choices, *planned, certificate);
 }
 

@@ -33,42 +33,44 @@ Result<plan::ChannelId> Sketch::channel_of(OpId copy) const {
   return refuse(loop_.op, "has a ring without a channel: " + plan_->problem[copy].name);
 }
 
-/// Finds for each load of another loop the ring of the same descriptor and tile.
+/// The planned loop's ring of the same descriptor and tile, for each load of a loop behind it;
+/// nothing if one has none, or if a channel brings more than the loop loads.
+Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
+  std::map<ir::ValueId, OpId> free = copied_, found;
+  std::set<plan::BufferId> used;
+  for (const ir::OpId load : loads_of(loop)) {
+    if (ir::parent(*program_, load) != loop) return std::map<ir::ValueId, OpId>();
+    TWILL_TRY(const ir::Type type, memory_type(load));
+    std::optional<ir::ValueId> like;
+    for (const auto& [other, copy] : free) {
+      const ir::OpId by = *definition(other);
+      if (program_->op(by).kind != OpKind::block_load || like) continue;
+      if (program_->op(by).operands.front() != program_->op(load).operands.front()) continue;
+      TWILL_TRY(const ir::Type brought, memory_type(by));
+      if (brought == type) like = other;
+    }
+    if (!like) return std::map<ir::ValueId, OpId>();
+    found[program_->op(load).results.front()] = free.at(*like);
+    used.insert(*plan_->values[free.at(*like).index()].home);
+    free.erase(*like);
+  }
+  for (const plan::Channel& channel : plan_->channels) {
+    const auto is_used = [&](plan::BufferId buffer) { return used.contains(buffer); };
+    const auto& buffers = channel.buffers;
+    const bool some = std::any_of(buffers.begin(), buffers.end(), is_used);
+    if (some && !std::all_of(buffers.begin(), buffers.end(), is_used)) found.clear();
+  }
+  return found;
+}
+
+/// Finds rings for what loops behind the planned one load. What has none is waited for by the role
+/// that needs it.
 Result<void> Sketch::find_beside() {
   for (const ir::OpId id : around_) {
-    if (!ir::is_loop(program_->op(id).kind) || is_pure(*program_, id)) continue;
-    std::map<ir::ValueId, OpId> free = copied_;
-    std::set<plan::BufferId> used;
-    for (const ir::OpId load : loads_of(id)) {
-      if (where(id) == Where::before) {
-        return refuse(id, "loads tiles before the planned loop, which is not printed as TTGIR yet");
-      }
-      const ir::ValueId value = program_->op(load).results.front();
-      TWILL_TRY(const ir::Type type, memory_type(load));
-      std::optional<ir::ValueId> like;
-      for (const auto& [other, copy] : free) {
-        const ir::OpId by = *definition(other);
-        if (program_->op(by).kind != OpKind::block_load) continue;
-        if (program_->op(by).operands.front() != program_->op(load).operands.front()) continue;
-        TWILL_TRY(const ir::Type brought, memory_type(by));
-        if (brought == type && !like) like = other;
-      }
-      if (!like) {
-        return refuse(load, "loads what no ring of the planned loop has room for",
-                      "plan the loop that loads more (--loop)");
-      }
-      again_[value] = free.at(*like);
-      used.insert(*plan_->values[free.at(*like).index()].home);
-      free.erase(*like);
-    }
-    for (const plan::Channel& channel : plan_->channels) {
-      const auto is_used = [&](plan::BufferId buffer) { return used.contains(buffer); };
-      const auto& buffers = channel.buffers;
-      const bool some = std::any_of(buffers.begin(), buffers.end(), is_used);
-      if (some && !std::all_of(buffers.begin(), buffers.end(), is_used)) {
-        return refuse(id, "uses some of the buffers that " + channel.name + " brings together");
-      }
-    }
+    const bool works = ir::is_loop(program_->op(id).kind) && !may_be_again(*program_, id);
+    if (!works || where(id) == Where::before) continue;
+    TWILL_TRY(const auto rings, rings_for(id));
+    again_.insert(rings.begin(), rings.end());
   }
   return {};
 }

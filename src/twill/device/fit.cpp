@@ -26,6 +26,16 @@ std::int64_t scratch_of(const Kernel& kernel, const Block& block) {
   return most;
 }
 
+/// Buffers that a block has of its own, taken to be there together.
+std::int64_t allocated_in(const Kernel& kernel, const Block& block) {
+  std::int64_t bytes = 0;
+  for (const Node& node : block.nodes) {
+    if (node.kind == NodeKind::allocate) bytes += ir::byte_size(kernel[node.results[0]].type);
+    for (const Block& inner : node.blocks) bytes += allocated_in(kernel, inner);
+  }
+  return bytes;
+}
+
 bool is_ring(const plan::Plan& plan, const plan::Channel& channel) {
   return channel.kind == plan::ChannelKind::pipeline && !channel.buffers.empty() &&
          channel.counts == plan::Channel::Counts::iterations &&
@@ -60,7 +70,9 @@ std::int64_t shared_bytes(const Kernel& kernel) {
     if (node.kind != NodeKind::allocate) continue;
     bytes += ir::byte_size(kernel[node.results[0]].type);
   }
-  for (const Role& role : kernel.roles) bytes += scratch_of(kernel, role.body);
+  for (const Role& role : kernel.roles) {
+    bytes += scratch_of(kernel, role.body) + allocated_in(kernel, role.body);
+  }
   return bytes;
 }
 

@@ -9,32 +9,76 @@ namespace twill::device {
 
 using ir::OpKind;
 
-bool Sketch::is_of_kernel(ir::OpId op) const { return ir::parent(*program_, op) == function_; }
+bool Sketch::is_of_kernel(ir::OpId op) const {
+  const auto around = ir::parent(*program_, op);
+  return around == function_ || (around && guards_.contains(*around));
+}
 
 bool Sketch::is_of_tile(ir::OpId op) const {
   return outer_ && ir::parent(*program_, op) == outer_->op;
 }
 
+/// What stands around the loop: perhaps a loop over tiles, and around that branches. A tile for
+/// which a branch is not taken ends in front of the roles.
 Result<void> Sketch::find_outer() {
-  const auto around = ir::parent(*program_, loop_.op);
-  if (around == function_) return {};
-  outer_ = ir::as_loop(*program_, *around);
-  if (!outer_ || !outer_->induction) {
-    return refuse(*around, "stands around the loop, and is no counting loop");
+  ir::OpId inner = loop_.op;
+  for (auto around = ir::parent(*program_, inner); around && *around != function_;
+       around = ir::parent(*program_, inner)) {
+    if (program_->op(*around).kind == ir::OpKind::branch) {
+      TWILL_TRY_VOID(find_guard(*around, inner));
+    } else if (outer_ || !guards_.empty()) {
+      return refuse(*around, "stands around what stands around the loop");
+    } else {
+      outer_ = ir::as_loop(*program_, *around);
+      const bool is_known = outer_ && (outer_->induction || outer_->before);
+      if (!is_known) return refuse(*around, "stands around the loop, and is no loop");
+    }
+    inner = *around;
   }
-  if (ir::parent(*program_, *around) != function_) {
-    return refuse(*around, "stands around the loop and in another loop");
-  }
+  outermost_ = inner;
   return {};
 }
 
+/// A branch around all that the kernel does is an early end of the function where it is not taken.
+Result<void> Sketch::find_guard(ir::OpId branch, ir::OpId inner) {
+  const ir::Op& op = program_->op(branch);
+  const std::vector<ir::OpId> all = ir::walk(*program_, function_);
+  const auto held = ir::walk(*program_, branch);
+  const auto then_side = ir::body(*program_, branch, 0);
+  const bool when = then_side && program_->op(inner).block == *then_side;
+  for (const ir::OpId at : all) {
+    const bool other_side =
+        std::find(held.begin(), held.end(), at) != held.end() && at != branch &&
+        in_other_block(at, branch, program_->op(inner).block);
+    if ((at > held.back() || other_side) && is_effect(*program_, at)) {
+      return refuse(branch, "stands around the loop, and " + words(at) +
+                                " is done also where it is not taken");
+    }
+  }
+  if (!op.results.empty()) return refuse(branch, "stands around the loop, and has results");
+  guards_.insert(branch);
+  exits_.push_back({branch, op.operands.front(), !when});
+  return {};
+}
+
+/// Whether an operation in a branch stands in another block of it than `block`.
+bool Sketch::in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const {
+  while (ir::parent(*program_, op) != branch) op = *ir::parent(*program_, op);
+  return program_->op(op).block != block;
+}
+
 Result<void> Sketch::find_exits() {
-  auto returns = ir::returns_before(*program_, outer_ ? outer_->op : loop_.op);
+  auto returns = ir::returns_before(*program_, outermost_, ir::Leaving::may_act);
   if (returns.other) {
     return refuse(*returns.other,
                   "branches otherwise than on to the loop or to the function's end");
   }
-  exits_ = std::move(returns.exits);
+  for (const ir::Exit& exit : returns.exits) {
+    exits_.push_back(exit);
+    if (!exit.acts) continue;
+    const auto& ops = program_->block(*exit.acts).ops;
+    leaving_.insert(ops.begin(), ops.end());
+  }
   return {};
 }
 
@@ -51,27 +95,55 @@ bool Sketch::is_planned(ir::OpId op) const {
   return false;
 }
 
-/// Each effect of the text is done once per tile: by a step of the plan, or by the launch's own
-/// warps where the order of the text allows that.
+/// An effect in front of the loop that no role has is done by the launch's own warps, before
+/// loads of roles.
+Result<void> Sketch::front_effect(ir::OpId op, const std::set<ir::OpId>& loads) {
+  const bool remarks = ir::class_of(program_->op(op).kind) == ir::OpClass::remark;
+  const auto own = arrays_of(op);
+  for (const ir::OpId load : loads) {
+    if (load > op || remarks) continue;
+    const auto theirs = arrays_of(load);
+    const bool apart = own && theirs &&
+                       std::none_of(theirs->begin(), theirs->end(),
+                                    [&](ir::ValueId one) { return own->contains(one); });
+    if (!apart) {
+      return refuse(op, "is an effect in front of the loop and behind a load (" + words(load) +
+                            "), whose order is not kept yet");
+    }
+  }
+  front_.push_back(op);
+  return {};
+}
+
+std::vector<ir::OpId> Sketch::descriptors() const {
+  std::vector<ir::OpId> found;
+  for (const ir::OpId op : ir::walk(*program_, function_)) {
+    const bool makes = program_->op(op).kind == OpKind::make_descriptor;
+    if (makes && where(op) == Where::before && is_of_kernel(op)) found.push_back(op);
+  }
+  return found;
+}
+
+/// Each effect of the text is done once per tile: by a step of the plan, with one, or by the
+/// launch's own warps where the order of the text allows that.
 Result<void> Sketch::find_effects() {
-  std::optional<ir::OpId> last_planned, first_load;
+  std::optional<ir::OpId> last_planned;
+  std::set<ir::OpId> loads;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
     const auto access = ir::memory_access(program_->op(op));
     const bool reads = access && access->reads && access->space == ir::AccessSpace::global;
-    if (reads && !is_effect(*program_, op) && !first_load) first_load = op;
+    if (reads && !is_effect(*program_, op) && !leaving_.contains(op)) loads.insert(op);
     if (is_effect(*program_, op) && is_planned(op) && where(op) == Where::after) last_planned = op;
   }
   for (const ir::OpId op : ir::walk(*program_, function_)) {
-    if (!is_effect(*program_, op) || is_planned(op)) continue;
-    if (ir::parent(*program_, op) != function_ || where(op) == Where::loop) {
-      return refuse(op, "is an effect that no step of the plan has");
+    if (!is_effect(*program_, op) || is_planned(op) || leaving_.contains(op)) continue;
+    if (where(op) == Where::loop) {
+      TWILL_TRY_VOID(attach(op));
+      continue;
     }
+    if (!is_of_kernel(op)) return refuse(op, "is an effect that no step of the plan has");
     if (where(op) == Where::before) {
-      if (first_load && *first_load < op) {
-        return refuse(op, "is an effect in front of the loop and behind a load (" +
-                              words(*first_load) + "), whose order is not kept yet");
-      }
-      front_.push_back(op);
+      TWILL_TRY_VOID(front_effect(op, loads));
       continue;
     }
     const auto& operands = program_->op(op).operands;

@@ -39,9 +39,13 @@ enum class NodeKind : unsigned char {
   equal,
   at_most,  ///< signed
   choose,   ///< condition, then, otherwise
+  both,     ///< truth values, of tiles too
+  spread,   ///< a scalar as a tile
   convert,  ///< an integer to one of another width; truth values become 0 and 1
   // Control.
   loop,    ///< first, end, step, then initial values; a block with counter and carried values
+  repeat,  ///< initial values; a block that yields whether to go on, and with what, and the one
+           ///< that is done then
   branch,  ///< a condition; two blocks
   leave,   ///< only in `setup`: the kernel ends if the operand is `numbers[0]`
   // Memory on the chip.
@@ -52,8 +56,15 @@ enum class NodeKind : unsigned char {
   write,      ///< tile, buffer
   relayout,   ///< a tile in another layout
   transpose,  ///< a buffer with its dimensions in the order of `numbers`
+  // Maps of TMA in global memory, which descriptors are.
+  scratch,        ///< `numbers[0]` bytes of global memory of the CTA's own
+  create_map,     ///< map, base, then box, extents, strides and steps, innermost first; `numbers`:
+                  ///< rank, and of the driver's enumerations type, swizzle and fill
+  acquire_map,    ///< TMA sees what was written
+  as_descriptor,  ///< the same memory
   // Barriers: the first operand.
   init_barrier,  ///< for `numbers[0]` arrivals
+  end_barrier,   ///< nobody uses it any more
   wait,          ///< for the phase of parity `operands[1]`
   arrive,        ///< once
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival

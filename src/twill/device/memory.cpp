@@ -102,14 +102,20 @@ class Layout {
         TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
         add_ring(*value.home, type, false);
       }
+      if (!allocation && value.home && sketch_.moved_by(op)) {
+        TWILL_TRY_VOID(add_joint(*value.home, *sketch_.moved_by(op)));
+      }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
       if (value.format == plan::StagingFormat::operand) {
-        TWILL_TRY(const ir::OpId use, allocation_for(*tile, blamed));
-        TWILL_TRY(const ir::Type type, operand_type(op, use));
-        add_ring(*value.staged, type, false);
+        if (const auto use = allocation_for(*tile)) {
+          TWILL_TRY(const ir::Type type, operand_type(op, *use));
+          add_ring(*value.staged, type, false);
+          continue;
+        }
+        TWILL_TRY_VOID(add_joint(*value.staged, *tile));  // a product reads it from registers
         continue;
       }
       TWILL_TRY(const ir::Type type, piece_of(op, *tile));
@@ -117,6 +123,26 @@ class Layout {
           dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
       add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
     }
+    return {};
+  }
+
+  /// A tile whose parts several ops of the plan write, so that it can be read whole.
+  Result<void> add_joint(plan::BufferId id, ir::ValueId value) {
+    const auto known = joint_.find(value);
+    if (known != joint_.end()) {
+      const Ring& ring = memory_.rings.at(known->second);
+      if (ring.depth != plan()[id].depth) {
+        return sketch_.refuse(*sketch_.definition(value), "has parts with rings of two depths");
+      }
+      memory_.rings[id] = ring;
+      return {};
+    }
+    const ir::Type type = ir::type_of(sketch_.program(), value);
+    const ir::Attribute layout =
+        dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
+    add_ring(id, sketch_.buffer(type->shape, type->element, layout), false);
+    memory_.rings.at(id).joint = true;
+    joint_[value] = id;
     return {};
   }
 
@@ -133,8 +159,8 @@ class Layout {
     return sketch_.buffer(type->shape, type->element, type->encoding);
   }
 
-  /// Where the text puts a value into shared memory.
-  Result<ir::OpId> allocation_for(ir::ValueId value, ir::OpId blamed) {
+  /// Where the text puts a value into shared memory; nullopt if it does not.
+  std::optional<ir::OpId> allocation_for(ir::ValueId value) {
     std::vector<ir::ValueId> todo = {value};
     while (!todo.empty()) {
       const ir::ValueId at = todo.back();
@@ -145,9 +171,7 @@ class Layout {
         if (user.kind == ir::OpKind::relayout) todo.push_back(user.results.front());
       }
     }
-    return sketch_.refuse(blamed,
-                          "is handed to another group as an operand of its product, and the text "
-                          "says nothing of how it lies in shared memory");
+    return std::nullopt;
   }
 
   Barriers barriers(const std::string& name, int depth, bool single, std::int64_t arrivals) {
@@ -272,6 +296,7 @@ class Layout {
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
+  std::map<ir::ValueId, plan::BufferId> joint_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Ring {
   ir::Type one = nullptr;  ///< the type of a copy
   int depth = 1;
   bool single = false;  ///< no ring: `value` is the copy
+  bool joint = false;   ///< several buffers of the plan, each with the rows of a part
 };
 
 /// Barriers of one direction of a channel.

@@ -101,6 +101,9 @@ class RoleBuilder {
   // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
   Result<void> tile_loop(const std::function<Result<void>()>& tile);
+  Result<void> tile_while(const std::function<Result<void>()>& tile);
+  Result<void> yield_positions(const std::set<int>& ring_depths, const std::set<int>& tile_depths,
+                               Block& body);
   std::pair<ValueId, ValueId> position(int depth, int iteration);
   Want carried_by_tiles(const ir::Carried& carried);
 
@@ -140,17 +143,33 @@ class RoleBuilder {
     Rows rows;
     ir::Type type = nullptr;
   };
-  Result<void> run_beside(ir::OpId loop);
+  Result<void> run_beside(ir::OpId loop, bool leads);
   Result<void> load_beside();
-  Result<void> loop_beside(ir::OpId loop, const std::vector<Passed>& passed,
-                           const std::vector<int>& parts);
+  Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
+                          const std::set<int>& rings = {});
+  Want left(const Thing& thing, ir::Type type);
   Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts);
   Result<void> bring(ir::OpId loop);
-  Result<void> work(ir::OpId loop, const std::vector<int>& parts);
   Result<ValueId> brought(OpId copy);
-  Want in_beside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
-  Want product_beside(ir::OpId op, Rows rows);
-  Want left(const Thing& thing, ir::Type type);
+  Result<void> find_positions(const std::set<int>& depths);
+  std::map<int, std::pair<ValueId, ValueId>> carry_positions(const std::set<int>& depths,
+                                                             Node& node);
+  void release_brought();
+  std::set<int> rings_of(ir::OpId loop) const;
+
+  // --- Operations with regions (role_regions.cpp) ---------------------------------------------
+  class Inside;
+  bool in_open_region(ir::OpId op) const;
+  Want in_region(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
+  Result<void> again(ir::OpId op, Rows rows, At at);
+  Result<void> product_again(ir::OpId op, Rows rows, At at);
+  Result<void> fetch(ir::OpId op, Rows rows, At at);
+  Want put_down(ir::OpId allocation, Rows rows, At at);
+  Result<void> store_again(ir::OpId op, At at);
+  Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
+  Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);
+  Result<void> region_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
+  Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
   // --- Values (role_values.cpp) --------------------------------------------------------------
   /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
@@ -165,7 +184,7 @@ class RoleBuilder {
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
   bool fits(OpId maker, Rows rows) const;
   ValueId one_of(plan::BufferId buffer, OpId maker, Rows rows, At at);
-  Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at);
+  Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
   Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
@@ -179,11 +198,16 @@ class RoleBuilder {
   // --- Steps (role_steps.cpp) ----------------------------------------------------------------
   Result<void> step(const plan::Step& step);
   Result<void> take(const plan::Step& step, At at);
+  Result<void> do_unit(ir::OpId unit, int part, At at);
+  Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
+  Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);
   Result<void> issue(const plan::Step& step, At at);
   Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<std::optional<ValueId>> condition_of(ir::OpId op, At at);
+  void add_mask(ValueId condition, std::vector<ValueId>& operands);
   Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
   Result<void> effect(ir::OpId op, int part, At at);
   Result<void> product(OpId op, At at);
@@ -198,7 +222,9 @@ class RoleBuilder {
   Result<void> issue_outside(const plan::Step& step, At at);
   std::vector<int> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
+  Result<void> leave_early(const ir::Exit& exit);
   Result<void> store_boxes();
+  Result<void> make_descriptor(ir::OpId op);  // role_descriptors.cpp
 
   const Sketch& sketch_;
   const Memory& memory_;
@@ -238,8 +264,10 @@ class RoleBuilder {
   std::map<int, std::pair<ValueId, ValueId>> first_;    ///< of the tile: slot and phase, by depth
   std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
   std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
-  std::map<std::pair<ir::ValueId, Rows>, ValueId> beside_;  ///< values of the other loop at hand
-  Nodes* outside_ = nullptr;  ///< in front of the other loop at hand; null: there is none
+  std::map<std::pair<ir::ValueId, Rows>, ValueId> inside_;  ///< values of open regions
+  std::vector<ir::OpId> regions_;                           ///< that are open, outermost first
+  std::optional<ir::OpId> ringed_;  ///< the other loop at hand whose loads come through rings
+  Nodes* outside_ = nullptr;        ///< in front of the other loop at hand; null: there is none
   std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth
   std::set<plan::ChannelId> waited_;                      ///< in its iteration at hand
 };

@@ -15,32 +15,30 @@ Result<void> RoleBuilder::compute_outside(std::size_t index) {
   if (op.kind == OpKind::load || op.kind == OpKind::block_load) {
     for (const Rows rows : ordered_[id]) {
       if (!invariant_.contains({op.results.front(), rows, {}, nullptr})) {
-        TWILL_TRY_VOID(clone(id, rows, {}));
+        TWILL_TRY_VOID(again(id, rows, {}));
       }
     }
     return {};
   }
-  if (ir::is_loop(op.kind) && !is_pure(sketch_.program(), id)) return run_beside(id);
+  const auto& roles = sketch_.plan().kernel->around[index].roles;
+  const bool leads = &sketch_.plan()[roles.front()] == role_;
+  if (is_region(op)) {
+    if (may_be_again(sketch_.program(), id)) return {};  // done where it is wanted
+    if (ir::is_loop(op.kind)) return run_beside(id, leads);
+    return region_again(id, parts_held(id), {}, leads);
+  }
   if (!is_effect(sketch_.program(), id)) return {};  // done where it is wanted
-  int cut = -1;
-  for (const ir::ValueId operand : op.operands) cut = std::max(cut, sketch_.cut_of(operand));
-  if (cut < 0) {
-    const auto& roles = sketch_.plan().kernel->around[index].roles;
-    if (&sketch_.plan()[roles.front()] == role_) {
-      TWILL_TRY_VOID(clone(id, {}, {}));
-    }
-    return {};
-  }
-  for (const int part : parts_held(id)) {
-    TWILL_TRY_VOID(clone(id, {cut, part}, {}));
-  }
-  return {};
+  return act(id, parts_held(id), {}, leads);
 }
 
 /// The parts of which the role has the rows that an operation works on.
 std::vector<int> RoleBuilder::parts_held(ir::OpId op) const {
   std::set<ir::ValueId> seen;
-  std::vector<ir::ValueId> todo = sketch_.program().op(op).operands;
+  std::vector<ir::ValueId> todo;
+  for (const ir::OpId inner : ir::walk(sketch_.program(), op)) {
+    const auto& operands = sketch_.program().op(inner).operands;
+    todo.insert(todo.end(), operands.begin(), operands.end());
+  }
   std::optional<std::set<int>> held;
   while (!todo.empty()) {
     const ir::ValueId value = sketch_.behind_relayouts(todo.back());
@@ -152,18 +150,42 @@ std::vector<Node> RoleBuilder::all_nodes() {
   return all;
 }
 
+/// The kernel ends early, perhaps after effects. Nodes behind stand in another block, which what is
+/// in front dominates.
+Result<void> RoleBuilder::leave_early(const ir::Exit& exit) {
+  const ir::Program& program = sketch_.program();
+  Node node{NodeKind::leave, {}, {}, {exit.when ? 1 : 0}};
+  TWILL_TRY(node.operands.emplace_back(), want_scalar(exit.condition));
+  node.blocks.resize(1);
+  if (exit.acts) {
+    for (const ir::OpId op : program.block(*exit.acts).ops) {
+      if (!is_effect(program, op) && !is_pure(program, op) && program.op(op).kind != OpKind::ret) {
+        return sketch_.refuse(op, "is done where the function ends early, which is not printed yet");
+      }
+      if (!is_effect(program, op)) continue;
+      Nodes* const outer = now_;
+      now_ = &node.blocks[0].nodes;  // operands, which are pure, stand in front
+      TWILL_TRY_VOID(act(op, {0}, {}, true));
+      now_ = outer;
+    }
+  }
+  now_->push_back(std::move(node));
+  return {};
+}
+
 Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId>& kept) {
   begin_pass();
   std::vector<std::pair<ir::OpId, const ir::Exit*>> in_order;
   for (const ir::OpId op : sketch_.front()) in_order.emplace_back(op, nullptr);
   for (const ir::Exit& exit : sketch_.exits()) in_order.emplace_back(exit.branch, &exit);
+  for (const ir::OpId op : sketch_.descriptors()) in_order.emplace_back(op, nullptr);
   std::sort(in_order.begin(), in_order.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [op, exit] : in_order) {
     if (exit != nullptr) {
-      TWILL_TRY(const ValueId condition, want_scalar(exit->condition));
-      emit(NodeKind::leave, {condition}, {}, {exit->when ? 1 : 0});
-      // Nodes behind it stand in another block, which what is before it dominates.
+      TWILL_TRY_VOID(leave_early(*exit));
+    } else if (sketch_.program().op(op).kind == OpKind::make_descriptor) {
+      TWILL_TRY_VOID(make_descriptor(op));
     } else {
       TWILL_TRY_VOID(clone(op, {}, {}));
     }

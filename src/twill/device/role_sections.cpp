@@ -60,9 +60,11 @@ void RoleBuilder::begin_pass() {
   first_.clear();
   of_tile_.clear();
   tile_values_.clear();
-  beside_.clear();
+  inside_.clear();
+  regions_.clear();
   positions_.clear();
   outside_ = nullptr;
+  ringed_.reset();
   behind_loop_ = false;
   section_ = At::From::tile;
   now_ = &before_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,11 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
   const At where = at(step);
   const std::size_t mark = now_->size();
   TWILL_TRY_VOID(take(step, where));
+  if (step.op && (step.kind == StepKind::issue || step.kind == StepKind::compute)) {
+    for (const auto& [unit, part] : sketch_.following(*step.op)) {
+      TWILL_TRY_VOID(do_unit(unit, part, where));
+    }
+  }
   if (now_->size() > mark) {
     (*now_)[mark].remark = remark(step, where);
     (*now_)[mark].span = now_->size() - mark;
@@ -102,10 +108,41 @@ Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
   return cut < 0 ? Rows{} : Rows{cut, part};
 }
 
+/// Does a branch of the loop, or an effect there, as a whole.
+Result<void> RoleBuilder::do_unit(ir::OpId unit, int part, At at) {
+  std::vector<int> parts = {part};
+  if (part < 0) {
+    parts.resize(static_cast<std::size_t>(sketch_.parts()));
+    std::iota(parts.begin(), parts.end(), 0);
+  }
+  if (!is_region(sketch_.program().op(unit))) return act(unit, parts, at, part <= 0);
+  return region_again(unit, parts, at, part <= 0);
+}
+
+/// Whether an op of the plan stands for something in a branch, which is done as a whole; then it is
+/// done with the last such op.
+Result<bool> RoleBuilder::compute_unit(OpId id, At at) {
+  const extract::OpOrigin& origin = sketch_.origin(id);
+  bool found = false;
+  for (const extract::Source& source : origin.sources) {
+    const Unit* const unit = sketch_.unit_of(source.op);
+    if (unit == nullptr || unit->follows) continue;
+    const ir::OpId top = sketch_.in_body(source.op);
+    const auto last = unit->last.find(origin.part);
+    if (!found && last != unit->last.end() && last->second == id) {
+      TWILL_TRY_VOID(do_unit(top, origin.part, at));
+    }
+    found = true;
+  }
+  return found;
+}
+
 Result<void> RoleBuilder::compute(OpId id, At at) {
   const plan::Mechanism how = sketch_.plan().mechanisms[id.index()];
   const extract::OpOrigin& origin = sketch_.origin(id);
   const ir::OpId blamed = origin.sources.front().op;
+  TWILL_TRY(const bool in_branch, compute_unit(id, at));
+  if (in_branch) return {};
   if (how != plan::Mechanism::threads && how != plan::Mechanism::scoreboard) {
     return sketch_.refuse(blamed, "is computed by " + std::string(plan::name_of(how)));
   }
@@ -129,6 +166,18 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
       }
     }
   }
+  const auto moved = sketch_.moved_by(id);
+  return moved ? write_part(id, *moved, *sketch_.plan().values[id.index()].home, at)
+               : Result<void>();
+}
+
+/// Writes the rows of an op of the plan into its ring.
+Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value, plan::BufferId buffer, At at) {
+  const Rows rows = rows_of(id, value);
+  const Ring& ring = memory_.rings.at(buffer);
+  TWILL_TRY(const ValueId tile, want(value, rows, at));
+  const ValueId one = copy(ring, at, sketch_.plan().problem[id].name);
+  emit(NodeKind::write, {tile, ring.joint ? rows_of(one, rows) : one});
   return {};
 }
 
@@ -162,11 +211,12 @@ Result<void> RoleBuilder::put(OpId id, ir::OpId allocation, At at) {
 /// Writes a value where other roles read it.
 Result<void> RoleBuilder::stage(OpId id, At at) {
   const auto value = sketch_.value_of(id);
-  const plan::BufferId buffer = *sketch_.plan().values[id.index()].staged;
-  TWILL_TRY(const ValueId tile, want(*value, rows_of(id, *value), at));
-  emit(NodeKind::write,
-       {tile, copy(memory_.rings.at(buffer), at, sketch_.plan().problem[id].name)});
-  return {};
+  const auto staged = sketch_.plan().values[id.index()].staged;
+  if (!value || !staged) {
+    return sketch_.refuse(sketch_.origin(id).sources.front().op,
+                          "is staged in the loop, which is not printed as TTGIR yet");
+  }
+  return write_part(id, *value, *staged, at);
 }
 
 Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
@@ -210,11 +260,48 @@ Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::
   return {};
 }
 
+/// The condition under which an operation of the loop is done; nullopt if it is done always.
+Result<std::optional<ValueId>> RoleBuilder::condition_of(ir::OpId op, At at) {
+  const ir::Program& program = sketch_.program();
+  std::optional<ValueId> condition;
+  if (sketch_.where(op) != Where::loop) return condition;
+  for (auto around = ir::parent(program, op); around && *around != sketch_.loop().op;
+       around = ir::parent(program, op)) {
+    const ir::Op& branch = program.op(*around);
+    if (branch.kind != ir::OpKind::branch) return sketch_.refuse(op, "stands in another loop");
+    TWILL_TRY(ValueId taken, want(branch.operands.front(), {}, at));
+    if (program.op(op).block == ir::body(program, *around, 1)) {
+      taken = integer(NodeKind::exclusive_or, taken, constant(1, sketch_.i1()), "not_taken");
+    }
+    if (condition) {
+      const ValueId no = constant(0, sketch_.i1());
+      taken = make(NodeKind::choose, {taken, *condition, no}, "taken", sketch_.i1());
+    }
+    condition = taken;
+    op = *around;
+  }
+  return condition;
+}
+
+/// Lets a copy of pointers, and perhaps mask and other, be done under a condition only.
+void RoleBuilder::add_mask(ValueId condition, std::vector<ValueId>& operands) {
+  const ir::Type pointers = type_of(operands.front());
+  const ir::Type type = sketch_.types().tensor(pointers->shape, sketch_.i1(), pointers->encoding);
+  const ValueId all = make(NodeKind::spread, {condition}, "taken", type);
+  if (operands.size() == 1) {
+    operands.push_back(all);
+  } else {
+    operands[1] = make(NodeKind::both, {operands[1], all}, "mask", type);
+  }
+}
+
 Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step,
                                           At at) {
   const At iteration = at.from == At::From::tile ? At{} : at;
   const Barriers& full = memory_.full.at(*step.channel);
+  TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
   if (memory_.by_registers.contains(load)) {
+    if (condition) return sketch_.refuse(load, "is loaded under a condition in small pieces");
     TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
     emit(NodeKind::write, {tile, copy(ring, at, "copy")});
     emit(NodeKind::proxy_fence);
@@ -226,6 +313,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
     TWILL_TRY(operands.emplace_back(), want(operand, {}, iteration));
   }
   const std::string name = step.op ? sketch_.plan().problem[*step.op].name : "kept";
+  if (condition) add_mask(*condition, operands);
   operands.insert(operands.begin() + 1, copy(ring, at, name));
   const ValueId token = add_value("copied", dialect::copy_token(sketch_.types()));
   emit(NodeKind::copy, std::move(operands), {token}).source = load;
@@ -250,6 +338,8 @@ std::optional<RoleBuilder::Key> RoleBuilder::accumulator(ir::ValueId value, Rows
 
 Result<void> RoleBuilder::product(OpId id, At at) {
   const extract::OpOrigin& origin = sketch_.origin(id);
+  TWILL_TRY(const bool in_branch, compute_unit(id, at));
+  if (in_branch) return {};
   const ir::OpId blamed = origin.sources.front().op;
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {

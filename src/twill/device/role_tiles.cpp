@@ -1,11 +1,14 @@
-#include "twill/device/role.h"
+#include <iterator>
+
+#include "twill/device/role_inside.h"
 
 /// The text's own loop over tiles, in each role. Rings go on from tile to tile, so that a role that
 /// loads runs ahead into the next tile while others are at the end of this one.
 namespace twill::device {
 
 Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
-  return sketch_.outer() ? tile_loop(tile) : tile();
+  if (!sketch_.outer()) return tile();
+  return sketch_.outer()->induction ? tile_loop(tile) : tile_while(tile);
 }
 
 /// Slot and phase of iteration `iteration` of the tile at hand.
@@ -75,6 +78,18 @@ Result<void> RoleBuilder::tile_loop(const std::function<Result<void>()>& tile) {
   for (const ir::Carried& carried : by_tiles) {
     TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
   }
+  TWILL_TRY_VOID(yield_positions(ring_depths, tile_depths, body));
+  for (Nodes* nodes : {&before_, &middle_, &behind_}) {
+    std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
+    nodes->clear();
+  }
+  before_.push_back(std::move(node));
+  return {};
+}
+
+/// Yields where the rings stand behind a tile.
+Result<void> RoleBuilder::yield_positions(const std::set<int>& ring_depths,
+                                          const std::set<int>& tile_depths, Block& body) {
   for (const int depth : ring_depths) {
     if (!positions_.contains(depth)) {
       if (depth > 1) {
@@ -90,6 +105,68 @@ Result<void> RoleBuilder::tile_loop(const std::function<Result<void>()>& tile) {
     if (depth > 1) body.yields.push_back(next.first);
     body.yields.push_back(next.second);
   }
+  return {};
+}
+
+/// The same for a loop that goes on under a condition. All that it carries are scalars, which every
+/// role has.
+Result<void> RoleBuilder::tile_while(const std::function<Result<void>()>& tile) {
+  const ir::Loop& outer = *sketch_.outer();
+  const ir::Program& program = sketch_.program();
+  now_ = &once_;
+  Node node{NodeKind::repeat};
+  node.blocks.resize(2);
+  Block &test = node.blocks[0], &body = node.blocks[1];
+  for (const ir::Carried& carried : outer.carried) {
+    if (sketch_.depends(carried.argument) || is_tile(ir::type_of(program, carried.init))) {
+      return sketch_.refuse(outer.op, "carries tiles from tile to tile");
+    }
+    TWILL_TRY(const ValueId first, want_scalar(carried.init));
+    node.operands.push_back(first);
+    test.arguments.push_back(add_value(program.value(carried.argument).name, type_of(first)));
+  }
+  const std::set<int> ring_depths = ring_depths_, tile_depths = tile_depths_;
+  {
+    const Inside inside(*this, outer.op, test.nodes);
+    for (std::size_t i = 0; i < outer.carried.size(); ++i) {
+      inside_[{outer.carried[i].argument, {}}] = test.arguments[i];
+    }
+    const ir::OpId end = *ir::terminator(program, *outer.before);
+    TWILL_TRY(test.yields.emplace_back(), want_scalar(program.op(end).operands.front()));
+    for (const ir::Forwarded& forwarded : outer.forwarded) {
+      TWILL_TRY(test.yields.emplace_back(), want_scalar(forwarded.passed));
+    }
+  }
+  const auto argument = [&](const std::string& name, ir::Type type) {
+    node.results.push_back(add_value(name, type));
+    body.arguments.push_back(add_value(name, type));
+    return body.arguments.back();
+  };
+  for (const ir::Forwarded& forwarded : outer.forwarded) {
+    tile_values_[forwarded.argument] = argument(program.value(forwarded.argument).name,
+                                                ir::type_of(program, forwarded.argument));
+  }
+  const auto add_position = [&](const char* name) {
+    node.operands.push_back(number(0));
+    test.arguments.push_back(add_value(name, sketch_.i32()));
+    test.yields.push_back(test.arguments.back());
+    return argument(name, sketch_.i32());
+  };
+  const auto add_positions = [&](const std::set<int>& depths, auto& to) {
+    for (const int depth : depths) {
+      to[depth].first = depth == 1 ? number(0) : add_position("slot");
+      to[depth].second = add_position("phase");
+    }
+  };
+  add_positions(ring_depths, first_);
+  add_positions(tile_depths, of_tile_);
+  now_ = &before_;
+  TWILL_TRY_VOID(tile());
+  now_ = &behind_;
+  for (const ir::Carried& carried : outer.carried) {
+    TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
+  }
+  TWILL_TRY_VOID(yield_positions(ring_depths, tile_depths, body));
   for (Nodes* nodes : {&before_, &middle_, &behind_}) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();

@@ -15,11 +15,11 @@ Result<ir::Type> RoleBuilder::own_type(ir::ValueId value, Rows rows) const {
 }
 
 void RoleBuilder::enter(ir::ValueId value, Rows rows, At at, ValueId made) {
-  if (at.from == At::From::beside) {
-    beside_[{value, rows}] = made;
+  const auto op = sketch_.definition(value);
+  if (op && in_open_region(*op)) {
+    inside_[{value, rows}] = made;
     return;
   }
-  const auto op = sketch_.definition(value);
   const bool inside = op && sketch_.where(*op) == Where::loop;
   (inside ? made_ : invariant_)[{value, rows, inside ? at : At{}, nullptr}] = made;
 }
@@ -32,8 +32,8 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
     TWILL_TRY(type, own_type(value, rows));
   }
   value = sketch_.behind_relayouts(value);
-  const auto beside = beside_.find({value, rows});
-  if (beside != beside_.end()) return relayout(beside->second, type);
+  const auto inside = inside_.find({value, rows});
+  if (inside != inside_.end()) return relayout(inside->second, type);
   const auto kept = memory_.kept.find(value);
   if (kept != memory_.kept.end()) return capture(kept->second);
   if (value == sketch_.loop().induction) return counter(at);
@@ -45,7 +45,8 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
     const ir::Value& argument = program.value(value);
     const ir::RegionId region = program.block(*argument.block).region;
     if (sketch_.outer() && program.region(region).op == sketch_.outer()->op) {
-      if (value == sketch_.outer()->induction) return tile_values_.at(value);
+      const auto known = tile_values_.find(value);
+      if (known != tile_values_.end()) return known->second;
       return carried_by_tiles(sketch_.outer()->carried[argument.index - 1]);
     }
     if (program.region(region).op != sketch_.function()) {
@@ -56,10 +57,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   }
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
-  const bool nested = !sketch_.is_of_kernel(*op) && !sketch_.is_of_tile(*op);
-  if (outside_ != nullptr && nested && sketch_.where(*op) != Where::loop) {
-    return in_beside(value, *op, rows, type);
-  }
+  if (in_open_region(*op)) return in_region(value, *op, rows, at, type);
   if (sketch_.where(*op) != Where::loop) return outside(value, *op, rows, type);
   return in_loop(value, *op, rows, at, type);
 }
@@ -91,11 +89,14 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const auto known = made_.find(key);
   if (known != made_.end()) return relayout(known->second, type);
   const std::vector<OpId>& makers = sketch_.makers_of(value);
-  const bool is_made = makes(makers, rows);
+  const bool is_moved = std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
+    return sketch_.moved_by(maker) == value;
+  });
+  // Of what is moved in parts, a role that makes one has the others from where they lie.
+  const bool is_made = makes(makers, rows) && !(is_moved && rows.cut < 0);
   if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
     if (!is_made) {
-      TWILL_TRY(const ValueId tile, handed(value, op, rows, at));
-      return relayout(tile, type);
+      return handed(value, op, rows, at, type);
     }
     const bool earlier = at.from == At::From::window && at.offset < 0;
     if (!earlier && at.from != At::From::last) {
@@ -105,7 +106,15 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
     return relayout(carried({{Thing::Kind::value, value, rows, 0}, at.offset}, own), type);
   }
   if (sketch_.copy_of(value)) return loaded(value, rows, at, type);
-  if (!is_pure(sketch_.program(), op) && sketch_.program().op(op).kind != OpKind::load) {
+  const ir::Op& source = sketch_.program().op(op);
+  if (is_region(source) && may_be_again(sketch_.program(), op)) {
+    TWILL_TRY_VOID(region_again(op, {std::max(0, rows.part)}, at, false));
+    return relayout(made_.at(key), type);
+  }
+  if (source.kind == OpKind::load && sketch_.in_body(op) != op) {
+    return sketch_.refuse(op, "is loaded under a condition, and wanted without it");
+  }
+  if (!is_pure(sketch_.program(), op) && source.kind != OpKind::load) {
     return sketch_.refuse(op, "in the loop is no op of the plan");
   }
   if (is_remade(op, value, rows, type)) {
@@ -131,17 +140,13 @@ RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows
   if (!before && !behind_loop_) {
     return sketch_.refuse(op, "is wanted before the loop is over");
   }
-  if (!is_pure(program, op)) {
-    if (program.op(op).kind != OpKind::load && program.op(op).kind != OpKind::block_load) {
-      return sketch_.refuse(op, "around the loop is not printed as TTGIR yet");
-    }
-    ordered_[op].insert(rows);
-  }
+  const bool loads = ir::class_of(program.op(op).kind) == OpClass::load;
+  if (loads) ordered_[op].insert(rows);
   if (!sketch_.is_of_kernel(op) && !sketch_.is_of_tile(op)) {
     return sketch_.refuse(op, "stands in a region beside the planned loop");
   }
   Nodes* const outer = now_;
-  const bool hoists = before && (!behind_loop_ || !is_pure(program, op));
+  const bool hoists = before && (!behind_loop_ || loads);
   if (outside_ != nullptr) now_ = outside_;
   if (hoists) now_ = &before_;
   if (sketch_.outer() && sketch_.is_of_kernel(op)) now_ = &once_;
@@ -149,7 +154,7 @@ RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
     invariant_[key] = made;
   } else {
-    TWILL_TRY_VOID(clone(op, rows, {}));
+    TWILL_TRY_VOID(again(op, rows, {}));
   }
   now_ = outer;
   return relayout(invariant_.at(key), type);
@@ -265,6 +270,9 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
       if (!made.staged || !fits(maker, rows)) continue;
       return one_of(*made.staged, maker, rows, at);
     }
+    if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
+      return put_down(id, rows, at);
+    }
     return sketch_.refuse(id, "puts a tile into shared memory that no group has for " + name_);
   }
   if (op.kind == OpKind::buffer_transpose && op.order) {
@@ -291,18 +299,24 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
   return make(NodeKind::read, {buffer}, sketch_.program().value(value).name, type);
 }
 
-/// A value that another role makes, out of where it was staged.
-RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows, At at) {
+/// A value out of where it was staged or moved to: by another role, or in parts by several.
+RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows, At at,
+                                      ir::Type type) {
   for (const OpId maker : sketch_.makers_of(value)) {
     const plan::Value& made = sketch_.plan().values[maker.index()];
+    const bool moved = sketch_.moved_by(maker) == value;
+    const auto buffer = moved ? made.home : made.staged;
+    if (!buffer || (!moved && sketch_.value_of(maker) != value)) continue;
+    const Ring& ring = memory_.rings.at(*buffer);
     const int part = sketch_.origin(maker).part;
     const bool fits = part < 0 || part == rows.part || sketch_.cut_of(value) < 0;
-    if (!made.staged || !fits || sketch_.value_of(maker) != value) continue;
-    const ValueId one =
-        copy(memory_.rings.at(*made.staged), at, sketch_.plan().problem[maker].name);
-    const bool whole = part < 0;
-    TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, nullptr));
-    return made_[{value, rows, at, nullptr}] = tile;
+    if (!ring.joint && !fits) continue;
+    const ValueId one = copy(ring, at, sketch_.plan().problem[maker].name);
+    const bool whole = ring.joint || part < 0;
+    TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, type));
+    TWILL_TRY(const ir::Type own, own_type(value, rows));
+    if (type_of(tile) == own) made_[{value, rows, at, nullptr}] = tile;
+    return tile;
   }
   return sketch_.refuse(op, "is made by another group than " + name_ + ", which needs it");
 }
@@ -337,8 +351,8 @@ Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows 
 
 RoleBuilder::Want RoleBuilder::clone(ir::OpId id, Rows rows, At at, ir::Type type) {
   const ir::Op& op = sketch_.program().op(id);
-  if (!op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan) {
-    return sketch_.refuse(id, "has regions, which are not printed as TTGIR yet");
+  if (is_region(op)) {
+    return sketch_.refuse(id, "has regions, which are not printed as TTGIR here yet");
   }
   if (type == nullptr && !op.results.empty()) {
     TWILL_TRY(type, own_type(op.results.front(), rows));

@@ -29,6 +29,12 @@ struct Rows {
   friend auto operator<=>(const Rows&, const Rows&) = default;
 };
 
+/// A branch of the loop that is done as a whole, or an effect that no op of the plan stands for.
+struct Unit {
+  std::map<int, OpId> last;  ///< by part: with which op of the plan it is done
+  bool follows = false;      ///< after that op's step; else the op is one of its own
+};
+
 class Sketch {
  public:
   static Result<Sketch> of(const Parts& parts);
@@ -56,6 +62,9 @@ class Sketch {
   /// The value of an op of the plan that other groups read: of what it stands for, the last one
   /// that something else reads.
   std::optional<ir::ValueId> value_of(OpId op) const;
+  /// The tile that an op of the plan moves into shared memory where the text has no buffer: an
+  /// operand that a product has in registers.
+  std::optional<ir::ValueId> moved_by(OpId op) const;
   /// The allocation whose tile an op of the plan writes into shared memory in the loop.
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
@@ -78,6 +87,15 @@ class Sketch {
   /// The channel by which the copies of an op become known.
   Result<plan::ChannelId> channel_of(OpId copy) const;
 
+  // --- Branches and effects of the loop (units.cpp) -------------------------------------------
+  /// The branch that an operation of the loop stands in, if the plan has ops of it.
+  const Unit* unit_of(ir::OpId op) const;
+  ir::OpId in_body(ir::OpId op) const;
+  /// What is done after a step of the plan, and for which part.
+  std::vector<std::pair<ir::OpId, int>> following(OpId op) const;
+  /// The arguments of the function that an access may touch; nullopt if it may touch others.
+  std::optional<std::set<ir::ValueId>> arrays_of(ir::OpId access) const;
+
   // --- The function around the roles (frame.cpp) ----------------------------------------------
   /// Where the function may return before it comes to the loop.
   const std::vector<ir::Exit>& exits() const { return exits_; }
@@ -85,6 +103,8 @@ class Sketch {
   /// launch's own warps have them, before roles begin and once all are done.
   const std::vector<ir::OpId>& front() const { return front_; }
   const std::vector<ir::OpId>& back() const { return back_; }
+  /// Descriptors that the kernel makes before any tile.
+  std::vector<ir::OpId> descriptors() const;
 
   // --- Cuts: which dimension of a value is in parts (cuts.cpp) -------------------------------
   int parts() const { return part_count_; }
@@ -114,16 +134,26 @@ class Sketch {
   std::string words(ir::OpId op) const;
 
  private:
+  std::set<ir::OpId> addresses_of(OpId op) const;
   Result<void> find_around();
   void find_sources();
   void find_dependent();
+  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop) const;
   Result<void> find_beside();
   Result<void> find_cuts();
   void find_layouts();
   void read_as_wanted();
   Result<void> find_outer();
+  Result<void> find_guard(ir::OpId branch, ir::OpId inner);
+  bool in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const;
   Result<void> find_exits();
   Result<void> find_effects();
+  Result<void> front_effect(ir::OpId op, const std::set<ir::OpId>& loads);
+  void find_branches();
+  void note_last(Unit& unit, OpId op) const;
+  std::set<OpId> makers_behind(ir::OpId op) const;
+  Result<void> attach(ir::OpId effect);
+  Result<void> check_order(ir::OpId effect, ir::OpId top) const;
   bool is_planned(ir::OpId op) const;
   bool spread_layout(ir::OpId op);
   bool put_layout(ir::ValueId value, ir::Attribute layout);
@@ -133,11 +163,15 @@ class Sketch {
   std::span<const extract::OpOrigin> origins_;
   ir::Loop loop_;
   std::optional<ir::Loop> outer_;
+  ir::OpId outermost_;  ///< of the loop and what stands around it
   ir::OpId function_;
   ir::OpId last_of_loop_;
   std::shared_ptr<ir::ProgramBuilder> table_;
   std::vector<ir::OpId> around_;
+  std::set<ir::OpId> guards_;
+  std::map<ir::OpId, Unit> units_;
   std::vector<ir::Exit> exits_;
+  std::set<ir::OpId> leaving_;  ///< what is done only where the function ends early
   std::vector<ir::OpId> front_, back_;
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
@@ -152,6 +186,11 @@ class Sketch {
 bool is_pure(const ir::Program& program, ir::OpId op);
 /// Whether an operation does something that others can see.
 bool is_effect(const ir::Program& program, ir::OpId op);
+/// A branch or a loop; reductions have a region, too, and are none.
+bool is_region(const ir::Op& op);
+/// Whether an operation, with all in its regions, only computes and reads global memory, so that
+/// each role that needs its results may do it.
+bool may_be_again(const ir::Program& program, ir::OpId op);
 /// Whether it works element by element on tiles of one shape.
 bool is_elementwise(const ir::Op& op);
 /// A tile in registers.

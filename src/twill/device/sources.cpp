@@ -52,6 +52,28 @@ bool is_pure(const ir::Program& program, ir::OpId id) {
   }
 }
 
+bool is_region(const ir::Op& op) {
+  return !op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan;
+}
+
+bool may_be_again(const ir::Program& program, ir::OpId id) {
+  const std::vector<ir::OpId> all = ir::walk(program, id);
+  return std::all_of(all.begin(), all.end(), [&](ir::OpId at) {
+    const ir::Op& op = program.op(at);
+    switch (op.kind) {
+      case OpKind::branch:
+      case OpKind::for_loop:
+      case OpKind::yield:
+      case OpKind::combined:
+      case OpKind::load:
+      case OpKind::mma:
+        return true;
+      default:
+        return is_pure(program, at);
+    }
+  });
+}
+
 bool is_effect(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   const OpClass of = ir::class_of(op.kind);
@@ -129,15 +151,51 @@ std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
     return std::any_of(sources.begin(), sources.end(),
                        [&](const extract::Source& source) { return source.op == user; });
   };
-  for (auto source = sources.rbegin(); source != sources.rend(); ++source) {
-    for (const ir::ValueId result : program_->op(source->op).results) {
+  const std::set<ir::OpId> addresses = addresses_of(op);
+  std::optional<ir::ValueId> last;
+  for (const extract::Source& source : sources) {
+    if (addresses.contains(source.op)) continue;
+    for (const ir::ValueId result : program_->op(source.op).results) {
       const auto& uses = program_->value(result).uses;
       const bool read = std::any_of(uses.begin(), uses.end(),
                                     [&](const ir::Use& use) { return !is_own(use.op); });
-      if (read && is_tile(ir::type_of(*program_, result))) return behind_relayouts(result);
+      const bool later = !last || *definition(*last) < source.op;
+      if (read && later && is_tile(ir::type_of(*program_, result))) last = result;
     }
   }
-  return std::nullopt;
+  return last ? std::optional(behind_relayouts(*last)) : std::nullopt;
+}
+
+/// Operations that an op of the plan has only for the addresses of what it loads: whoever needs
+/// what they make does them again.
+std::set<ir::OpId> Sketch::addresses_of(OpId op) const {
+  std::set<ir::OpId> own, found;
+  std::vector<ir::ValueId> todo;
+  const auto read = [&](ir::OpId by) {
+    const auto& operands = program_->op(by).operands;
+    todo.insert(todo.end(), operands.begin(), operands.end());
+  };
+  for (const extract::Source& source : origin(op).sources) own.insert(source.op);
+  std::optional<ir::OpId> loads;  // the last one: others bring its indices
+  for (const ir::OpId id : own) {
+    if (program_->op(id).kind == OpKind::load) loads = id;
+  }
+  if (loads) read(*loads);
+  while (!todo.empty()) {
+    const auto by = definition(todo.back());
+    todo.pop_back();
+    if (by && own.contains(*by) && found.insert(*by).second) read(*by);
+  }
+  return found;
+}
+
+std::optional<ir::ValueId> Sketch::moved_by(OpId op) const {
+  const plan::Mechanism how = plan_->mechanisms[op.index()];
+  const auto home = plan_->values[op.index()].home;
+  if (how != plan::Mechanism::threads || !home) return std::nullopt;
+  if ((*plan_)[*home].residence != plan::Residence::shared) return std::nullopt;
+  if (origin(op).forwards || allocation_of(op)) return std::nullopt;
+  return value_of(op);
 }
 
 std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
@@ -175,11 +233,12 @@ void Sketch::find_sources() {
       const auto size = [&](ir::ValueId v) { return ir::byte_size(ir::type_of(*program_, v)); };
       return a && size(*a) >= size(b) ? a : std::optional(b);
     };
+    const std::set<ir::OpId> addresses = addresses_of(op);
     for (const extract::Source& source : origins_[i].sources) {
       const OpKind kind = program_->op(source.op).kind;
       for (const ir::ValueId result : program_->op(source.op).results) {
         if (!copies) {
-          if (depends(result)) made_[result].push_back(op);
+          if (depends(result) && !addresses.contains(source.op)) made_[result].push_back(op);
         } else if (kind == OpKind::load || kind == OpKind::block_load) {
           loaded = larger(loaded, result);
         }
@@ -245,6 +304,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   TWILL_TRY_VOID(sketch.find_around());
   sketch.find_dependent();
   sketch.find_sources();
+  sketch.find_branches();
   TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());

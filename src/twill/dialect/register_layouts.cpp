@@ -198,6 +198,10 @@ ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element
   return swizzled(types, std::max(1, 128 / std::max(1, element_bits)), 8, order);
 }
 
+ir::Type byte_pointer(ir::TypeTable& types) {
+  return types.pointer(types.scalar("i8"), "!tt.ptr");
+}
+
 ir::Type copy_token(ir::TypeTable& types) { return types.token("!ttg.async.token"); }
 
 }  // namespace twill::dialect

@@ -60,6 +60,9 @@ ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element
 /// The type of what an asynchronous copy returns.
 ir::Type copy_token(ir::TypeTable& types);
 
+/// A pointer to bytes in global memory.
+ir::Type byte_pointer(ir::TypeTable& types);
+
 /// The text's prefix of the type of a tile in shared memory.
 inline constexpr const char* kMemdesc = "!ttg.memdesc";
 

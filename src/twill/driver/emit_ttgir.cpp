@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "twill/device/fit.h"
+#include "twill/driver/candidates.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/propose.h"
 #include "twill/driver/run_module.h"
+#include "twill/driver/trial.h"
 #include "twill/emit/ttgir.h"
+#include "twill/ir/loop.h"
 #include "twill/report/story.h"
 #include "twill/support/text_table.h"
 
@@ -26,12 +30,57 @@ std::int64_t shared_memory(const machine::Description& machine) {
 
 /// Whether the kernel's text has a loop over tiles around the one that is planned.
 bool has_own_tiles(const Kernel& kernel) {
-  const ir::OpId loop = kernel.choice.loop;
-  return ir::parent(kernel.program, loop) !=
-         ir::enclosing(kernel.program, loop, ir::OpKind::function);
+  const ir::Program& program = kernel.program;
+  for (auto at = ir::parent(program, kernel.choice.loop); at; at = ir::parent(program, *at)) {
+    if (ir::is_loop(program.op(*at).kind)) return true;
+  }
+  return false;
+}
+
+/// The tree of the plan, as the module has it.
+Result<device::Kernel> tree_of(const PlannedLoop& planned) {
+  const Kernel& kernel = *planned.reading->kernel;
+  return device::build_within(
+      {kernel.program, kernel.choice.loop, planned.outcome.origins, *planned.plan},
+      shared_memory(*kernel.machine));
+}
+
+/// The same schedule with a tile for each CTA.
+Result<PlannedLoop> with_one_tile(const Request& given, const PlannedLoop& planned) {
+  Request request = given;
+  request.tiles = TileWalk::one;
+  PlannedLoop out{planned.outcome, {}, {}, {}, {}, planned.reading};
+  TWILL_TRY(auto trial, try_outcome(request, *planned.reading, planned.outcome, false));
+  if (!trial || trial->refusal) return answer_reading(request, planned.reading);
+  TWILL_TRY(Attempt made, prove_trial(request, *planned.reading, *std::move(trial), {}));
+  if (!made.plan) return answer_reading(request, planned.reading);
+  out.plan = std::move(made.plan);
+  return out;
 }
 
 }  // namespace
+
+void look_for_ttgir(const Request& request, PlannedLoop& planned) {
+  if (!planned.plan || !planned.outcome.built) return;
+  if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
+  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
+  const auto one = walks ? with_one_tile(request, planned) : Result<PlannedLoop>(planned);
+  std::optional<std::string>& why = planned.outcome.built->no_ttgir;
+  if (!one) {
+    why = in_one_line(one.error());
+    return;
+  }
+  if (!one->plan) {
+    why = "there is no plan with a tile for each CTA";
+    return;
+  }
+  const auto tree = tree_of(*one);
+  why = tree ? "" : in_one_line(tree.error());
+  if (!tree) return;
+  const auto text = emit::ttgir_kernel(planned.reading->kernel->program, *tree,
+                                       dialect::spelling_of(request.input.text));
+  if (!text) why = in_one_line(text.error());
+}
 
 Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spelling> spelling) {
   TWILL_TRY(Reading read, read_once(given));
@@ -49,10 +98,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
                 "give the TTGIR of the kernel");
   }
   const Kernel& kernel = *emitted.planned.reading->kernel;
-  TWILL_TRY(const device::Kernel tree,
-            device::build_within({kernel.program, kernel.choice.loop,
-                                  emitted.planned.outcome.origins, *emitted.planned.plan},
-                                 shared_memory(*kernel.machine)));
+  TWILL_TRY(const device::Kernel tree, tree_of(emitted.planned));
   const dialect::Spelling as = spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
   std::string story = report::story(emitted.planned.outcome);

@@ -20,4 +20,9 @@ struct EmittedTtgir {
 Result<EmittedTtgir> emit_ttgir(const Request& request,
                                 std::optional<dialect::Spelling> spelling = std::nullopt);
 
+/// Says in `planned.outcome.built` whether the kernel of the answer is one that Triton can have,
+/// or why it is none: with a tile for each CTA, as the kernel is launched by its own grid. Leaves
+/// `.loop` texts alone. Cost: a plan and its proof, where the answer walks tiles; no search.
+void look_for_ttgir(const Request& request, PlannedLoop& planned);
+
 }  // namespace twill::driver

@@ -7,15 +7,24 @@
 namespace twill::ir {
 namespace {
 
-/// Whether all that a block does is to return.
-bool returns(const Program& program, BlockId block) {
+/// Whether a block ends the function, perhaps after it has done something.
+bool returns(const Program& program, BlockId block, Leaving leaving) {
   const auto& ops = program.block(block).ops;
-  return ops.size() == 1 && program.op(ops.front()).kind == OpKind::ret;
+  if (ops.empty() || program.op(ops.back()).kind != OpKind::ret) return false;
+  return leaving == Leaving::may_act || ops.size() == 1;
+}
+
+Exit exit_by(const Program& program, OpId branch, std::size_t successor) {
+  const Op& op = program.op(branch);
+  Exit exit{branch, op.operands[0], successor == 0, {}};
+  const BlockId block = op.successors[successor];
+  if (program.block(block).ops.size() > 1) exit.acts = block;
+  return exit;
 }
 
 }  // namespace
 
-std::optional<Way> way_to(const Program& program, BlockId block) {
+std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving) {
   Way way;
   BlockId at = program.region(program.block(block).region).blocks.front();
   for (;;) {
@@ -31,11 +40,11 @@ std::optional<Way> way_to(const Program& program, BlockId block) {
     if (branch.operands.size() != (conditional ? 1U : 0U)) return std::nullopt;
     if (branch.kind == OpKind::jump && successors.size() == 1) {
       at = successors[0];
-    } else if (conditional && returns(program, successors[0])) {
-      way.exits.push_back({*end, branch.operands[0], true});
+    } else if (conditional && successors[0] != block && returns(program, successors[0], leaving)) {
+      way.exits.push_back(exit_by(program, *end, 0));
       at = successors[1];
-    } else if (conditional && returns(program, successors[1])) {
-      way.exits.push_back({*end, branch.operands[0], false});
+    } else if (conditional && successors[1] != block && returns(program, successors[1], leaving)) {
+      way.exits.push_back(exit_by(program, *end, 1));
       at = successors[0];
     } else {
       return std::nullopt;
@@ -43,9 +52,9 @@ std::optional<Way> way_to(const Program& program, BlockId block) {
   }
 }
 
-EarlyReturns returns_before(const Program& program, OpId op) {
+EarlyReturns returns_before(const Program& program, OpId op, Leaving leaving) {
   const BlockId block = program.op(op).block;
-  const auto way = way_to(program, block);
+  const auto way = way_to(program, block, leaving);
   const auto end = terminator(program, block);
   const bool ends = end && program.op(*end).kind == OpKind::ret;
   for (const BlockId at : program.region(program.block(block).region).blocks) {

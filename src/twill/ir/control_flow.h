@@ -14,7 +14,11 @@ struct Exit {
   OpId branch;
   ValueId condition;
   bool when = true;
+  std::optional<BlockId> acts = {};  ///< what is done before; only where that was asked for
 };
+
+/// Whether a block that ends the function may do something before.
+enum class Leaving { only, may_act };
 
 /// The one way to a block: the blocks on it from the entry on, itself the last, and where the
 /// function may have returned before.
@@ -25,7 +29,7 @@ struct Way {
 
 /// The way to `block`, a block of a function. nullopt if there is not just one, or if a branch
 /// passes values, or leads elsewhere than on or to a return.
-std::optional<Way> way_to(const Program& program, BlockId block);
+std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving = Leaving::only);
 
 /// Where a function may return before it comes to an operation.
 struct EarlyReturns {
@@ -34,6 +38,6 @@ struct EarlyReturns {
 };
 
 /// The early returns in front of `op`, an operation in a block of a function.
-EarlyReturns returns_before(const Program& program, OpId op);
+EarlyReturns returns_before(const Program& program, OpId op, Leaving leaving = Leaving::only);
 
 }  // namespace twill::ir

@@ -105,6 +105,7 @@ struct Built {
                                      ///< rate in place of shared pipes
   std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
                                              ///< be; nothing: nobody looked, or it is no kernel
+  std::optional<std::string> no_ttgir;  ///< why Triton cannot have it, in the same three ways
 };
 
 /// The resource, circuit or op that limits a loop most, as every command names it.

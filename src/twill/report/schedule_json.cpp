@@ -65,7 +65,9 @@ Json plan_part(const std::optional<Built>& built) {
           {"in_order", number(built->in_order)},
           {"at_slowest", number(built->at_slowest)},
           {"printable", unprinted ? Json(unprinted->empty()) : Json(nullptr)},
-          {"not_printable", unprinted.value_or("")}};
+          {"not_printable", unprinted.value_or("")},
+          {"ttgir", built->no_ttgir ? Json(built->no_ttgir->empty()) : Json(nullptr)},
+          {"no_ttgir", built->no_ttgir.value_or("")}};
 }
 
 Json limiter_part(const std::optional<Limiter>& it) {

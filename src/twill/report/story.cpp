@@ -122,10 +122,21 @@ bool tells_schedule(const Outcome& outcome) {
 
 std::string plan_line(const Built& built) {
   if (!built.planned) return shortened("none: " + built.refusal, kTwoLines);
-  std::string text = "proven safe for every trip count";
-  if (!built.not_printable) return text;
-  if (built.not_printable->empty()) return text + "; kernel printable: `twill emit cuda`";
-  return shortened(text + "; kernel not printable: " + *built.not_printable, kTwoLines);
+  return "proven safe for every trip count";
+}
+
+/// By which commands the plan becomes a kernel, and what refuses where there is none.
+std::string way_out(const Built& built) {
+  const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
+  if (triton && cuda) return "`twill emit ttgir` (Triton) or `twill emit cuda`";
+  if (triton) return "`twill emit ttgir` (Triton)";
+  std::string text = cuda ? "`twill emit cuda`" : "not printable";
+  if (built.no_ttgir) {
+    text += "; for Triton: " + *built.no_ttgir;
+  } else if (!cuda) {
+    text += ": " + *built.not_printable;
+  }
+  return shortened(text, kTwoLines);
 }
 
 /// "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)"; empty if none was refused.
@@ -229,7 +240,11 @@ std::string first_screen(const Outcome& outcome) {
                fmt::format("{} cycles, proven {}", proven_bound(outcome), proven_scope(outcome)));
   if (simulated(outcome)) out += entry("between", between(outcome));
   if (outcome.limiter) out += entry("limited by", limiter_line(outcome));
-  if (outcome.built) out += entry("plan", plan_line(*outcome.built));
+  if (outcome.built) {
+    out += entry("plan", plan_line(*outcome.built));
+    const bool looked = outcome.built->not_printable || outcome.built->no_ttgir;
+    if (outcome.built->planned && looked) out += entry("run it", way_out(*outcome.built));
+  }
   const std::string rest =
       (tells_schedule(outcome) ? entry("schedule", schedule_line_of(outcome)) : "") +
       entry("details", "--verbose; what would make it faster: `twill explain`");

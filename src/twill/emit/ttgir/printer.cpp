@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -8,6 +7,8 @@
 #include "twill/dialect/attributes.h"
 #include "twill/dialect/roles.h"
 #include "twill/emit/ttgir.h"
+#include "twill/emit/ttgir/maps.h"
+#include "twill/emit/ttgir/names.h"
 #include "twill/emit/ttgir/spell.h"
 #include "twill/ir/builder.h"
 
@@ -36,6 +37,8 @@ const std::map<NodeKind, Spelled>& spelled() {
       {NodeKind::equal, {"arith.cmpi", {}}},
       {NodeKind::at_most, {"arith.cmpi", {}}},
       {NodeKind::choose, {"arith.select", {}}},
+      {NodeKind::both, {"arith.andi", {}}},
+      {NodeKind::spread, {"tt.splat", {}}},
       {NodeKind::allocate, {"ttg.local_alloc", {}}},
       {NodeKind::element, {"ttg.memdesc_index", {"source", "index"}}},
       {NodeKind::rows, {"ttg.memdesc_subslice", {}}},
@@ -44,6 +47,7 @@ const std::map<NodeKind, Spelled>& spelled() {
       {NodeKind::relayout, {"ttg.convert_layout", {}}},
       {NodeKind::transpose, {"ttg.memdesc_trans", {}}},
       {NodeKind::init_barrier, {"ttng.init_barrier", {}}},
+      {NodeKind::end_barrier, {"ttng.inval_barrier", {}}},
       {NodeKind::wait, {"ttng.wait_barrier", {"barrier", "phase"}}},
       {NodeKind::arrive, {"ttng.arrive_barrier", {}}},
       {NodeKind::expect, {"ttng.barrier_expect", {"barrier", "pred"}}},
@@ -59,10 +63,14 @@ const std::map<NodeKind, Spelled>& spelled() {
   return kNodes;
 }
 
-class Printer {
+class Printer : Names {
  public:
   Printer(const ir::Program& program, const device::Kernel& kernel, dialect::Spelling spelling)
-      : program_(program), kernel_(kernel), builder_(program), words_(spelling) {}
+      : Names(kernel, words_),
+        program_(program),
+        kernel_(kernel),
+        builder_(program),
+        words_(spelling) {}
 
   Result<std::string> all() {
     head();
@@ -82,7 +90,7 @@ class Printer {
   }
 
  private:
-  ir::TypeTable& types() { return builder_.types(); }
+  ir::TypeTable& table() { return builder_.types(); }
 
   void line(const std::string& words) { text_.append(2 * depth_, ' ').append(words).append("\n"); }
   void open(const std::string& words, const std::string& remark = "") {
@@ -94,47 +102,13 @@ class Printer {
     line("}" + more);
   }
 
-  // --- Names ----------------------------------------------------------------------------------
-  /// A name for a value, which nothing else has: partitions share the names of their function.
-  std::string define(ValueId value) {
-    std::string base = kernel_[value].name;
-    for (char& letter : base) {
-      const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-      if (!plain) letter = '_';
-    }
-    if (base.empty() || std::isdigit(static_cast<unsigned char>(base[0])) != 0) base = "v" + base;
-    std::string name = base;
-    for (int& number = used_[base]; !taken_.insert(name).second;) {
-      name = base + "_" + std::to_string(++number);
-    }
-    return names_[value] = "%" + name;
-  }
-  const std::string& name(ValueId value) const { return names_.at(value); }
-  std::string type(ValueId value) { return words_.type(kernel_[value].type); }
-
-  std::string names(const std::vector<ValueId>& values) const {
-    std::string text;
-    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + name(value);
-    return text;
-  }
-  std::string types(const std::vector<ValueId>& values) {
-    std::string text;
-    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + type(value);
-    return text;
-  }
-  std::string defined(const std::vector<ValueId>& values) {
-    std::string text;
-    for (const ValueId value : values) text += (text.empty() ? "" : ", ") + define(value);
-    return text.empty() ? text : text + " = ";
-  }
-
   // --- Frame ----------------------------------------------------------------------------------
   void head() {
     const ir::Op& module = program_.op(program_.module());
     std::vector<ir::NamedAttribute> attributes = module.attributes;
     for (auto& [key, value] : attributes) {
       if (!key.ends_with(".num-warps")) continue;
-      value = types().integer(kernel_.roles.front().warps, value->type);
+      value = table().integer(kernel_.roles.front().warps, value->type);
     }
     const auto is_name = [](const ir::NamedAttribute& a) { return a.first == "sym_name"; };
     std::erase_if(attributes, is_name);
@@ -179,11 +153,7 @@ class Printer {
     close(kernel_.roles.size() == 1 ? type : "");
     for (std::size_t i = 1; i < kernel_.roles.size(); ++i) {
       const device::Role& role = kernel_.roles[i];
-      std::string arguments;
-      for (const ValueId argument : role.body.arguments) {
-        arguments +=
-            (arguments.empty() ? "" : ", ") + define(argument) + ": " + this->type(argument);
-      }
+      const std::string arguments = declared(role.body.arguments);
       open(fmt::format("partition{}({}) num_warps({})", i - 1, arguments, role.warps), role.name);
       TWILL_TRY_VOID(print(role.body));
       line("ttg.warp_return");
@@ -205,9 +175,18 @@ class Printer {
         remark = node.remark;
       }
       TWILL_TRY_VOID(print(node));
+      if (node.source) place(*node.source);
       if (i + 1 == end) text_.insert(text_.size() - 1, "  // " + remark);
     }
     return {};
+  }
+
+  /// Says behind the last line where the user's source has an operation.
+  void place(ir::OpId op) {
+    const auto where = ir::source_location(program_, op);
+    if (!where || where->file.find_first_of("\"\\") != std::string::npos) return;
+    text_.insert(text_.size() - 1,
+                 fmt::format(" loc(\"{}\":{}:{})", where->file, where->line, where->column));
   }
 
   // --- Nodes ----------------------------------------------------------------------------------
@@ -221,10 +200,12 @@ class Printer {
         return conversion(node), Result<void>();
       case NodeKind::loop:
         return loop(node);
+      case NodeKind::repeat:
+        return repeat(node);
       case NodeKind::branch:
         return branch(node);
       case NodeKind::leave:
-        return leave(node), Result<void>();
+        return leave(node);
       case NodeKind::proxy_fence:
         return line("ttng.fence_async_shared {bCluster = false}"), Result<void>();
       case NodeKind::wait_stores:
@@ -232,6 +213,11 @@ class Printer {
         return {};
       case NodeKind::product:
         return product(node), Result<void>();
+      case NodeKind::scratch:
+      case NodeKind::create_map:
+      case NodeKind::acquire_map:
+      case NodeKind::as_descriptor:
+        return map(node), Result<void>();
       default:
         return spelled_node(node), Result<void>();
     }
@@ -250,9 +236,8 @@ class Printer {
     const char* const op = from->bits > to->bits ? "arith.trunci"
                            : from->name == "i1"  ? "arith.extui"
                                                  : "arith.extsi";
-    const std::string operand = name(node.operands[0]);
-    line(fmt::format("{}{} {} : {} to {}", defined(node.results), op, operand, from->text,
-                     to->text));
+    const std::string operand = name(node.operands[0]), made = defined(node.results);
+    line(fmt::format("{}{} {} : {} to {}", made, op, operand, from->text, to->text));
   }
 
   Result<void> loop(const Node& node) {
@@ -260,17 +245,33 @@ class Printer {
     const std::vector<ValueId> first(node.operands.begin() + 3, node.operands.end());
     const std::string bounds = fmt::format("{} to {} step {}", name(node.operands[0]),
                                            name(node.operands[1]), name(node.operands[2]));
-    std::string carried;
     const std::string counter = define(body.arguments[0]);
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const std::string initial = name(first[i]);
-      carried += (i == 0 ? "" : ", ") + define(body.arguments[i + 1]) + " = " + initial;
-    }
+    std::string carried = begun({body.arguments.begin() + 1, body.arguments.end()}, first);
     if (!first.empty()) carried = fmt::format(" iter_args({}) -> ({})", carried, types(first));
     const std::string type = this->type(body.arguments[0]);
     const std::string width = type == "index" ? "" : "  : " + type;
     const std::string results = defined(node.results);
     open(fmt::format("{}scf.for {} = {}{}{}", results, counter, bounds, carried, width));
+    TWILL_TRY_VOID(print(body));
+    yields(body);
+    close();
+    return {};
+  }
+
+  /// A loop that goes on while the first yield of its first block is true.
+  Result<void> repeat(const Node& node) {
+    const Block &test = node.blocks[0], &body = node.blocks[1];
+    const std::string carried = begun(test.arguments, node.operands);
+    const std::string results = defined(node.results);
+    open(fmt::format("{}scf.while ({}) : ({}) -> ({})", results, carried, types(node.operands),
+                     types(node.results)));
+    TWILL_TRY_VOID(print(test));
+    const std::vector<ValueId> passed(test.yields.begin() + 1, test.yields.end());
+    line(fmt::format("scf.condition({}) {} : {}", name(test.yields[0]), names(passed),
+                     types(passed)));
+    --depth_;
+    open("} do");
+    line("^bb0(" + declared(body.arguments) + "):");
     TWILL_TRY_VOID(print(body));
     yields(body);
     close();
@@ -297,15 +298,17 @@ class Printer {
   }
 
   /// The function's early end; what follows stands in a block of its own.
-  void leave(const Node& node) {
+  Result<void> leave(const Node& node) {
     const int number = ++leaves_;
     const char* const first = node.numbers[0] != 0 ? "leave" : "go";
     const char* const second = node.numbers[0] != 0 ? "go" : "leave";
     line(fmt::format("cf.cond_br {0}, ^{1}{3}, ^{2}{3}", name(node.operands[0]), first, second,
                      number));
     text_ += fmt::format("  ^leave{}:\n", number);
+    TWILL_TRY_VOID(print(node.blocks.front()));
     line("tt.return");
     text_ += fmt::format("  ^go{}:\n", number);
+    return {};
   }
 
   Phrase phrase(const Node& node, std::string op, const std::vector<std::string>& roles) {
@@ -322,13 +325,12 @@ class Printer {
     return phrase;
   }
 
-  ir::Attribute i32(std::int64_t number) { return types().integer(number, types().scalar("i32")); }
-
+  ir::Attribute i32(std::int64_t number) { return table().integer(number, table().scalar("i32")); }
   /// A dense array, as in `array<i32: 1, 0>`.
   ir::Attribute array(const std::vector<std::int64_t>& numbers) {
     std::vector<ir::Attribute> elements;
     for (const std::int64_t number : numbers) elements.push_back(i32(number));
-    return types().dense_array(types().scalar("i32"), std::move(elements));
+    return table().dense_array(table().scalar("i32"), std::move(elements));
   }
 
   void spelled_node(const Node& node) {
@@ -337,8 +339,8 @@ class Printer {
     switch (node.kind) {
       case NodeKind::equal:
       case NodeKind::at_most:
-        made.attributes = {{"predicate", types().integer(node.kind == NodeKind::equal ? 0 : 3,
-                                                         types().scalar("i64"))}};
+        made.attributes = {{"predicate", table().integer(node.kind == NodeKind::equal ? 0 : 3,
+                                                         table().scalar("i64"))}};
         break;
       case NodeKind::rows:
         made.attributes = {{"offsets", array(node.numbers)}};
@@ -347,16 +349,14 @@ class Printer {
         made.attributes = {{"order", array(node.numbers)}};
         break;
       case NodeKind::init_barrier:
-        made.attributes = {{"count", i32(node.numbers[0])}};
-        break;
       case NodeKind::arrive:
-        made.attributes = {{"count", i32(1)}};
+        made.attributes = {{"count", i32(node.numbers.empty() ? 1 : node.numbers[0])}};
         break;
       case NodeKind::expect:
         made.attributes = {{"size", i32(node.numbers[0])}};
         break;
       case NodeKind::arrive_copied:
-        made.attributes = {{"noIncrement", types().unit()}};
+        made.attributes = {{"noIncrement", table().unit()}};
         break;
       case NodeKind::wait_products:
         made.attributes = {{"pendings", i32(node.numbers[0])}};
@@ -367,13 +367,22 @@ class Printer {
     line(spell(made, words_));
   }
 
+  void map(const Node& node) {
+    std::vector<std::string> all_names, all_types;
+    for (const ValueId operand : node.operands) {
+      all_names.push_back(name(operand));
+      all_types.push_back(type(operand));
+    }
+    const std::string result = types(node.results), defines = defined(node.results);
+    line(defines + map_words(node, all_names, all_types, result));
+  }
+
   void product(const Node& node) {
     const ir::Op& op = program_.op(*node.source);
     Phrase made = phrase(node, op.name, {"a", "b", "c", "use_c"});
     made.attributes = op.attributes;
-    std::erase_if(made.attributes,
-                  [](const ir::NamedAttribute& a) { return a.first == "isAsync"; });
-    made.attributes.emplace_back("isAsync", types().boolean(true));
+    std::erase_if(made.attributes, [](const auto& a) { return a.first == "isAsync"; });
+    made.attributes.emplace_back("isAsync", table().boolean(true));
     line(spell(made, words_));
   }
 
@@ -390,11 +399,9 @@ class Printer {
     Phrase made = phrase(node, op.name, roles);
     made.attributes = op.attributes;
     made.form = op.form;
-    if (!node.numbers.empty()) {
-      for (auto& [key, value] : made.attributes) {
-        if (key == "start") value = i32(node.numbers[0]);
-        if (key == "end") value = i32(node.numbers[1]);
-      }
+    for (auto& [key, value] : made.attributes) {
+      if (key == "start" && !node.numbers.empty()) value = i32(node.numbers[0]);
+      if (key == "end" && !node.numbers.empty()) value = i32(node.numbers[1]);
     }
     if (op.regions.empty()) return line(spell(made, words_)), Result<void>();
     const auto [before, behind] = around_region(made, words_);
@@ -423,11 +430,7 @@ class Printer {
     const ir::Block& block = program_.block(program_.region(id).blocks.front());
     std::map<ir::ValueId, std::string> names;
     const auto define_here = [&](ir::ValueId value) {
-      std::string base = "r" + program_.value(value).name, name = base;
-      for (int& number = used_[base]; !taken_.insert(name).second;) {
-        name = base + "_" + std::to_string(++number);
-      }
-      return names[value] = "%" + name;
+      return names[value] = "%" + unique("r" + program_.value(value).name);
     };
     std::string arguments;
     for (const ir::ValueId argument : block.arguments) {
@@ -469,9 +472,6 @@ class Printer {
   std::string text_;
   std::size_t depth_ = 0;
   int leaves_ = 0;
-  std::map<ValueId, std::string> names_;
-  std::map<std::string, int> used_;
-  std::set<std::string> taken_;
 };
 
 }  // namespace

@@ -1,0 +1,111 @@
+"""Kernels of kinds that no bundled kernel is, made of a bundled product by small edits of its text: what users write around and in
+the main loop. Used by tests of printed TTGIR.
+"""
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GEMM = "kernels/gemm/sm_90/tma_128x128x64.pre.ttgir"
+PRODUCT = "      %12 = ttng.warp_group_dot %8, %11, %arg17"
+TYPES = ("{inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared1, #smem> -> "
+         "tensor<128x128xf32, #mma>")
+YIELD = "      scf.yield %12 : tensor<128x128xf32, #mma>\n"
+STORE = "    tt.descriptor_store %arg10"
+LOOP = "    %4 = scf.for"
+ADDRESS = "    %slot = tt.addptr %log, %0 : !tt.ptr<i32>, i32\n"
+
+
+def text():
+    return (ROOT / GEMM).read_text()
+
+
+def once(old, new, given):
+    if given.count(old) != 1:
+        raise ValueError(f"{old!r} stands {given.count(old)} times in {GEMM}")
+    return given.replace(old, new)
+
+
+def with_log(given):
+    """One more argument, an array of integers."""
+    return once("%arg15: i32 {tt.divisibility = 16 : i32})", "%arg15: i32 {tt.divisibility = 16 : i32}, %log: !tt.ptr<i32>)", given)
+
+
+def printed():
+    """A print in the loop."""
+    return once(YIELD, '      tt.print "k: " {hex = false, isSigned = array<i32: 1>} : %arg16 : i32\n' + YIELD, text())
+
+
+def logged():
+    """A scalar is stored in some of the iterations."""
+    stored = """      %at = arith.divsi %arg16, %c64_i32 : i32
+      %mine = arith.addi %1, %at : i32
+      %place = tt.addptr %log, %mine : !tt.ptr<i32>, i32
+      %some = arith.cmpi sgt, %at, %0 : i32
+      scf.if %some {
+        %twice = arith.addi %arg16, %arg16 : i32
+        tt.store %place, %twice : !tt.ptr<i32>
+      }
+"""
+    return with_log(once(YIELD, stored + YIELD, text()))
+
+
+def guarded():
+    """All that the kernel does stands in a branch."""
+    given = with_log(text())
+    begin, end = given.index(LOOP), given.index("    tt.return")
+    condition = ADDRESS + "    %flag = tt.load %slot : !tt.ptr<i32>\n    %goes = arith.cmpi sgt, %flag, %c0_i32 : i32\n    scf.if %goes {\n"
+    return given[:begin] + condition + given[begin:end] + "    }\n" + given[end:]
+
+
+def leaves_early():
+    """Some CTAs store something else and end."""
+    condition = ADDRESS + """    %flag = tt.load %slot : !tt.ptr<i32>
+    %none = arith.cmpi slt, %flag, %c0_i32 : i32
+    cf.cond_br %none, ^bb1, ^bb2
+  ^bb1:
+    %behind = tt.addptr %slot, %c128_i32 : !tt.ptr<i32>, i32
+    tt.store %behind, %c64_i32 : !tt.ptr<i32>
+    tt.return
+  ^bb2:
+"""
+    return with_log(once(LOOP, condition + LOOP, text()))
+
+
+def skipped():
+    """The product stands in a branch, whose condition is loaded."""
+    branch = """      %at = arith.divsi %arg16, %c64_i32 : i32
+      %place = tt.addptr %log, %at : !tt.ptr<i32>, i32
+      %flag = tt.load %place : !tt.ptr<i32>
+      %used = arith.cmpi sgt, %flag, %c0_i32 : i32
+      %sum = scf.if %used -> (tensor<128x128xf32, #mma>) {
+"""
+    otherwise = """        scf.yield %12 : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %arg17 : tensor<128x128xf32, #mma>
+      }
+"""
+    given = once(PRODUCT, branch + "  " + PRODUCT, with_log(text()))
+    return once(YIELD, otherwise + YIELD.replace("%12", "%sum"), given)
+
+
+def corrected():
+    """A product behind the loop, of tiles that are loaded there."""
+    behind = """    %x = tt.descriptor_load %arg0[%1, %c0_i32] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    %xs = ttg.local_alloc %x : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+    %y = tt.descriptor_load %arg5[%3, %c64_i32] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    %ys = ttg.local_alloc %y : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+    %yt = ttg.memdesc_trans %ys {order = array<i32: 1, 0>} : !ttg.memdesc<128x64xf16, #shared, #smem> -> !ttg.memdesc<64x128xf16, #shared1, #smem>
+    %more = ttng.warp_group_dot %xs, %yt, %4 TYPES
+    %5 = arith.truncf %more""".replace("TYPES", TYPES)
+    return once("    %5 = arith.truncf %4", behind, text())
+
+
+KINDS = {kind.__name__: kind for kind in (printed, logged, guarded, leaves_early, skipped, corrected)}
+
+
+def write(folder):
+    """The path of each kind's kernel, by name, in a folder."""
+    paths = {}
+    for name, kind in KINDS.items():
+        paths[name] = pathlib.Path(folder) / f"{name}.pre.ttgir"
+        paths[name].write_text(kind())
+    return paths
