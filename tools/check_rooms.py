@@ -24,7 +24,7 @@ FOREIGN = {
 # Rooms behind a front end know tile operations (ir/op_kind.h). Only these folders know what Triton and MLIR call them.
 SPELLINGS = re.compile(r"\b(?:tt|ttg|ttng|scf|arith|math|cf|ub|triton_gpu|triton_nvidia_gpu)[._][a-z]\w*")
 ATTRIBUTES = re.compile(r"\b(?:integer_|string_|integers_)?attribute\((?=\*|\w+[,(])")
-SPELLED_IN = ("src/twill/dialect/", "src/twill/emit/ttgir/", "src/twill/frontend/ttgir/")
+SPELLED_IN = ("src/twill/dialect/", "src/twill/emit/ttgir/", "src/twill/frontend/tasks/", "src/twill/frontend/ttgir/")
 
 LINES_MAX = 500
 # "src/twill/ROOM/FILE": lines, for files that are longer for a reason, which stands beside them here.

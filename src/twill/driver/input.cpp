@@ -9,8 +9,10 @@
 #include <memory>
 #include <system_error>
 
+#include "twill/frontend/tasks/lower.h"
 #include "twill/frontend/ttgir/dump.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/tasks/text.h"
 
 namespace twill::driver {
 namespace {
@@ -49,7 +51,7 @@ std::optional<Form> form_of_line(std::string_view line) {
 
 }  // namespace
 
-Result<Input> read_input(const std::string& path, const std::string& kernel) {
+Result<Input> read_text(const std::string& path) {
   const std::string name = path == "-" ? "standard input" : path;
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
@@ -64,13 +66,35 @@ Result<Input> read_input(const std::string& path, const std::string& kernel) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; })) {
     return fail({name}, "is empty");
   }
-  TWILL_TRY(text, frontend::ttgir::module_of_dump(std::move(text), name, kernel));
   return Input{name, std::move(text)};
+}
+
+bool is_tasks(const Input& input) {
+  const std::string ending = std::filesystem::path(input.name).extension().string();
+  if (ending == ".task") return true;
+  if (!ending.empty() && input.name != "standard input") return false;
+  for (std::string_view rest = input.text; !rest.empty();) {
+    const std::string_view whole = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(whole.size() + 1, rest.size()));
+    const std::string_view line = trimmed(whole);
+    if (!line.empty() && !line.starts_with('#')) return tasks::begins_tasks(line);
+  }
+  return false;
+}
+
+Result<Input> read_input(const std::string& path, const std::string& kernel) {
+  TWILL_TRY(Input input, read_text(path));
+  if (is_tasks(input)) {
+    TWILL_TRY(input.text, frontend::lower_task_text(input.text, input.name));
+  } else {
+    TWILL_TRY(input.text, frontend::ttgir::module_of_dump(std::move(input.text), input.name, kernel));
+  }
+  return input;
 }
 
 Result<Form> form_of(const Input& input) {
   const std::string ending = std::filesystem::path(input.name).extension().string();
-  if (ending == ".ttgir" || ending == ".mlir") return Form::ttgir;
+  if (ending == ".ttgir" || ending == ".mlir" || ending == ".task") return Form::ttgir;
   if (ending == ".loop") return Form::loop;
   if (ending == ".json") return Form::schedule_json;
   int number = 0;

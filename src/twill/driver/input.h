@@ -11,4 +11,10 @@ enum class Form { ttgir, loop, schedule_json };
 /// says anything.
 Result<Form> form_of(const Input& input);
 
+/// A file as it is; `read_input` makes TTGIR of tasks.
+Result<Input> read_text(const std::string& path);
+
+/// By the name's ending (.task), else, if there is none, by how the text begins.
+bool is_tasks(const Input& input);
+
 }  // namespace twill::driver

@@ -1,0 +1,51 @@
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "twill/cli/commands.h"
+#include "twill/cli/output.h"
+#include "twill/driver/show_tasks.h"
+
+namespace twill::cli {
+namespace {
+
+struct TasksChoices {
+  std::string input;
+  std::string mapping;
+  bool tree = false;
+  bool kernel = false;
+};
+
+constexpr const char* kTasksFooter = R"(Examples:
+  twill tasks kernels/tasks/gemm.task --tree
+  twill emit cuda kernels/tasks/gemm.task -o gemm)";
+
+int run_tasks(const TasksChoices& choices) {
+  const driver::TasksView view = choices.tree     ? driver::TasksView::tree
+                                 : choices.kernel ? driver::TasksView::kernel
+                                                  : driver::TasksView::text;
+  const auto shown = driver::show_tasks(choices.input, view, choices.mapping);
+  if (!shown) return refuse(shown.error());
+  const auto printed = print(*shown);
+  return printed ? kAnswer : refuse(printed.error());
+}
+
+}  // namespace
+
+void add_tasks_command(CLI::App& app, Session& session) {
+  auto choices = std::make_shared<TasksChoices>();
+  CLI::App* command = app.add_subcommand("tasks", "Check a .task file and print what it says");
+  command->add_option("INPUT", choices->input, ".task file; - reads standard input")->required();
+  CLI::Option* tree =
+      command->add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
+  command
+      ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
+      ->excludes(tree);
+  command->add_option("--map", choices->mapping, "Of the mapping with this name [the first]");
+  command->footer(kTasksFooter);
+  command->callback(
+      [choices, &session] { session.command = [choices] { return run_tasks(*choices); }; });
+}
+
+}  // namespace twill::cli

@@ -1,0 +1,361 @@
+#include "twill/tasks/leaf.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/frontend/tasks/lowering.h"
+
+namespace twill::frontend::from_tasks {
+
+using tasks::fail_task;
+using tasks::Function;
+using tasks::Memory;
+using tasks::Node;
+using tasks::NodeType;
+using tasks::Scalar;
+using tasks::Size;
+using tasks::Where;
+
+namespace {
+
+const char* op_of(Function function) {
+  switch (function) {
+    case Function::add:
+      return "arith.addf";
+    case Function::sub:
+      return "arith.subf";
+    case Function::mul:
+      return "arith.mulf";
+    case Function::div:
+      return "arith.divf";
+    case Function::max:
+    case Function::row_max:
+      return "arith.maxnumf";
+    case Function::min:
+      return "arith.minnumf";
+    case Function::neg:
+      return "arith.negf";
+    case Function::exp:
+      return "math.exp";
+    case Function::exp2:
+      return "math.exp2";
+    case Function::log:
+      return "math.log";
+    case Function::log2:
+      return "math.log2";
+    case Function::sqrt:
+      return "math.sqrt";
+    case Function::rsqrt:
+      return "math.rsqrt";
+    case Function::tanh:
+      return "math.tanh";
+    case Function::erf:
+      return "math.erf";
+    case Function::abs:
+      return "math.absf";
+    default:
+      return "arith.addf";
+  }
+}
+
+/// A dimension in which one of two may be spread.
+Extents common_shape(const Extents& a, const Extents& b) {
+  if (a.empty()) return b;
+  Extents shape = a;
+  for (std::size_t d = 0; d < b.size(); ++d) {
+    if (shape[d] == 1) shape[d] = b[d];
+  }
+  return shape;
+}
+
+}  // namespace
+
+/// One leaf on its places. Nodes become values when somebody wants them.
+class LeafLowering {
+ public:
+  LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
+      : it_(lowering),
+        frame_(frame),
+        leaf_(std::get<tasks::Leaf>(frame.node->variant->body)),
+        launched_(launched) {}
+
+  Result<void> run() {
+    TWILL_TRY(types_, types_of(*frame_.node->task, leaf_));
+    tiles_.resize(leaf_.nodes.size());
+    std::vector<std::string> made;
+    for (const tasks::Output& output : leaf_.outputs) {
+      const Place& place = frame_.tensors.at(output.argument);
+      const Scalar scalar = find_argument(*frame_.node->task, output.argument)->scalar;
+      TWILL_TRY(const TileType type,
+                it_.type_of(place.extent, scalar, output.argument, output.where));
+      TWILL_TRY(std::string value, spread(output.node, type, output.where));
+      made.push_back(std::move(value));
+    }
+    for (std::size_t o = 0; o < made.size(); ++o) {
+      const tasks::Output& output = leaf_.outputs[o];
+      const Place& place = frame_.tensors.at(output.argument);
+      if (place.is_global) {
+        TWILL_TRY_VOID(it_.store(place, made[o], output.where));
+      } else {
+        it_.state_.cells[place.cell].value = made[o];
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Tile {
+    std::string value;  ///< empty: not made yet
+    TileType type;
+  };
+
+  std::size_t scope() const { return it_.state_.text.innermost(); }
+  std::string put(const std::string& name, const std::string& text, const Where& where) {
+    return it_.state_.text.once(scope(), name, text, where);
+  }
+  const Place& place_of(const Node& node) const { return frame_.tensors.at(node.argument); }
+
+  Memory memory_of(const std::string& argument) const {
+    const auto& arguments = frame_.node->task->arguments;
+    for (std::size_t a = 0; a < arguments.size(); ++a) {
+      if (arguments[a].name == argument) return frame_.node->memories[a];
+    }
+    return Memory::registers;
+  }
+
+  std::string constant(double number, const TileType& type, const Where& where) {
+    const std::string text = number_text(number, type.scalar);
+    return it_.state_.text.once(
+        0, "v",
+        type.shape.empty() ? fmt::format("arith.constant {} : {}", text, tensor_text(type))
+                           : fmt::format("arith.constant dense<{}> : {}", text, tensor_text(type)),
+        where);
+  }
+
+  /// The tile of a node, in registers.
+  Result<Tile> tile(std::size_t index) {
+    if (!tiles_[index].value.empty()) return tiles_[index];
+    const Node& node = leaf_.nodes[index];
+    TWILL_TRY(tiles_[index], made(index, node));
+    return tiles_[index];
+  }
+
+  /// The node with every element as often as `type` wants it.
+  Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
+    const Node& node = leaf_.nodes[index];
+    if (types_[index].is_constant) return constant(node.number, type, where);
+    TWILL_TRY(const Tile from, tile(index));
+    if (from.type.shape == type.shape) return from.value;
+    return put("w",
+               fmt::format("tt.broadcast {} : {} -> {}", from.value, tensor_text(from.type),
+                           tensor_text(type)),
+               where);
+  }
+
+  Result<Tile> made(std::size_t index, const Node& node) {
+    const Scalar scalar = types_[index].scalar;
+    switch (node.function) {
+      case Function::argument:
+        return argument(node);
+      case Function::cast:
+        return cast(node);
+      case Function::mma:
+        return product(node);
+      case Function::row_max:
+      case Function::row_sum:
+        return reduced(node);
+      case Function::column:
+      case Function::row: {
+        TWILL_TRY(Tile from, tile(node.operands[0]));
+        TileType type = from.type;
+        const bool row = node.function == Function::row;
+        type.shape.insert(row ? type.shape.begin() : type.shape.end(), 1);
+        const std::string text =
+            fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", from.value, row ? 0 : 1,
+                        tensor_text(from.type), tensor_text(type));
+        return Tile{put("u", text, node.where), type};
+      }
+      case Function::transpose: {
+        TWILL_TRY(Tile from, tile(node.operands[0]));
+        TileType type{{from.type.shape[1], from.type.shape[0]}, scalar};
+        const std::string text = fmt::format("tt.trans {} {{order = array<i32: 1, 0>}} : {} -> {}",
+                                             from.value, tensor_text(from.type), tensor_text(type));
+        return Tile{put("t", text, node.where), type};
+      }
+      default:
+        return elementwise(node, scalar);
+    }
+  }
+
+  Result<Tile> argument(const Node& node) {
+    const Place& place = place_of(node);
+    if (place.is_global) {
+      TWILL_TRY(std::string value, it_.load(place, node.argument, node.where));
+      TWILL_TRY(TileType type, it_.type_of(place, node.where));
+      return Tile{std::move(value), std::move(type)};
+    }
+    const Cell& cell = it_.state_.cells[place.cell];
+    if (!cell.value.empty()) return Tile{cell.value, cell.type};
+    return fail_task("T06", launched_,
+                     fmt::format("'{}' reads '{}', which has no value here: it is written in "
+                                 "iterations of a loop alone, or by nobody",
+                                 frame_.node->task->name, cell.name));
+  }
+
+  Result<Tile> elementwise(const Node& node, Scalar scalar) {
+    TileType type{{}, scalar};
+    for (const std::size_t operand : node.operands) {
+      if (types_[operand].is_constant) continue;
+      TWILL_TRY(const Tile from, tile(operand));
+      type.shape = common_shape(type.shape, from.type.shape);
+    }
+    std::vector<std::string> operands;
+    for (const std::size_t operand : node.operands) {
+      TWILL_TRY(std::string value, spread(operand, type, node.where));
+      operands.push_back(std::move(value));
+    }
+    const std::string text = fmt::format("{} {} : {}", op_of(node.function),
+                                         fmt::join(operands, ", "), tensor_text(type));
+    return Tile{put("v", text, node.where), type};
+  }
+
+  Result<Tile> cast(const Node& node) {
+    TWILL_TRY(const Tile from, tile(node.operands[0]));
+    if (from.type.scalar == node.scalar) return from;
+    Tile at = from;
+    const auto convert = [&](const char* op, Scalar to) {
+      const TileType type{at.type.shape, to};
+      at = {put("h",
+                fmt::format("{} {} : {} to {}", op, at.value, tensor_text(at.type),
+                            tensor_text(type)),
+                node.where),
+            type};
+    };
+    if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
+    if (node.scalar != Scalar::f32) convert("arith.truncf", node.scalar);
+    return at;
+  }
+
+  Result<Tile> reduced(const Node& node) {
+    TWILL_TRY(const Tile from, tile(node.operands[0]));
+    const TileType type{{from.type.shape[0]}, from.type.scalar};
+    const std::string scalar(name_of(type.scalar));
+    const std::string indent(4 + 2 * scope(), ' ');
+    const std::string text = fmt::format(
+        "\"tt.reduce\"({0}) <{{axis = 1 : i32}}> ({{\n{1}^bb0(%left_: {2}, %right_: {2}):\n{1}  "
+        "%both_ = {3} %left_, %right_ : {2}\n{1}  tt.reduce.return %both_ : {2}\n{1}}}) : ({4}) -> "
+        "{5}",
+        from.value, indent, scalar, op_of(node.function), tensor_text(from.type),
+        tensor_text(type));
+    return Tile{put("r", text, node.where), type};
+  }
+
+  // --- Products ---------------------------------------------------------------------------------
+
+  struct Operand {
+    std::string value;
+    std::string type;
+    Extents shape;
+  };
+
+  /// What a product reads: a buffer, or for its left side a tile in registers.
+  Result<Operand> operand(std::size_t index, bool right, const Where& where) {
+    const Node* node = &leaf_.nodes[index];
+    const bool transposed = node->function == Function::transpose;
+    if (transposed) node = &leaf_.nodes[node->operands[0]];
+    const bool named = node->function == Function::argument;
+    if (named && memory_of(node->argument) == Memory::shared) {
+      return buffer(*node, transposed, where);
+    }
+    if (right) {
+      return fail_task(
+          "M09", where,
+          "the right operand of 'mma' is an argument in shared memory, or transpose of "
+          "one");
+    }
+    TWILL_TRY(const Tile from, tile(index));
+    return Operand{from.value, tensor_text(from.type), from.type.shape};
+  }
+
+  Result<Operand> buffer(const Node& node, bool transposed, const Where& where) {
+    const Place& place = place_of(node);
+    TileType type;
+    std::string value;
+    if (place.is_global) {
+      TWILL_TRY(type, it_.type_of(place, where));
+      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
+    } else {
+      TWILL_TRY(const Tile from, argument(node));
+      type = from.type;
+      if (swizzle_of(type) == 0) {
+        return fail_task("M09", where,
+                         fmt::format("rows of {} elements of '{}' have no layout in "
+                                     "shared memory that 'mma' reads",
+                                     type.shape.back(), node.argument));
+      }
+      it_.state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
+      value = put("s",
+                  fmt::format("ttg.local_alloc {} : ({}) -> {}", from.value, tensor_text(type),
+                              buffer_text(type, swizzle_of(type), false)),
+                  where);
+    }
+    const int swizzle = swizzle_of(type);
+    const std::string text = buffer_text(type, swizzle, false);
+    if (!transposed) return Operand{value, text, type.shape};
+    it_.state_.text.use_layout(swizzle, true, 8 * bytes_of(type.scalar));
+    const TileType turned{{type.shape[1], type.shape[0]}, type.scalar};
+    const std::string turned_text = buffer_text(turned, swizzle, true);
+    // Beside the buffer, in the scope where that is.
+    const std::size_t where_to = place.is_global ? it_.scope_of(place) : scope();
+    const std::string view = it_.state_.text.once(
+        where_to, "t",
+        fmt::format("ttg.memdesc_trans {} {{order = array<i32: 1, 0>}} : {} -> {}", value, text,
+                    turned_text),
+        where);
+    return Operand{view, turned_text, turned.shape};
+  }
+
+  Result<Tile> product(const Node& node) {
+    TWILL_TRY(const Operand a, operand(node.operands[0], false, node.where));
+    TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
+    const TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
+    TWILL_TRY_VOID(check_instruction(type, a.shape[1], node.where));
+    std::string onto = constant(0, type, node.where);
+    if (node.operands.size() > 2) {
+      TWILL_TRY(onto, spread(node.operands[2], type, node.where));
+    }
+    const std::string text =
+        fmt::format("ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32}} : {} * {} -> {}",
+                    a.value, b.value, onto, a.type, b.type, tensor_text(type));
+    return Tile{it_.state_.text.put(scope(), "d", text, node.where), type};
+  }
+
+  static Result<void> check_instruction(const TileType& type, std::int64_t depth,
+                                        const Where& where) {
+    constexpr std::int64_t kRows = 64, kColumns = 8, kMostColumns = 256, kDepth = 16;
+    const std::int64_t rows = type.shape[0], columns = type.shape[1];
+    const bool fits = rows % kRows == 0 && columns % kColumns == 0 && columns <= kMostColumns &&
+                      depth % kDepth == 0;
+    if (fits) return {};
+    return fail_task("M09", where,
+                     fmt::format("there is no instruction for a product of {} rows, {} columns and "
+                                 "depth {}",
+                                 rows, columns, depth),
+                     "rows are a multiple of 64, columns of 8 up to 256, and the depth of 16");
+  }
+
+  Lowering& it_;
+  const Frame& frame_;
+  const tasks::Leaf& leaf_;
+  const Where& launched_;
+  std::vector<NodeType> types_;
+  std::vector<Tile> tiles_;
+};
+
+Result<void> Lowering::leaf(const Frame& frame, const Where& where) {
+  return LeafLowering(*this, frame, where).run();
+}
+
+}  // namespace twill::frontend::from_tasks

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/frontend/tasks/module_text.h"
+#include "twill/tasks/instantiate.h"
+
+/// Internal to the lowering of tasks: the tree is walked in the order of its text, and every tensor
+/// is a place. Tensors that live in registers, or nowhere, are values; what lies elsewhere than a
+/// leaf wants it is copied there.
+namespace twill::frontend::from_tasks {
+
+/// What a tensor of a variant is: a part of an argument in global memory, or a value.
+struct Place {
+  bool is_global = true;
+  std::size_t argument = 0;         ///< of the entry
+  std::vector<tasks::Size> offset;  ///< in elements, by sizes and indices of the kernel
+  std::vector<tasks::Size> extent;  ///< also of values
+  std::size_t cell = 0;             ///< of a value
+};
+
+/// A temporary tensor: the newest of its values.
+struct Cell {
+  std::string name;
+  TileType type;
+  std::string value;  ///< empty: nobody has written it
+};
+
+/// A descriptor or pointer that the kernel takes.
+struct Parameter {
+  std::size_t argument = 0;
+  std::string name;
+  std::string type;
+};
+
+/// A variant that is being walked.
+struct Frame {
+  const tasks::TreeNode* node = nullptr;
+  tasks::SizeMap sizes;  ///< its names, by sizes and indices of the kernel
+  std::map<std::string, Place> tensors;
+  std::size_t launches = 0;
+};
+
+/// An index of the kernel: of the grid, or of a loop that counts elements.
+struct Index {
+  std::string value;      ///< of the variable that counts
+  std::int64_t step = 1;  ///< of that variable from one index to the next
+  std::size_t scope = 0;
+};
+
+class Lowering {
+ public:
+  Lowering(const tasks::Tree& tree, std::string file)
+      : tree_(tree), state_(ModuleText(std::move(file))) {}
+  Result<std::string> run();
+
+ private:
+  // Inner variants: walk.cpp.
+  Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
+                    const tasks::Where& where);
+  Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
+  Result<void> make(const tasks::Make& make, Frame& frame);
+  Result<void> launch(const tasks::Launch& launch, Frame& frame);
+  Result<void> grid(const tasks::Range& range, Frame& frame);
+  Result<void> loop(const tasks::Range& range, Frame& frame);
+  Result<void> loop_body(const tasks::Range& range, Frame& frame, const Index& index);
+  Result<void> rows(const tasks::Range& range, Frame& frame);
+  Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
+  Result<void> check_nested(const Place& place, const tasks::Block& block,
+                            const tasks::SizeMap& sizes, const tasks::Piece& piece) const;
+  Result<TileType> type_of(const std::vector<tasks::Size>& shape, tasks::Scalar scalar,
+                           const std::string& name, const tasks::Where& where) const;
+
+  // Leaves: leaf.cpp.
+  friend class LeafLowering;
+  Result<void> leaf(const Frame& frame, const tasks::Where& where);
+
+  // Global memory: access.cpp.
+  Result<std::string> load(const Place& place, const std::string& name, const tasks::Where& where);
+  Result<std::string> load_shared(const Place& place, const std::string& name,
+                                  const tasks::Where& where);
+  Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
+  Result<TileType> type_of(const Place& place, const tasks::Where& where) const;
+  std::string parameter(std::size_t argument, const std::string& type);
+  std::string pointers(const Place& place, const TileType& type, std::size_t scope,
+                       std::string& mask, const tasks::Where& where);
+  std::vector<std::string> coordinates(const Place& place, const tasks::Where& where);
+  std::string integer(const tasks::Size& size, const tasks::Where& where);
+  std::size_t scope_of(const tasks::Size& size) const;
+  std::size_t scope_of(const Place& place) const;
+  std::string argument_text() const;
+  /// Sizes of the entry that the mapping gives.
+  tasks::SizeMap fixed_sizes() const;
+
+  /// All that a walk changes: a loop's body is walked twice, the first time to see what it carries.
+  struct State {
+    explicit State(ModuleText made) : text(std::move(made)) {}
+    ModuleText text;
+    std::vector<Cell> cells;
+    std::map<std::string, Index> indices;
+    std::vector<Parameter> parameters;
+    std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
+    std::size_t count = 0;              ///< of indices
+    bool has_grid = false;
+  };
+
+  const tasks::Tree& tree_;
+  State state_;
+};
+
+}  // namespace twill::frontend::from_tasks

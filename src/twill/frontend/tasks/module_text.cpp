@@ -1,0 +1,112 @@
+#include "twill/frontend/tasks/module_text.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/ir/type.h"
+
+namespace twill::frontend::from_tasks {
+
+std::string tensor_text(const TileType& type) {
+  std::string text = "tensor<";
+  for (const std::int64_t extent : type.shape) text += std::to_string(extent) + "x";
+  const std::string scalar(name_of(type.scalar));
+  return type.shape.empty() ? scalar : text + scalar + ">";
+}
+
+int swizzle_of(const TileType& type) {
+  constexpr std::int64_t kLargest = 128;
+  const std::int64_t bytes = type.shape.empty() ? 0 : type.shape.back() * bytes_of(type.scalar);
+  if (bytes > 0 && bytes % kLargest == 0) return static_cast<int>(kLargest);
+  return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
+}
+
+std::string layout_name(int swizzle, bool transposed) {
+  return fmt::format("#shared{}{}", swizzle, transposed ? "t" : "");
+}
+
+std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
+  std::string shape;
+  for (const std::int64_t extent : type.shape) shape += std::to_string(extent) + "x";
+  return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, name_of(type.scalar),
+                     layout_name(swizzle, transposed));
+}
+
+std::string descriptor_text(const TileType& type) {
+  const std::string tensor = tensor_text(type);
+  return fmt::format("!tt.tensordesc<{}, {}>>", tensor.substr(0, tensor.size() - 1),
+                     layout_name(swizzle_of(type), false));
+}
+
+std::string number_text(double number, tasks::Scalar scalar) {
+  if (!std::isinf(number))
+    return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
+  const bool negative = number < 0;
+  switch (scalar) {
+    case tasks::Scalar::f16:
+      return negative ? "0xFC00" : "0x7C00";
+    case tasks::Scalar::bf16:
+      return negative ? "0xFF80" : "0x7F80";
+    case tasks::Scalar::f32:
+      break;
+  }
+  return negative ? "0xFF800000" : "0x7F800000";
+}
+
+std::string ModuleText::close() {
+  std::string text = std::move(scopes_.back().text);
+  scopes_.pop_back();
+  return text;
+}
+
+std::string ModuleText::place_of(const tasks::Where& where) const {
+  if (where.at.line <= 0) return "";
+  const std::string& file = where.at.file.empty() ? file_ : where.at.file;
+  return fmt::format(" loc({}:{}:{})", ir::string_text(file), where.at.line, where.at.column);
+}
+
+std::string ModuleText::put(std::size_t scope, const std::string& name, const std::string& text,
+                            const tasks::Where& where) {
+  const std::string result = fresh(name);
+  line(scope, result + " = " + text, where);
+  return result;
+}
+
+std::string ModuleText::once(std::size_t scope, const std::string& name, const std::string& text,
+                             const tasks::Where& where) {
+  for (std::size_t s = 0; s <= scope; ++s) {
+    const auto found = scopes_[s].known.find(text);
+    if (found != scopes_[s].known.end()) return found->second;
+  }
+  return scopes_[scope].known[text] = put(scope, name, text, where);
+}
+
+void ModuleText::line(std::size_t scope, const std::string& text, const tasks::Where& where) {
+  const std::string indent(4 + 2 * scope, ' ');
+  scopes_[scope].text += indent + text + place_of(where) + "\n";
+}
+
+std::string ModuleText::integer(std::int64_t value) {
+  return once(0, "c", fmt::format("arith.constant {} : i32", value), {});
+}
+
+void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
+  layouts_.insert(fmt::format(
+      "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
+      layout_name(swizzle, transposed), swizzle, transposed, bits));
+}
+
+std::string ModuleText::module(const std::string& name, const std::string& arguments,
+                               int target) const {
+  std::string text;
+  for (const std::string& layout : layouts_) text += layout + "\n";
+  text += "#smem = #ttg.shared_memory\n";
+  text += fmt::format(
+      "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\"}} {{\n", target);
+  text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
+  return text + scopes_[0].text + "    tt.return\n  }\n}\n";
+}
+
+}  // namespace twill::frontend::from_tasks

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "twill/tasks/values.h"
+
+/// Internal to the lowering of tasks: a module as it grows, and what its types are spelled like.
+namespace twill::frontend::from_tasks {
+
+using Extents = std::vector<std::int64_t>;
+
+/// A tile in registers: `%name`, or a number that stands for all its elements.
+struct TileType {
+  Extents shape;
+  tasks::Scalar scalar = tasks::Scalar::f32;
+};
+
+/// "tensor<128x64xf16>"; of no extents "f32".
+std::string tensor_text(const TileType& type);
+/// What TMA writes and products read: rows of 32, 64 or 128 bytes are swizzled. 0: none of these.
+int swizzle_of(const TileType& type);
+/// "#shared128"; of what is read with exchanged dimensions "#shared128t".
+std::string layout_name(int swizzle, bool transposed);
+std::string buffer_text(const TileType& type, int swizzle, bool transposed);
+std::string descriptor_text(const TileType& type);
+/// "1.275000000e-01", or in hexadecimal where it is infinite.
+std::string number_text(double number, tasks::Scalar scalar);
+
+/// Text in nested scopes: the function's body, and the bodies of loops that are open. What does not
+/// depend on a loop can be put in front of it.
+class ModuleText {
+ public:
+  explicit ModuleText(std::string file) : file_(std::move(file)) { scopes_.emplace_back(); }
+
+  std::size_t innermost() const { return scopes_.size() - 1; }
+  void open() { scopes_.emplace_back(); }
+  /// The body of the innermost loop, which ends.
+  std::string close();
+
+  std::string fresh(const std::string& name) { return "%" + name + "_" + std::to_string(++count_); }
+  /// `RESULT = TEXT` in the scope, once: text that was put there before, or in a scope around it,
+  /// gives the same result.
+  std::string once(std::size_t scope, const std::string& name, const std::string& text,
+                   const tasks::Where& where);
+  /// The same without looking for the text.
+  std::string put(std::size_t scope, const std::string& name, const std::string& text,
+                  const tasks::Where& where);
+  /// A line without a result, or with results that the caller named.
+  void line(std::size_t scope, const std::string& text, const tasks::Where& where);
+  /// "%c64": an i32.
+  std::string integer(std::int64_t value);
+  /// "#shared128"
+  void use_layout(int swizzle, bool transposed, int bits);
+
+  /// The module with one function.
+  std::string module(const std::string& name, const std::string& arguments, int target) const;
+
+ private:
+  std::string place_of(const tasks::Where& where) const;
+
+  struct Scope {
+    std::string text;
+    std::map<std::string, std::string> known;
+  };
+  std::string file_;
+  std::vector<Scope> scopes_;
+  std::set<std::string> layouts_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace twill::frontend::from_tasks

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/frontend/tasks/lowering.h"
+#include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
+
+namespace twill::frontend::from_tasks {
+
+using tasks::fail_task;
+using tasks::Processor;
+using tasks::Size;
+using tasks::SizeMap;
+using tasks::Where;
+
+SizeMap Lowering::fixed_sizes() const {
+  SizeMap sizes;
+  for (const auto& [name, value] : tree_.root.tunables) sizes[name] = Size(value);
+  return sizes;
+}
+
+Result<std::string> Lowering::run() {
+  std::vector<Place> arguments;
+  const SizeMap fixed = fixed_sizes();
+  for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
+    Place place;
+    place.argument = a;
+    for (const Size& size : tree_.root.task->arguments[a].shape) {
+      place.offset.emplace_back(0);
+      place.extent.push_back(substituted(size, fixed));
+    }
+    arguments.push_back(std::move(place));
+  }
+  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), tree_.root.task->where));
+  constexpr int kHopper = 90;
+  return state_.text.module(tree_.root.task->name, argument_text(), kHopper);
+}
+
+Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
+                                   const std::string& name, const Where& where) const {
+  TileType type{{}, scalar};
+  std::int64_t count = 1;
+  for (const Size& size : shape) {
+    const auto value = value_of(size, {});
+    if (!value) {
+      return fail_task("M03", where,
+                       fmt::format("'{}' is a tile of {} here, which is known only when the kernel "
+                                   "runs: {}",
+                                   name, to_string(size), value.error()),
+                       "cut it into blocks, or give the size a value in the mapping");
+    }
+    constexpr std::int64_t kMost = 1 << 20;
+    count = *value < 1 || *value > kMost ? kMost + 1 : std::min(kMost + 1, count * *value);
+    if (count > kMost) {
+      return fail_task("M03", where,
+                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value));
+    }
+    type.shape.push_back(*value);
+  }
+  return type;
+}
+
+Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
+                            const Where& where) {
+  Frame frame{&node, {}, {}, 0};
+  for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    const tasks::Argument& argument = node.task->arguments[a];
+    for (std::size_t d = 0; d < argument.shape.size(); ++d) {
+      const Size& formal = argument.shape[d];
+      const Size& actual = arguments[a].extent[d];
+      if (!formal.constant()) frame.sizes.try_emplace(formal.name(), actual);
+      const Size wanted = substituted(formal, frame.sizes);
+      if (wanted == actual) continue;
+      return fail_task("T03", where,
+                       fmt::format("'{}' of '{}' has {} where {} is wanted", argument.name,
+                                   node.task->name, to_string(actual), to_string(wanted)));
+    }
+    frame.tensors[argument.name] = std::move(arguments[a]);
+  }
+  if (node.variant->is_leaf()) return leaf(frame, where);
+  return walk_body(std::get<tasks::Inner>(node.variant->body).body, frame);
+}
+
+Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Frame& frame) {
+  for (const tasks::Statement& statement : body) {
+    if (const auto* range = std::get_if<tasks::Range>(&statement.what)) {
+      const bool is_grid = range->parallel && frame.node->processor == Processor::host;
+      if (is_grid && body.size() > 1) {
+        return fail_task("M05", range->where,
+                         "a kernel is one prange of the host, and there is more beside this one");
+      }
+      const bool is_rows = range->parallel && !is_grid;
+      TWILL_TRY_VOID(is_grid   ? grid(*range, frame)
+                     : is_rows ? rows(*range, frame)
+                               : loop(*range, frame));
+    } else if (const auto* made = std::get_if<tasks::Make>(&statement.what)) {
+      TWILL_TRY_VOID(make(*made, frame));
+    } else {
+      TWILL_TRY_VOID(launch(std::get<tasks::Launch>(statement.what), frame));
+    }
+  }
+  return {};
+}
+
+Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
+  Place place;
+  place.is_global = false;
+  for (const Size& size : made.shape) place.extent.push_back(substituted(size, frame.sizes));
+  TWILL_TRY(TileType type, type_of(place.extent, made.scalar, made.name, made.where));
+  place.cell = state_.cells.size();
+  state_.cells.push_back({made.name, std::move(type), {}});
+  frame.tensors[made.name] = std::move(place);
+  return {};
+}
+
+// --- Pieces -------------------------------------------------------------------------------------
+
+/// Blocks of blocks end at the edge of the outer ones; memory goes on behind it.
+Result<void> Lowering::check_nested(const Place& place, const tasks::Block& block,
+                                    const SizeMap& sizes, const tasks::Piece& piece) const {
+  const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
+  for (std::size_t d = 0; d < block.tile.size(); ++d) {
+    const Size all = substituted(argument.shape[d], fixed_sizes());
+    const Size tile = substituted(block.tile[d], sizes);
+    if (place.extent[d] == all || place.extent[d] == tile) continue;
+    if (value_of(place.extent[d] / tile, {})) continue;
+    return fail_task("T11", piece.where,
+                     fmt::format("blocks of {} do not divide the block of {} of '{}' that they are "
+                                 "parts of",
+                                 to_string(tile), to_string(place.extent[d]), argument.name));
+  }
+  return {};
+}
+
+Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) const {
+  Place place = frame.tensors.at(piece.tensor);
+  for (const tasks::Block& block : piece.blocks) {
+    if (place.is_global) {
+      TWILL_TRY_VOID(check_nested(place, block, frame.sizes, piece));
+    }
+    for (std::size_t d = 0; d < block.tile.size(); ++d) {
+      const Size tile = substituted(block.tile[d], frame.sizes);
+      const Size index = substituted(block.index[d], frame.sizes);
+      if (place.is_global) {
+        place.offset[d] = place.offset[d] + index * tile;
+        place.extent[d] = tile;
+      } else if (place.extent[d] != tile || index != Size(0)) {
+        return fail_task(
+            "M08", piece.where,
+            fmt::format("{} is a part of a tensor in registers, which would have to be "
+                        "copied to be cut",
+                        to_string(piece)),
+            "cut it by rows, in a prange around a launch of a leaf");
+      }
+    }
+  }
+  return place;
+}
+
+Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame) {
+  const tasks::TreeNode& child = frame.node->children[frame.launches++];
+  std::vector<Place> arguments;
+  for (const tasks::Piece& piece : what.pieces) {
+    TWILL_TRY(Place place, place_of(piece, frame));
+    arguments.push_back(std::move(place));
+  }
+  return walk(child, std::move(arguments), what.where);
+}
+
+// --- Ranges -------------------------------------------------------------------------------------
+
+Result<void> Lowering::grid(const tasks::Range& range, Frame& frame) {
+  constexpr const char* kDimensions[] = {"x", "y", "z"};
+  if (range.dimensions.size() > 3 || state_.has_grid) {
+    return fail_task("M05", range.where,
+                     "a grid has up to three dimensions, and a kernel one grid");
+  }
+  state_.has_grid = true;
+  for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
+    const std::string& name = range.dimensions[d].index;
+    const std::string unique = fmt::format("{}.{}", name, ++state_.count);
+    const std::string value = state_.text.once(
+        0, name, fmt::format("tt.get_program_id {} : i32", kDimensions[d]), range.where);
+    state_.indices[unique] = {value, 1, 0};
+    frame.sizes[name] = Size::named(unique);
+  }
+  return walk_body(range.body, frame);
+}
+
+/// A prange within a block: parts for several warpgroups. Leaves that go by rows are carried out on
+/// all rows at once, since the parts are chosen later, with proof.
+Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
+  const auto refuse = [&](const std::string& why) {
+    return fail_task("M08", range.where,
+                     "this prange within a block is no cut into rows for warpgroups: " + why,
+                     "leave it out: Twill cuts rows by itself");
+  };
+  if (range.dimensions.size() != 1) return refuse("it has several dimensions");
+  const std::string& index = range.dimensions[0].index;
+  const Size count = substituted(range.dimensions[0].extent, frame.sizes);
+  if (!count.constant()) return refuse(to_string(count) + " is no number");
+  for (const tasks::Statement& statement : range.body) {
+    const auto* what = std::get_if<tasks::Launch>(&statement.what);
+    if (what == nullptr) return refuse("there is more than launches in it");
+    const tasks::TreeNode& child = frame.node->children[frame.launches];
+    if (!child.variant->is_leaf()) return refuse("'" + what->task + "' is no leaf there");
+    tasks::Launch whole = *what;
+    std::vector<std::string> cut;
+    for (std::size_t p = 0; p < whole.pieces.size(); ++p) {
+      tasks::Piece& piece = whole.pieces[p];
+      if (piece.blocks.empty()) continue;
+      tasks::Block& block = piece.blocks.back();
+      if (block.index[0] != Size::named(index)) return refuse(to_string(piece));
+      block.tile[0] = block.tile[0] * count;
+      block.index[0] = Size(0);
+      cut.push_back(child.task->arguments[p].name);
+    }
+    if (!goes_by_rows(std::get<tasks::Leaf>(child.variant->body), cut)) {
+      return refuse("rows of '" + what->task + "' need rows of others");
+    }
+    for (const tasks::Piece& piece : whole.pieces) {
+      for (const tasks::Block& block : piece.blocks) {
+        for (const Size& at : block.index) {
+          if (names_in(at).count(index) > 0) return refuse(to_string(piece));
+        }
+      }
+    }
+    TWILL_TRY_VOID(launch(whole, frame));
+  }
+  return {};
+}
+
+Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
+  if (range.dimensions.size() != 1) {
+    return fail_task("M05", range.where, "a loop within a block has one index",
+                     "write one srange in another");
+  }
+  const tasks::Dimension& dimension = range.dimensions[0];
+  const Size extent = substituted(dimension.extent, frame.sizes);
+  const bool by_steps = extent.kind() == Size::Kind::cdiv || extent.kind() == Size::Kind::div;
+  Index index;
+  Size bound = extent;
+  if (by_steps && extent.right().constant().value_or(0) > 0) {
+    bound = extent.left();
+    index.step = *extent.right().constant();
+  }
+  const std::string unique = fmt::format("{}.{}", dimension.index, ++state_.count);
+  const std::string from = integer(Size(0), range.where);
+  const std::string to = integer(bound, range.where);
+  const std::string step = integer(Size(index.step), range.where);
+  index.value = state_.text.fresh(dimension.index);
+  index.scope = state_.text.innermost() + 1;
+  frame.sizes[dimension.index] = Size::named(unique);
+
+  // What the body carries: temporaries with a value that it changes.
+  const State before = state_;
+  const std::size_t launches = frame.launches;
+  const auto tensors = frame.tensors;
+  state_.indices[unique] = index;
+  state_.text.open();
+  TWILL_TRY_VOID(walk_body(range.body, frame));
+  std::vector<std::size_t> carried;
+  for (std::size_t c = 0; c < before.cells.size(); ++c) {
+    const bool changed = before.cells[c].value != state_.cells[c].value;
+    if (changed && !before.cells[c].value.empty()) carried.push_back(c);
+  }
+  state_ = before;
+  frame.launches = launches;
+  frame.tensors = tensors;
+  state_.indices[unique] = index;
+
+  std::vector<std::string> entering, types, results;
+  for (const std::size_t c : carried) {
+    Cell& cell = state_.cells[c];
+    const std::string argument = state_.text.fresh(cell.name);
+    entering.push_back(fmt::format("{} = {}", argument, cell.value));
+    types.push_back(tensor_text(cell.type));
+    cell.value = argument;
+  }
+  state_.text.open();
+  TWILL_TRY_VOID(walk_body(range.body, frame));
+  std::vector<std::string> leaving;
+  for (const std::size_t c : carried) leaving.push_back(state_.cells[c].value);
+  std::string body = state_.text.close();
+  const std::size_t scope = state_.text.innermost();
+  std::string head = fmt::format("scf.for {} = {} to {} step {} ", index.value, from, to, step);
+  const std::string result = state_.text.fresh("loop");
+  if (!carried.empty()) {
+    const std::string count = carried.size() > 1 ? fmt::format(":{}", carried.size()) : "";
+    head = fmt::format("{}{} = {}iter_args({}) -> ({}) ", result, count, head,
+                       fmt::join(entering, ", "), fmt::join(types, ", "));
+    body += fmt::format("{}scf.yield {} : {}\n", std::string(6 + 2 * scope, ' '),
+                        fmt::join(leaving, ", "), fmt::join(types, ", "));
+  }
+  state_.text.line(scope, head + " : i32 {\n" + body + std::string(4 + 2 * scope, ' ') + "}",
+                   range.where);
+  for (std::size_t c = 0; c < state_.cells.size(); ++c) {
+    const bool was = c < before.cells.size() && !before.cells[c].value.empty();
+    if (!was) state_.cells[c].value.clear();  // made by iterations, and gone with them
+  }
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    state_.cells[carried[i]].value = carried.size() > 1 ? fmt::format("{}#{}", result, i) : result;
+  }
+  return {};
+}
+
+}  // namespace twill::frontend::from_tasks

@@ -1,0 +1,409 @@
+#include "twill/tasks/check.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/support/spelling.h"
+#include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
+
+namespace twill::tasks {
+namespace {
+
+std::string shape_text(const std::vector<Size>& shape) {
+  std::string text = "[";
+  for (const Size& size : shape) text += (text.size() > 1 ? ", " : "") + to_string(size);
+  return text + "]";
+}
+
+/// A tensor as an inner variant sees it.
+struct Known {
+  Scalar scalar = Scalar::f32;
+  std::vector<Size> shape;
+  Privilege privilege = Privilege::updates;
+  bool made = false;     ///< in this variant
+  bool written = false;  ///< by what stands before
+};
+
+/// An access within a prange.
+struct Access {
+  const Piece* piece = nullptr;
+  bool writes = false;
+  const Launch* launch = nullptr;
+};
+
+class InnerCheck {
+ public:
+  InnerCheck(const Library& library, const TaskValue& task, const Variant& variant)
+      : library_(library), task_(task), variant_(variant), inner_(std::get<Inner>(variant.body)) {}
+
+  Result<void> run() {
+    for (const Argument& argument : task_.arguments) {
+      tensors_[argument.name] = {argument.scalar, argument.shape, argument.privilege, false,
+                                 may_read(argument.privilege)};
+      for (const Size& size : argument.shape) names_.merge(names_in(size));
+    }
+    for (const std::string& tunable : inner_.tunables) {
+      if (!names_.insert(tunable).second) {
+        return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already");
+      }
+      free_.insert(tunable);
+    }
+    TWILL_TRY_VOID(check_body(inner_.body));
+    for (const Argument& argument : task_.arguments) {
+      if (argument.privilege != Privilege::writes || tensors_[argument.name].written) continue;
+      return fail_task("T14", variant_.where,
+                       fmt::format("'{}' writes '{}', but '{}.{}' launches nothing that does",
+                                   task_.name, argument.name, task_.name, variant_.name));
+    }
+    return {};
+  }
+
+ private:
+  Result<void> check_body(const std::vector<Statement>& body) {
+    for (const Statement& statement : body) {
+      if (const auto* make = std::get_if<Make>(&statement.what)) {
+        TWILL_TRY_VOID(check_make(*make));
+      } else if (const auto* range = std::get_if<Range>(&statement.what)) {
+        TWILL_TRY_VOID(check_range(*range));
+      } else {
+        TWILL_TRY_VOID(check_launch(std::get<Launch>(statement.what)));
+      }
+    }
+    return {};
+  }
+
+  Result<void> check_names(const Size& size, const Where& where) const {
+    for (const std::string& name : names_in(size)) {
+      if (names_.count(name) > 0) continue;
+      const std::vector<std::string_view> all(names_.begin(), names_.end());
+      return fail_task("T13", where, "there is no size " + in_quotes(name) + " here",
+                       did_you_mean(name, all));
+    }
+    return {};
+  }
+  Result<void> check_names(const std::vector<Size>& sizes, const Where& where) const {
+    for (const Size& size : sizes) {
+      TWILL_TRY_VOID(check_names(size, where));
+    }
+    return {};
+  }
+
+  Result<void> check_make(const Make& make) {
+    if (tensors_.count(make.name) > 0) {
+      return fail_task("T02", make.where, "there is a tensor " + in_quotes(make.name) + " already");
+    }
+    TWILL_TRY_VOID(check_names(make.shape, make.where));
+    tensors_[make.name] = {make.scalar, make.shape, Privilege::updates, true, false};
+    for (auto& seen : accesses_) seen.own.insert(make.name);
+    return {};
+  }
+
+  /// Tensors and indices made within a range end with it.
+  Result<void> check_range(const Range& range) {
+    const auto names = names_;
+    const auto free = free_;
+    std::set<std::string> before;
+    for (const auto& [name, known] : tensors_) before.insert(name);
+    for (const Dimension& dimension : range.dimensions) {
+      TWILL_TRY_VOID(check_names(dimension.extent, range.where));
+    }
+    for (const Dimension& dimension : range.dimensions) {
+      if (names_.insert(dimension.index).second) continue;
+      return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already");
+    }
+    if (range.parallel) accesses_.emplace_back();
+    TWILL_TRY_VOID(check_body(range.body));
+    if (range.parallel) {
+      TWILL_TRY_VOID(check_apart(range, accesses_.back().all));
+      accesses_.pop_back();
+    }
+    names_ = names;
+    free_ = free;
+    std::erase_if(tensors_, [&](const auto& it) { return before.count(it.first) == 0; });
+    return {};
+  }
+
+  // --- Launches ---------------------------------------------------------------------------------
+
+  Result<void> check_launch(const Launch& launch) {
+    const TaskValue* callee = find_task(library_, launch.task);
+    if (callee == nullptr) {
+      std::vector<std::string_view> names;
+      for (const TaskValue& it : library_.tasks) names.push_back(it.name);
+      return fail_task("T09", launch.where, "there is no task " + in_quotes(launch.task),
+                       did_you_mean(launch.task, names));
+    }
+    if (launch.pieces.size() != callee->arguments.size()) {
+      return fail_task("T01", launch.where,
+                       fmt::format("'{}' takes {} tensors, not {}", callee->name,
+                                   callee->arguments.size(), launch.pieces.size()));
+    }
+    SizeMap sizes;
+    for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
+      TWILL_TRY_VOID(
+          check_argument(launch, launch.pieces[a], callee->arguments[a], *callee, sizes));
+    }
+    for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
+      const Argument& argument = callee->arguments[a];
+      if (may_write(argument.privilege)) tensors_[launch.pieces[a].tensor].written = true;
+      for (auto& seen : accesses_) {
+        if (seen.own.count(launch.pieces[a].tensor) > 0) continue;
+        seen.all.push_back({&launch.pieces[a], may_write(argument.privilege), &launch});
+      }
+    }
+    return check_aliases(launch, *callee);
+  }
+
+  /// One launch may not have a tensor twice, if one of these is written.
+  Result<void> check_aliases(const Launch& launch, const TaskValue& callee) const {
+    for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
+      for (std::size_t b = 0; b < launch.pieces.size(); ++b) {
+        const bool same = a != b && launch.pieces[a].tensor == launch.pieces[b].tensor;
+        if (!same || !may_write(callee.arguments[a].privilege)) continue;
+        return fail_task("T07", launch.where,
+                         fmt::format("'{}' gets '{}' twice, and writes it as '{}'", callee.name,
+                                     launch.pieces[a].tensor, callee.arguments[a].name),
+                         "give it tensors of their own");
+      }
+    }
+    return {};
+  }
+
+  Result<void> check_argument(const Launch& launch, const Piece& piece, const Argument& argument,
+                              const TaskValue& callee, SizeMap& sizes) {
+    const auto found = tensors_.find(piece.tensor);
+    if (found == tensors_.end()) {
+      std::vector<std::string_view> names;
+      for (const auto& [name, known] : tensors_) names.push_back(name);
+      return fail_task("T02", piece.where, "there is no tensor " + in_quotes(piece.tensor),
+                       did_you_mean(piece.tensor, names));
+    }
+    const Known& known = found->second;
+    TWILL_TRY_VOID(check_privilege(launch, known, piece, argument, callee));
+    if (known.scalar != argument.scalar) {
+      return fail_task("T04", piece.where,
+                       fmt::format("'{}' of '{}' is {}, and '{}' is {}", argument.name, callee.name,
+                                   name_of(argument.scalar), piece.tensor, name_of(known.scalar)));
+    }
+    TWILL_TRY(const std::vector<Size> shape, shape_of(piece, known));
+    return unify(shape, piece, argument, callee, sizes);
+  }
+
+  Result<void> check_privilege(const Launch& launch, const Known& known, const Piece& piece,
+                               const Argument& argument, const TaskValue& callee) const {
+    const bool reads_too_much = may_read(argument.privilege) && !may_read(known.privilege);
+    const bool writes_too_much = may_write(argument.privilege) && !may_write(known.privilege);
+    if (reads_too_much || writes_too_much) {
+      return fail_task("T05", launch.where,
+                       fmt::format("'{}' {} '{}', but '{}' only {} '{}'", callee.name,
+                                   name_of(argument.privilege), argument.name, task_.name,
+                                   name_of(known.privilege), piece.tensor));
+    }
+    if (!may_read(argument.privilege) || known.written) return {};
+    return fail_task("T06", launch.where,
+                     fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
+                                 name_of(argument.privilege), argument.name, piece.tensor));
+  }
+
+  Result<std::vector<Size>> shape_of(const Piece& piece, const Known& known) const {
+    std::vector<Size> shape = known.shape;
+    for (const Block& block : piece.blocks) {
+      TWILL_TRY_VOID(check_names(block.tile, piece.where));
+      TWILL_TRY_VOID(check_names(block.index, piece.where));
+      if (block.tile.size() != shape.size() || block.index.size() != shape.size()) {
+        return fail_task(
+            "T03", piece.where,
+            fmt::format("blocks {} at {} of a tensor of shape {}", shape_text(block.tile),
+                        shape_text(block.index), shape_text(shape)));
+      }
+      shape = block.tile;
+    }
+    return shape;
+  }
+
+  /// Sizes that differ as text may be equal once tunables have values.
+  bool may_be_equal(const Size& a, const Size& b) const {
+    if (a == b) return true;
+    std::set<std::string> names = names_in(a);
+    names.merge(names_in(b));
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return free_.count(name) > 0; });
+  }
+
+  Result<void> unify(const std::vector<Size>& shape, const Piece& piece, const Argument& argument,
+                     const TaskValue& callee, SizeMap& sizes) const {
+    bool fits = shape.size() == argument.shape.size();
+    std::vector<Size> wanted;
+    for (std::size_t d = 0; fits && d < shape.size(); ++d) {
+      const Size& formal = argument.shape[d];
+      if (!formal.constant()) sizes.try_emplace(formal.name(), shape[d]);
+      wanted.push_back(substituted(formal, sizes));
+      fits = may_be_equal(wanted.back(), shape[d]);
+    }
+    if (fits) return {};
+    std::string hint;
+    if (!wanted.empty()) {
+      const std::size_t d = wanted.size() - 1;
+      hint = fmt::format("its '{}' is {}, from an argument before it", to_string(argument.shape[d]),
+                         to_string(wanted[d]));
+    }
+    return fail_task("T03", piece.where,
+                     fmt::format("'{}' of '{}' is {}, and {} is {}", argument.name, callee.name,
+                                 shape_text(argument.shape), to_string(piece), shape_text(shape)),
+                     std::move(hint));
+  }
+
+  // --- Pranges ----------------------------------------------------------------------------------
+
+  /// True if different values of the index always are different blocks: it is an index of a block
+  /// by itself, or with what does not depend on the range added to it.
+  static bool tells_apart(const Block& block, const std::string& index,
+                          const std::set<std::string>& indices) {
+    return std::any_of(block.index.begin(), block.index.end(), [&](const Size& at) {
+      if (at.kind() == Size::Kind::name) return at.name() == index;
+      if (at.kind() != Size::Kind::add && at.kind() != Size::Kind::sub) return false;
+      const bool left = at.left() == Size::named(index);
+      const bool right = at.kind() == Size::Kind::add && at.right() == Size::named(index);
+      if (!left && !right) return false;
+      const auto others = names_in(left ? at.right() : at.left());
+      return std::none_of(others.begin(), others.end(),
+                          [&](const std::string& name) { return indices.count(name) > 0; });
+    });
+  }
+
+  static bool depends_on(const Piece& piece, const std::string& index) {
+    for (const Block& block : piece.blocks) {
+      for (const Size& at : block.index) {
+        if (names_in(at).count(index) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  Result<void> check_apart(const Range& range, const std::vector<Access>& accesses) const {
+    std::set<std::string> indices;
+    for (const Dimension& dimension : range.dimensions) indices.insert(dimension.index);
+    for (const Access& access : accesses) {
+      if (!access.writes) continue;
+      for (const Dimension& dimension : range.dimensions) {
+        if (dimension.extent == Size(1)) continue;
+        TWILL_TRY_VOID(check_write(access, dimension.index, indices));
+      }
+      for (const Access& other : accesses) {
+        TWILL_TRY_VOID(check_pair(access, other, indices));
+      }
+    }
+    return {};
+  }
+
+  static Result<void> check_write(const Access& access, const std::string& index,
+                                  const std::set<std::string>& indices) {
+    const Piece& piece = *access.piece;
+    const bool apart =
+        std::any_of(piece.blocks.begin(), piece.blocks.end(),
+                    [&](const Block& block) { return tells_apart(block, index, indices); });
+    if (apart) return {};
+    if (!depends_on(piece, index)) {
+      return fail_task("T07", access.launch->where,
+                       fmt::format("all iterations of the prange write the same part of '{}': {} "
+                                   "does not depend on {}",
+                                   piece.tensor, to_string(piece), index),
+                       "use srange");
+    }
+    return fail_task("T08", access.launch->where,
+                     fmt::format("iterations of the prange may write the same part of '{}': "
+                                 "nothing says that {} differs with {}",
+                                 piece.tensor, to_string(piece), index),
+                     fmt::format("use {} alone as an index of the block, or srange", index));
+  }
+
+  /// Two accesses to one tensor touch the same block, up to the last step that tells iterations
+  /// apart, or the prange is refused.
+  static Result<void> check_pair(const Access& written, const Access& other,
+                                 const std::set<std::string>& indices) {
+    if (written.piece->tensor != other.piece->tensor) return {};
+    const std::vector<Block>& a = written.piece->blocks;
+    const std::vector<Block>& b = other.piece->blocks;
+    std::size_t needed = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      for (const std::string& index : indices) {
+        if (tells_apart(a[i], index, indices)) needed = i + 1;
+      }
+    }
+    bool same = b.size() >= needed;
+    for (std::size_t i = 0; same && i < needed; ++i) same = a[i] == b[i];
+    if (same) return {};
+    return fail_task("T08", other.launch->where,
+                     fmt::format("iterations of the prange may touch what others write: {} and {}",
+                                 to_string(*written.piece), to_string(*other.piece)),
+                     "use srange");
+  }
+
+  struct Seen {
+    std::vector<Access> all;
+    std::set<std::string> own;  ///< tensors of an iteration
+  };
+
+  const Library& library_;
+  const TaskValue& task_;
+  const Variant& variant_;
+  const Inner& inner_;
+  std::map<std::string, Known> tensors_;
+  std::set<std::string> names_;  ///< sizes
+  std::set<std::string> free_;   ///< of these, tunables
+  std::vector<Seen> accesses_;   ///< of the pranges around
+};
+
+Result<void> check_signature(const TaskValue& task) {
+  std::set<std::string> names;
+  for (const Argument& argument : task.arguments) {
+    if (!names.insert(argument.name).second) {
+      return fail_task("T02", argument.where,
+                       "'" + task.name + "' has two arguments " + in_quotes(argument.name));
+    }
+    for (const Size& size : argument.shape) {
+      const bool constant = size.constant().value_or(0) >= 1;
+      if (constant || size.kind() == Size::Kind::name) continue;
+      return fail_task("T13", argument.where,
+                       fmt::format("a size of '{}' is {}; it is a name or a positive number",
+                                   argument.name, to_string(size)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check(const Library& library) {
+  std::set<std::string> names;
+  for (const TaskValue& task : library.tasks) {
+    if (!names.insert(task.name).second) {
+      return fail_task("T02", task.where, "there are two tasks " + in_quotes(task.name));
+    }
+    TWILL_TRY_VOID(check_signature(task));
+  }
+  for (const TaskValue& task : library.tasks) {
+    std::set<std::string> variants;
+    for (const Variant& variant : task.variants) {
+      if (!variants.insert(variant.name).second) {
+        return fail_task(
+            "T02", variant.where,
+            fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)));
+      }
+      if (variant.is_leaf()) {
+        TWILL_TRY_VOID(types_of(task, std::get<Leaf>(variant.body)));
+      } else {
+        TWILL_TRY_VOID(InnerCheck(library, task, variant).run());
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace twill::tasks

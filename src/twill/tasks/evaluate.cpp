@@ -1,0 +1,218 @@
+#include "twill/tasks/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "twill/execute/evaluate.h"
+#include "twill/execute/rounding.h"
+#include "twill/support/check.h"
+#include "twill/tasks/leaf.h"
+
+namespace twill::tasks {
+namespace {
+
+using execute::Numbers;
+using execute::Shape;
+using execute::Tile;
+
+float computed(Function function, float a, float b) {
+  switch (function) {
+    case Function::add:
+      return a + b;
+    case Function::sub:
+      return a - b;
+    case Function::mul:
+      return a * b;
+    case Function::div:
+      return a / b;
+    case Function::max:
+      return std::fmax(a, b);
+    case Function::min:
+      return std::fmin(a, b);
+    case Function::neg:
+      return -a;
+    case Function::exp:
+      return std::exp(a);
+    case Function::exp2:
+      return std::exp2(a);
+    case Function::log:
+      return std::log(a);
+    case Function::log2:
+      return std::log2(a);
+    case Function::sqrt:
+      return std::sqrt(a);
+    case Function::rsqrt:
+      return 1 / std::sqrt(a);
+    case Function::tanh:
+      return std::tanh(a);
+    case Function::erf:
+      return std::erf(a);
+    default:
+      return std::abs(a);
+  }
+}
+
+/// The extent of a dimension in which one of two may be spread.
+Shape common_shape(const Shape& a, const Shape& b) {
+  if (a.empty()) return b;
+  Shape shape = a;
+  for (std::size_t d = 0; d < b.size(); ++d) {
+    if (shape[d] == 1) shape[d] = b[d];
+  }
+  return shape;
+}
+
+/// The tile with every element as often as `shape` wants it.
+Tile spread(const Tile& tile, const Shape& shape) {
+  if (tile.shape == shape) return tile;
+  Tile out{shape, Numbers(static_cast<std::size_t>(execute::size_of(shape)))};
+  const Shape strides = execute::strides_of(tile.shape);
+  Shape at(shape.size(), 0);
+  for (float& number : out.numbers()) {
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < tile.shape.size(); ++d) {
+      from += tile.shape[d] == 1 ? 0 : at[d] * strides[d];
+    }
+    number = tile.numbers()[static_cast<std::size_t>(from)];
+    for (std::size_t d = shape.size(); d > 0 && ++at[d - 1] == shape[d - 1]; --d) at[d - 1] = 0;
+  }
+  return out;
+}
+
+Tile transposed(const Tile& tile) {
+  const auto rows = static_cast<std::size_t>(tile.shape[0]);
+  const auto columns = static_cast<std::size_t>(tile.shape[1]);
+  Tile out{{tile.shape[1], tile.shape[0]}, Numbers(rows * columns)};
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      out.numbers()[c * rows + r] = tile.numbers()[r * columns + c];
+    }
+  }
+  return out;
+}
+
+Tile reduced(Function function, const Tile& tile) {
+  const auto rows = static_cast<std::size_t>(tile.shape[0]);
+  const auto columns = static_cast<std::size_t>(tile.shape[1]);
+  Tile out{{tile.shape[0]}, Numbers(rows)};
+  for (std::size_t r = 0; r < rows; ++r) {
+    float sum = columns > 0 ? tile.numbers()[r * columns] : 0;
+    for (std::size_t c = 1; c < columns; ++c) {
+      const float next = tile.numbers()[r * columns + c];
+      sum = function == Function::row_max ? std::fmax(sum, next) : sum + next;
+    }
+    out.numbers()[r] = sum;
+  }
+  return out;
+}
+
+void round_all(Scalar scalar, Tile& tile) {
+  if (scalar == Scalar::f32) return;
+  for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
+}
+
+class Evaluation {
+ public:
+  Evaluation(const Leaf& leaf, std::vector<NodeType> types,
+             const std::map<std::string, Tile>& inputs)
+      : leaf_(leaf), types_(std::move(types)), inputs_(inputs) {}
+
+  std::vector<Tile> run() {
+    for (std::size_t i = 0; i < leaf_.nodes.size(); ++i) {
+      tiles_.push_back(tile_of(leaf_.nodes[i]));
+      round_all(types_[i].scalar, tiles_.back());
+    }
+    return std::move(tiles_);
+  }
+
+ private:
+  Tile tile_of(const Node& node) const {
+    switch (node.function) {
+      case Function::argument:
+        return inputs_.at(node.argument);
+      case Function::constant:
+        return {{}, Numbers{static_cast<float>(node.number)}};
+      case Function::cast:
+        return tiles_[node.operands[0]];
+      case Function::transpose:
+        return transposed(tiles_[node.operands[0]]);
+      case Function::row_max:
+      case Function::row_sum:
+        return reduced(node.function, tiles_[node.operands[0]]);
+      case Function::mma:
+        return product(node);
+      case Function::column:
+      case Function::row: {
+        Tile tile = tiles_[node.operands[0]];
+        tile.shape.insert(node.function == Function::row ? tile.shape.begin() : tile.shape.end(),
+                          1);
+        return tile;
+      }
+      default:
+        return elementwise(node);
+    }
+  }
+
+  Tile elementwise(const Node& node) const {
+    Scalar scalar = Scalar::f32;
+    Shape shape;
+    for (const std::size_t operand : node.operands) {
+      if (!types_[operand].is_constant) scalar = types_[operand].scalar;
+      shape = common_shape(shape, tiles_[operand].shape);
+    }
+    std::vector<Tile> operands;
+    for (const std::size_t operand : node.operands) {
+      operands.push_back(spread(tiles_[operand], shape));
+      if (types_[operand].is_constant) round_all(scalar, operands.back());
+    }
+    Tile out = operands[0];
+    const Numbers& right = operands.back().numbers();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out.numbers()[i] = computed(node.function, out.numbers()[i], right[i]);
+    }
+    return out;
+  }
+
+  Tile product(const Node& node) const {
+    const Tile& a = tiles_[node.operands[0]];
+    const Tile& b = tiles_[node.operands[1]];
+    Tile sums{{a.shape[0], b.shape[1]}, {}};
+    sums.data = Numbers(sums.size());
+    if (node.operands.size() > 2) sums = spread(tiles_[node.operands[2]], sums.shape);
+    execute::multiply_add(a, b, sums);
+    return sums;
+  }
+
+  const Leaf& leaf_;
+  std::vector<NodeType> types_;
+  const std::map<std::string, Tile>& inputs_;
+  std::vector<Tile> tiles_;
+};
+
+}  // namespace
+
+float rounded(Scalar scalar, double number) {
+  ir::TypeNode type;
+  type.name = name_of(scalar);
+  const auto format = execute::format_of(&type);
+  TWILL_CHECK(format, "every type of a leaf has a format");
+  return execute::round_to(*format, number);
+}
+
+std::vector<Tile> evaluate(const TaskValue& task, const Leaf& leaf,
+                           const std::map<std::string, Tile>& inputs,
+                           const std::map<std::string, Shape>& shapes) {
+  auto types = types_of(task, leaf);
+  TWILL_CHECK(types, "leaves are checked before they are evaluated");
+  const std::vector<Tile> tiles = Evaluation(leaf, *std::move(types), inputs).run();
+  std::vector<Tile> out;
+  for (const Output& output : leaf.outputs) {
+    Tile tile = spread(tiles[output.node], shapes.at(output.argument));
+    round_all(find_argument(task, output.argument)->scalar, tile);
+    out.push_back(std::move(tile));
+  }
+  return out;
+}
+
+}  // namespace twill::tasks

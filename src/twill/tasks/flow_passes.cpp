@@ -1,0 +1,309 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/tasks/flow.h"
+#include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
+
+namespace twill::tasks {
+namespace {
+
+/// Calls `visit` with every ref of the steps, those in loops too.
+template <class Visit>
+void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
+  for (FlowStep& step : steps) {
+    if (auto* copy = std::get_if<Copy>(&step.what)) {
+      visit(copy->from);
+      visit(copy->to);
+    } else if (auto* call = std::get_if<Call>(&step.what)) {
+      for (Ref& ref : call->arguments) visit(ref);
+    } else {
+      for_each_ref(std::get<FlowLoop>(step.what).body, visit);
+    }
+  }
+}
+
+/// Calls `visit` with every copy of the steps, those in loops too.
+template <class Visit>
+void for_each_copy(const std::vector<FlowStep>& steps, Visit visit) {
+  for (const FlowStep& step : steps) {
+    if (const auto* copy = std::get_if<Copy>(&step.what)) visit(*copy, step.where);
+    const auto* loop = std::get_if<FlowLoop>(&step.what);
+    if (loop != nullptr) for_each_copy(loop->body, visit);
+  }
+}
+
+bool depends_on(const Ref& ref, const std::string& index) {
+  for (const Block& block : ref.blocks) {
+    for (const Size& at : block.index) {
+      if (names_in(at).count(index) > 0) return true;
+    }
+  }
+  return false;
+}
+
+// --- Vectorization ------------------------------------------------------------------------------
+
+/// One parallel loop, made of parts of rows. Fails, without a reason, where it is something else.
+class Rows {
+ public:
+  Rows(const FlowLoop& loop, std::vector<Buffer>& buffers)
+      : index_(loop.dimensions[0].index), count_(loop.dimensions[0].extent), buffers_(buffers) {}
+
+  std::optional<std::vector<FlowStep>> whole(std::vector<FlowStep> steps) {
+    std::set<std::size_t> cut;
+    for (const FlowStep& step : steps) {
+      const auto* copy = std::get_if<Copy>(&step.what);
+      if (copy == nullptr) continue;
+      if (depends_on(copy->from, index_) && copy->to.blocks.empty()) cut.insert(copy->to.buffer);
+      if (depends_on(copy->to, index_) && copy->from.blocks.empty()) cut.insert(copy->from.buffer);
+    }
+    for (FlowStep& step : steps) {
+      if (!widen(step, cut)) return std::nullopt;
+    }
+    for (const std::size_t buffer : cut) {
+      Size& rows = buffers_[buffer].shape[0];
+      rows = rows * count_;
+    }
+    return steps;
+  }
+
+ private:
+  bool widen(FlowStep& step, const std::set<std::size_t>& cut) const {
+    if (auto* copy = std::get_if<Copy>(&step.what)) return widen(copy->from) && widen(copy->to);
+    auto* call = std::get_if<Call>(&step.what);
+    if (call == nullptr) return false;
+    std::vector<std::string> arguments;
+    for (std::size_t a = 0; a < call->arguments.size(); ++a) {
+      const bool is_cut =
+          cut.count(call->arguments[a].buffer) > 0 || depends_on(call->arguments[a], index_);
+      if (is_cut) arguments.push_back(call->task->arguments[a].name);
+      if (!widen(call->arguments[a])) return false;
+    }
+    return goes_by_rows(std::get<Leaf>(call->leaf->body), arguments);
+  }
+
+  /// The block of all iterations, if its rows follow each other from the first on.
+  bool widen(Ref& ref) const {
+    if (!depends_on(ref, index_)) return true;
+    Block& block = ref.blocks.back();
+    if (block.index[0] != Size::named(index_)) return false;
+    block.tile[0] = block.tile[0] * count_;
+    block.index[0] = Size(0);
+    return !depends_on(ref, index_);
+  }
+
+  std::string index_;
+  Size count_;
+  std::vector<Buffer>& buffers_;
+};
+
+void vectorize_steps(std::vector<FlowStep>& steps, std::vector<Buffer>& buffers) {
+  std::vector<FlowStep> out;
+  for (FlowStep& step : steps) {
+    auto* loop = std::get_if<FlowLoop>(&step.what);
+    if (loop == nullptr) {
+      out.push_back(std::move(step));
+      continue;
+    }
+    vectorize_steps(loop->body, buffers);
+    const bool parts = loop->parallel && loop->processor != Processor::host &&
+                       loop->dimensions.size() == 1 && loop->dimensions[0].extent.constant();
+    auto whole = parts ? Rows(*loop, buffers).whole(loop->body) : std::nullopt;
+    if (!whole) {
+      out.push_back(std::move(step));
+      continue;
+    }
+    for (FlowStep& inside : *whole) out.push_back(std::move(inside));
+  }
+  steps = std::move(out);
+}
+
+// --- Elimination --------------------------------------------------------------------------------
+
+/// Blocks that are all of what they are blocks of are left out.
+void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
+  std::vector<Size> shape = buffers[ref.buffer].shape;
+  std::vector<Block> kept;
+  for (Block& block : ref.blocks) {
+    const bool at_first = std::all_of(block.index.begin(), block.index.end(),
+                                      [](const Size& at) { return at == Size(0); });
+    if (at_first && block.tile == shape) continue;
+    shape = block.tile;
+    kept.push_back(std::move(block));
+  }
+  ref.blocks = std::move(kept);
+}
+
+/// The buffers that a tensor without a memory is copied from and to as a whole; nullopt if a part
+/// of it is.
+std::optional<std::set<std::size_t>> partners_of(const Flow& flow, std::size_t buffer) {
+  std::set<std::size_t> partners;
+  bool whole = true;
+  for_each_copy(flow.steps, [&](const Copy& copy, const Where&) {
+    for (const auto& [mine, other] :
+         {std::pair(copy.from, copy.to), std::pair(copy.to, copy.from)}) {
+      if (mine.buffer != buffer) continue;
+      whole = whole && mine.blocks.empty() && other.blocks.empty();
+      partners.insert(other.buffer);
+    }
+  });
+  return whole ? std::optional(partners) : std::nullopt;
+}
+
+/// Gives each tensor without a memory that of its users, of which registers come first.
+void place_tensors(Flow& flow) {
+  for (std::size_t b = 0; b < flow.buffers.size(); ++b) {
+    if (flow.buffers[b].memory != Memory::none) continue;
+    const auto partners = partners_of(flow, b);
+    if (!partners || partners->empty()) continue;
+    Memory memory = flow.buffers[*partners->begin()].memory;
+    for (const std::size_t partner : *partners) {
+      if (flow.buffers[partner].memory == Memory::registers) memory = Memory::registers;
+    }
+    if (memory == Memory::none) continue;
+    flow.buffers[b].memory = memory;
+    for_each_ref(flow.steps, [&](Ref& ref) {
+      const bool same = partners->count(ref.buffer) > 0 && !flow.buffers[ref.buffer].is_argument &&
+                        flow.buffers[ref.buffer].memory == memory;
+      if (same) ref.buffer = b;
+    });
+  }
+}
+
+void drop_self_copies(std::vector<FlowStep>& steps) {
+  for (FlowStep& step : steps) {
+    auto* loop = std::get_if<FlowLoop>(&step.what);
+    if (loop != nullptr) drop_self_copies(loop->body);
+  }
+  std::erase_if(steps, [](const FlowStep& step) {
+    const auto* copy = std::get_if<Copy>(&step.what);
+    return copy != nullptr && copy->from == copy->to;
+  });
+}
+
+/// Copies of what nobody writes: once, and where all that they depend on is known.
+class Sharing {
+ public:
+  explicit Sharing(Flow& flow) : flow_(flow) {}
+
+  void run() {
+    walk(flow_.steps);
+    for_each_ref(flow_.steps, [&](Ref& ref) {
+      const auto found = instead_.find(ref.buffer);
+      if (found != instead_.end()) ref.buffer = found->second;
+    });
+  }
+
+ private:
+  /// What only its reader's copy writes: a fresh buffer of an argument that is read.
+  bool is_constant(const Copy& copy) const {
+    const Buffer& from = flow_.buffers[copy.from.buffer];
+    const Buffer& to = flow_.buffers[copy.to.buffer];
+    if (!from.is_argument || to.is_argument || !copy.to.blocks.empty()) return false;
+    return flow_.entry->arguments[copy.from.buffer].privilege == Privilege::reads;
+  }
+
+  void walk(std::vector<FlowStep>& steps) {
+    const std::size_t outside = known_.size();
+    std::vector<FlowStep> out;
+    for (FlowStep& step : steps) {
+      auto* loop = std::get_if<FlowLoop>(&step.what);
+      if (loop != nullptr) {
+        const bool grid = loop->parallel && loop->processor == Processor::host;
+        if (!grid) hoist(*loop, out);
+        walk(loop->body);
+      }
+      const auto* copy = std::get_if<Copy>(&step.what);
+      if (copy != nullptr && is_constant(*copy) && !is_new(*copy)) continue;
+      out.push_back(std::move(step));
+    }
+    known_.resize(outside);
+    steps = std::move(out);
+  }
+
+  /// Copies that are the same in every iteration go in front of the loop.
+  void hoist(FlowLoop& loop, std::vector<FlowStep>& out) {
+    std::vector<FlowStep> kept;
+    for (FlowStep& step : loop.body) {
+      auto* inner = std::get_if<FlowLoop>(&step.what);
+      std::vector<FlowStep> from_inner;
+      if (inner != nullptr) hoist(*inner, from_inner);
+      from_inner.push_back(std::move(step));
+      for (FlowStep& it : from_inner) {
+        const auto* copy = std::get_if<Copy>(&it.what);
+        bool same = copy != nullptr && is_constant(*copy);
+        for (const Dimension& dimension : loop.dimensions) {
+          same = same && !depends_on(copy->from, dimension.index);
+        }
+        if (!same) {
+          kept.push_back(std::move(it));
+        } else if (is_new(*copy)) {
+          out.push_back(std::move(it));
+        }
+      }
+    }
+    loop.body = std::move(kept);
+  }
+
+  bool is_new(const Copy& copy) {
+    for (const Copy& known : known_) {
+      const bool same_memory =
+          flow_.buffers[known.to.buffer].memory == flow_.buffers[copy.to.buffer].memory;
+      if (!(known.from == copy.from) || !same_memory) continue;
+      if (known.to.buffer == copy.to.buffer) return true;  // put in front of a loop before
+      instead_[copy.to.buffer] = known.to.buffer;
+      return false;
+    }
+    known_.push_back(copy);
+    return true;
+  }
+
+  Flow& flow_;
+  std::vector<Copy> known_;
+  std::map<std::size_t, std::size_t> instead_;
+};
+
+}  // namespace
+
+Flow vectorize(Flow flow) {
+  vectorize_steps(flow.steps, flow.buffers);
+  order(flow);
+  return flow;
+}
+
+Flow eliminate(Flow flow) {
+  for_each_ref(flow.steps, [&](Ref& ref) { simplify(ref, flow.buffers); });
+  place_tensors(flow);
+  drop_self_copies(flow.steps);
+  Sharing(flow).run();
+  order(flow);
+  return flow;
+}
+
+Result<void> check_none(const Flow& flow) {
+  std::optional<Diagnostic> found;
+  for_each_copy(flow.steps, [&](const Copy& copy, const Where& where) {
+    for (const Ref* ref : {&copy.from, &copy.to}) {
+      const Buffer& buffer = flow.buffers[ref->buffer];
+      if (found || buffer.memory != Memory::none) continue;
+      const Ref& other = ref == &copy.from ? copy.to : copy.from;
+      found =
+          fail_task("M08", where,
+                    fmt::format("'{}' lies nowhere, and {} is copied {} '{}' in {}", buffer.name,
+                                to_string(Piece{buffer.name, ref->blocks, {}}),
+                                ref == &copy.from ? "to" : "from", flow.buffers[other.buffer].name,
+                                name_of(flow.buffers[other.buffer].memory)),
+                    "all tasks have to take the same parts of it")
+              .value();
+    }
+  });
+  if (found) return tl::unexpected(*found);
+  return {};
+}
+
+}  // namespace twill::tasks

@@ -1,0 +1,414 @@
+#include "twill/tasks/instantiate.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/support/spelling.h"
+
+namespace twill::tasks {
+namespace {
+
+constexpr std::size_t kMostInstances = 4096;
+constexpr std::size_t kDeepestTree = 64;
+
+template <class Named>
+std::string did_you_mean_one_of(std::string_view word, const std::vector<Named>& all) {
+  std::vector<std::string_view> names;
+  for (const Named& it : all) names.push_back(it.name);
+  return did_you_mean(word, names);
+}
+
+void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
+  for (const Statement& statement : body) {
+    if (const auto* launch = std::get_if<Launch>(&statement.what)) out.push_back(launch);
+    if (const auto* range = std::get_if<Range>(&statement.what)) {
+      collect_launches(range->body, out);
+    }
+  }
+}
+
+/// Which arguments are operands of products: a's of tiles on the left, b's on the right.
+std::set<std::string> product_operands(const Leaf& leaf, std::size_t side) {
+  std::set<std::string> names;
+  for (const Node& node : leaf.nodes) {
+    if (node.function != Function::mma) continue;
+    const Node* operand = &leaf.nodes[node.operands[side]];
+    if (operand->function == Function::transpose) operand = &leaf.nodes[operand->operands[0]];
+    if (operand->function == Function::argument) names.insert(operand->argument);
+  }
+  return names;
+}
+
+class Instantiation {
+ public:
+  Instantiation(const Library& library, const Mapping& mapping)
+      : library_(library), mapping_(mapping) {}
+
+  Result<TreeNode> run() {
+    TWILL_TRY_VOID(check_names());
+    TWILL_TRY(const Chosen entry, chosen_entry());
+    const std::vector<bool> outside(entry.task->arguments.size(), true);
+    TWILL_TRY(TreeNode root, node_of(entry, nullptr, outside));
+    TWILL_TRY_VOID(fix_sizes(root));
+    return root;
+  }
+
+ private:
+  /// A variant, with the instance of the mapping that states it, if one does.
+  struct Chosen {
+    const TaskValue* task = nullptr;
+    const Variant* variant = nullptr;
+    const Instance* instance = nullptr;
+  };
+
+  Result<void> check_names() const {
+    std::set<std::string> names;
+    const Instance* entry = nullptr;
+    for (const Instance& it : mapping_.instances) {
+      if (!names.insert(it.name).second) {
+        return fail_task("M01", it.where, "there are two instances " + in_quotes(it.name));
+      }
+      TWILL_TRY_VOID(chosen(it));
+      if (!it.entry) continue;
+      if (entry != nullptr) {
+        return fail_task(
+            "M01", it.where,
+            fmt::format("{} is an entry, and {} too", in_quotes(it.name), in_quotes(entry->name)));
+      }
+      entry = &it;
+    }
+    return check_tunables();
+  }
+
+  Result<void> check_tunables() const {
+    std::set<std::string> known;
+    for (const TaskValue& task : library_.tasks) {
+      for (const Variant& variant : task.variants) {
+        if (variant.is_leaf()) continue;
+        const auto& tunables = std::get<Inner>(variant.body).tunables;
+        known.insert(tunables.begin(), tunables.end());
+      }
+    }
+    if (const TaskValue* task = find_task(library_, mapping_.task)) {
+      for (const Argument& argument : task->arguments) {
+        for (const Size& size : argument.shape) known.merge(names_in(size));
+      }
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    for (const Setting& it : mapping_.tunables) {
+      if (known.count(it.tunable) > 0) continue;
+      return fail_task("M03", it.where, "no variant has a tunable " + in_quotes(it.tunable),
+                       did_you_mean(it.tunable, names));
+    }
+    return {};
+  }
+
+  /// Sizes of the entry's signature that the mapping gives.
+  Result<void> fix_sizes(TreeNode& root) const {
+    for (const Argument& argument : root.task->arguments) {
+      for (const Size& size : argument.shape) {
+        for (const Setting& it : mapping_.tunables) {
+          if (it.tunable != size.name()) continue;
+          if (it.values.size() != 1 || it.values[0] < 1) {
+            return fail_task("M13", it.where,
+                             "'" + it.tunable + "' needs one value, of at least 1");
+          }
+          root.tunables[it.tunable] = it.values[0];
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<Chosen> chosen(const Instance& it) const {
+    const TaskValue* task = find_task(library_, it.task);
+    if (task == nullptr) {
+      return fail_task("M02", it.where, "there is no task " + in_quotes(it.task),
+                       did_you_mean_one_of(it.task, library_.tasks));
+    }
+    const Variant* variant = find_variant(*task, it.variant);
+    if (variant == nullptr) {
+      return fail_task("M02", it.where,
+                       fmt::format("'{}' has no variant {}", it.task, in_quotes(it.variant)),
+                       did_you_mean_one_of(it.variant, task->variants));
+    }
+    return Chosen{task, variant, &it};
+  }
+
+  Result<Chosen> chosen_entry() const {
+    for (const Instance& it : mapping_.instances) {
+      if (it.entry && it.task != mapping_.task) {
+        return fail_task("M02", it.where,
+                         fmt::format("the entry carries out '{}', and the mapping is for '{}'",
+                                     it.task, mapping_.task));
+      }
+      if (it.entry) return chosen(it);
+    }
+    const TaskValue* task = find_task(library_, mapping_.task);
+    if (task == nullptr) {
+      return fail_task("M02", mapping_.where, "there is no task " + in_quotes(mapping_.task),
+                       did_you_mean_one_of(mapping_.task, library_.tasks));
+    }
+    if (task->variants.empty()) return no_variant_left(*task);
+    return with_instance({task, &task->variants[0], nullptr});
+  }
+
+  /// An instance of the mapping for this variant that is not in use above, if there is one.
+  Chosen with_instance(Chosen it) const {
+    for (const Instance& instance : mapping_.instances) {
+      const bool fits = instance.task == it.task->name && instance.variant == it.variant->name;
+      if (fits && !is_above(instance)) it.instance = &instance;
+      if (fits && !is_above(instance)) break;
+    }
+    return it;
+  }
+  bool is_above(const Instance& instance) const {
+    return std::any_of(above_.begin(), above_.end(),
+                       [&](const Chosen& it) { return it.instance == &instance; });
+  }
+
+  tl::unexpected<Diagnostic> no_variant_left(const TaskValue& task) const {
+    return fail_task("T10", task.where,
+                     fmt::format("'{}' has no {}variant that ends in leaves", task.name,
+                                 task.variants.empty() ? "" : "further "),
+                     "give it a leaf");
+  }
+
+  Result<Chosen> chosen_for(const Launch& launch, const Chosen& caller, std::size_t number) const {
+    const TaskValue* task = find_task(library_, launch.task);  // checked before
+    if (caller.instance != nullptr && !caller.instance->calls.empty()) {
+      return called(launch, *caller.instance, number);
+    }
+    std::vector<const Instance*> stated;
+    for (const Instance& it : mapping_.instances) {
+      if (it.task == launch.task && !it.entry && !is_above(it)) stated.push_back(&it);
+    }
+    std::size_t first = 0;
+    for (const Chosen& it : above_) {
+      if (it.task != task) continue;
+      first = static_cast<std::size_t>(it.variant - task->variants.data()) + 1;
+    }
+    for (std::size_t v = first; v < task->variants.size(); ++v) {
+      for (const Instance* it : stated) {
+        if (it->variant == task->variants[v].name) return chosen(*it);
+      }
+    }
+    if (first >= task->variants.size()) return no_variant_left(*task);
+    return Chosen{task, &task->variants[first], nullptr};
+  }
+
+  Result<Chosen> called(const Launch& launch, const Instance& caller, std::size_t number) const {
+    if (number >= caller.calls.size()) {
+      return fail_task("M04", caller.where,
+                       fmt::format("{} calls {} instances, but its variant has more launches",
+                                   in_quotes(caller.name), caller.calls.size()));
+    }
+    const std::string& name = caller.calls[number];
+    for (const Instance& it : mapping_.instances) {
+      if (it.name != name) continue;
+      if (it.task == launch.task) return chosen(it);
+      return fail_task(
+          "M04", caller.where,
+          fmt::format("launch {} of {} is of '{}', and {} carries out '{}'", number + 1,
+                      in_quotes(caller.name), launch.task, in_quotes(name), it.task));
+    }
+    return fail_task("M01", caller.where, "there is no instance " + in_quotes(name),
+                     did_you_mean_one_of(name, mapping_.instances));
+  }
+
+  /// `outside`: by argument, whether it is a part of the entry's.
+  Result<TreeNode> node_of(const Chosen& it, const TreeNode* caller,
+                           const std::vector<bool>& outside) {
+    if (above_.size() >= kDeepestTree || ++count_ > kMostInstances) {
+      return fail_task("T10", it.task->where,
+                       fmt::format("'{}' launches without end, or more than {} instances",
+                                   it.task->name, kMostInstances));
+    }
+    TreeNode node;
+    node.instance = it.instance != nullptr ? it.instance->name
+                                           : fmt::format("{}.{}", it.task->name, it.variant->name);
+    node.task = it.task;
+    node.variant = it.variant;
+    TWILL_TRY(node.processor, processor_of(it, caller));
+    TWILL_TRY(node.memories, memories_of(it, node.processor, outside));
+    if (it.variant->is_leaf()) return node;
+    TWILL_TRY(node.tunables, tunables_of(it));
+    above_.push_back(it);
+    TWILL_TRY_VOID(add_children(it, outside, node));
+    above_.pop_back();
+    return node;
+  }
+
+  Result<void> add_children(const Chosen& it, const std::vector<bool>& outside, TreeNode& node) {
+    std::vector<const Launch*> launches;
+    collect_launches(std::get<Inner>(it.variant->body).body, launches);
+    if (it.instance != nullptr && it.instance->calls.size() > launches.size()) {
+      return fail_task(
+          "M04", it.instance->where,
+          fmt::format("{} calls {} instances, but its variant has {} launches",
+                      in_quotes(it.instance->name), it.instance->calls.size(), launches.size()));
+    }
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      TWILL_TRY(const Chosen next, chosen_for(*launches[i], it, i));
+      std::vector<bool> from_outside;
+      for (const Piece& piece : launches[i]->pieces) {
+        bool found = false;
+        for (std::size_t a = 0; a < it.task->arguments.size(); ++a) {
+          found = found || (it.task->arguments[a].name == piece.tensor && outside[a]);
+        }
+        from_outside.push_back(found);
+      }
+      TWILL_TRY(TreeNode child, node_of(next, &node, from_outside));
+      node.children.push_back(std::move(child));
+    }
+    return {};
+  }
+
+  static Result<Processor> processor_of(const Chosen& it, const TreeNode* caller) {
+    const bool stated = it.instance != nullptr && it.instance->processor;
+    const Processor least = caller == nullptr ? Processor::host : caller->processor;
+    Processor derived = caller == nullptr ? Processor::host : Processor::block;
+    if (it.variant->is_leaf()) derived = Processor::warpgroup;
+    const Processor processor = stated ? *it.instance->processor : std::max(derived, least);
+    if (processor >= least) return processor;
+    return fail_task("M05", it.instance->where,
+                     fmt::format("{} is at {}, above its caller, which is at {}",
+                                 in_quotes(it.instance->name), name_of(processor), name_of(least)));
+  }
+
+  Result<std::map<std::string, std::int64_t>> tunables_of(const Chosen& it) const {
+    std::map<std::string, std::int64_t> values;
+    const Inner& inner = std::get<Inner>(it.variant->body);
+    for (const std::string& name : inner.tunables) {
+      const Setting* found = nullptr;
+      for (const Setting& setting : mapping_.tunables) {
+        if (setting.tunable == name) found = &setting;
+      }
+      for (std::size_t s = 0; it.instance != nullptr && s < it.instance->tunables.size(); ++s) {
+        if (it.instance->tunables[s].tunable == name) found = &it.instance->tunables[s];
+      }
+      if (found == nullptr) {
+        return fail_task("M03", it.instance != nullptr ? it.instance->where : mapping_.where,
+                         fmt::format("'{}.{}' needs a value of its tunable '{}'", it.task->name,
+                                     it.variant->name, name),
+                         fmt::format("add a line `{} = ...` to the mapping", name));
+      }
+      if (found->values.size() != 1) {
+        return fail_task(
+            "M13", found->where,
+            fmt::format("'{}' has {} values here, and one is needed", name, found->values.size()));
+      }
+      if (found->values[0] < 1) {
+        return fail_task("M03", found->where, fmt::format("'{}' is less than 1", name));
+      }
+      values[name] = found->values[0];
+    }
+    if (it.instance == nullptr) return values;
+    for (const Setting& setting : it.instance->tunables) {
+      if (values.count(setting.tunable) > 0) continue;
+      const std::vector<std::string_view> names(inner.tunables.begin(), inner.tunables.end());
+      return fail_task("M03", setting.where,
+                       fmt::format("'{}.{}' has no tunable {}", it.task->name, it.variant->name,
+                                   in_quotes(setting.tunable)),
+                       did_you_mean(setting.tunable, names));
+    }
+    return values;
+  }
+
+  Result<std::vector<Memory>> memories_of(const Chosen& it, Processor processor,
+                                          const std::vector<bool>& outside) const {
+    std::vector<Memory> memories;
+    std::set<std::string> left, right;
+    if (it.variant->is_leaf()) {
+      left = product_operands(std::get<Leaf>(it.variant->body), 0);
+      right = product_operands(std::get<Leaf>(it.variant->body), 1);
+    }
+    for (std::size_t a = 0; a < it.task->arguments.size(); ++a) {
+      const std::string& name = it.task->arguments[a].name;
+      Memory memory = outside[a] ? Memory::global : Memory::none;
+      const bool shared = right.count(name) > 0 || (left.count(name) > 0 && outside[a]);
+      if (it.variant->is_leaf()) memory = shared ? Memory::shared : Memory::registers;
+      const Placed* stated = nullptr;
+      for (std::size_t p = 0; it.instance != nullptr && p < it.instance->memories.size(); ++p) {
+        if (it.instance->memories[p].argument == name) stated = &it.instance->memories[p];
+      }
+      if (stated != nullptr) memory = stated->memory;
+      if (stated != nullptr) {
+        TWILL_TRY_VOID(check_memory(it, *stated, processor, right));
+      }
+      memories.push_back(memory);
+    }
+    if (it.instance == nullptr) return memories;
+    for (const Placed& placed : it.instance->memories) {
+      if (find_argument(*it.task, placed.argument) != nullptr) continue;
+      return fail_task(
+          "M06", placed.where,
+          fmt::format("'{}' has no argument {}", it.task->name, in_quotes(placed.argument)),
+          did_you_mean_one_of(placed.argument, it.task->arguments));
+    }
+    return memories;
+  }
+
+  static Result<void> check_memory(const Chosen& it, const Placed& placed, Processor processor,
+                                   const std::set<std::string>& right) {
+    const bool seen = placed.memory == Memory::none || placed.memory == Memory::global ||
+                      (placed.memory == Memory::shared && processor >= Processor::block) ||
+                      (placed.memory == Memory::registers && processor == Processor::warpgroup);
+    if (!seen) {
+      return fail_task("M06", placed.where,
+                       fmt::format("a {} does not see the memory '{}'", name_of(processor),
+                                   name_of(placed.memory)),
+                       placed.memory == Memory::registers ? "only warpgroups see registers" : "");
+    }
+    if (!it.variant->is_leaf()) return {};
+    if (placed.memory == Memory::none || placed.memory == Memory::global) {
+      return fail_task("M06", placed.where,
+                       fmt::format("the leaf '{}.{}' computes with '{}', which has to lie in "
+                                   "registers or shared memory",
+                                   it.task->name, it.variant->name, placed.argument));
+    }
+    if (right.count(placed.argument) > 0 && placed.memory != Memory::shared) {
+      return fail_task(
+          "M09", placed.where,
+          fmt::format("the right operand of 'mma', '{}', lies in shared memory", placed.argument));
+    }
+    return {};
+  }
+
+  const Library& library_;
+  const Mapping& mapping_;
+  std::vector<Chosen> above_;
+  std::size_t count_ = 0;
+};
+
+void print_node(const TreeNode& node, const std::string& indent, std::string& out) {
+  out += fmt::format("{}{}: {}.{} at {}", indent, node.instance, node.task->name,
+                     node.variant->name, name_of(node.processor));
+  for (const auto& [name, value] : node.tunables) out += fmt::format("  {} = {}", name, value);
+  for (std::size_t a = 0; a < node.memories.size(); ++a) {
+    out += fmt::format("  {}: {}", node.task->arguments[a].name, name_of(node.memories[a]));
+  }
+  out += "\n";
+  for (const TreeNode& child : node.children) print_node(child, indent + "  ", out);
+}
+
+}  // namespace
+
+Result<Tree> instantiate(Library library, const Mapping& mapping) {
+  Tree tree{std::make_shared<const Library>(std::move(library)), mapping.name, mapping.machine, {}};
+  TWILL_TRY(tree.root, Instantiation(*tree.library, mapping).run());
+  return tree;
+}
+
+std::string to_string(const Tree& tree) {
+  std::string out;
+  print_node(tree.root, "", out);
+  return out;
+}
+
+}  // namespace twill::tasks

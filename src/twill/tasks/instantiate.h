@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "twill/tasks/mapping.h"
+#include "twill/tasks/values.h"
+
+/// A mapping carried out: which variant is where, with which memories and tunables.
+namespace twill::tasks {
+
+/// An instance and what it launches.
+struct TreeNode {
+  std::string instance;  ///< its name in the mapping, or TASK.VARIANT where it is derived
+  const TaskValue* task = nullptr;
+  const Variant* variant = nullptr;
+  Processor processor = Processor::host;
+  std::map<std::string, std::int64_t> tunables;
+  std::vector<Memory> memories;    ///< of each argument
+  std::vector<TreeNode> children;  ///< of each launch, in the order of the text
+};
+
+struct Tree {
+  std::shared_ptr<const Library> library;  ///< that the nodes point to
+  std::string mapping;
+  std::string machine;
+  TreeNode root;
+};
+
+/// The tree that the mapping's entry begins. What it does not state is derived: of a task the first
+/// variant, of one that is within itself the next; the host's launches are blocks, and leaves are
+/// warpgroups; arguments of the entry lie in global memory, operands of products in shared memory,
+/// all else in registers. Fails with M01 to M06, M13, and T10 for a task without end.
+/// Precondition: check(library).
+Result<Tree> instantiate(Library library, const Mapping& mapping);
+
+/// As indented text: a line for each instance.
+std::string to_string(const Tree& tree);
+
+}  // namespace twill::tasks

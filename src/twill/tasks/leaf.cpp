@@ -1,0 +1,341 @@
+#include "twill/tasks/leaf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "twill/support/spelling.h"
+
+namespace twill::tasks {
+namespace {
+
+std::optional<double> folded(Function function, const std::vector<double>& of) {
+  switch (function) {
+    case Function::add:
+      return of[0] + of[1];
+    case Function::sub:
+      return of[0] - of[1];
+    case Function::mul:
+      return of[0] * of[1];
+    case Function::div:
+      return of[0] / of[1];
+    case Function::neg:
+      return -of[0];
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Equal for nodes that compute the same; a zero and its negative differ.
+auto key_of(const Node& node) {
+  return std::tuple(node.function, node.operands, node.argument, std::signbit(node.number),
+                    node.number, node.scalar);
+}
+
+}  // namespace
+
+std::size_t LeafBuilder::add(Node node) {
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
+std::size_t LeafBuilder::constant(double number, const Where& where) {
+  return add({Function::constant, {}, {}, number, Scalar::f32, where});
+}
+
+std::size_t LeafBuilder::cast(Scalar to, std::size_t operand, const Where& where) {
+  return add({Function::cast, {operand}, {}, 0, to, where});
+}
+
+std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> operands,
+                               const Where& where) {
+  std::vector<double> numbers;
+  for (const std::size_t operand : operands) {
+    if (nodes_[operand].function == Function::constant) numbers.push_back(nodes_[operand].number);
+  }
+  if (numbers.size() == operands.size()) {
+    const auto number = folded(function, numbers);
+    if (number) return constant(*number, where);
+  }
+  if (function == Function::add) {
+    for (const std::size_t product : {operands[1], operands[0]}) {
+      const std::size_t sum = product == operands[1] ? operands[0] : operands[1];
+      const Node& node = nodes_[product];
+      if (node.function != Function::mma || node.operands.size() != 2) continue;
+      return add({Function::mma, {node.operands[0], node.operands[1], sum}, {}, 0, {}, where});
+    }
+  }
+  return add({function, std::move(operands), {}, 0, Scalar::f32, where});
+}
+
+std::size_t LeafBuilder::value_of(const std::string& argument, const Where& where) {
+  const auto assigned = outputs_.find(argument);
+  if (assigned != outputs_.end()) return assigned->second.node;
+  const auto [found, fresh] = entry_.try_emplace(argument, nodes_.size());
+  if (fresh) add({Function::argument, {}, argument, 0, Scalar::f32, where});
+  return found->second;
+}
+
+void LeafBuilder::assign(const std::string& argument, std::size_t node, const Where& where) {
+  outputs_[argument] = {argument, node, where};
+}
+
+Leaf LeafBuilder::finish() const {
+  Leaf leaf;
+  std::map<std::size_t, std::size_t> place;  // of nodes
+  std::map<decltype(key_of(Node{})), std::size_t> known;
+  const std::function<std::size_t(std::size_t)> put = [&](std::size_t from) {
+    if (const auto found = place.find(from); found != place.end()) return found->second;
+    Node node = nodes_[from];
+    for (std::size_t& operand : node.operands) operand = put(operand);
+    const auto [at, fresh] = known.try_emplace(key_of(node), leaf.nodes.size());
+    if (fresh) leaf.nodes.push_back(std::move(node));
+    return place[from] = at->second;
+  };
+  for (const Argument& argument : task_.arguments) {
+    const auto output = outputs_.find(argument.name);
+    if (output == outputs_.end()) continue;
+    Output made = output->second;
+    made.node = put(made.node);
+    leaf.outputs.push_back(std::move(made));
+  }
+  return leaf;
+}
+
+// --- Types --------------------------------------------------------------------------------------
+
+namespace {
+
+using Extent = std::optional<Size>;
+
+std::string extents_text(const std::vector<Extent>& shape) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    text += (d > 0 ? ", " : "") + (shape[d] ? to_string(*shape[d]) : "any");
+  }
+  return text + "]";
+}
+
+std::string in_words(const NodeType& type) {
+  return type.is_constant ? std::string("a number")
+                          : std::string(name_of(type.scalar)) + extents_text(type.shape);
+}
+
+class Typing {
+ public:
+  Typing(const TaskValue& task, const Leaf& leaf) : task_(task), leaf_(leaf) {}
+
+  Result<std::vector<NodeType>> run() {
+    for (const Node& node : leaf_.nodes) {
+      TWILL_TRY(NodeType type, type_of(node));
+      types_.push_back(std::move(type));
+    }
+    for (const Output& output : leaf_.outputs) {
+      TWILL_TRY_VOID(check_output(output));
+    }
+    for (const Argument& argument : task_.arguments) {
+      TWILL_TRY_VOID(check_written(argument));
+    }
+    return types_;
+  }
+
+ private:
+  std::string name(const Node& node) const {
+    return "'" + std::string(spelling_of(node.function).name) + "'";
+  }
+  const NodeType& operand(const Node& node, std::size_t i) const {
+    return types_[node.operands[i]];
+  }
+
+  Result<NodeType> type_of(const Node& node) {
+    if (is_elementwise(node.function)) return elementwise(node);
+    switch (node.function) {
+      case Function::argument:
+        return argument(node);
+      case Function::constant:
+        return NodeType{true, Scalar::f32, {}};
+      case Function::mma:
+        return product(node);
+      case Function::cast: {
+        NodeType type = operand(node, 0);
+        if (type.is_constant) return fail_task("T04", node.where, "'cast' of a number");
+        type.scalar = node.scalar;
+        return type;
+      }
+      default:
+        return moved(node);
+    }
+  }
+
+  Result<NodeType> argument(const Node& node) {
+    const Argument* found = find_argument(task_, node.argument);
+    if (found == nullptr) {
+      return fail_task("T02", node.where, "'" + node.argument + "' is no argument of the task");
+    }
+    if (!may_read(found->privilege)) {
+      return fail_task(
+          "T05", node.where,
+          "the leaf reads '" + found->name + "', which '" + task_.name + "' only writes",
+          "declare it as 'updates " + found->name + "'");
+    }
+    return NodeType{false, found->scalar, {found->shape.begin(), found->shape.end()}};
+  }
+
+  Result<NodeType> elementwise(const Node& node) {
+    NodeType all{true, Scalar::f32, {}};
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const NodeType& type = operand(node, i);
+      if (type.is_constant) continue;
+      if (all.is_constant) {
+        all = type;
+        continue;
+      }
+      if (type.scalar != all.scalar) {
+        return fail_task("T04", node.where,
+                         name(node) + " of " + in_words(all) + " and " + in_words(type),
+                         "use cast(TYPE, x) on one of them");
+      }
+      TWILL_TRY(all.shape, common(node, all.shape, type.shape));
+    }
+    if (all.is_constant) return fail_task("T04", node.where, name(node) + " of numbers alone");
+    return all;
+  }
+
+  Result<std::vector<Extent>> common(const Node& node, std::vector<Extent> a,
+                                     const std::vector<Extent>& b) const {
+    const auto differ = [&] {
+      const bool columns = a.size() != b.size();
+      return fail_task(
+          "T03", node.where,
+          name(node) + " of shapes " + extents_text(a) + " and " + extents_text(b),
+          columns ? "column(x) and row(x) make a vector one of a tile's columns or rows" : "");
+    };
+    if (a.empty()) return b;
+    if (b.empty()) return a;
+    if (a.size() != b.size()) return differ();
+    for (std::size_t d = 0; d < a.size(); ++d) {
+      if (a[d] && b[d] && *a[d] != *b[d]) return differ();
+      if (!a[d]) a[d] = b[d];
+    }
+    return a;
+  }
+
+  Result<NodeType> product(const Node& node) const {
+    const NodeType& a = operand(node, 0);
+    const NodeType& b = operand(node, 1);
+    const bool tiles = a.shape.size() == 2 && b.shape.size() == 2;
+    const bool known = tiles && a.shape[0] && a.shape[1] && b.shape[0] && b.shape[1];
+    if (!known || *a.shape[1] != *b.shape[0]) {
+      return fail_task(
+          "T03", node.where,
+          "'mma' of " + in_words(a) + " and " + in_words(b) + "; it takes [M, K] and [K, N]",
+          "transpose(x) exchanges the dimensions");
+    }
+    if (a.scalar != b.scalar || a.scalar == Scalar::f32) {
+      return fail_task("T04", node.where,
+                       "'mma' of " + in_words(a) + " and " + in_words(b) +
+                           "; it takes f16 or bf16, of both the same");
+    }
+    NodeType sum{false, Scalar::f32, {a.shape[0], b.shape[1]}};
+    if (node.operands.size() < 3 || operand(node, 2).is_constant) return sum;
+    const NodeType& onto = operand(node, 2);
+    if (onto.scalar != Scalar::f32) {
+      return fail_task("T04", node.where, "'mma' adds up in f32, not onto " + in_words(onto));
+    }
+    TWILL_TRY(sum.shape, common(node, sum.shape, onto.shape));
+    return sum;
+  }
+
+  /// column, row, transpose, row_max and row_sum.
+  Result<NodeType> moved(const Node& node) const {
+    NodeType type = operand(node, 0);
+    const bool spread = node.function == Function::column || node.function == Function::row;
+    const std::size_t rank = spread ? 1 : 2;
+    if (type.shape.size() != rank) {
+      return fail_task("T03", node.where,
+                       name(node) + " takes " + (spread ? "a vector" : "a tile of two dimensions") +
+                           ", not " + in_words(type));
+    }
+    if (node.function == Function::column) {
+      type.shape.push_back(std::nullopt);
+    } else if (node.function == Function::row) {
+      type.shape.insert(type.shape.begin(), std::nullopt);
+    } else if (node.function == Function::transpose) {
+      std::swap(type.shape[0], type.shape[1]);
+    } else {
+      if (!type.shape[1]) return fail_task("T03", node.where, name(node) + " of a column");
+      type.shape.pop_back();
+    }
+    return type;
+  }
+
+  Result<void> check_output(const Output& output) const {
+    const Argument* argument = find_argument(task_, output.argument);
+    if (argument == nullptr) {
+      return fail_task("T02", output.where, "'" + output.argument + "' is no argument of the task");
+    }
+    if (!may_write(argument->privilege)) {
+      return fail_task(
+          "T05", output.where,
+          "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads");
+    }
+    const NodeType& type = types_[output.node];
+    if (type.is_constant) return {};
+    if (type.scalar != argument->scalar) {
+      return fail_task("T04", output.where,
+                       "'" + argument->name + "' is " + std::string(name_of(argument->scalar)) +
+                           ", and what is assigned is " + in_words(type),
+                       "use cast(" + std::string(name_of(argument->scalar)) + ", x)");
+    }
+    bool fits = type.shape.empty() || type.shape.size() == argument->shape.size();
+    for (std::size_t d = 0; fits && d < type.shape.size(); ++d) {
+      fits = !type.shape[d] || *type.shape[d] == argument->shape[d];
+    }
+    if (fits) return {};
+    return fail_task("T03", output.where,
+                     "'" + argument->name + "' is " +
+                         extents_text({argument->shape.begin(), argument->shape.end()}) +
+                         ", and what is assigned is " + in_words(type));
+  }
+
+  Result<void> check_written(const Argument& argument) const {
+    const bool written =
+        std::any_of(leaf_.outputs.begin(), leaf_.outputs.end(),
+                    [&](const Output& output) { return output.argument == argument.name; });
+    if (written || argument.privilege != Privilege::writes) return {};
+    return fail_task("T14", argument.where,
+                     "'" + task_.name + "' writes '" + argument.name +
+                         "', but one of its leaves assigns nothing to it");
+  }
+
+  const TaskValue& task_;
+  const Leaf& leaf_;
+  std::vector<NodeType> types_;
+};
+
+}  // namespace
+
+Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf) {
+  return Typing(task, leaf).run();
+}
+
+bool goes_by_rows(const Leaf& leaf, const std::vector<std::string>& cut) {
+  std::vector<bool> has_rows;  // by node: made of rows of what is cut
+  for (const Node& node : leaf.nodes) {
+    bool rows = std::find(cut.begin(), cut.end(), node.argument) != cut.end();
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      if (!has_rows[node.operands[i]]) continue;
+      if (!goes_by_rows(node.function, i)) return false;
+      rows = true;
+    }
+    has_rows.push_back(rows);
+  }
+  return std::all_of(leaf.outputs.begin(), leaf.outputs.end(), [&](const Output& output) {
+    const bool is_cut = std::find(cut.begin(), cut.end(), output.argument) != cut.end();
+    return is_cut || !has_rows[output.node];
+  });
+}
+
+}  // namespace twill::tasks

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/tasks/values.h"
+
+/// Leaves: how their graphs are put together, and of which types and shapes their nodes are.
+namespace twill::tasks {
+
+/// Puts a leaf together, statement by statement. Nothing is checked before `types_of`.
+class LeafBuilder {
+ public:
+  explicit LeafBuilder(const TaskValue& task) : task_(task) {}
+
+  std::size_t constant(double number, const Where& where);
+  std::size_t cast(Scalar to, std::size_t operand, const Where& where);
+  /// Sums with a product become products that add to a sum; arithmetic of constants is done.
+  /// Precondition: neither argument, constant nor cast, and as many operands as it takes.
+  std::size_t apply(Function function, std::vector<std::size_t> operands, const Where& where);
+
+  /// What the argument is by now: what was assigned last, else what it is on entry.
+  std::size_t value_of(const std::string& argument, const Where& where);
+  void assign(const std::string& argument, std::size_t node, const Where& where);
+
+  std::size_t size() const { return nodes_.size(); }
+  const Node& node(std::size_t index) const { return nodes_[index]; }
+  /// In canonical order: see `Leaf`.
+  Leaf finish() const;
+
+ private:
+  std::size_t add(Node node);
+
+  const TaskValue& task_;
+  std::vector<Node> nodes_;
+  std::map<std::string, std::size_t> entry_;
+  std::map<std::string, Output> outputs_;
+};
+
+/// More nodes than anybody writes; readers stop there.
+inline constexpr std::size_t kMostNodes = 4096;
+
+struct NodeType {
+  bool is_constant = false;  ///< of the type that its user wants
+  Scalar scalar = Scalar::f32;
+  /// Unknown extents are as long as needed: the rows of a column, the columns of a row. Empty: the
+  /// same number for all elements.
+  std::vector<std::optional<Size>> shape;
+};
+
+/// By node. Fails where types (T04) or shapes (T03) do not fit, where an argument is read or
+/// written without the privilege (T05), or an argument that is to be written is not (T14).
+Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf);
+
+/// True if rows of the arguments `cut` of a leaf can be computed apart: row r of these that it
+/// writes follows from their rows r, and from all of the others.
+bool goes_by_rows(const Leaf& leaf, const std::vector<std::string>& cut);
+
+}  // namespace twill::tasks

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/tasks/values.h"
+
+/// Mappings as plain values: where tasks run and where their tensors lie. What a mapping leaves
+/// open is derived (instantiate.h).
+namespace twill::tasks {
+
+/// Levels of a machine, the outermost first.
+enum class Processor { host, block, warpgroup };
+std::string_view name_of(Processor processor);
+std::optional<Processor> processor_named(std::string_view name);
+
+enum class Memory {
+  none,  ///< lies nowhere: its elements are handed on in what its users have
+  global,
+  shared,
+  registers,
+};
+std::string_view name_of(Memory memory);
+std::optional<Memory> memory_named(std::string_view name);
+
+/// A tunable and its value; several: a hole, of which one value is to be chosen.
+struct Setting {
+  std::string tunable;
+  std::vector<std::int64_t> values;
+  Where where;
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+/// The memory of an argument.
+struct Placed {
+  std::string argument;
+  Memory memory = Memory::none;
+  Where where;
+  friend bool operator==(const Placed&, const Placed&) = default;
+};
+
+/// A variant at a place of the machine.
+struct Instance {
+  bool entry = false;
+  std::string name;
+  std::string task;
+  std::string variant;
+  std::optional<Processor> processor;
+  std::vector<Setting> tunables;
+  std::vector<Placed> memories;
+  std::vector<std::string> calls;  ///< instances, one for each launch of the variant; or none
+  Where where;
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
+struct Mapping {
+  std::string name;
+  std::string task;               ///< that the kernel carries out
+  std::string machine;            ///< as `twill machines` has it
+  std::vector<Setting> tunables;  ///< of every variant whose instance does not set them
+  std::vector<Instance> instances;
+  Where where;
+  friend bool operator==(const Mapping&, const Mapping&) = default;
+};
+
+}  // namespace twill::tasks

@@ -1,0 +1,195 @@
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "twill/support/spelling.h"
+#include "twill/tasks/read_parts.h"
+#include "twill/tasks/text.h"
+
+namespace twill::tasks {
+namespace {
+
+class TextReader {
+ public:
+  TextReader(std::string_view text, std::vector<Token> tokens) : cursor_(text, std::move(tokens)) {}
+
+  Result<TaskText> read() {
+    while (cursor_.peek().kind != Token::Kind::end) {
+      if (cursor_.take("task")) {
+        TWILL_TRY_VOID(read_task());
+      } else if (cursor_.take("inner")) {
+        TWILL_TRY_VOID(read_variant(false));
+      } else if (cursor_.take("leaf")) {
+        TWILL_TRY_VOID(read_variant(true));
+      } else if (cursor_.take("map")) {
+        TWILL_TRY(Mapping next, read_mapping(cursor_));
+        out_.mappings.push_back(std::move(next));
+      } else {
+        return cursor_.unexpected("'task', 'inner', 'leaf' or 'map'");
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // --- Tasks ------------------------------------------------------------------------------------
+
+  Result<Argument> argument() {
+    Argument made;
+    made.where = cursor_.here();
+    if (cursor_.take("reads")) {
+      made.privilege = Privilege::reads;
+    } else if (cursor_.take("writes")) {
+      made.privilege = Privilege::writes;
+    } else if (cursor_.take("updates")) {
+      made.privilege = Privilege::updates;
+    } else {
+      return cursor_.unexpected("'reads', 'writes' or 'updates'");
+    }
+    TWILL_TRY(made.name, cursor_.word("the argument's name"));
+    TWILL_TRY_VOID(cursor_.expect(":"));
+    TWILL_TRY(made.scalar, cursor_.scalar());
+    TWILL_TRY_VOID(cursor_.expect("["));
+    TWILL_TRY(made.shape, cursor_.sizes("]"));
+    return made;
+  }
+
+  Result<void> read_task() {
+    TaskValue task;
+    task.where = cursor_.here();
+    TWILL_TRY(task.name, cursor_.word("the task's name"));
+    TWILL_TRY_VOID(cursor_.expect("("));
+    do {
+      TWILL_TRY(Argument next, argument());
+      task.arguments.push_back(std::move(next));
+    } while (cursor_.take(","));
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    out_.library.tasks.push_back(std::move(task));
+    return {};
+  }
+
+  Result<void> read_variant(bool is_leaf) {
+    Variant variant;
+    variant.where = cursor_.here();
+    const Token& at = cursor_.peek();
+    TWILL_TRY(const std::string name, cursor_.word("the name of a task"));
+    TWILL_TRY_VOID(cursor_.expect("."));
+    TWILL_TRY(variant.name, cursor_.word("the variant's name"));
+    TaskValue* task = nullptr;
+    for (TaskValue& it : out_.library.tasks) task = it.name == name ? &it : task;
+    if (task == nullptr) {
+      std::vector<std::string_view> names;
+      for (const TaskValue& it : out_.library.tasks) names.push_back(it.name);
+      return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
+                           did_you_mean(name, names));
+    }
+    if (is_leaf) {
+      TWILL_TRY(variant.body, read_leaf(cursor_, *task));
+    } else {
+      TWILL_TRY(variant.body, inner());
+    }
+    task->variants.push_back(std::move(variant));
+    return {};
+  }
+
+  // --- Inner variants ---------------------------------------------------------------------------
+
+  Result<Inner> inner() {
+    Inner made;
+    if (cursor_.take("tunable")) {
+      do {
+        TWILL_TRY(std::string name, cursor_.word("a tunable's name"));
+        made.tunables.push_back(std::move(name));
+      } while (cursor_.take(","));
+    }
+    TWILL_TRY(made.body, block());
+    return made;
+  }
+  Result<std::vector<Statement>> block() {
+    const Cursor::Deeper deeper(cursor_);
+    TWILL_TRY_VOID(cursor_.check_depth());
+    TWILL_TRY_VOID(cursor_.expect("{"));
+    std::vector<Statement> body;
+    while (!cursor_.take("}")) {
+      TWILL_TRY(Statement next, statement());
+      body.push_back(std::move(next));
+    }
+    return body;
+  }
+  Result<Statement> statement() {
+    const Where where = cursor_.here();
+    if (cursor_.is("prange") || cursor_.is("srange")) {
+      Range range;
+      range.parallel = cursor_.next() == "prange";
+      range.where = where;
+      do {
+        Dimension dimension;
+        TWILL_TRY(dimension.index, cursor_.word("an index"));
+        TWILL_TRY_VOID(cursor_.expect("<"));
+        TWILL_TRY(dimension.extent, cursor_.size());
+        range.dimensions.push_back(std::move(dimension));
+      } while (cursor_.take(","));
+      TWILL_TRY(range.body, block());
+      return Statement{std::move(range)};
+    }
+    TWILL_TRY(std::string name, cursor_.word("a launch, a range or a tensor"));
+    if (cursor_.take("=")) {
+      Make make{std::move(name), Scalar::f32, {}, where};
+      TWILL_TRY_VOID(cursor_.expect("tensor"));
+      TWILL_TRY(make.scalar, cursor_.scalar());
+      TWILL_TRY_VOID(cursor_.expect("["));
+      TWILL_TRY(make.shape, cursor_.sizes("]"));
+      return Statement{std::move(make)};
+    }
+    Launch launch{std::move(name), {}, where};
+    TWILL_TRY_VOID(cursor_.expect("("));
+    do {
+      TWILL_TRY(Piece next, piece());
+      launch.pieces.push_back(std::move(next));
+    } while (cursor_.take(","));
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    return Statement{std::move(launch)};
+  }
+  Result<Piece> piece() {
+    const Cursor::Deeper deeper(cursor_);
+    TWILL_TRY_VOID(cursor_.check_depth());
+    const Where where = cursor_.here();
+    TWILL_TRY(std::string name, cursor_.word("a tensor"));
+    if (name != "blocks" || !cursor_.take("(")) return Piece{std::move(name), {}, where};
+    TWILL_TRY(Piece of, piece());
+    of.where = where;
+    Block block;
+    while (cursor_.take(",")) {
+      if (cursor_.is("exact") && cursor_.is(")", 1)) {
+        cursor_.next();
+        block.edge = Edge::exact;
+        break;
+      }
+      TWILL_TRY(Size extent, cursor_.size());
+      block.tile.push_back(std::move(extent));
+    }
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    TWILL_TRY_VOID(cursor_.expect("["));
+    TWILL_TRY(block.index, cursor_.sizes("]"));
+    of.blocks.push_back(std::move(block));
+    return of;
+  }
+
+  Cursor cursor_;
+  TaskText out_;
+};
+
+}  // namespace
+
+Result<TaskText> read_tasks(std::string_view text, const std::string& file_name) {
+  TWILL_TRY(std::vector<Token> tokens, tokens_of(text, file_name));
+  auto read = TextReader(text, std::move(tokens)).read();
+  if (!read && read.error().source_line.empty()) {
+    read.error().source_line = line_of(text, read.error().location.line);
+  }
+  return read;
+}
+
+bool begins_tasks(std::string_view line) { return line.starts_with("task "); }
+
+}  // namespace twill::tasks

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "twill/execute/tile.h"
+#include "twill/tasks/instantiate.h"
+
+/// Tasks run on the CPU, in the order of their text: what they mean.
+namespace twill::tasks {
+
+/// In which order iterations of pranges run. Results do not depend on it.
+enum class Order { forward, backward, shuffled };
+
+struct RunOptions {
+  Order order = Order::forward;
+  std::uint64_t seed = 0;  ///< of shuffled
+};
+
+/// Runs the tree on arrays, by argument of the root: of those that it writes only the shape counts.
+/// Returns what is in them afterwards. Fails where shapes do not fit (T03), a block does not divide
+/// (T11), something is read that nobody has written (T06), iterations of a prange touch the same
+/// element (T07), an element of a `writes` argument is written by nobody (T14), or a size has no
+/// value (T13).
+Result<std::map<std::string, execute::Tile>> run(const Tree& tree,
+                                                 const std::map<std::string, execute::Tile>& arrays,
+                                                 const RunOptions& options = {});
+
+}  // namespace twill::tasks

@@ -1,0 +1,270 @@
+#include "twill/tasks/tasks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/tasks/check.h"
+
+namespace twill::tasks::cpp {
+
+Where where_of(const Site& site) {
+  const std::string file = site.file_name();
+  return {{file.substr(file.rfind('/') + 1), static_cast<int>(site.line()),
+           static_cast<int>(site.column())}};
+}
+
+Argument reads(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::reads, scalar, std::move(shape), where_of(site)};
+}
+Argument writes(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::writes, scalar, std::move(shape), where_of(site)};
+}
+Argument updates(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::updates, scalar, std::move(shape), where_of(site)};
+}
+
+// --- Tensors ------------------------------------------------------------------------------------
+
+Size Tensor::extent(std::size_t dimension) const {
+  return dimension < shape_.size() ? shape_[dimension] : Size(0);
+}
+
+Tensor Partition::at(std::vector<Size> index) const {
+  Piece piece = of_.piece();
+  piece.where = where_;
+  piece.blocks.push_back({tile_, edge_, std::move(index)});
+  return {std::move(piece), tile_};
+}
+
+Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge, Site site) {
+  return {tensor, std::move(tile), edge, where_of(site)};
+}
+
+// --- Inner variants -----------------------------------------------------------------------------
+
+Launched::Launched(const Task& launched, Site site)
+    : task(launched.value().name), where(where_of(site)) {}
+
+Size Inner::tunable(std::string name) {
+  const auto found = std::find(inner_.tunables.begin(), inner_.tunables.end(), name);
+  if (found == inner_.tunables.end()) inner_.tunables.push_back(name);
+  return Size::named(std::move(name));
+}
+
+Tensor Inner::tensor(Scalar scalar, std::vector<Size> shape, std::string name, Site site) {
+  if (name.empty()) name = fmt::format("t{}", unnamed_++);
+  Make make{name, scalar, shape, where_of(site)};
+  auto& body = open_.empty() ? inner_.body : open_.back().body;
+  body.push_back({std::move(make)});
+  return {{std::move(name), {}, where_of(site)}, std::move(shape)};
+}
+
+void Inner::add_launch(Launched what, std::vector<Piece> pieces) {
+  for (Piece& piece : pieces) piece.where = what.where;
+  auto& body = open_.empty() ? inner_.body : open_.back().body;
+  body.push_back({Launch{std::move(what.task), std::move(pieces), what.where}});
+}
+
+std::vector<Size> Inner::open_range(bool parallel, std::vector<Size> extents, const Site& site) {
+  constexpr std::array<const char*, 3> kNames = {"i", "j", "k"};
+  std::size_t used = 0;
+  for (const Range& range : open_) used += range.dimensions.size();
+  Range range{parallel, {}, {}, where_of(site)};
+  std::vector<Size> indices;
+  for (Size& extent : extents) {
+    const std::string round = used < kNames.size() ? "" : std::to_string(used / kNames.size());
+    const std::string name = kNames[used++ % kNames.size()] + round;
+    range.dimensions.push_back({name, std::move(extent)});
+    indices.push_back(Size::named(name));
+  }
+  if (indices.empty()) indices.push_back(Size(0));
+  open_.push_back(std::move(range));
+  return indices;
+}
+
+void Inner::close_range() {
+  Range range = std::move(open_.back());
+  open_.pop_back();
+  auto& body = open_.empty() ? inner_.body : open_.back().body;
+  body.push_back({std::move(range)});
+}
+
+// --- Leaves -------------------------------------------------------------------------------------
+
+Value Slot::value(const Where& where) const {
+  return {leaf_, leaf_->builder().value_of(argument_, where)};
+}
+
+void Slot::assign(Value value, const Where& where) {
+  leaf_->builder().assign(argument_, value.node, where);
+}
+
+Slot& Slot::operator=(const Slot& from) {
+  if (leaf_ != nullptr && this != &from) assign(from.value({}), {});
+  return *this;
+}
+
+Slot& Slot::operator=(const Operand& from) {
+  assign(from.in(leaf_), from.where);
+  return *this;
+}
+
+Operand::Operand(Value from, Site site) : leaf(from.leaf), node(from.node), where(where_of(site)) {}
+Operand::Operand(const Slot& from, Site site) : leaf(from.leaf()), where(where_of(site)) {
+  node = from.value(where).node;
+}
+Operand::Operand(double from, Site site) : number(from), where(where_of(site)) {}
+
+Value Operand::in(Leaf* other) const {
+  if (leaf != nullptr) return {leaf, node};
+  return {other, other->builder().constant(number, where)};
+}
+
+namespace {
+
+Leaf* leaf_of(const std::vector<Operand>& operands) {
+  for (const Operand& operand : operands) {
+    if (operand.leaf != nullptr) return operand.leaf;
+  }
+  return nullptr;
+}
+
+Value applied(Function function, const std::vector<Operand>& operands) {
+  Leaf* leaf = leaf_of(operands);
+  if (leaf == nullptr) return {};
+  std::vector<std::size_t> nodes;
+  for (const Operand& operand : operands) nodes.push_back(operand.in(leaf).node);
+  return {leaf, leaf->builder().apply(function, std::move(nodes), operands[0].where)};
+}
+
+}  // namespace
+
+Value operator+(const Operand& a, const Operand& b) { return applied(Function::add, {a, b}); }
+Value operator-(const Operand& a, const Operand& b) { return applied(Function::sub, {a, b}); }
+Value operator*(const Operand& a, const Operand& b) { return applied(Function::mul, {a, b}); }
+Value operator/(const Operand& a, const Operand& b) { return applied(Function::div, {a, b}); }
+Value operator-(const Operand& a) { return applied(Function::neg, {a}); }
+void operator+=(Slot slot, const Operand& value) {
+  const Value before = slot.value(value.where);
+  Leaf* leaf = slot.leaf();
+  const std::size_t sum =
+      leaf->builder().apply(Function::add, {before.node, value.in(leaf).node}, value.where);
+  slot.assign({leaf, sum}, value.where);
+}
+Value max(const Operand& a, const Operand& b) { return applied(Function::max, {a, b}); }
+Value min(const Operand& a, const Operand& b) { return applied(Function::min, {a, b}); }
+Value exp(const Operand& a) { return applied(Function::exp, {a}); }
+Value exp2(const Operand& a) { return applied(Function::exp2, {a}); }
+Value log(const Operand& a) { return applied(Function::log, {a}); }
+Value log2(const Operand& a) { return applied(Function::log2, {a}); }
+Value sqrt(const Operand& a) { return applied(Function::sqrt, {a}); }
+Value rsqrt(const Operand& a) { return applied(Function::rsqrt, {a}); }
+Value tanh(const Operand& a) { return applied(Function::tanh, {a}); }
+Value erf(const Operand& a) { return applied(Function::erf, {a}); }
+Value abs(const Operand& a) { return applied(Function::abs, {a}); }
+Value cast(Scalar to, const Operand& a) {
+  if (a.leaf == nullptr) return {};
+  return {a.leaf, a.leaf->builder().cast(to, a.node, a.where)};
+}
+Value column(const Operand& a) { return applied(Function::column, {a}); }
+Value row(const Operand& a) { return applied(Function::row, {a}); }
+Value transpose(const Operand& a) { return applied(Function::transpose, {a}); }
+Value row_max(const Operand& a) { return applied(Function::row_max, {a}); }
+Value row_sum(const Operand& a) { return applied(Function::row_sum, {a}); }
+Value mma(const Operand& a, const Operand& b) { return applied(Function::mma, {a, b}); }
+Value mma(const Operand& a, const Operand& b, const Operand& onto) {
+  return applied(Function::mma, {a, b, onto});
+}
+
+// --- Tasks --------------------------------------------------------------------------------------
+
+Task::Task(std::string name, std::vector<Argument> arguments, Site site)
+    : state_(std::make_shared<State>()) {
+  state_->task = {std::move(name), std::move(arguments), {}, where_of(site)};
+}
+
+bool Task::takes(const std::string& variant, std::size_t arguments, const Site& site) {
+  const std::size_t wanted = state_->task.arguments.size();
+  if (arguments == wanted) return true;
+  state_->errors.push_back(
+      fail_task("T02", where_of(site),
+                fmt::format("variant '{}' of '{}' takes {} tensors, its task {}", variant,
+                            state_->task.name, arguments, wanted))
+          .value());
+  return false;
+}
+
+std::vector<Tensor> Task::tensors() const {
+  std::vector<Tensor> all;
+  for (const Argument& argument : state_->task.arguments) {
+    all.emplace_back(Piece{argument.name, {}, argument.where}, argument.shape);
+  }
+  return all;
+}
+
+void Task::add(std::string name, std::variant<tasks::Inner, tasks::Leaf> body, const Site& site) {
+  state_->task.variants.push_back({std::move(name), std::move(body), where_of(site)});
+}
+
+Result<Library> library_of(const std::vector<Task>& tasks) {
+  Library library;
+  for (const Task& task : tasks) {
+    if (!task.errors().empty()) return tl::unexpected(task.errors()[0]);
+    library.tasks.push_back(task.value());
+  }
+  TWILL_TRY_VOID(check(library));
+  return library;
+}
+
+// --- Mappings -----------------------------------------------------------------------------------
+
+Map::Map(std::string name, const Task& task, std::string machine, Site site) {
+  mapping_ = {std::move(name), task.value().name, std::move(machine), {}, {}, where_of(site)};
+}
+
+Map& Map::set(std::string tunable, std::int64_t value, Site site) {
+  return set(std::move(tunable), std::vector<std::int64_t>{value}, site);
+}
+
+Map& Map::set(std::string tunable, std::vector<std::int64_t> values, Site site) {
+  auto& settings =
+      mapping_.instances.empty() ? mapping_.tunables : mapping_.instances.back().tunables;
+  settings.push_back({std::move(tunable), std::move(values), where_of(site)});
+  return *this;
+}
+
+Map& Map::instance(std::string name, const Task& task, std::string variant, Site site) {
+  Instance made;
+  made.name = std::move(name);
+  made.task = task.value().name;
+  made.variant = std::move(variant);
+  made.where = where_of(site);
+  mapping_.instances.push_back(std::move(made));
+  return *this;
+}
+
+Map& Map::entry(std::string name, const Task& task, std::string variant, Site site) {
+  instance(std::move(name), task, std::move(variant), site);
+  mapping_.instances.back().entry = true;
+  return *this;
+}
+
+Map& Map::at(Processor processor) {
+  if (!mapping_.instances.empty()) mapping_.instances.back().processor = processor;
+  return *this;
+}
+
+Map& Map::memory(std::string argument, Memory memory, Site site) {
+  if (!mapping_.instances.empty()) {
+    mapping_.instances.back().memories.push_back({std::move(argument), memory, where_of(site)});
+  }
+  return *this;
+}
+
+Map& Map::calls(std::vector<std::string> instances) {
+  if (!mapping_.instances.empty()) mapping_.instances.back().calls = std::move(instances);
+  return *this;
+}
+
+}  // namespace twill::tasks::cpp

@@ -1,0 +1,355 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if !defined(__clang__)
+#include <source_location>
+#endif
+
+#include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
+
+/// Tasks written in C++. Inner variants and leaves are lambdas that are run once, with names in
+/// place of sizes; what they do is kept as plain values (values.h), the same that the text form
+/// reads. Whatever is wrong is reported by `library_of`, with the user's file and line.
+///
+///     using namespace twill::tasks::cpp;
+///     Task gemm("gemm", {writes("C", f16, {"M", "N"}), reads("A", f16, {"M", "K"}),
+///                        reads("B", f16, {"K", "N"})});
+///     gemm.inner("host", [&](Inner& t, Tensor C, Tensor A, Tensor B) {
+///       const Size U = t.tunable("U"), V = t.tunable("V"), K = A.extent(1);
+///       const Partition Cp = blocks(C, {U, V}), Ap = blocks(A, {U, K}), Bp = blocks(B, {K, V});
+///       t.prange({cdiv(C.extent(0), U), cdiv(C.extent(1), V)},
+///                [&](Size i, Size j) { t.launch(gemm, Cp(i, j), Ap(i, 0), Bp(0, j)); });
+///     });
+namespace twill::tasks::cpp {
+
+using tasks::cdiv;
+using tasks::Edge;
+using tasks::Memory;
+using tasks::Processor;
+using tasks::Size;
+inline constexpr Scalar f16 = Scalar::f16;
+inline constexpr Scalar bf16 = Scalar::bf16;
+inline constexpr Scalar f32 = Scalar::f32;
+
+#if defined(__clang__)
+/// std::source_location, which clang 14 lacks with libstdc++.
+class Site {
+ public:
+  static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                int column = __builtin_COLUMN()) {
+    Site site;
+    site.file_ = file;
+    site.line_ = line;
+    site.column_ = column;
+    return site;
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr int line() const { return line_; }
+  constexpr int column() const { return column_; }
+
+ private:
+  const char* file_ = "";
+  int line_ = 0;
+  int column_ = 0;
+};
+#else
+using Site = std::source_location;
+#endif
+Where where_of(const Site& site);
+
+// --- Signatures ---------------------------------------------------------------------------------
+
+Argument reads(std::string name, Scalar scalar, std::vector<Size> shape,
+               Site site = Site::current());
+Argument writes(std::string name, Scalar scalar, std::vector<Size> shape,
+                Site site = Site::current());
+Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
+                 Site site = Site::current());
+
+// --- Tensors ------------------------------------------------------------------------------------
+
+/// A tensor, or a piece of one.
+class Tensor {
+ public:
+  Tensor(Piece piece, std::vector<Size> shape)
+      : piece_(std::move(piece)), shape_(std::move(shape)) {}
+  /// 0 if there is no such dimension.
+  Size extent(std::size_t dimension) const;
+  std::size_t rank() const { return shape_.size(); }
+  const Piece& piece() const { return piece_; }
+  const std::vector<Size>& shape() const { return shape_; }
+
+ private:
+  Piece piece_;
+  std::vector<Size> shape_;
+};
+
+/// A tensor in blocks. A call gives the block at an index.
+class Partition {
+ public:
+  Partition(Tensor of, std::vector<Size> tile, Edge edge, Where where)
+      : of_(std::move(of)), tile_(std::move(tile)), edge_(edge), where_(std::move(where)) {}
+
+  template <class... Index>
+  Tensor operator()(Index... index) const {
+    return at({Size(index)...});
+  }
+  Tensor at(std::vector<Size> index) const;
+
+ private:
+  Tensor of_;
+  std::vector<Size> tile_;
+  Edge edge_;
+  Where where_;
+};
+
+Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge = Edge::zero,
+                 Site site = Site::current());
+
+// --- Inner variants -----------------------------------------------------------------------------
+
+class Task;
+
+/// A task and where it is launched.
+struct Launched {
+  Launched(const Task& task, Site site = Site::current());  // NOLINT: written as the task alone
+  std::string task;
+  Where where;
+};
+
+/// What an inner variant may do, and nothing else.
+class Inner {
+ public:
+  Size tunable(std::string name);
+  /// A temporary tensor; without a name it gets one.
+  Tensor tensor(Scalar scalar, std::vector<Size> shape, std::string name = {},
+                Site site = Site::current());
+  template <class... Tensors>
+  void launch(Launched what, const Tensors&... tensors) {
+    add_launch(std::move(what), {tensors.piece()...});
+  }
+  /// Iterations in any order and at once. `body` takes as many indices as there are extents.
+  template <class Body>
+  void prange(std::vector<Size> extents, Body body, Site site = Site::current()) {
+    range(true, std::move(extents), body, site);
+  }
+  /// Iterations in order.
+  template <class Body>
+  void srange(std::vector<Size> extents, Body body, Site site = Site::current()) {
+    range(false, std::move(extents), body, site);
+  }
+  template <class Body>
+  void srange(Size extent, Body body, Site site = Site::current()) {
+    range(false, {std::move(extent)}, body, site);
+  }
+
+  tasks::Inner take() && { return std::move(inner_); }
+
+ private:
+  template <class Body>
+  void range(bool parallel, std::vector<Size> extents, Body& body, const Site& site);
+  void add_launch(Launched what, std::vector<Piece> pieces);
+  std::vector<Size> open_range(bool parallel, std::vector<Size> extents, const Site& site);
+  void close_range();
+
+  tasks::Inner inner_;
+  std::vector<Range> open_;  ///< ranges around, the outermost first
+  std::size_t unnamed_ = 0;
+};
+
+// --- Leaves -------------------------------------------------------------------------------------
+
+class Leaf;
+struct Operand;
+
+/// A tile that a leaf computes with.
+struct Value {
+  Leaf* leaf = nullptr;
+  std::size_t node = 0;
+};
+
+/// An argument of a leaf: what it is by now, and what it becomes when it is assigned to.
+class Slot {
+ public:
+  Slot(Leaf* leaf, std::string argument) : leaf_(leaf), argument_(std::move(argument)) {}
+  Slot(const Slot&) = default;
+  Slot& operator=(const Slot& from);
+  Slot& operator=(const Operand& from);
+  void assign(Value value, const Where& where);
+  Value value(const Where& where) const;
+  Leaf* leaf() const { return leaf_; }
+
+ private:
+  Leaf* leaf_;
+  std::string argument_;
+};
+
+/// An operand, and where it is written.
+struct Operand {
+  Operand(Value from, Site site = Site::current());        // NOLINT: operands convert
+  Operand(const Slot& from, Site site = Site::current());  // NOLINT
+  Operand(double from, Site site = Site::current());       // NOLINT
+  Value in(Leaf* other) const;
+  Leaf* leaf = nullptr;  ///< null for a number
+  std::size_t node = 0;
+  double number = 0;
+  Where where;
+};
+
+class Leaf {
+ public:
+  explicit Leaf(const TaskValue& task) : builder_(task) {}
+  LeafBuilder& builder() { return builder_; }
+  tasks::Leaf take() const { return builder_.finish(); }
+
+ private:
+  LeafBuilder builder_;
+};
+
+Value operator+(const Operand& a, const Operand& b);
+Value operator-(const Operand& a, const Operand& b);
+Value operator*(const Operand& a, const Operand& b);
+Value operator/(const Operand& a, const Operand& b);
+Value operator-(const Operand& a);
+void operator+=(Slot slot, const Operand& value);
+Value max(const Operand& a, const Operand& b);
+Value min(const Operand& a, const Operand& b);
+Value exp(const Operand& a);
+Value exp2(const Operand& a);
+Value log(const Operand& a);
+Value log2(const Operand& a);
+Value sqrt(const Operand& a);
+Value rsqrt(const Operand& a);
+Value tanh(const Operand& a);
+Value erf(const Operand& a);
+Value abs(const Operand& a);
+Value cast(Scalar to, const Operand& a);
+Value column(const Operand& a);
+Value row(const Operand& a);
+Value transpose(const Operand& a);
+Value row_max(const Operand& a);
+Value row_sum(const Operand& a);
+Value mma(const Operand& a, const Operand& b);
+Value mma(const Operand& a, const Operand& b, const Operand& onto);
+
+// --- Tasks --------------------------------------------------------------------------------------
+
+/// A signature with its variants, the outermost first.
+class Task {
+ public:
+  Task(std::string name, std::vector<Argument> arguments, Site site = Site::current());
+
+  /// `body`: (Inner&, Tensor, ...), a tensor for each argument.
+  template <class Body>
+  Task& inner(std::string name, Body body, Site site = Site::current());
+  /// `body`: (Leaf&, Slot, ...), a slot for each argument.
+  template <class Body>
+  Task& leaf(std::string name, Body body, Site site = Site::current());
+
+  const TaskValue& value() const { return state_->task; }
+  const std::vector<Diagnostic>& errors() const { return state_->errors; }
+
+ private:
+  struct State {
+    TaskValue task;
+    std::vector<Diagnostic> errors;
+  };
+  /// False, with an error kept, if a variant takes another number of arguments than the task.
+  bool takes(const std::string& variant, std::size_t arguments, const Site& site);
+  std::vector<Tensor> tensors() const;
+  void add(std::string name, std::variant<tasks::Inner, tasks::Leaf> body, const Site& site);
+
+  std::shared_ptr<State> state_;
+};
+
+/// The tasks as one value. Fails at the first thing that is wrong with them: see check.h.
+Result<Library> library_of(const std::vector<Task>& tasks);
+
+// --- Mappings -----------------------------------------------------------------------------------
+
+/// A mapping, line by line: `map("fast", gemm, "h200").set("U", 128).instance("host", gemm,
+/// "host")`. What follows an instance is about that instance.
+class Map {
+ public:
+  Map(std::string name, const Task& task, std::string machine, Site site = Site::current());
+  Map& set(std::string tunable, std::int64_t value, Site site = Site::current());
+  /// A hole: one of these values.
+  Map& set(std::string tunable, std::vector<std::int64_t> values, Site site = Site::current());
+  Map& instance(std::string name, const Task& task, std::string variant,
+                Site site = Site::current());
+  Map& entry(std::string name, const Task& task, std::string variant, Site site = Site::current());
+  Map& at(Processor processor);
+  Map& memory(std::string argument, Memory memory, Site site = Site::current());
+  Map& calls(std::vector<std::string> instances);
+  const Mapping& value() const { return mapping_; }
+
+ private:
+  Mapping mapping_;
+};
+
+// --- Templates ----------------------------------------------------------------------------------
+
+/// How many parameters a lambda has behind its first.
+template <class Body>
+struct ParametersOf : ParametersOf<decltype(&Body::operator())> {};
+template <class Of, class Returns, class First, class... Rest>
+struct ParametersOf<Returns (Of::*)(First, Rest...) const> {
+  static constexpr std::size_t value = sizeof...(Rest);
+};
+template <class Of, class Returns, class First, class... Rest>
+struct ParametersOf<Returns (Of::*)(First, Rest...)> {
+  static constexpr std::size_t value = sizeof...(Rest);
+};
+
+template <class Body, class First, class Rest, std::size_t... I>
+void call_with(Body& body, First& first, const std::vector<Rest>& rest, std::index_sequence<I...>) {
+  body(first, rest[I]...);
+}
+
+template <class Body>
+void Inner::range(bool parallel, std::vector<Size> extents, Body& body, const Site& site) {
+  const std::vector<Size> i = open_range(parallel, std::move(extents), site);
+  if constexpr (std::is_invocable_v<Body, Size>) {
+    body(i[0]);
+  } else if constexpr (std::is_invocable_v<Body, Size, Size>) {
+    body(i[0], i[i.size() > 1 ? 1 : 0]);
+  } else {
+    static_assert(std::is_invocable_v<Body, Size, Size, Size>, "a range has one to three indices");
+    body(i[0], i[i.size() > 1 ? 1 : 0], i[i.size() > 2 ? 2 : 0]);
+  }
+  close_range();
+}
+
+template <class Body>
+Task& Task::inner(std::string name, Body body, Site site) {
+  constexpr std::size_t kCount = ParametersOf<Body>::value;
+  if (!takes(name, kCount, site)) return *this;
+  Inner inner;
+  call_with(body, inner, tensors(), std::make_index_sequence<kCount>());
+  add(std::move(name), std::move(inner).take(), site);
+  return *this;
+}
+
+template <class Body>
+Task& Task::leaf(std::string name, Body body, Site site) {
+  constexpr std::size_t kCount = ParametersOf<Body>::value;
+  if (!takes(name, kCount, site)) return *this;
+  const TaskValue task = state_->task;
+  Leaf leaf(task);
+  std::vector<Slot> slots;
+  for (const Argument& argument : task.arguments) slots.emplace_back(&leaf, argument.name);
+  call_with(body, leaf, slots, std::make_index_sequence<kCount>());
+  add(std::move(name), leaf.take(), site);
+  return *this;
+}
+
+}  // namespace twill::tasks::cpp

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "twill/tasks/mapping.h"
+#include "twill/tasks/values.h"
+
+/// The text form of tasks and mappings: docs/reference/tasks.md.
+namespace twill::tasks {
+
+struct TaskText {
+  Library library;
+  std::vector<Mapping> mappings;
+  friend bool operator==(const TaskText&, const TaskText&) = default;
+};
+
+/// Reads the text of tasks and mappings. Fails, with line and column, for what is no such text;
+/// what the text means is not checked, see check.h. Cost: linear in the text.
+Result<TaskText> read_tasks(std::string_view text, const std::string& file_name);
+
+/// True if a line that begins so is the first of such a text.
+bool begins_tasks(std::string_view line);
+
+/// The text that reads back as an equal value.
+std::string print_tasks(const TaskText& text);
+std::string to_string(const Piece& piece);
+
+}  // namespace twill::tasks

@@ -1,0 +1,260 @@
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "twill/execute/interpreter.h"
+#include "twill/frontend/tasks/lower.h"
+#include "twill/frontend/ttgir/read.h"
+#include "twill/tasks/check.h"
+#include "twill/tasks/run.h"
+
+namespace twill::frontend {
+namespace {
+
+using execute::Tile;
+
+std::string bundled_tasks(const std::string& name) {
+  std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/kernels/tasks/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// A task program, its sizes and its grid.
+struct TaskProgram {
+  std::string text;
+  std::map<std::string, std::int64_t> sizes;
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+};
+
+/// The first mapping with other values.
+tasks::TaskText text_with(const std::string& text,
+                          const std::map<std::string, std::int64_t>& values) {
+  auto read = tasks::read_tasks(text, "t.task");
+  EXPECT_TRUE(read) << (read ? "" : to_string(read.error()));
+  if (!read) return {};
+  for (const auto& [name, value] : values)
+    read->mappings.at(0).tunables.push_back({name, {value}, {}});
+  return *read;
+}
+
+class TasksAndModule {
+ public:
+  explicit TasksAndModule(const TaskProgram& program) : given_(program) {}
+
+  /// Runs the tasks in the order of their text and the module that they are lowered to.
+  void run() {
+    const auto tree = tree_of_text(text_with(given_.text, {}), "t.task");
+    ASSERT_TRUE(tree) << to_string(tree.error());
+    const auto lowered = lower_tasks(*tree, "t.task");
+    ASSERT_TRUE(lowered) << to_string(lowered.error());
+    const auto program = read_ttgir(*lowered, "t.task");
+    ASSERT_TRUE(program) << to_string(program.error()) << "\n" << *lowered;
+    launch_.programs = given_.grid;
+    launch_.size = 1;
+    for (const auto& [name, value] : given_.sizes) {
+      launch_.arguments[name] = static_cast<double>(value);
+    }
+    for (const tasks::Argument& argument : tree->root.task->arguments) {
+      const execute::Shape shape = shape_of(argument);
+      if (shape.size() != 2) continue;
+      launch_.arguments[argument.name + "_rows"] = static_cast<double>(shape[0]);
+      launch_.arguments[argument.name + "_columns"] = static_cast<double>(shape[1]);
+    }
+    keep_known_arguments(*program);
+    execute::Memory memory(7);
+    const ir::OpId function = ir::functions(*program)[0];
+    const auto arguments = execute::arguments_of(*program, function, launch_, memory);
+    ASSERT_TRUE(arguments) << to_string(arguments.error());
+    std::map<std::string, Tile> arrays;
+    for (std::size_t a = 0; a < memory.array_count(); ++a) {
+      const tasks::Argument* argument = find_argument(*tree->root.task, memory.name(a));
+      if (argument != nullptr) arrays[argument->name] = contents(memory, a, shape_of(*argument));
+    }
+    const auto meant = tasks::run(*tree, arrays);
+    ASSERT_TRUE(meant) << to_string(meant.error());
+    run_grid(*program, function, *arguments, memory);
+    for (std::size_t a = 0; a < memory.array_count(); ++a) {
+      const Tile found =
+          contents(memory, a, shape_of(*find_argument(*tree->root.task, memory.name(a))));
+      EXPECT_EQ(found.numbers(), meant->at(memory.name(a)).numbers()) << memory.name(a);
+    }
+  }
+
+ private:
+  execute::Shape shape_of(const tasks::Argument& argument) const {
+    execute::Shape shape;
+    for (const tasks::Size& size : argument.shape) {
+      shape.push_back(value_of(size, given_.sizes).value_or(1));
+    }
+    return shape;
+  }
+
+  /// The kernel takes only the sizes that it needs.
+  void keep_known_arguments(const ir::Program& program) {
+    std::map<std::string, double> kept;
+    for (const ir::ValueId value : ir::function_arguments(program, ir::functions(program)[0])) {
+      const auto found = launch_.arguments.find(program.value(value).name);
+      if (found != launch_.arguments.end()) kept.insert(*found);
+    }
+    launch_.arguments = kept;
+  }
+
+  static Tile contents(const execute::Memory& memory, std::size_t array,
+                       const execute::Shape& shape) {
+    Tile tile = execute::poison(shape, true);
+    for (std::size_t i = 0; i < tile.size(); ++i) {
+      tile.numbers()[i] = static_cast<float>(
+          memory.read({static_cast<std::int64_t>(array), static_cast<std::int64_t>(i)}));
+    }
+    return tile;
+  }
+
+  void run_grid(const ir::Program& program, ir::OpId function,
+                const std::map<ir::ValueId, execute::Value>& arguments, execute::Memory& memory) {
+    const auto& grid = given_.grid;
+    for (std::int64_t id = 0; id < grid[0] * grid[1] * grid[2]; ++id) {
+      const std::array<std::int64_t, 3> at{id % grid[0], id / grid[0] % grid[1],
+                                           id / grid[0] / grid[1]};
+      execute::Interpreter interpreter(program, memory, launch_, at);
+      const auto ran = interpreter.run(function, arguments);
+      ASSERT_TRUE(ran) << to_string(ran.error());
+    }
+  }
+
+  TaskProgram given_;
+  execute::Launch launch_;
+};
+
+std::string gemm_tasks(const std::string& mapping) {
+  const std::string text = bundled_tasks("gemm.task");
+  return text.substr(0, text.find("map fast")) + "map m for gemm on h200 { " + mapping + " }";
+}
+std::string attention_tasks(const std::string& mapping) {
+  const std::string text = bundled_tasks("attention.task");
+  return text.substr(0, text.find("map fast")) + "map m for attention on h200 { " + mapping + " }";
+}
+
+// What is lowered means what the tasks mean, to the last bit, at ragged ends too.
+TEST(LoweredTasks, GemmIsItsTasksToTheLastBit) {
+  TasksAndModule(
+      {gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 100}, {"N", 40}, {"K", 70}}, {2, 3, 1}})
+      .run();
+}
+
+TEST(LoweredTasks, GemmWithoutIterations) {
+  TasksAndModule({gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 64}, {"N", 16}, {"K", 0}}, {1, 1, 1}})
+      .run();
+}
+
+TEST(LoweredTasks, AttentionIsItsTasksToTheLastBit) {
+  TasksAndModule(
+      {attention_tasks("BM = 64 BN = 32 D = 64"), {{"M", 100}, {"N", 96}, {"D", 64}}, {2, 1, 1}})
+      .run();
+}
+
+TEST(LoweredTasks, GatedProductsAreTheirTasksToTheLastBit) {
+  const std::string text = bundled_tasks("gated_mlp.task");
+  TasksAndModule(
+      {text.substr(0, text.find("map fast")) + "map m for gated on h200 { U = 64 V = 16 W = 16 }",
+       {{"M", 70}, {"N", 24}, {"K", 40}},
+       {2, 2, 1}})
+      .run();
+}
+
+TEST(LoweredTasks, TwoProductsOfOneBlockAreTheirTasksToTheLastBit) {
+  const std::string text = bundled_tasks("dual_gemm.task");
+  TasksAndModule(
+      {text.substr(0, text.find("map fast")) + "map m for dual on h200 { U = 64 V = 16 W = 16 }",
+       {{"M", 70}, {"N", 24}, {"K", 40}},
+       {2, 2, 1}})
+      .run();
+}
+
+// A vector is read and written through pointers, under a mask; a tile is read once, though both a
+// product and a sum of rows want it.
+TEST(LoweredTasks, ProductWithSumOfRowsAndBias) {
+  TasksAndModule({R"(
+task gemm(writes C: f16[M, N], writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K], reads bias: f32[N])
+task step(updates C: f32[M, N], updates y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
+task begin(writes C: f32[M, N], writes y: f32[M])
+task end(writes To: f16[M, N], writes out: f32[M], reads C: f32[M, N], reads y: f32[M], reads bias: f32[N])
+inner gemm.host tunable U, V {
+  prange i < cdiv(M, U) {
+    gemm(blocks(C, U, V)[i, 0], blocks(y, U)[i], blocks(A, U, K)[i, 0], blocks(B, V, K)[0, 0], blocks(bias, V)[0])
+  }
+}
+inner gemm.block tunable W {
+  acc = tensor f32[M, N]
+  sum = tensor f32[M]
+  begin(acc, sum)
+  srange k < cdiv(K, W) { step(acc, sum, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k]) }
+  end(C, y, acc, sum, bias)
+}
+leaf begin.zero { C = 0  y = 0 }
+leaf step.both { C += mma(A, transpose(B))  y = y + row_sum(cast(f32, A)) }
+leaf end.store { To = cast(f16, max(C + row(bias), 0))  out = y }
+map m for gemm on h200 { U = 64  V = 32  W = 32 }
+)",
+                  {{"M", 100}, {"N", 30}, {"K", 70}},
+                  {2, 1, 1}})
+      .run();
+}
+
+// A prange of warpgroups over rows is the whole tile: Twill cuts by itself.
+TEST(LoweredTasks, RowsForWarpgroupsAreTheWholeTile) {
+  const std::string text = gemm_tasks("U = 128 V = 16 W = 16 G = 2");
+  const std::string cut =
+      "inner gemm_add.rows tunable G {\n prange i < G { "
+      "gemm_add(blocks(C, M / G, N)[i, 0], blocks(A, M / G, K)[i, 0], B) } }\n";
+  const std::size_t at = text.find("leaf gemm_add.wgmma");
+  TasksAndModule(
+      {text.substr(0, at) + cut + text.substr(at), {{"M", 130}, {"N", 16}, {"K", 40}}, {2, 1, 1}})
+      .run();
+}
+
+struct UnloweredCase {
+  const char* name;
+  const char* mapping;
+  const char* message;
+};
+
+class NotLowered : public testing::TestWithParam<UnloweredCase> {};
+
+TEST_P(NotLowered, WithItsCode) {
+  const auto lowered = lower_task_text(gemm_tasks(GetParam().mapping), "t.task");
+  ASSERT_FALSE(lowered);
+  const std::string said = to_string(lowered.error());
+  EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
+  EXPECT_GT(lowered.error().location.line, 0);
+}
+
+const UnloweredCase kNotLowered[] = {
+    {"M09Rows", "U = 100 V = 64 W = 64", "M09: there is no instruction for a product of 100 rows"},
+    {"M09Columns", "U = 128 V = 512 W = 64", "512 columns and depth 64"},
+    {"M09Copy", "U = 128 V = 64 W = 24", "M09: rows of 24 f16 of 'A' are not copied by TMA"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, NotLowered, testing::ValuesIn(kNotLowered),
+                         [](const auto& it) { return std::string(it.param.name); });
+
+// Every op of the module stands where its task does.
+TEST(LoweredTasks, OpsStandAtTheUsersLines) {
+  const std::string text = bundled_tasks("gemm.task");
+  const auto lowered = lower_task_text(text, "gemm.task");
+  ASSERT_TRUE(lowered) << to_string(lowered.error());
+  const auto program = read_ttgir(*lowered, "gemm.task");
+  ASSERT_TRUE(program) << to_string(program.error());
+  int products = 0;
+  for (const ir::OpId op : ir::walk(*program, program->module())) {
+    if (program->op(op).kind != ir::OpKind::wgmma) continue;
+    const Location at = ir::text_location(*program, op);
+    EXPECT_NE(line_of(text, at.line).find("mma(A, transpose(B))"), std::string::npos) << at.line;
+    ++products;
+  }
+  EXPECT_EQ(products, 1);
+}
+
+}  // namespace
+}  // namespace twill::frontend

@@ -1,0 +1,132 @@
+#include "programs.h"
+
+namespace twill::tasks::cpp {
+namespace {
+
+/// gemm.task, in C++.
+Result<TaskText> gemm_in_cpp() {
+  Task gemm("gemm", {writes("C", f16, {"M", "N"}), reads("A", f16, {"M", "K"}),
+                     reads("B", f16, {"N", "K"})});
+  Task gemm_add("gemm_add", {updates("C", f32, {"M", "N"}), reads("A", f16, {"M", "K"}),
+                             reads("B", f16, {"N", "K"})});
+  Task clear("clear", {writes("C", f32, {"M", "N"})});
+  Task store("store", {writes("To", f16, {"M", "N"}), reads("From", f32, {"M", "N"})});
+
+  gemm.inner("host", [&](Inner& t, Tensor C, Tensor A, Tensor B) {
+    const Size U = t.tunable("U"), V = t.tunable("V"), K = A.extent(1);
+    const Partition Cp = blocks(C, {U, V}), Ap = blocks(A, {U, K}), Bp = blocks(B, {V, K});
+    t.prange({cdiv(C.extent(0), U), cdiv(C.extent(1), V)},
+             [&](Size i, Size j) { t.launch(gemm, Cp(i, j), Ap(i, 0), Bp(j, 0)); });
+  });
+  gemm.inner("block", [&](Inner& t, Tensor C, Tensor A, Tensor B) {
+    const Size W = t.tunable("W"), M = C.extent(0), N = C.extent(1);
+    const Partition Ap = blocks(A, {M, W}), Bp = blocks(B, {N, W});
+    const Tensor acc = t.tensor(f32, {M, N}, "acc");
+    t.launch(clear, acc);
+    t.srange(cdiv(A.extent(1), W), [&](Size k) { t.launch(gemm_add, acc, Ap(0, k), Bp(0, k)); });
+    t.launch(store, C, acc);
+  });
+  gemm_add.leaf("wgmma", [](Leaf&, Slot C, Slot A, Slot B) { C += mma(A, transpose(B)); });
+  clear.leaf("zero", [](Leaf&, Slot C) { C = 0; });
+  store.leaf("cast", [](Leaf&, Slot To, Slot From) { To = cast(f16, From); });
+
+  TWILL_TRY(Library library, library_of({gemm, gemm_add, clear, store}));
+  Map fast("fast", gemm, "h200");
+  fast.set("U", 128).set("V", 256).set("W", 64);
+  return TaskText{std::move(library), {fast.value()}};
+}
+
+// C++ and text are two spellings of one value; only the index of a range has a name of its own.
+TEST(Builder, GemmIsTheValueThatItsTextReadsAs) {
+  auto made = gemm_in_cpp();
+  ASSERT_TRUE(made) << to_string(made.error());
+  std::string text = bundled("gemm.task");
+  const std::size_t at = text.find("srange k < cdiv(K, W)");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 8, "srange i");
+  for (const std::string piece : {"blocks(A, M, W)[0, k]", "blocks(B, N, W)[0, k]"}) {
+    const std::size_t found = text.find(piece);
+    ASSERT_NE(found, std::string::npos);
+    text.replace(found + piece.size() - 2, 1, "i");
+  }
+  const TaskText read = must_read(text);
+  EXPECT_EQ(print_tasks(*made), print_tasks(read));
+  EXPECT_EQ(*made, read);
+}
+
+TEST(Builder, LeafGivesTheGraphOfItsText) {
+  Task softmax("softmax",
+               {writes("P", f16, {"M", "N"}), updates("m", f32, {"M"}), updates("l", f32, {"M"}),
+                writes("alpha", f32, {"M"}), reads("S", f32, {"M", "N"})});
+  softmax.leaf("online", [](Leaf&, Slot P, Slot m, Slot l, Slot alpha, Slot S) {
+    const Value top = max(m, row_max(S) * 0.125);
+    const Value p = exp2(S * 0.125 - column(top));
+    alpha = exp2(m - top);
+    l = l * alpha + row_sum(p);
+    m = top;
+    P = cast(f16, p);
+  });
+  const auto made = library_of({softmax});
+  ASSERT_TRUE(made) << to_string(made.error());
+  const TaskText read = must_read(R"(
+task softmax(writes P: f16[M, N], updates m: f32[M], updates l: f32[M], writes alpha: f32[M], reads S: f32[M, N])
+leaf softmax.online {
+  top = max(m, row_max(S) * 0.125)
+  p = exp2(S * 0.125 - column(top))
+  alpha = exp2(m - top)
+  l = l * alpha + row_sum(p)
+  m = top
+  P = cast(f16, p)
+}
+)");
+  EXPECT_EQ(*made, read.library);
+}
+
+/// The line of this file that holds `what`, for the first time.
+int line_with(const std::string& what) {
+  std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/tests/tasks/builder_test.cpp");
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.find(what) != std::string::npos) return number;
+  }
+  return 0;
+}
+
+// What is wrong is where the user wrote it.
+TEST(Builder, ErrorsNameTheUsersLineAndColumn) {
+  Task copy("copy", {writes("To", f16, {"M"}), reads("From", f16, {"M"})});
+  copy.leaf("same", [](Leaf&, Slot To, Slot From) { To = From; });
+  Task bad("bad", {updates("C", f16, {"M"}), reads("A", f16, {"M"})});
+  bad.inner("twice", [&](Inner& t, Tensor C, Tensor A) {
+    t.launch(copy, A, C);  // planted
+  });
+  const auto made = library_of({copy, bad});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().location.file, "builder_test.cpp");
+  EXPECT_EQ(made.error().location.line, line_with("A, C);  // planted"));
+  EXPECT_GT(made.error().location.column, 0);
+  EXPECT_EQ(made.error().message, "T05: 'copy' writes 'To', but 'bad' only reads 'A'");
+}
+
+TEST(Builder, OperandsOfALeafKnowTheirLine) {
+  Task bad("bad",
+           {writes("C", f32, {"M", "N"}), reads("x", f32, {"M"}), reads("A", f32, {"M", "N"})});
+  bad.leaf("sum", [](Leaf&, Slot C, Slot x, Slot A) {
+    C = A + x;  // without column
+  });
+  const auto made = library_of({bad});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().location.line, line_with("C = A + x;  // without"));
+  EXPECT_EQ(made.error().message, "T03: '+' of shapes [M, N] and [M]");
+}
+
+TEST(Builder, VariantOfOtherArguments) {
+  Task bad("bad", {updates("C", f16, {"M"}), reads("A", f16, {"M"})});
+  bad.inner("v", [&](Inner&, Tensor) {});
+  const auto made = library_of({bad});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "T02: variant 'v' of 'bad' takes 1 tensors, its task 2");
+}
+
+}  // namespace
+}  // namespace twill::tasks::cpp

@@ -1,0 +1,107 @@
+#include "programs.h"
+
+namespace twill::tasks {
+namespace {
+
+/// Tasks that the programs below launch.
+const std::string kTasks = R"(
+task fill(writes C: f16[M])
+task bump(updates C: f16[M])
+task copy(writes To: f16[M], reads From: f16[M])
+task wide(reads X: f32[M])
+leaf fill.l { C = 0 }
+leaf bump.l { C = C + 1 }
+leaf copy.l { To = From }
+)";
+
+struct LanguageCase {
+  const char* name;
+  const char* text;
+  const char* message;
+};
+
+class Refused : public testing::TestWithParam<LanguageCase> {};
+
+// Each code of the language, at the line where it is wrong.
+TEST_P(Refused, WithItsCode) {
+  const TaskText read = must_read(kTasks + GetParam().text);
+  const auto checked = check(read.library);
+  ASSERT_FALSE(checked);
+  const std::string said = to_string(checked.error());
+  EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
+  EXPECT_GE(checked.error().location.line, 9) << said;
+}
+
+const LanguageCase kRefused[] = {
+    {"T01", "task t(updates C: f16[M])\ninner t.v { copy(C) }",
+     "T01: 'copy' takes 2 tensors, not 1"},
+    {"T02Tensor", "task t(updates C: f16[M])\ninner t.v { bump(D) }",
+     "T02: there is no tensor 'D'"},
+    {"T02Variant", "task t(updates C: f16[M])\nleaf t.v { C = 1 }\nleaf t.v { C = 2 }",
+     "T02: 't' has two variants 'v'"},
+    {"T02Index", "task t(updates C: f16[M])\ninner t.v { srange M < 4 { bump(C) } }",
+     "T02: the name 'M' is taken already"},
+    {"T03Rank", "task t(updates C: f16[M, N])\ninner t.v { bump(C) }",
+     "T03: 'C' of 'bump' is [M], and C is [M, N]"},
+    {"T03Size", "task t(updates C: f16[M], reads A: f16[N])\ninner t.v { copy(C, A) }",
+     "T03: 'From' of 'copy' is [M], and A is [N]"},
+    {"T03Blocks", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, 4, 4)[0]) }",
+     "T03: blocks [4, 4] at [0] of a tensor of shape [M]"},
+    {"T03Product",
+     "task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])\n"
+     "leaf t.v { C = mma(A, B) }",
+     "T03: 'mma' of f16[M, K] and f16[N, K]; it takes [M, K] and [K, N]"},
+    {"T04", "task t(updates C: f16[M])\ninner t.v { wide(C) }",
+     "T04: 'X' of 'wide' is f32, and 'C' is f16"},
+    {"T04Leaf", "task t(writes C: f16[M], reads A: f32[M])\nleaf t.v { C = A }",
+     "hint: use cast(f16, x)"},
+    {"T05Read", "task t(reads C: f16[M])\ninner t.v { bump(C) }",
+     "T05: 'bump' updates 'C', but 't' only reads 'C'"},
+    {"T05Write", "task t(writes C: f16[M])\ninner t.v { bump(C) }",
+     "T05: 'bump' updates 'C', but 't' only writes 'C'"},
+    {"T05Leaf", "task t(writes C: f16[M])\nleaf t.v { C = C + 1 }", "T05: the leaf reads 'C'"},
+    {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n copy(C, a) }",
+     "T06: 'copy' reads 'From', and nobody has written 'a' before"},
+    {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { bump(C) } }",
+     "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
+    {"T07Twice", "task t(updates C: f16[M])\ninner t.v { copy(C, C) }",
+     "T07: 'copy' gets 'C' twice, and writes it as 'To'"},
+    {"T08", "task t(updates C: f16[M])\ninner t.v { prange i < 8 { bump(blocks(C, 4)[i / 2]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    {"T08Pair",
+     "task t(updates C: f16[M], writes D: f16[M])\n"
+     "inner t.v { fill(D) prange i < 8 { bump(blocks(C, 4)[i])\n"
+     "copy(blocks(D, 4)[i], blocks(C, 4)[i + 1]) } }",
+     "T08: iterations of the prange may touch what others write"},
+    {"T09", "task t(updates C: f16[M])\ninner t.v { bumb(C) }", "did you mean 'bump'?"},
+    {"T13", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, W)[0]) }",
+     "T13: there is no size 'W' here"},
+    {"T14Inner", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n fill(a) }",
+     "T14: 't' writes 'C', but 't.v' launches nothing that does"},
+    {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf t.v { C = 0 }",
+     "T14: 't' writes 'D', but one of its leaves assigns nothing to it"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Refused, testing::ValuesIn(kRefused),
+                         [](const auto& it) { return std::string(it.param.name); });
+
+// The refusals above must not hit what is right.
+TEST(Check, AcceptsBlocksThatIndicesTellApart) {
+  const TaskText read = must_read(kTasks + R"(
+task t(updates C: f16[M], writes D: f16[M])
+inner t.v tunable U {
+  prange i < cdiv(M, U) {
+    own = tensor f16[U]
+    fill(own)
+    bump(blocks(C, U)[i])
+    copy(blocks(D, U)[i], blocks(C, U)[i])
+  }
+  prange i < 4 { bump(blocks(C, 8)[i + 2]) }
+}
+)");
+  const auto checked = check(read.library);
+  EXPECT_TRUE(checked) << to_string(checked.error());
+}
+
+}  // namespace
+}  // namespace twill::tasks
