@@ -110,6 +110,20 @@ class Race(Case):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no longer in the cache"):
             later.find(key, again.metadata)
 
+    def test_only_some_answers_are_made_at_once(self):
+        """Protects Triton's own compilations: an autotuner begins many kernels, and there are not that many cores."""
+        self.set(FAKE_SECONDS="1")
+        with twill_gpu.enabled(patience=0.0):
+            for warps in (4, 8):
+                for spare in ((0, ), (8, )):
+                    with twill_gpu.enabled(spare_registers=spare):
+                        compile_gemm(num_warps=warps)
+            self.assertLessEqual(len(self.asked()), 4)
+            asked_at_once = len(self.asked())
+            self.assertTrue(twill_gpu.wait())
+        self.assertEqual(len(self.asked()), 4)
+        self.assertLessEqual(asked_at_once, 3 if later.AT_ONCE == 1 else 4)
+
     def test_two_kernels_wait_for_one_answer(self):
         self.set(FAKE_SECONDS="1")
         with twill_gpu.enabled(patience=0.0):

@@ -107,6 +107,24 @@ class Race(Case):
             self.launch(launcher, n)
             self.assertEqual(len(self.measured), races, n)
 
+    def test_a_bucket_is_looked_for_on_disk_once(self):
+        """Protects programs whose sizes differ with each launch: the disk is not asked for each of them."""
+        read, real = [], race.store.read_json
+        self.addCleanup(setattr, race.store, "read_json", real)
+        race.store.read_json = lambda path: read.append(path) or real(path)
+        launcher = self.launcher()
+        for n in range(512, 1024, 50):
+            self.launch(launcher, n)
+        self.assertEqual((len(read), len(self.measured)), (1, 1))
+
+    def test_sizes_that_never_repeat_are_not_kept_for_ever(self):
+        self.addCleanup(setattr, race, "MOST_SIZES", race.MOST_SIZES)
+        race.MOST_SIZES = 4
+        launcher = self.launcher()
+        for n in range(512, 532):
+            self.assertEqual(self.launch(launcher, n), "twill")
+            self.assertLessEqual(len(launcher.decided), 4)
+
     def test_decisions_outlive_the_process(self):
         self.launch(self.launcher())
         self.assertEqual(self.launch(self.launcher()), "twill")
