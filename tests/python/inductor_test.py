@@ -18,7 +18,7 @@ import triton
 from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache
 
 import twill_gpu
-from twill_gpu.dropin import inductor, later, records, state, store
+from twill_gpu.dropin import beside, inductor, later, records, store
 
 WORKER = """
 import dataclasses, json, os, sys
@@ -111,7 +111,7 @@ class Workers(unittest.TestCase):
             self.assertFalse(twill_gpu.wait(0.0))
             child = os.fork()
             if child == 0:
-                os._exit(0 if twill_gpu.wait(0.0) and state._workers.inside == 0 else 1)
+                os._exit(0 if twill_gpu.wait(0.0) and beside._workers.inside == 0 else 1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
             self.assertEqual(later.find(key, None).result().why, "")
 

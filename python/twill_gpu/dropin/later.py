@@ -12,7 +12,7 @@ from typing import Any
 from triton.compiler import make_backend
 
 from ..program import TwillError, find_program
-from . import settings, state, store
+from . import beside, settings, state, store
 from .answer import Answer, Request, answer, first_line
 
 # Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
@@ -47,7 +47,7 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
             while len(_running) > _MOST:
                 del _running[next(iter(_running))]
 
-    state.start(work)
+    beside.start(work)
     return future
 
 
