@@ -152,9 +152,9 @@ class Racer:
     def _contest(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
                  bucket: str) -> dict[str, Any]:
         quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks are not for measurements
-        twill = self._twill
+        twill, plain = self._twill, call.one_kernel(self._plain, function, packed)  # the same way for the host on both sides
         assert twill is not None
-        found = contest.decide(lambda: twill(*grid, *quiet), lambda: self._plain(*grid, *quiet), contest.timer_on(stream), self._settings)
+        found = contest.decide(lambda: twill(*grid, *quiet), lambda: plain(*grid, *quiet), contest.timer_on(stream), self._settings)
         self._say(bucket, max(found.twill), max(found.triton), found.takes_twill)
         return {"takes_twill": found.takes_twill, "twill_s": found.twill, "triton_s": found.triton, "turns": found.turns,
                 "margin": self._settings.margin}
