@@ -141,7 +141,7 @@ TEST(Device, PrintedTreesAreReadBack) {
     const Planned planned(name);
     const auto kernel = build(planned.parts());
     ASSERT_TRUE(kernel) << kernel.error().message;
-    for (const auto spelling : {dialect::Spelling::v3_6, dialect::Spelling::v3_9}) {
+    for (const auto spelling : {dialect::Spelling::v3_6, dialect::Spelling::v3_8}) {
       const auto text = emit::ttgir_kernel(planned.kernel().program, *kernel, spelling);
       ASSERT_TRUE(text) << text.error().message;
       const auto program = frontend::read_ttgir(*text, "printed.ttgir");

@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import triton
@@ -48,6 +50,12 @@ class Case(unittest.TestCase):
             os.environ[name] = value
             self.addCleanup(lambda name=name, before=before: os.environ.pop(name, None) if before is None else os.environ.update({name: before}))
 
+    def shut_gate(self):
+        """The program answers nothing until the file that this returns is touched."""
+        gate = pathlib.Path(self.cache.name) / "gate"
+        self.set(FAKE_GATE=str(gate))
+        return gate
+
     def asked(self):
         return self.calls.read_text().splitlines() if self.calls.exists() else []
 
@@ -78,7 +86,7 @@ class Race(Case):
 
     def test_a_compilation_waits_only_as_long_as_it_has_patience(self):
         """Protects first launches: a program that takes long delays nobody, and its kernel is there for launches that come later."""
-        self.set(FAKE_SECONDS="3")
+        gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):
             kernel = compile_gemm()
         self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
@@ -87,15 +95,17 @@ class Race(Case):
         waiting = later.find(kernel.metadata.twill_kernel["key"], kernel.metadata)
         self.assertFalse(waiting.done())
         self.assertFalse(twill_gpu.wait(0.0))
+        gate.touch()
         self.assertTrue(twill_gpu.wait())
         self.assertEqual(waiting.result().why, "")
         self.assertTrue(later.find(kernel.metadata.twill_kernel["key"], kernel.metadata).done())
 
     def test_a_kernel_whose_maker_has_ended_is_made_by_the_next_process(self):
         """Protects programs that end before Twill's kernel is there: Triton's disk cache has a name for what nobody is making."""
-        self.set(FAKE_SECONDS="1")
+        gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):
             key = compile_gemm(num_warps=8).metadata.twill_kernel["key"]
+            gate.touch()
             later.find(key, None).result()
             store.answer_path(key).unlink()
             later.clear()
@@ -110,11 +120,29 @@ class Race(Case):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no longer in the cache"):
             later.find(key, again.metadata)
 
+    def test_only_some_answers_are_made_at_once(self):
+        """Protects Triton's own compilations: an autotuner begins many kernels, and there are not that many cores."""
+        gate, real = self.shut_gate(), later._turns
+        self.addCleanup(setattr, later, "_turns", real)
+        later._turns = threading.Semaphore(2)
+        with twill_gpu.enabled(patience=0.0):
+            for spare in ((0, ), (8, ), (16, ), (24, )):
+                with twill_gpu.enabled(spare_registers=spare):
+                    compile_gemm()
+            while len(self.asked()) < 2:
+                time.sleep(0.05)
+            time.sleep(0.3)
+            self.assertEqual(len(self.asked()), 2)
+            gate.touch()
+            self.assertTrue(twill_gpu.wait())
+        self.assertEqual(len(self.asked()), 4)
+
     def test_two_kernels_wait_for_one_answer(self):
-        self.set(FAKE_SECONDS="1")
+        gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):
             keys = {compile_gemm(num_stages=stages).metadata.twill_kernel["key"] for stages in (2, 3, 4)}
         key, = keys
+        gate.touch()
         later.find(key, None).result()
         self.assertEqual(len(self.asked()), 1)
 

@@ -18,7 +18,7 @@ import triton
 from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache
 
 import twill_gpu
-from twill_gpu.dropin import inductor, later, records, state, store
+from twill_gpu.dropin import beside, inductor, later, records, store
 
 WORKER = """
 import dataclasses, json, os, sys
@@ -63,8 +63,8 @@ class Workers(unittest.TestCase):
         self.calls = folder / "calls"
         (folder / "answer.ttgir").write_text(compile_gemm().asm["ttgir"])
         changes = {"TWILL_PROGRAM": str(HERE / "fake_twill"), "FAKE_ANSWER": str(folder / "answer.ttgir"), "FAKE_CALLS": str(self.calls),
-                   "FAKE_SECONDS": "2"}
-        self.folder = folder
+                   "FAKE_GATE": str(folder / "gate")}
+        self.folder, self.gate = folder, folder / "gate"
         before = dict(os.environ)
         os.environ.update(changes)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
@@ -80,7 +80,10 @@ class Workers(unittest.TestCase):
                 worker.wait()
             metadata = namedtuple("KernelMetadata", sorted(facts))(**{**facts, "target": SM_90})
             with twill_gpu.enabled():
-                found = later.find(metadata.twill_kernel["key"], metadata).result()
+                answer = later.find(metadata.twill_kernel["key"], metadata)
+                self.assertFalse(answer.done())
+                self.gate.touch()
+                found = answer.result()
         return found, len(self.calls.read_text().splitlines())
 
     def test_the_parent_waits_for_a_worker_that_is_at_work(self):
@@ -97,7 +100,7 @@ class Workers(unittest.TestCase):
 
     def test_a_program_may_end_while_a_kernel_is_made(self):
         """Protects every short program: an end in the middle of Triton's compiled code once aborted the process."""
-        os.environ["FAKE_SECONDS"] = "0"
+        self.gate.touch()
         for stage in ("make_llir", "make_ptx"):
             with self.subTest(stage=stage):
                 cache = tempfile.mkdtemp(dir=self.folder)
@@ -111,8 +114,9 @@ class Workers(unittest.TestCase):
             self.assertFalse(twill_gpu.wait(0.0))
             child = os.fork()
             if child == 0:
-                os._exit(0 if twill_gpu.wait(0.0) and state._workers.inside == 0 else 1)
+                os._exit(0 if twill_gpu.wait(0.0) and beside._workers.inside == 0 else 1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.gate.touch()
             self.assertEqual(later.find(key, None).result().why, "")
 
 

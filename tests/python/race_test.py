@@ -91,6 +91,14 @@ class Race(Case):
         self.launch(self.launcher("OTHER"))
         self.assertEqual((self.launches[-1][0], self.launches[-1][1][:9]), ("triton", arguments[:9]))
 
+    def test_neither_side_of_a_contest_goes_a_longer_way(self):
+        """Protects small launches: Triton's launcher takes the host longer than our call, and a contest must not see that."""
+        ways, real = [], call.one_kernel
+        self.addCleanup(setattr, call, "one_kernel", real)
+        call.one_kernel = lambda *arguments: ways.append(arguments[1:]) or real(*arguments)
+        self.launch(self.launcher())
+        self.assertEqual(ways, [("function", "facts")])
+
     def test_launch_hooks_hear_nothing_of_a_race(self):
         self.launch(self.launcher())
         for _, arguments in self.launches[:-1]:
@@ -106,6 +114,24 @@ class Race(Case):
         for n, races in ((1000, 1), (600, 1), (1023, 1), (1024, 2), (5000, 3)):
             self.launch(launcher, n)
             self.assertEqual(len(self.measured), races, n)
+
+    def test_a_bucket_is_looked_for_on_disk_once(self):
+        """Protects programs whose sizes differ with each launch: the disk is not asked for each of them."""
+        read, real = [], race.store.read_json
+        self.addCleanup(setattr, race.store, "read_json", real)
+        race.store.read_json = lambda path: read.append(path) or real(path)
+        launcher = self.launcher()
+        for n in range(512, 1024, 50):
+            self.launch(launcher, n)
+        self.assertEqual((len(read), len(self.measured)), (1, 1))
+
+    def test_sizes_that_never_repeat_are_not_kept_for_ever(self):
+        self.addCleanup(setattr, race, "MOST_SIZES", race.MOST_SIZES)
+        race.MOST_SIZES = 4
+        launcher = self.launcher()
+        for n in range(512, 532):
+            self.assertEqual(self.launch(launcher, n), "twill")
+            self.assertLessEqual(len(launcher.decided), 4)
 
     def test_decisions_outlive_the_process(self):
         self.launch(self.launcher())
@@ -233,7 +259,7 @@ class Clock:
         side = launch()
         self.launches[side] += launches
         self.turns[side] += 1
-        return next(self.sides[side]), self.host
+        return next(self.sides[side]), self.host[side] if isinstance(self.host, dict) else self.host
 
 
 def steady(seconds):
@@ -287,6 +313,11 @@ class Contest(unittest.TestCase):
         """Protects small launches, which take as long as the host takes to launch them."""
         self.assertFalse(Clock(steady(10e-6), steady(20e-6), host=52e-6).decide().takes_twill)
         self.assertTrue(Clock(steady(100e-6), steady(200e-6), host=52e-6).decide().takes_twill)
+
+    def test_the_host_alone_decides_nothing(self):
+        """Protects small launches: both kernels are launched by the same code, so what the host takes says nothing of them."""
+        self.assertFalse(Clock(steady(5e-6), steady(5e-6), host={"twill": 9e-6, "triton": 10e-6}).decide().takes_twill)
+        self.assertFalse(Clock(steady(5e-6), steady(4e-6), host={"twill": 9e-6, "triton": 12e-6}).decide().takes_twill)
 
 
 class Calls(unittest.TestCase):

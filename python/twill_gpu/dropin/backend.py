@@ -20,7 +20,7 @@ import triton
 from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
 from ..program import TwillError, find_program
-from . import guards, inductor, later, records, settings, state, store
+from . import beside, guards, inductor, later, records, settings, state, store
 from .answer import Answer, Request, answer, first_line
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
 from .lowering import before_pipelining, new_context, parse, write_whole
@@ -164,7 +164,7 @@ class Sitting:
                 self._say("triton", first_line(wrong))
                 future.set_result(None)
 
-        state.start(work)
+        beside.start(work)
 
     def _contender(self, ttir: str, metadata: dict[str, Any]) -> Contender | None:
         """Twill's kernel, begun, or None with a row that says why."""
@@ -179,7 +179,7 @@ class Sitting:
 
     def _effects(self, ttir: str) -> Effects:
         module = parse(ttir, new_context(self._backend), ".ttir")
-        with state.native():
+        with beside.native():
             return effects_of(module, address_arguments(module))
 
     def _cubin(self, source: Any, metadata: dict[str, Any]) -> Any:

@@ -44,7 +44,11 @@ def clear(twill: Sequence[float], triton: Sequence[float], margin: float) -> boo
 
 
 def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, settings: Settings) -> Verdict:
-    """Twill's kernel (`first`) against Triton's. A launch takes the longer of what the GPU and the host take for it."""
+    """Twill's kernel (`first`) against Triton's.
+
+    A launch takes the longer of what the GPU and the host take for it. Twill's must win in that, and on the GPU alone: the host
+    does the same for both, so a difference there is an accident.
+    """
     sides = (first, second)
     guess = max(timer(side, 2)[0] for side in sides)  # also loads and warms up
     turns = max(FEWEST_TURNS, min(TURNS, int(MOST_SECONDS / max(guess, 1e-9))))
@@ -57,9 +61,18 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
         for turn in range(more):
             for number in ((0, 1), (1, 0))[turn % 2]:
                 took[number].append(timer(sides[number], launches))
-        wins = clear([max(turn) for turn in took[0]], [max(turn) for turn in took[1]], settings.margin)
+        wins = _both([clear([of(turn) for turn in took[0]], [of(turn) for turn in took[1]], settings.margin) for of in (_gpu, max)])
         more = len(took[0])
     return Verdict(bool(wins), _medians(took[0]), _medians(took[1]), len(took[0]))
+
+
+def _gpu(turn: tuple[float, float]) -> float:
+    return turn[0]
+
+
+def _both(verdicts: Sequence[bool | None]) -> bool | None:
+    """Whether all say yes; None where none says no and some do not know."""
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def _medians(turns: list[tuple[float, float]]) -> tuple[float, float]:

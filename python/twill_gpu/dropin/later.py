@@ -12,9 +12,13 @@ from typing import Any
 from triton.compiler import make_backend
 
 from ..program import TwillError, find_program
-from . import settings, state, store
+from . import beside, settings, state, store
 from .answer import Answer, Request, answer, first_line
 
+# Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
+AT_ONCE = max(1, len(os.sched_getaffinity(0)) // 4)
+
+_turns = threading.Semaphore(AT_ONCE)
 _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
@@ -32,7 +36,8 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
 
     def work() -> None:
         try:
-            found = _by_one_process(request, key)
+            with _turns:
+                found = _by_one_process(request, key)
         except Exception as wrong:
             found = Answer(key, first_line(wrong))
         future.set_result(found)
@@ -42,7 +47,7 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
             while len(_running) > _MOST:
                 del _running[next(iter(_running))]
 
-    state.start(work)
+    beside.start(work)
     return future
 
 
@@ -111,8 +116,8 @@ def clear() -> None:
 
 
 def _after_fork() -> None:
-    global _lock, _running
-    _lock, _running = threading.Lock(), {}  # what is at work stays behind in the parent
+    global _lock, _running, _turns
+    _lock, _running, _turns = threading.Lock(), {}, threading.Semaphore(AT_ONCE)  # what is at work stays behind in the parent
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -22,7 +22,7 @@ from triton._C.libtriton import ir
 from triton.backends.nvidia import compiler as nvidia
 
 from ..program import TwillError
-from . import state
+from . import beside
 
 PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops", "add_warp_specialize", "add_pipeline")
 
@@ -95,7 +95,7 @@ def parse(text: str, context: Any, suffix: str) -> Any:
     """A module of `text`. Its file is named by the text, since the name gets into the line table of the cubin."""
     path = Path(knobs.cache.dir) / "twill" / "text" / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
     write_whole(path, text.encode())
-    with state.native():
+    with beside.native():
         module = ir.parse_mlir_module(str(path), context)
     module.context = context
     return module
@@ -117,7 +117,7 @@ def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) ->
     make = _with_globals(nvidia.CUDABackend.make_ttgir, ir=_Proxy(ir, pass_manager=_Recorder),
                          passes=_Passes(nvidia.passes), nvidia=_Passes(nvidia.nvidia))
     try:
-        with state.native():
+        with beside.native():
             make(module, {}, options, capability)
     except _Cut:
         return str(module)
@@ -164,9 +164,9 @@ def compile_printed(text: str, metadata: dict[str, Any], options: Any, capabilit
     module = parse(text, context, ".ttgir")
     before = dict(metadata)
     mine = dict(metadata, tensordesc_meta=module.get_tensordesc_metadata())
-    with state.native():
+    with beside.native():
         llir = backend.make_llir(module, mine, options, capability)
-    with state.native():
+    with beside.native():
         ptx = backend.make_ptx(llir, mine, options, backend.target.arch)
     cubin, log = _make_cubin_with_log(backend, ptx, mine, options)
     written = {name: value for name, value in mine.items() if name not in before or before[name] != value}

@@ -19,6 +19,9 @@ from . import call, contest, later, records, state, store
 from .answer import Answer, first_line
 
 
+MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
+
+
 def launcher(source: Any, metadata: Any) -> Any:
     """In the place of the driver's launcher class. What has no second kernel keeps Triton's launcher, at no cost."""
     facts = getattr(metadata, "twill_kernel", None)
@@ -81,8 +84,9 @@ class Racer:
         self._twill: Callable[..., None] | None = None
         self._device = ""
         self._off = False  # Twill's kernel will not come
-        # By grid and integers: the call that launches Twill's kernel, or False.
+        # By grid and integers: the call that launches Twill's kernel, or False. And by bucket: whether Twill wins.
         self._decided: dict[Any, Any] = {}
+        self._buckets: dict[str, bool] = {}
         self._lock = threading.Lock()
         self._answer: concurrent.futures.Future[Answer] = later.find(self._key, metadata)
         self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
@@ -107,6 +111,8 @@ class Racer:
                 wins = self._judged(grid, stream, function, packed, arguments, bucket)
                 if wins is None:
                     return False
+                if len(self._decided) >= MOST_SIZES:
+                    self._decided.clear()
                 self._decided[key] = self._twill if wins else False
             return self._decided[key]
 
@@ -123,7 +129,9 @@ class Racer:
             return False
 
     def _wins(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any], bucket: str) -> bool | None:
-        """Whether Twill's kernel takes such launches: decided on disk, or by a contest here; None where there can be none."""
+        """Whether Twill's kernel takes such launches: decided before, or by a contest here; None where there can be none."""
+        if bucket in self._buckets:
+            return self._buckets[bucket]
         path = store.race_path(self._key, self._device, bucket)
         known = store.read_json(path) if self._settings.cache else None
         if known is None:
@@ -132,7 +140,8 @@ class Racer:
             known = self._contest(grid, stream, function, packed, arguments, bucket)
             if self._settings.cache:
                 store.write_json(path, known)
-        return bool(known["takes_twill"])
+        self._buckets[bucket] = bool(known["takes_twill"])
+        return self._buckets[bucket]
 
     def _overlaps(self, arguments: Sequence[Any]) -> bool:
         """Whether memory that is written may also be read: then a second launch is another computation."""
@@ -143,9 +152,9 @@ class Racer:
     def _contest(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
                  bucket: str) -> dict[str, Any]:
         quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks are not for measurements
-        twill = self._twill
+        twill, plain = self._twill, call.one_kernel(self._plain, function, packed)  # the same way for the host on both sides
         assert twill is not None
-        found = contest.decide(lambda: twill(*grid, *quiet), lambda: self._plain(*grid, *quiet), contest.timer_on(stream), self._settings)
+        found = contest.decide(lambda: twill(*grid, *quiet), lambda: plain(*grid, *quiet), contest.timer_on(stream), self._settings)
         self._say(bucket, max(found.twill), max(found.triton), found.takes_twill)
         return {"takes_twill": found.takes_twill, "twill_s": found.twill, "triton_s": found.triton, "turns": found.turns,
                 "margin": self._settings.margin}

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import dataclasses
-import os
 import threading
-import time
-from typing import Any, Callable, Iterator
 
-from ..program import TwillError
 from .settings import Settings
 
 lock = threading.RLock()
@@ -50,86 +43,3 @@ def adopt_driver() -> None:
         found.launcher_cls = launcher
     elif active() is None and found.launcher_cls is launcher:
         found.launcher_cls = CudaLauncher
-
-
-class Ending(TwillError):
-    """The process is about to end, and begins nothing more."""
-
-
-class _Workers:
-    """Threads at work beside the program, and how many threads are inside of Triton's compiled code."""
-
-    def __init__(self) -> None:
-        self.changed = threading.Condition()
-        self.threads: set[threading.Thread] = set()
-        self.inside = 0
-        self.ending = False
-
-
-_workers = _Workers()
-_PATIENT = 3.0  # seconds that the end of a process waits for work beside it
-
-
-def start(work: Callable[[], Any]) -> None:
-    """Runs `work` in a thread of its own, which native() stops when the process ends. Threads are long, and few."""
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            _workers.threads.discard(threading.current_thread())
-
-    thread = threading.Thread(target=run, name="twill", daemon=True)
-    _workers.threads.add(thread)
-    thread.start()
-
-
-@contextlib.contextmanager
-def native() -> Iterator[None]:
-    """Surrounds calls of Triton's compiled code that other threads run beside. Raises Ending where the process is about to end.
-
-    A daemon thread that comes back from such code into an interpreter that is gone aborts the process.
-    """
-    workers = _workers
-    with workers.changed:
-        if workers.ending:
-            raise Ending("the process is about to end")
-        workers.inside += 1
-    try:
-        yield
-    finally:
-        with workers.changed:
-            workers.inside -= 1
-            workers.changed.notify_all()
-
-
-def _end() -> None:
-    """Lets work beside the program come to a halt: some seconds to end, and as long as it takes to leave compiled code."""
-    with _workers.changed:
-        _workers.ending = True
-    last = time.monotonic() + _PATIENT
-    for thread in list(_workers.threads):
-        thread.join(max(0.0, last - time.monotonic()))
-    with _workers.changed:
-        _workers.changed.wait_for(lambda: _workers.inside == 0)
-
-
-def _forget() -> None:
-    global _workers
-    _workers = _Workers()  # threads stay behind in the parent
-
-
-atexit.register(_end)
-os.register_at_fork(after_in_child=_forget)
-
-
-@dataclasses.dataclass
-class Once:
-    """A sentence that is said once in a process."""
-
-    said: bool = False
-
-    def first(self) -> bool:
-        """Whether this is the first call."""
-        first, self.said = not self.said, True
-        return first

@@ -55,8 +55,8 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
   command->add_option("-o,--output", choices->output, "File for the module [standard output]");
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},
-                                                              {"3.8", dialect::Spelling::v3_6},
-                                                              {"3.9", dialect::Spelling::v3_9}};
+                                                              {"3.8", dialect::Spelling::v3_8},
+                                                              {"3.9", dialect::Spelling::v3_8}};
   command
       ->add_option_function<std::string>(
           "--triton",

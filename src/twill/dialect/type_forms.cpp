@@ -93,7 +93,7 @@ Spelling spelling_of(std::string_view text) {
   const std::size_t at = text.find(kDescriptor);
   if (at == std::string_view::npos) return Spelling::v3_6;
   return text.substr(at + kDescriptor.size()).starts_with("tensor<") ? Spelling::v3_6
-                                                                     : Spelling::v3_9;
+                                                                     : Spelling::v3_8;
 }
 
 }  // namespace twill::dialect

@@ -26,8 +26,8 @@ TypeForm type_form(std::string_view name);
 
 /// A Triton whose spelling is printed.
 enum class Spelling {
-  v3_6,  ///< 3.6 to 3.8: !tt.tensordesc<tensor<128x64xf16, #shared>>
-  v3_9,  ///< from 3.9 on: !tt.tensordesc<128x64xf16, #shared>
+  v3_6,  ///< 3.6 and 3.7: !tt.tensordesc<tensor<128x64xf16, #shared>>
+  v3_8,  ///< from 3.8 on: !tt.tensordesc<128x64xf16, #shared>
 };
 /// That of a text: of a Triton that made it, or one that reads it.
 Spelling spelling_of(std::string_view text);

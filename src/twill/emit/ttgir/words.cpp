@@ -25,7 +25,7 @@ std::string Words::type(ir::Type type) {
     case ir::TypeKind::memdesc:
       return type->text.substr(0, type->text.find('<')) + short_type(type);
     case ir::TypeKind::tensordesc: {
-      const bool short_form = spelling_ == dialect::Spelling::v3_9;
+      const bool short_form = spelling_ == dialect::Spelling::v3_8;
       return "!tt.tensordesc<" + (short_form ? shaped(type->element) : this->type(type->element)) +
              ">";
     }
