@@ -65,12 +65,13 @@ struct Ledger::Step {
   const Access& access;
   const Knowledge& known;
   const View& view;
+  Space space = Space::shared;
   State last = UINT32_MAX;  ///< the last state that was met, and what came of it
   State then = 0;
 };
 
-void Ledger::add(const std::shared_ptr<execute::Tile>& storage, std::string name) {
-  buffers_[storage.get()] = {storage, std::move(name), std::vector<State>(storage->size(), 0)};
+void Ledger::add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space) {
+  buffers_[storage.get()] = {storage, std::move(name), space, std::vector<State>(storage->size(), 0)};
 }
 
 void Ledger::read(const View& view, const Access& access, const Knowledge& known) {
@@ -89,6 +90,7 @@ void Ledger::touch(const View& view, Step& step) {
   const auto found = buffers_.find(view.storage.get());
   if (found == buffers_.end()) return;
   std::vector<State>& states = found->second.states;
+  step.space = found->second.space;
   for_each_row(view, [&](std::int64_t first, std::int64_t stride, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       State& state = states[static_cast<std::size_t>(first + i * stride)];
@@ -128,6 +130,7 @@ bool Ledger::ordered(const Access& first, const Step& step) const {
 
 /// Whether what threads wrote is visible to whom accesses it now.
 bool Ledger::fenced(const Access& first, const Step& step) const {
+  if (step.space == Space::tensor) return true;
   if (first.proxy == Proxy::async || step.access.proxy == Proxy::generic) return true;
   return step.known.visible.covers(first.agent, first.time);
 }

@@ -16,6 +16,10 @@ namespace twill::concurrent {
 /// threads wrote only after a fence.
 enum class Proxy : unsigned char { generic, async };
 
+/// Memory of buffers. What threads write into shared memory reaches async work past a proxy fence only. Tensor
+/// memory has no proxies: Triton waits for the stores of `tmem_store` itself (PTX ISA, tcgen05.wait::st).
+enum class Space : unsigned char { shared, tensor };
+
 /// One access, by a role or by work that it began.
 struct Access {
   std::size_t agent = 0;
@@ -34,7 +38,7 @@ class Ledger {
   Ledger(const ir::Program& program, Findings& findings) : program_(program), findings_(findings) {}
 
   /// A buffer that nobody has written. `name`: of the value that stands for it.
-  void add(const std::shared_ptr<execute::Tile>& storage, std::string name);
+  void add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space);
 
   /// The access begins when `known` is; `view` is a part of an added buffer.
   /// Cost: linear in the elements, some ten of them in a nanosecond.
@@ -55,6 +59,7 @@ class Ledger {
   struct Buffer {
     std::shared_ptr<execute::Tile> storage;
     std::string name;
+    Space space = Space::shared;
     std::vector<State> states;  ///< of each element
   };
   struct Step;

@@ -120,7 +120,8 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   const auto storage = std::make_shared<execute::Tile>(execute::poison(type->shape, floating));
   const View all{storage, 0, type->shape, execute::strides_of(type->shape)};
   role.values.set(op.results[0], all);
-  ledger_.add(storage, program_.value(op.results[0]).name);
+  const Space space = op.kind == OpKind::tensor_alloc ? Space::tensor : Space::shared;
+  ledger_.add(storage, program_.value(op.results[0]).name, space);
   const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};
   ledger_.write(all, access_by(role, id), role.known);

@@ -200,9 +200,14 @@ Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
   TWILL_TRY(const auto calls, run.calls(effort.trips, report.left_out));
   for (const RolesCall& call : calls) {
     for (const auto& [order, tiles] : orders_of(report.roles, effort.seed, effort.seeds)) {
-      const bool computes = tiles && effort.tiles;
-      TWILL_TRY(RolesTrial trial, run.trial(call, order, computes, report.tolerance));
-      report.trials.push_back(std::move(trial));
+      const bool computes = tiles && effort.tiles && report.not_computed.empty();
+      Result<RolesTrial> trial = run.trial(call, order, computes, report.tolerance);
+      if (!trial && computes && module.against == nullptr) {
+        report.not_computed = to_string(trial.error());
+        trial = run.trial(call, order, false, report.tolerance);
+      }
+      if (!trial) return tl::unexpected(trial.error());
+      report.trials.push_back(*std::move(trial));
     }
   }
   if (!report.trials.empty()) return report;

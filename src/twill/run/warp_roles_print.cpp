@@ -98,6 +98,9 @@ std::string to_text(const RolesReport& report, const ir::Program& program) {
   if (!report.left_out.empty()) {
     text += fmt::format("  no arguments make {} iterations\n", fmt::join(report.left_out, ", "));
   }
+  if (!report.not_computed.empty()) {
+    text += fmt::format("  tiles were not computed, only how the roles meet: {}\n", report.not_computed);
+  }
   const std::set<std::int64_t> trips = trips_of(report);
   const auto good = std::count_if(report.trials.begin(), report.trials.end(),
                                   [](const RolesTrial& it) { return agrees(it); });
@@ -126,6 +129,7 @@ std::string report_json(const RolesReport& report, const ir::Program& program) {
   json["against"] = report.against;
   json["roles"] = report.roles;
   json["left_out"] = report.left_out;
+  json["not_computed"] = report.not_computed;
   json["trials"] = RolesJson::array();
   for (const RolesTrial& trial : report.trials) {
     RolesJson entry;
