@@ -111,7 +111,7 @@ double least_simulated(const std::vector<Candidate>& candidates) {
 /// The simulated plan decides, as far as it is as right as that. Candidates that it cannot tell
 /// apart are compared by what the co-run model expects, then by the least interval at the slowest
 /// rates, hand-offs included. Those that are equal stay in their order, the fastest end first
-/// (measured: docs/hardware.md, "Candidates that the simulator cannot tell apart").
+/// (measured: docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
