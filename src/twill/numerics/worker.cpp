@@ -215,7 +215,7 @@ Result<void> Worker::begin(Work& work) {
   return result;
 }
 
-/// What threads make in registers is there at once: whoever reads it stands behind them.
+/// Register results of synchronous ops are available at once: readers follow in program order.
 Result<void> Worker::compute(Work& work, Reader& reader) {
   for (const Thing thing : meaning_.things(work.op)) {
     const Box box = meaning_.box(work.op, thing);
@@ -288,8 +288,8 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   return {};
 }
 
-/// What the product adds to: zero, what lies at the place of its result when it is done, or a tile
-/// that it reads when it begins.
+/// Finds what the product adds to: zero, the contents of its result's place when it is done, or a
+/// tile that it reads when it begins.
 Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::Program& program = meaning_.program();
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
