@@ -9,8 +9,7 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-/// Of buffers deeper than that nothing is said: a proof that rests on more copies does not go
-/// through.
+/// Deepest buffer that the constraints speak of. A proof that rests on more copies is not accepted.
 constexpr std::int64_t kDeepest = 10'000;
 
 }  // namespace

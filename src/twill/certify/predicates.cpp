@@ -19,7 +19,8 @@ bool Constraints::must_share(std::size_t a, std::size_t b) const {
   return a == b || (of_a.size() == 1 && of_a == facts_.ops[b].groups);
 }
 
-/// What the pool alone says of a variable; else one of the variables that say the same is chosen.
+/// Decides a predicate from the pool alone. If the pool does not decide it, replaces it by the
+/// chosen one among those with the same meaning.
 std::optional<bool> Constraints::decide(Predicate& it) const {
   const auto runs_in = [&](std::size_t op, std::size_t group) {
     const auto& groups = facts_.ops[op].groups;
