@@ -14,7 +14,8 @@ namespace {
 /// Buffers that the search for addresses that nobody gave may look at; beyond it none are found.
 constexpr std::int64_t kMostLooks = 10'000'000;
 
-/// What lies at one range of addresses: a value, or all that in-place dependences tie together.
+/// Values that share one range of addresses: one value, or all that in-place dependences tie
+/// together.
 struct Item {
   std::vector<OpId> values;
   Amount amount = 0;  // of one copy
