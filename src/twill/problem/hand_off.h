@@ -8,12 +8,12 @@
 #include "twill/problem/objection.h"
 #include "twill/problem/problem.h"
 
-/// What the hand-offs of a Problem come to. Groups decide which of their ops exist; once they are
-/// chosen, what is left is an ordinary Problem, and everything that is said of schedules is said of
-/// that one.
+/// Transfer ops of a Problem. Groups decide which of these ops exist. Once the groups are chosen,
+/// what is left is an ordinary Problem, the residual problem, and everything that is said of
+/// schedules is said of that one.
 namespace twill::problem {
 
-/// Of an op of a hand-off: which op it follows into its group, and for whom it is there.
+/// A transfer op: the op that it follows into its group, and the crossings for which it exists.
 struct Errand {
   OpId home;                                  ///< runs in the group of this op
   std::vector<std::pair<OpId, OpId>> moves;   ///< value and reader; it exists if the groups of one
@@ -31,7 +31,8 @@ struct Reduced {
   Problem problem;        ///< without hand-offs: those that are needed are ops like any other
   std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
 
-  /// What an op of the original is in `problem`; nothing if it was dropped. Cost: logarithmic.
+  /// Op of `problem` that stands for an op of the original; nothing if it was dropped. Cost:
+  /// logarithmic.
   std::optional<OpId> now(OpId original) const;
 };
 
