@@ -6,7 +6,8 @@
 
 #include "twill/ir/program.h"
 
-/// What the text says of an op. Rooms behind the front end ask for the fields of ir::Traits.
+/// Attributes of an op, by the names of the text. Rooms behind the front end ask for the fields of
+/// ir::Traits.
 namespace twill::dialect {
 
 /// The attribute `name` of an op; null if it has none.
