@@ -44,7 +44,7 @@ class DifferenceGraph {
   /// The strongest literal of an existing atom that is true if the difference holds.
   std::optional<Literal> implied_atom(const Difference& difference) const;
 
-  /// What a literal of an atom says: the difference itself, or its integer negation.
+  /// Difference that a literal of an atom states: the atom's own, or its integer negation.
   bool is_atom(Literal literal) const;
   Difference difference_of(Literal literal) const;
 

@@ -30,7 +30,7 @@ enum class Outcome {
 
 inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-/// What one question may cost at most.
+/// Largest cost of one question.
 struct Effort {
   std::uint64_t conflicts = kNoLimit;
   std::uint64_t until = kNoLimit;  ///< work of the budget
@@ -92,7 +92,7 @@ class Engine {
   /// Visits the learned clauses with their glue, then all literals that always hold, with 1.
   using Visit = std::function<void(std::span<const Literal>, std::uint32_t)>;
   void each_learned(const Visit& visit);
-  /// What the literal of an atom says; none if it is no atom.
+  /// Difference that the literal states; none if the literal is no atom.
   std::optional<Difference> difference_of(Literal literal) const;
   /// The strongest literal of an existing atom that is true if the difference holds.
   std::optional<Literal> implied_atom(const Difference& difference) const {
@@ -102,7 +102,7 @@ class Engine {
   /// Searches for a model in which `assumption` is true, as far as `effort` goes.
   Outcome solve(Literal assumption, Budget& budget, const Effort& effort = {});
 
-  /// Of the last model. Nodes: any shift of a connected set of nodes is a model as well.
+  /// Values in the last model. Nodes: any shift of a connected set of nodes is a model as well.
   bool value(Literal literal) const { return model_[literal.code()] > 0; }
   std::int64_t value(Node node) const { return model_potential_[node.index()]; }
 
@@ -174,7 +174,7 @@ class Engine {
 
   ProofSink* proof_;
 
-  /// Who may have to be told that a literal is true, as bits: most literals concern few.
+  /// Theories that a true literal concerns, as bits: most literals concern few.
   enum Concern : std::uint8_t { kClauses = 1, kAtMost = 2, kDifference = 4 };
   bool concerns(Literal literal, Concern whom) const { return concerns_[literal.code()] & whom; }
 

@@ -185,7 +185,8 @@ class Greedy {
     return static_cast<int>(computing.size()) >= problem::wanted_compute_groups(parts);
   }
 
-  /// What waits for nobody in its iteration, loads above all, as late as those who read it allow.
+  /// Delays ops that wait for no op of their iteration, loads above all, as far as their readers
+  /// allow.
   void delay_sources() {
     const Cycles ii = schedule_.initiation_interval;
     for (std::size_t k = order_.size(); k-- > 0;) {

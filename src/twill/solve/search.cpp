@@ -459,7 +459,7 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
   return 0;
 }
 
-/// What is known of the next level, whose objective it is, without search.
+/// Lower bound on the level of `objective`, known without search.
 std::int64_t Search::least_known(Objective objective, Cycles ii) const {
   const std::int64_t possible = least_possible(objective, ii);
   const std::vector<std::int64_t>& least = exclusion_.least;
