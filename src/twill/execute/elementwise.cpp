@@ -19,7 +19,7 @@ using ir::OpKind;
 using Wide = std::int64_t;
 using Unsigned = std::uint64_t;
 
-/// Of numbers; the result is rounded to the op's type afterwards.
+/// Functions on numbers; the result is rounded to the op's type afterwards.
 using Unary = float (*)(float);
 using Binary = float (*)(float, float);
 float larger(float a, float b) { return std::fmax(a, b); }
