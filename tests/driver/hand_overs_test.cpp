@@ -101,7 +101,7 @@ Result<PlannedLoop> answer_in(const Request& request, double share) {
   return answer_reading(request, std::make_shared<const Reading>(*std::move(reading)), {});
 }
 
-// What is proven infeasible with hand-offs has no plan without them.
+// A loop that is proven infeasible with hand-offs has no plan without them.
 TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
   int infeasible = 0;
   int planned = 0;

@@ -13,7 +13,7 @@
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/ttgir/read.h"
 
-/// What tests of the interpreter say over and over.
+/// Helpers that tests of the interpreter share.
 namespace twill::execute::testing {
 
 /// A run of the only function of a text. Arrays are numbered by the arguments that have one.
