@@ -115,7 +115,7 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 }
 
 constexpr const char* kNoTurns =
-    "no turns at the tensor core: simulated, the loop does not need them";
+    "no ping-pong barriers: simulated, the loop is as fast without them";
 
 /// What of the settings the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,

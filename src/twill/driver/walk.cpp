@@ -374,7 +374,7 @@ class Walk {
     Diagnostic why = *print_refusal_;
     const bool other = chosen.strategy != first_->strategy;
     why.message +=
-        fmt::format("; that was for pool {}, this is the kernel for pool {}{}", first_->pool,
+        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool,
                     chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
     return why;
   }

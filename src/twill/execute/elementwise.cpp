@@ -269,7 +269,9 @@ Result<Tile> compute_integers(const ir::Program& program, ir::OpId id, const Ele
     }
     return operation(in.integer(0, i), b, bits);
   });
-  if (by_zero) return cannot(program, id, "divides by zero");
+  if (by_zero) {
+    return cannot(program, id, "divides by zero, with the arguments chosen: --arg gives others");
+  }
   return tile;
 }
 

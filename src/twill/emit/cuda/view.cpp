@@ -417,7 +417,9 @@ Result<void> View::check_fresh(ir::OpId load) const {
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());
     if (between) {
-      return refuse(load, "is read after " + words(write) + ", which may have written there");
+      return refuse(load, "may read what " + words(write) +
+                              " wrote before: both arrays have one element type, so they may "
+                              "overlap; load before the store");
     }
   }
   return {};
