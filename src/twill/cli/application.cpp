@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/help.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/usage.h"
@@ -68,10 +69,11 @@ int run_checked(int argc, char** argv) {
   add_run_command(app, session);
   add_machines_command(app, session);
   refuse_empty_values(app);
+  format_help(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto shown = print(innermost(app).help());
+    const auto shown = print(help_of(innermost(app)));
     return shown ? kAnswer : refuse(shown.error());
   } catch (const CLI::CallForVersion& version) {
     const auto shown = print(std::string(version.what()) + "\n");
