@@ -26,7 +26,7 @@ class Ordering {
   explicit Ordering(const Draft& draft);
 
   At issue_of(OpId op) const { return issue_[op.index()]; }
-  /// Of ops whose end the role itself sees.
+  /// Step at which the role itself sees the end of an op.
   At retire_of(OpId op) const { return retire_[op.index()]; }
 
   std::size_t enter(At at) const { return 2 * (first_[at.role.index()] + at.cluster); }

@@ -59,7 +59,7 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// Who of a role takes a step.
+/// Warps of a role that take a step.
 enum class By {
   every_warp,  ///< each warp on its own: an arrival counts once per warp
   one_warp,    ///< warp 0 of the role alone (an elected lane of it): an arrival counts once
@@ -121,7 +121,7 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// What a role does for N trips. Windows are rounds of its pipelined loop: in window w a step of
+/// Steps of a role for N trips. Windows are rounds of its pipelined loop: in window w a step of
 /// shift s is about iteration w - s. With N >= spread it runs prologue (windows 0 .. spread - 1),
 /// steady once for each window spread .. N - 1, and drain (the windows after that); with fewer
 /// trips, short_trips[N].
@@ -196,7 +196,7 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// Whose barriers a release arrives at.
+/// Barriers that a release arrives at.
 enum class Scope {
   cta,
   cluster,  ///< those of every CTA of the cluster: `acquire` waits for the consumers of all of them
@@ -230,9 +230,9 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// What a role does around the loop to a value of the loop in tensor memory: before it, writes the
-/// copy that is there when the loop begins; after it, reads the copy of the last iteration. It is
-/// done by the role's threads, each warp in its own lanes.
+/// Access of a role, around the loop, to a value of the loop in tensor memory: before it, writes
+/// the copy that is there when the loop begins; after it, reads the copy of the last iteration. It
+/// is done by the role's threads, each warp in its own lanes.
 struct TensorAccess {
   RoleId role;
   BufferId buffer;  ///< home of an op's value, no resident; shares its place with nothing
@@ -311,7 +311,7 @@ enum class TileOrder {
 /// A program id.
 enum class Axis { x, y, z };
 
-/// What surrounds the loop.
+/// Surroundings of the loop: its kernel.
 struct Kernel {
   std::string name;
   std::string loop;  ///< "loop 0 of 1, line 25"

@@ -25,7 +25,7 @@ struct Finding {
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
 };
 
-/// What was looked at to say yes.
+/// Size of the proof: what was looked at.
 struct ProofSize {
   std::int64_t trips = 0;   ///< every trip count up to this one was laid out
   std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together

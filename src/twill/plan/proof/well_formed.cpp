@@ -141,8 +141,9 @@ class Checker {
     }
   }
 
-  /// What is of the cluster is there if there is one. A CTA that repeats its neighbour's tile
-  /// leaves out what writes global memory, which it can around the loop only.
+  /// Checks that steps of a cluster are there if there is a cluster, and only then. A CTA that
+  /// repeats its neighbour's tile leaves out what writes global memory, which it can around the
+  /// loop only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
