@@ -24,7 +24,7 @@ std::string note_on(const report::Outcome& first, const Step& step, const std::s
 /// That the step's schedule has no plan. Precondition: its trial was refused.
 std::string note_on_refused(const Step& step);
 
-/// What the step is in the list that the user reads. Precondition: it has a schedule.
+/// The step as a row of the list that the user reads. Precondition: it has a schedule.
 report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
 /// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
@@ -34,15 +34,14 @@ bool may_be_hand_overs(const plan::Plan& plan);
 /// Gives an outcome of a part of the memory all of it again: a plan has it. What was proven of the
 /// part is not of the whole, of which only `first` and bounds without a search say something.
 void with_memories_of(const report::Outcome& first, report::Outcome& outcome);
-/// Of a schedule that was found under more rules than those of its Problem, all that is proven is
-/// the lower bound of the answer.
+/// Answer found in a restricted Problem: keeps its lower bound, drops its claims of optimality.
 void claim_bound_only(schedule::Answer& answer);
 
 /// "71:7: tt.descriptor_reduce is ...", of why a kernel is not printed, without what the line
 /// around it says.
 std::string in_one_line(const Diagnostic& why);
 
-/// Of a schedule whose groups can hand over no values, for the reason `why`.
+/// Refusal of a schedule whose groups cannot exchange their values, for the reason `why`.
 Diagnostic refused_hand_overs(const std::string& why);
 
 }  // namespace twill::driver

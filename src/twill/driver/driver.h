@@ -52,7 +52,7 @@ enum class TileWalk {
   persistent,      ///< they walk the grid, or the tiles of the kernel's own loop
 };
 
-/// What is asked for. Everything but the input has a default.
+/// A request: the input and all options. Everything but the input has a default.
 struct Request {
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target

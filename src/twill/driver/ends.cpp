@@ -242,8 +242,8 @@ class Ends {
     return schedule::completed(slow.problem, here.left(), *kept);
   }
 
-  /// What a candidate has to beat: less than what another is simulated to take, by more than the
-  /// model errs, or less than what its order is expected to.
+  /// Interval that a candidate has to beat: another's simulated interval, by more than the model
+  /// errs, or the interval that another's order is expected to take.
   double to_beat() const {
     const double simulated = least_simulated(candidates_) / schedule::kCoRunError;
     const auto expected = static_cast<double>(least_expected(candidates_));

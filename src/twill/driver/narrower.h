@@ -11,7 +11,8 @@
 /// proven only the lower bounds stay. Nothing is added for another strategy than `twill`.
 namespace twill::driver {
 
-/// Of steps that hand values over: what hands over none, so that nothing is staged.
+/// For each refused step with cross-group values: the best schedule without any, which needs no
+/// staging buffer.
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 

@@ -16,7 +16,7 @@
 namespace twill::driver {
 namespace {
 
-/// What the kernel's own operations say about how its loads are done.
+/// Mechanisms of loads, as far as the kernel's own operations decide them.
 std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
                                                           const ir::Program& program) {
   std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
@@ -117,7 +117,7 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 constexpr const char* kNoTurns =
     "no ping-pong barriers: simulated, the loop is as fast without them";
 
-/// What of the settings the schedule, the kernel and the request decide.
+/// Adds the settings that the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,
                         const report::Outcome& outcome, Trial& trial) {
   plan::Setting& setting = trial.setting;
