@@ -57,7 +57,8 @@ struct Kept {
   std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
 };
 
-/// What is kept for those of the address and the mask of a load that are computed chunk by chunk.
+/// Values that are kept for the parts of a load's address and mask that are computed chunk by
+/// chunk.
 Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed);
 
 }  // namespace twill::emit::cuda

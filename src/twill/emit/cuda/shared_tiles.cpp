@@ -41,7 +41,7 @@ struct Behind {
   std::optional<ir::ValueId> allocation;
 };
 
-/// What leaves the tile where it is.
+/// Whether an op leaves the tile where it is.
 bool passes(OpKind kind) {
   return kind == OpKind::shared_alloc || kind == OpKind::relayout || kind == OpKind::reshape ||
          kind == OpKind::buffer_reshape;

@@ -166,13 +166,14 @@ bool View::is_carried_out(ir::OpId op) const {
   });
 }
 
-/// What may do anything, as far as we know.
+/// Whether an op may do anything, as far as we know.
 bool is_unknown(const ir::Op& op) {
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
   return op.kind == OpKind::other && op.results.empty();
 }
 
-/// What changes memory must be done by a step: of all others only what is read is printed.
+/// Checks that every op that changes memory is done by a step: of all other ops only those whose
+/// results are read are printed.
 Result<void> View::check_complete() const {
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);
@@ -350,7 +351,7 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   return shape;
 }
 
-/// What is computed from the results of an op, by any way.
+/// Ops that depend on the results of an op, by any path.
 std::set<ir::OpId> View::readers_of(ir::OpId op) const {
   std::set<ir::OpId> readers;
   std::vector<ir::OpId> open = {op};

@@ -346,7 +346,7 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
   if (block->shape.size() > 2 && rows != block->shape[block->shape.size() - 2]) {
     return view_.refuse(load, "loads blocks of several matrices");
   }
-  // Of a tile for all CTAs of the cluster, each loads its rows.
+  // Each CTA of the cluster loads its rows of a tile that all of them use.
   const std::int64_t share = multicast ? rows / plan_.kernel->cluster : rows;
   if (multicast && rows % (8 * plan_.kernel->cluster) != 0) {
     return view_.refuse(load, "loads blocks whose rows the CTAs of a cluster cannot share");
