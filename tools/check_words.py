@@ -20,10 +20,7 @@ SOURCES = {".h": "//", ".cpp": "//", ".cuh": "//", ".cu": "//", ".py": "#", ".sh
 FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
 
 # By folder or document: what was there before this check, until somebody mends it.
-ALLOWED = {
-    "src/twill/cli": 7, "src/twill/driver": 53, "src/twill/emit": 35, "src/twill/extract": 8, "src/twill/frontend": 28, "src/twill/ir": 23,
-    "src/twill/plan": 58, "src/twill/report": 14,
-}
+ALLOWED = {}
 
 
 def comment_blocks(text, mark):
