@@ -3,10 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Interface between the stand-ins of this folder and the executor: the operations of a GPU's
-/// threads, by the thread of the grid that calls. Nothing here is inlined, so that the caller's
-/// address leads to the line of the kernel. The rules of each are those of the PTX ISA; breaking
-/// one is a finding.
+/// Operations of a GPU's threads that the stand-ins of this folder ask of the executor, by the
+/// thread that calls. Nothing here is inlined, so that the caller's address leads to the line of
+/// the kernel. The rules are those of the PTX ISA; breaking one is a finding.
 namespace twill::run {
 
 struct Extent {

@@ -276,8 +276,7 @@ void engine_reads(int cta, std::size_t offset, std::size_t bytes, const Knowledg
                   Pc pc, const char* what);
 void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowledge& known, Tag tag,
                    Cell::By by, Pc pc, const char* what);
-/// Records an access to global memory; stops if it lies outside of all buffers. `atomic`: other
-/// CTAs may access it, too.
+/// Records a global access; stops outside of all buffers. `atomic`: other CTAs may access it, too.
 enum class Access { read, write, atomic };
 void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, const char* what);
 /// The cluster is done: whether it left other numbers where others had written.

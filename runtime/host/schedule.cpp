@@ -186,7 +186,8 @@ void leave_launch() {
 
 namespace {
 
-/// Bytes at the end of a stack that are filled before a thread begins: more than printed roles use.
+/// Bytes at the end of a stack that are filled before a thread begins: more than printed roles
+/// use.
 constexpr std::size_t kFilled = 24 * 1024;
 
 struct Stacks {

@@ -137,8 +137,7 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
-// A request for one tile per CTA wins over walking tiles; then no CTA has a neighbour to go along
-// with.
+// A request for one tile per CTA wins over walking; then no CTA has a neighbour to go with.
 TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
   const plan::Plan plan = plan_of("fa_fwd/sm_90/d64", 2, TileWalk::one);
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::one_per_cta);

@@ -17,11 +17,10 @@ inline unsigned cluster_rank() { return 0; }  // asked by kernels only
 
 }  // namespace twill
 
-/// Requests of the launch function to the driver (tests/runtime/host_cuda), as lines. Each map has
-/// its type, sizes, strides in bytes, box and swizzle, innermost first, and whether it fills with
-/// NaN. Where it stands for a tensor without elements, it has what its element reads as (zero,
-/// NaN), or that it is written. Each launch has its grid, and the CTAs of a cluster. Forgets the
-/// requests.
+/// Requests of the launch function to the driver (tests/runtime/host_cuda), as lines. Maps: type,
+/// sizes, strides in bytes, box and swizzle, innermost first, and whether they fill with NaN; for a
+/// tensor without elements what it reads as (zero, NaN), or that it is written. Launches: grid, and
+/// the CTAs of a cluster. Forgets the requests.
 extern "C" inline const char* __attribute__((used)) asked() {
   static std::string text;
   text.clear();

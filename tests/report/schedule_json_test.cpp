@@ -45,7 +45,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Printed JSON reads back as the same problem and schedule: `twill verify` relies on that.
+// Printed JSON reads back as the same problem and schedule: `twill verify` relies on
+// that.
 TEST(ScheduleJson, RoundTrips) {
   const Outcome printed = outcome();
   const auto read = read_schedule_json(schedule_json(printed, {}), "tiny.json");

@@ -349,8 +349,7 @@ class Early final : public Listener {
   std::map<std::pair<OpId, std::int64_t>, double> there_;
 };
 
-// A role's stores can be seen by every role that hears of a later arrival of it, through others
-// too.
+// A role's stores can be seen by every role that hears of a later arrival, through others too.
 TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
   const plan::Plan plan = plan_of(kRelay);
   const auto direct =

@@ -14,9 +14,9 @@
 #include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 
-/// Everything that somebody needs who does not trust the search: what is claimed of a Problem, and
-/// why. docs/reference/certificate.md has the text forms, and the argument that what is checked is
-/// enough. Nothing here includes the search, or shares code with it.
+/// Certificates: claims about a Problem, with the reasons for them, for readers who do not trust
+/// the search. docs/reference/certificate.md has the text forms, and the argument that what is
+/// checked is enough. Nothing here includes the search, or shares code with it.
 namespace twill::certify {
 
 /// A step along dependences: one from the op before to this one of at least `delay`, at most

@@ -298,8 +298,7 @@ void Constraints::add_one_stream() {
   }
 }
 
-/// Forbids transfer ops that hold their unit or their group longer than the interval. Ops that
-/// always exist are known not to.
+/// Forbids transfer ops that hold a unit or group too long; other ops are known not to.
 void Constraints::forbid_too_long() {
   for (std::size_t op = 0; op < n_; ++op) {
     const OpFacts& it = facts_.ops[op];

@@ -44,8 +44,7 @@ struct Reading {
   bool handed = false;           ///< not if the reader is in another group: a load serves it
 };
 
-/// Values that share one range of addresses: one value, or all that in-place dependences tie
-/// together.
+/// Values at one range of addresses: one value, or all that in-place dependences tie together.
 struct BufferFacts {
   std::vector<std::size_t> ops;  ///< whose values somebody reads, ascending
   std::int64_t size = 0;         ///< of one copy, the largest of them

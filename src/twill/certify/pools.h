@@ -35,7 +35,8 @@ std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
 /// Description of a loop that is the same for all pools and rates: its name, its objectives, the
-/// rules it relaxes, and the sources that its ops stand for, without stores and loads of transfers.
+/// rules it relaxes, and the sources that its ops stand for, without stores and loads of
+/// transfers.
 std::string loop_of(const problem::Problem& problem);
 
 /// Whether the certificates, which were accepted, are about the Problems that were posed, and the

@@ -8,9 +8,8 @@
 
 #include "twill/problem/problem.h"
 
-/// Statements about a schedule that the variables and the sums of a proof make.
-/// docs/reference/certificate.md has the exact meaning of each, and the constraints that hold
-/// between them.
+/// Statements of a proof's variables and sums about a schedule. docs/reference/certificate.md has
+/// the exact meaning of each, and the constraints between them.
 namespace twill::certify {
 
 /// Numbers are indices of ops, groups and memories of the Problem, or of the proof's accumulators.

@@ -19,8 +19,7 @@ bool Constraints::must_share(std::size_t a, std::size_t b) const {
   return a == b || (of_a.size() == 1 && of_a == facts_.ops[b].groups);
 }
 
-/// Decides a predicate from the pool alone. If the pool does not decide it, replaces it by the
-/// chosen one among those with the same meaning.
+/// Decides a predicate from the pool alone; otherwise normalises it to its canonical equivalent.
 std::optional<bool> Constraints::decide(Predicate& it) const {
   const auto runs_in = [&](std::size_t op, std::size_t group) {
     const auto& groups = facts_.ops[op].groups;

@@ -47,8 +47,7 @@ schedule::Order order_left(const problem::Problem& problem, const schedule::Sche
   return schedule::order_of(left.problem, schedule::reduced(left, schedule));
 }
 
-/// Judges a schedule of the outcome's Problem: its expected interval, and whether it keeps the
-/// rules.
+/// Judges a schedule of the outcome's Problem: expected interval, and whether it keeps the rules.
 Result<report::Alternative> judged(const Input& input, solve::Alternative found,
                                    const OtherEnds& ends, report::Outcome& outcome) {
   report::Alternative out;

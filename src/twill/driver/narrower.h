@@ -11,8 +11,7 @@
 /// proven only the lower bounds stay. Nothing is added for another strategy than `twill`.
 namespace twill::driver {
 
-/// For each refused step with cross-group values: the best schedule without any, which needs no
-/// staging buffer.
+/// For each refused step: the best schedule without cross-group values, so without staging.
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 

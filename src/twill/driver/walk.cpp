@@ -112,7 +112,8 @@ class Walk {
     return {};
   }
 
-  /// The refused proposal with the least expected interval, if that is below the first proposal's.
+  /// The refused proposal with the least expected interval, if that is below the first
+  /// proposal's.
   const Step* expected_to_be_better() const {
     const auto expected = [](const Step& step) {
       const auto& bracket = step.proposal.outcome.bracket;
@@ -207,8 +208,7 @@ class Walk {
     auto unprintable = why_not_printed(step, *made.plan);
     if (unprintable) {
       step.refused = "print: " + in_one_line(*unprintable);
-      // Stop if two schedules fail to print for the same reason: the kernel itself is not
-      // printable.
+      // Stop if two schedules are refused in the same words: the kernel cannot be printed.
       if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
     }
     const bool better = !best_ || simulated(step).value_or(0) < least();

@@ -49,8 +49,7 @@ struct ExpectedLoop {
   gate::LoopCode code;  ///< without an address
 };
 
-/// Expected loop of each role that waits for products in its steady state. Fails as `cuda_kernel`
-/// does.
+/// Expected loop of each role with waits in its steady state. Fails as `cuda_kernel` does.
 Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts);
 
 /// Legend of the stamps of an instrumented kernel, as JSON: docs/reference/cuda.md.

@@ -47,7 +47,7 @@ struct Tile {
 };
 using TilePtr = std::shared_ptr<const Tile>;
 
-/// All elements NaN, or an integer that nobody would compute.
+/// Poison: all elements NaN, or an integer that no computation makes.
 Tile poison(Shape shape, bool floating);
 
 /// The part `box` of a tile.

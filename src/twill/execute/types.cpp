@@ -22,8 +22,7 @@ bool is_whole(ir::Type type) {
   return type->kind == TypeKind::integer || type->kind == TypeKind::index;
 }
 
-/// Whether two types have one shape and one element, wherever they lie and however they are laid
-/// out.
+/// Whether two types have one shape and one element, wherever and however they lie.
 bool alike(ir::Type a, ir::Type b) {
   return a == b || (a->shape == b->shape && scalar_of(a) == scalar_of(b));
 }

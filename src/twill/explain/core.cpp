@@ -96,9 +96,8 @@ class Reduction {
     return true;
   }
 
-  /// Splits members that cannot be dropped together into halves, the later half first. A member
-  /// that stays was tried alone, beside more members than are left in the end. So there is a
-  /// schedule without it.
+  /// Splits members that cannot be dropped together in halves, the later first. A member that stays
+  /// was tried alone, beside more than are left in the end, so there is a schedule without it.
   void reduce(const std::vector<Member>& some) {
     if (try_without(some) || some.size() == 1) return;
     const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);

@@ -180,8 +180,7 @@ void shorten(Way& way, std::int64_t step, std::int64_t steps) {
   for (problem::PipeUse& use : way.pipes) use.demand = shortened(use.demand, step, steps);
 }
 
-/// Shortens, in proportion, the part of the latency after the op has given up its unit and its
-/// issue.
+/// Shortens, in proportion, the latency after the op has given up its unit and its issue.
 void hurry(Way& way, std::int64_t step, std::int64_t steps) {
   const Cycles busy = std::max(way.occupancy, way.issue);
   if (way.latency > busy) way.latency = busy + shortened(way.latency - busy, step, steps);

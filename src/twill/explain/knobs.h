@@ -38,10 +38,9 @@ struct Variant {
   problem::Problem problem;
 };
 
-/// All knobs of a Problem: registers and number of groups of each class, register budgets, each
-/// memory, the rate of each unit and pipe, the time and the latency of each op, latencies and
-/// transfers of all ops, ops on other units, and rules. Interchangeable sub-tiles are changed
-/// together.
+/// All knobs of a Problem: registers and number of groups of each class, register budgets,
+/// memories, rates of units and pipes, time and latency of each op, all latencies, all transfers,
+/// ops on other units, and rules. Interchangeable sub-tiles are changed together.
 std::vector<Knob> knobs_of(const problem::Problem& problem);
 
 }  // namespace twill::explain

@@ -120,7 +120,8 @@ void drop_made(const std::vector<bool>& errands, Parts& parts) {
 }
 
 /// Drops the transfer of this dependence's value, if there is one: its load, and the store if no
-/// other load is left. The ops stay as ordinary ops that take nothing, since others keep their ids.
+/// other load is left. The ops stay as ordinary ops that take nothing, since others keep their
+/// ids.
 void drop_hand_over(const Dependence& dependence, Parts& parts) {
   if (!dependence.carries_value) return;
   for (HandOff& it : parts.hand_offs) {
@@ -143,7 +144,8 @@ void lift_limit(Parts& parts, const Group& like) {
   }
 }
 
-/// Drops one requirement. Erasing from lists is left to the caller, since that moves the others.
+/// Drops one requirement. Erasing from lists is left to the caller, since that moves the
+/// others.
 void drop(const std::vector<schedule::PoolClass>& classes, const Member& member, Parts& parts) {
   const std::size_t index = member.index;
   switch (member.kind) {

@@ -35,12 +35,10 @@ struct PtxasReport {
 /// Reads what nvcc -Xptxas -v prints, and skips what it does not know. Form: ptxas 12 and 13.
 PtxasReport read_ptxas(std::string_view text);
 
-/// Reasons why the kernels of this report must not be used; empty if they may be:
-/// - missing figures, as in a report that ends early;
-/// - spilled registers and anything else in local memory;
-/// - wgmma that ptxas serializes or waits for on its own, setmaxnreg that it ignores (C7500 to
-///   C7519);
-/// - any other remark with a code, and any warning.
+/// Reasons why the kernels of this report must not be used; empty if they may be: missing figures,
+/// as in a report that ends early; spilled registers and other local memory; wgmma that ptxas
+/// serializes or waits for on its own, setmaxnreg that it ignores (C7500 to C7519); any other
+/// remark with a code, and any warning.
 std::vector<std::string> refusals(const PtxasReport& report);
 
 }  // namespace twill::gate

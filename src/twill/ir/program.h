@@ -256,7 +256,8 @@ inline Type type_of(const Program& program, ValueId value) { return program.valu
 /// The op that defines a value; nullptr for block arguments.
 const Op* defining_op(const Program& program, ValueId value);
 
-/// Attribute of a constant value: a scalar, or a `dense` one. Null if the value is no constant.
+/// Attribute of a constant value: a scalar, or a `dense` one. Null if the value is no
+/// constant.
 Attribute constant_of(const Program& program, ValueId value);
 
 /// The integer or boolean a value is known to be: a scalar constant, or the splat of a dense one.

@@ -211,14 +211,15 @@ Machine keeping_free(Machine machine, int registers);
 /// The machine with that share of its memories in bytes, above 0 to 1.
 Machine with_share_of_memory(Machine machine, double share);
 
-/// The machine for loops whose tiles threads copy through pointers (cp.async). In each pool the
-/// load group becomes the whole warpgroup it stands in, and single warps beside it go.
+/// The machine for loops whose tiles threads copy through pointers (cp.async). In each
+/// pool the load group becomes the whole warpgroup it stands in, and single warps beside
+/// it go.
 ///
-/// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane, each
-/// with 5 to 10 more for its address and mask: 200 to 350 issue slots of one scheduler. Two such
-/// tiles take the tensor core 512 cycles. Four warps have four schedulers. Their addresses take
-/// registers: at least 72 a thread, which the other warpgroups give up where the launch has no
-/// more.
+/// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane,
+/// each with 5 to 10 more for its address and mask: 200 to 350 issue slots of one
+/// scheduler. Two such tiles take the tensor core 512 cycles. Four warps have four
+/// schedulers. Their addresses take registers: at least 72 a thread, which the other
+/// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
@@ -230,10 +231,9 @@ Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
-/// Works in which all of one kind are done by another kind, for each that the machine knows. The
-/// first element is the works as they are. `name` is the kind that replaces; of the first element,
-/// the kind that is replaced. Empty if there is nothing to choose. Cost: linear in works and
-/// alternatives.
+/// Works with all of one kind done by another kind that the machine knows of; the first element is
+/// the works as they are. `name` is the kind that replaces, of the first the kind replaced. Empty
+/// if there is nothing to choose. Cost: linear in works and alternatives.
 struct Choice {
   std::string name;
   std::vector<Work> works;

@@ -35,8 +35,7 @@ struct Setting {
   simulate::Setting run;  ///< of each run of the loop; trips are the program's, no listener
 };
 
-/// An array in global memory, after a run in the order of the text and after a run in that of the
-/// plan.
+/// An array in global memory, after a run in the text's order and one in the plan's.
 struct Tensor {
   std::string name;  ///< of the argument
   execute::Difference difference;

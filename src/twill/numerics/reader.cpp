@@ -72,8 +72,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   return computed(*made, value, distance, box);
 }
 
-/// Value that an iteration gets from the one before it; the first iteration gets the value from
-/// before the loop.
+/// Value that an iteration gets from the one before, and the first from before the loop.
 Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const Box& box) {
   if (distance < iteration_) return value(carried.yielded, distance + 1, box);
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {

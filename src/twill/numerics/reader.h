@@ -66,8 +66,7 @@ struct Reading {
   std::int64_t changes = 0;
 };
 
-/// Reads the operands of one execution of an op; without an op, what is read after the last
-/// iteration.
+/// Reads the operands of one execution of an op, or without an op those after the last iteration.
 class Reader {
  public:
   Reader(Surroundings& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,

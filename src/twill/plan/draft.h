@@ -116,8 +116,7 @@ Cycles retired(const Draft& draft, OpId op);
 Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
-/// Assigns prologue and epilogue ops to roles and creates their buffers (addresses:
-/// make_addresses).
+/// Assigns prologue and epilogue ops to roles and creates their buffers, without addresses.
 Result<void> make_outside(Draft& draft, const Setting& setting);
 /// Addresses, ring depths, and who shares them.
 Result<void> make_addresses(Draft& draft, const Setting& setting);

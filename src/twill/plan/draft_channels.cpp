@@ -215,20 +215,17 @@ class Synchronizer {
       const OpId writer(w);
       if (draft_.home(writer) != home) continue;
       if (writer == read.reader && read.in_place) continue;
-      // Finds the next write of the slot, in iteration n + k with k a multiple of the depth, that
-      // is not before the read ends.
+      // The next write, k iterations later, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_divide(end - draft_.issue(writer), draft_.interval);
       lead = ceil_divide(lead, depth) * depth;
-      // An in-place op inherits the place from the last value it updates, which is not to wait for
-      // the op.
+      // An in-place op takes the place of the last value it updates, without waiting for itself.
       if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
         lead += depth;
       found.push_back({read.reader, writer, lead - read.distance, read.value});
     }
   }
 
-  /// Adds, for several values that an op updates in one place, that each is over before the next is
-  /// written.
+  /// Makes values that an op updates in one place end before the next of them is written.
   void add_rivals(const Read& read, std::vector<Hazard>& found) const {
     if (!read.in_place || !draft_.home(read.value)) return;
     for (const Read& other : draft_.reads) {

@@ -35,9 +35,8 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   return parts;
 }
 
-/// Roles that hold the rows that an op around the loop needs. An op that needs no value of the loop
-/// is done by every role that can hold tiles. An op that needs only values that no such role has is
-/// done by the first.
+/// Roles of an op around the loop: those that hold the rows it needs. Without values of the loop,
+/// every role that can hold tiles; with only values that no such role has, the first.
 Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
   Holders holders;
   for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];

@@ -126,8 +126,7 @@ bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles 
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
   if (written < made || written >= used + hold) return false;
-  // An in-place op inherits the buffer from the last value it updates; the lives of the others must
-  // have ended.
+  // An in-place op inherits the last value's buffer; the lives of the others must have ended.
   if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
   return written > made || !updates(draft, read.value, writer, -k);
 }

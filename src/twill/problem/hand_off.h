@@ -31,18 +31,17 @@ struct Reduced {
   Problem problem;        ///< without hand-offs: those that are needed are ops like any other
   std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
 
-  /// Op of `problem` that stands for an op of the original; nothing if it was dropped. Cost:
-  /// logarithmic.
+  /// Op of `problem` for one of the original; nothing if it was dropped. Cost: logarithmic.
   std::optional<OpId> now(OpId original) const;
 };
 
-/// Drops the ops of hand-offs that these groups (by op) do not need, and the values that are handed
-/// over from the dependences of value on reader, which stay as an order.
-/// Cost: that of a copy.
+/// Drops the transfer ops that these groups (by op) do not need. Where a value is
+/// transferred, its dependence on the reader stays as an order only. Cost: that of a
+/// copy.
 Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups);
 
-/// The same without all ops of hand-offs, and without the values that may be handed over: what holds
-/// of it, holds whatever the groups are. Cost: that of a copy.
+/// The same without all transfer ops, and without the values that may be transferred: a bound of it
+/// holds whatever the groups are. Cost: that of a copy.
 Reduced common_part(const Problem& problem);
 
 /// For `pose`. What is wrong with the hand-offs of these Parts, whose ops, dependences and sets of

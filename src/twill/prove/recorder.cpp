@@ -178,7 +178,8 @@ std::optional<Predicate> Recorder::limit_of(Literal literal) const {
   return limits ? std::optional(it) : std::nullopt;
 }
 
-/// Records limits that are kept for good. All other input follows from the Problem.
+/// Records limits that are kept for good. All other input follows from the
+/// Problem.
 void Recorder::clause(std::span<const Literal> literals) {
   if (literals.size() != 1) return;
   const std::optional<Predicate> limit = limit_of(literals.front());

@@ -6,8 +6,7 @@
 namespace twill::run {
 namespace {
 
-/// Adds the values from which a value is computed directly. An argument of a block is computed from
-/// what enters it.
+/// Adds the direct sources of a value; those of a block's argument are what enters the block.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
   const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;

@@ -46,8 +46,7 @@ std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule&
 /// Values of the memory that have a reader, grouped by buffer (rule `placement`): in-place
 /// dependences tie values to one buffer. Buffers come by their first value.
 std::vector<std::vector<OpId>> tied_values(const problem::Problem& problem, MemoryId memory);
-/// End of the highest buffer in each memory, by MemoryId; the peak where the schedule has no
-/// offsets.
+/// End of the highest buffer in each memory, by MemoryId; without offsets, the peak.
 std::vector<Amount> memory_reach(const problem::Problem& problem, const Schedule& schedule);
 
 /// Cycles per iteration that the chosen ways ask for, by UnitId and by PipeId.

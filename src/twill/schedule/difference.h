@@ -10,13 +10,12 @@
 
 /// Differences of two schedules of a Problem, other than cycles.
 ///
-/// The *structure* of a schedule has three parts. First, the alternative of every op. Second, which
-/// ops share a group; groups that differ in nothing but the name stand for each other. Third, if
-/// the rule `unit` is in force, the *round* of any two ops on one exclusive unit, floor((M(b) -
-/// M(a)) / II): the order in which the unit serves them, iterations counted. Streaming ops have no
-/// rounds: their rings decide how far they run ahead. Slots alone, and the stage of an op that
-/// holds no unit, are not part of the structure. Groups decide which transfer ops exist, and only
-/// those that do have rounds.
+/// The *structure* of a schedule is, first, the alternative of every op. Second, which ops share a
+/// group; groups that differ only in name stand for each other. Third, if the rule `unit` is in
+/// force, the *round* of any two ops on one exclusive unit, floor((M(b) - M(a)) / II): their order
+/// there, iterations counted. Streaming ops have none: rings decide how far they run ahead. Slots
+/// alone, and stages of ops without a unit, are not part of the structure. Groups decide which
+/// transfer ops exist, and only those that do have rounds.
 namespace twill::schedule {
 
 /// Groups of one kind differ in nothing but the name: warps, registers, whether they load, and the

@@ -70,8 +70,7 @@ void Run::measure_interval(Simulation& out) const {
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
   std::int64_t last = last_undisturbed();
-  // A role that waits for no other may run ahead without limit, and then no iteration is
-  // undisturbed.
+  // A role that waits for no other may run ahead so far that no iteration is undisturbed.
   if (last < out.trips / 8) last = out.trips - 1 - spread;
   const std::int64_t first = std::max<std::int64_t>((last + 1) / 2, spread);
   if (last - first < kFewest) return;

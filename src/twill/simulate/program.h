@@ -19,8 +19,7 @@ class Program {
     const bool tile = step().instance.from == plan::Instance::From::tile;
     return tile ? 0 : plan::iteration_of(step().instance, window_, trips_);
   }
-  /// Section of the step. Steps before the loop and short paths count as prologue, steps after the
-  /// loop as drain.
+  /// Section of the step: before the loop and short paths are prologue, after the loop is drain.
   Section section() const { return section_; }
   void next();
 

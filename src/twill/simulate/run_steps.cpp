@@ -308,9 +308,8 @@ void Run::take_word(std::size_t r, const Phase& phase) {
   for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = std::max(stored[i], word->second[i]);
 }
 
-/// Time at which an arrival is seen. Arrivals of threads: once all work of the role for the waiting
-/// roles is done, and all that was stored for them is there. Asynchronous arrivals: once the role's
-/// tcgen05 work is done.
+/// Time of an arrival. By threads: once the role's work for the waiting roles is done and all that
+/// was stored for them is there. Asynchronous: once the role's tcgen05 work is done.
 void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];

@@ -106,8 +106,8 @@ class DifferenceGraph {
     std::uint32_t y = kNone;
     std::int64_t bound = 0;
   };
-  /// The longest path from one node to another, and the least length that decides another atom
-  /// between the two. A path that stays below it is nobody's business.
+  /// Longest path between two nodes, and the least length that decides another atom between them.
+  /// Shorter paths need no look at the atoms.
   struct Distance {
     std::int64_t longest = kUnreached;
     std::int64_t decisive = kNever;

@@ -251,8 +251,7 @@ void Encoding::limit_register_time() {
     }
     for (std::size_t number = 0; number < instance_.accumulators.size(); ++number) {
       const Accumulator& it = instance_.accumulators[number];
-      // The time that a member lives longer for a reader in another group may be time in which it
-      // alone lives.
+      // A member that lives longer for a reader in another group may then be the only one alive.
       Cycles counted = 0;
       Guards members;
       for (const std::size_t op : it.ops) {

@@ -24,8 +24,7 @@ struct Task {
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
   std::size_t home = 0;             ///< the op whose group it shares: itself, or that of its errand
-  /// Pairs of ops for a transfer op, which exists iff the groups of one pair differ. Empty for all
-  /// other ops. Else empty.
+  /// For transfer ops, which exist iff the groups of one of these pairs differ. Else empty.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
   bool always() const { return moves.empty(); }

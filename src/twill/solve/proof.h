@@ -10,10 +10,9 @@
 
 namespace twill::solve {
 
-/// Meaning of a literal or an at-most constraint as a statement about a schedule, from which a
-/// second program can find out by itself what holds. `first` and `second` number ops, groups,
-/// memories, or the accumulators of the ProofSubject, as said below. docs/reference/certificate.md
-/// has it in words.
+/// Meaning of a literal or an at-most constraint as a statement about a schedule, so that a second
+/// program can find out what holds. `first` and `second` number ops, groups, memories, or the
+/// subject's accumulators, as said below. docs/reference/certificate.md has it in words.
 struct Meaning {
   enum class Kind : std::uint8_t {
     in_group,        ///< op, group

@@ -60,7 +60,7 @@ class Structure {
     }
   }
 
-  /// The next issue of `b` after that of `a` (modulo II) comes at least `hold` later.
+  /// The next issue of `b` after an issue of `a` (modulo II) comes at least `hold` later.
   void add_order(std::size_t a, std::size_t b, Cycles hold) {
     out_.push_back({a, b, hold, floor_divide(issue(b) - issue(a), ii_)});
   }

@@ -14,10 +14,9 @@ using problem::GroupId;
 /// The groups that compute: of those that are not for loads, the widest.
 std::vector<GroupId> compute_groups(const problem::Problem& problem);
 
-/// Group of each op, by OpId. Loads go to a load group. Ops for narrower groups go to a group of
-/// their width, those on one unit together. All other ops are spread by sub-tiles over the compute
-/// groups; ops that all sub-tiles share go to the first. Fails if there is no group for an op, or
-/// nothing to load.
+/// Group of each op, by OpId. Loads go to a load group; ops for narrower groups to one of their
+/// width, those on one unit together; other ops by sub-tiles to the compute groups, shared ones to
+/// the first. Fails if there is no group for an op, or nothing to load.
 Result<std::vector<GroupId>> specialized(const problem::Problem& problem, const SubTiles& tiles);
 
 /// The same with nothing but compute groups: each does all of its own sub-tiles, loads too.

@@ -117,8 +117,7 @@ class Keeper {
     return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; }) <= 1;
   }
 
-  /// Values from which a value is computed. A carried value is computed from what it begins with
-  /// and what it grows by.
+  /// Sources of a value; of a carried value, what it begins with and what it grows by.
   std::vector<ir::ValueId> behind(ir::ValueId value) const {
     if (const ir::Op* op = ir::defining_op(program_, value)) return op->operands;
     const auto advance = ir::advance_of(program_, view_.loop(), value);

@@ -57,8 +57,7 @@ struct Kept {
   std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
 };
 
-/// Values that are kept for the parts of a load's address and mask that are computed chunk by
-/// chunk.
+/// Values kept for the parts of an address and mask that are computed chunk by chunk.
 Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed);
 
 }  // namespace twill::emit::cuda

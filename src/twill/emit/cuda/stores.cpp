@@ -86,8 +86,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
       return {};
     }
   }
-  // Release: this thread's earlier writes are visible to a thread that observes the atomic's
-  // result.
+  // Release: earlier writes of this thread are visible to threads that observe the sum.
   if (view_.program().op(id).publishes) text.line("__threadfence();");
   const bool rows = shape.kind == Shape::Kind::row_vector;
   if (rows)

@@ -172,8 +172,7 @@ bool is_unknown(const ir::Op& op) {
   return op.kind == OpKind::other && op.results.empty();
 }
 
-/// Checks that every op that changes memory is done by a step: of all other ops only those whose
-/// results are read are printed.
+/// Checks that a step does every op that changes memory: other ops are printed only if read.
 Result<void> View::check_complete() const {
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);

@@ -34,8 +34,7 @@ class Copier {
   /// stand in one.
   void make_names_unique() { taken_.emplace(); }
 
-  /// New value that stands for an old one; if there is none yet, a value that is still to be
-  /// defined.
+  /// New value that stands for an old one; without one yet, a value that is still to be defined.
   ir::ValueId at(ir::ValueId old);
   void bind(ir::ValueId old, ir::ValueId now) { values_[old] = now; }
 

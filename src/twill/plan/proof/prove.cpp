@@ -66,8 +66,7 @@ void check_owners(const Plan& plan, Findings& findings) {
   }
 }
 
-/// Checks that values which no op stands for are computed by the roles that need them, and by no
-/// others.
+/// Checks that values without an op are computed by the roles that need them, and no others.
 void check_rematerialized(const Plan& plan, Findings& findings) {
   if (!plan.kernel) return;
   for (const Rematerialized& value : plan.kernel->rematerialized) {

@@ -141,9 +141,8 @@ class Checker {
     }
   }
 
-  /// Checks that steps of a cluster are there if there is a cluster, and only then. A CTA that
-  /// repeats its neighbour's tile leaves out what writes global memory, which it can around the
-  /// loop only.
+  /// Checks that a cluster's steps are there iff there is one. A CTA that repeats its neighbour's
+  /// tile leaves out writes to global memory, which it can around the loop only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
