@@ -12,8 +12,8 @@ namespace twill::driver {
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
-/// The same of a schedule that we found. Fails if it is more than the checker simulates: what
-/// nobody has checked, nobody is told.
+/// The same for a schedule that we found. Fails if it exceeds the checker's size limit: an
+/// unchecked schedule is never reported.
 Result<std::vector<std::string>> violations_of_found(const Input& input,
                                                      const problem::Problem& problem,
                                                      const schedule::Schedule& schedule);

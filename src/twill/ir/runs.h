@@ -13,8 +13,8 @@
 /// piece.
 namespace twill::ir {
 
-/// The elements of a tile in runs of so many neighbours along one dimension, each run beginning at
-/// a multiple of its length.
+/// Elements of a tile in runs of `length` neighbours along one dimension, each run beginning at a
+/// multiple of its length.
 struct Run {
   enum class Kind {
     constant,     ///< all elements of a run are equal

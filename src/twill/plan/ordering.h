@@ -57,7 +57,7 @@ class Ordering {
   std::vector<std::vector<Link>> links_;
 };
 
-/// The window, counted from that of moment 0, in which a moment lies.
+/// Window in which a moment lies, counted from the window of moment 0.
 inline Cycles window_of(const Draft& draft, Cycles time) {
   return floor_divide(time, draft.interval);
 }

@@ -160,7 +160,7 @@ struct Warpgroup {
 
 enum class Residence { shared, tensor, registers };
 
-/// Where values lie: `depth` copies; that of iteration n in slot n mod depth.
+/// Place of values: `depth` copies; the copy of iteration n is in slot n mod depth.
 struct Buffer {
   std::string name;
   Residence residence = Residence::shared;
@@ -282,10 +282,10 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// A row sum that the loop carries, and of which a role keeps each thread's share apart until the
-/// loop is over: of the threads that hold a row, each scales and adds up what it has of the row's
-/// columns, one of them the initial value as well. The role adds up the shares behind its sections,
-/// before its `after`. Why that is the same sum: docs/reference/plan-json.md.
+/// A row sum that the loop carries and a role keeps in parts. Each thread that holds a part of a
+/// row scales and adds up its own columns; one thread begins with the initial value. The role adds
+/// up the parts once, behind its sections and before its `after`. Why that is the same sum:
+/// docs/reference/plan-json.md.
 struct PartialSum {
   OpId sum;               ///< makes what is carried; run by the role, one copy in its registers
   std::vector<OpId> ops;  ///< all that work on the sum or on what is added to it, ascending; of the
@@ -385,8 +385,8 @@ bool is_asynchronous(Mechanism mechanism);
 /// Whether it is a bulk copy into shared memory, of one CTA or of all.
 bool is_bulk_load(Mechanism mechanism);
 
-/// Whether it is a copy into shared memory, by TMA or by threads, that tells by a full barrier, and
-/// by nothing else, that it is done.
+/// Whether it is a copy into shared memory, by TMA or by threads, whose end shows only at a full
+/// barrier.
 bool is_copy(Mechanism mechanism);
 
 /// Bytes that a bulk load of the loop brings: its buffer may have room for more, as TMA asks where
