@@ -3,6 +3,7 @@
 
 - A block of comment lines in src/, runtime/, tests/, tools/ and bench/ begins with a verb or a noun, never with What, Who, Whose or Of.
 - A sentence of the documents has at most 40 words. Code, tables of numbers and links' targets are no words.
+- A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with these rooms.
 
 Where a folder has such blocks or a document such sentences from before, ALLOWED says how many; the number may only fall. --list prints each place.
 """
@@ -16,6 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPENERS = ("What", "Who", "Whose", "Of")
 MOST_WORDS = 40
+TYPE_NAMES = ROOT / "docs/reference/type-names.md"
 SOURCES = {".h": "//", ".cpp": "//", ".cuh": "//", ".cu": "//", ".py": "#", ".sh": "#", ".cmake": "#"}
 FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
 
@@ -98,12 +100,34 @@ def long_sentences():
                     yield str(path.relative_to(ROOT)), path, line, f"{count} words: {sentence[:90]}"
 
 
+def homonyms():
+    """Rooms by name of a type, of those that headers of several rooms define."""
+    rooms = collections.defaultdict(set)
+    for path in sorted((ROOT / "src/twill").rglob("*.h")):
+        for name in re.findall(r"^(?:struct|class|enum class) (\w+)\b[^;{]*\{", path.read_text(), re.MULTILINE):
+            rooms[name].add(path.relative_to(ROOT).parts[2])
+    return {name: found for name, found in rooms.items() if len(found) > 1}
+
+
+def listed_types(text):
+    """The same as the page has it: `name` | `room` what; `room` what."""
+    return {name: set(re.findall(r"(?:^|; )`(\w+)` ", cell)) for name, cell in re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)}
+
+
+def unlisted_types():
+    listed = listed_types(TYPE_NAMES.read_text())
+    for name, rooms in sorted(homonyms().items()):
+        missing = sorted(rooms - listed.get(name, set()))
+        if missing:
+            yield str(TYPE_NAMES.relative_to(ROOT)), TYPE_NAMES, 1, f"lacks type {name} of {', '.join(missing)}, or give it a name of its own"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--list", action="store_true")
     listed = parser.parse_args().list
     found = collections.defaultdict(list)
-    for where, path, line, what in [*bad_openers(), *long_sentences()]:
+    for where, path, line, what in [*bad_openers(), *long_sentences(), *unlisted_types()]:
         found[where].append(f"{path.relative_to(ROOT)}:{line}: {what}")
     failed = False
     for where, places in found.items():
@@ -112,7 +136,7 @@ def main():
         if too_many or listed:
             print("\n".join(places))
         if too_many:
-            print(f"{where}: {len(places)}, and {ALLOWED.get(where, 0)} are allowed: name the thing first, or make two sentences of one")
+            print(f"{where}: {len(places)}, and {ALLOWED.get(where, 0)} are allowed")
     if listed:
         print({where: len(places) for where, places in found.items()})
     return 1 if failed else 0

@@ -36,6 +36,11 @@ class CheckWords(unittest.TestCase):
     def test_cells_and_items_are_apart(self):
         self.assertEqual(longest("| one two | three |", "- four", "- five six seven"), 3)
 
+    def test_types_are_listed_with_their_rooms(self):
+        page = "| type | in the room |\n| `Step` | `plan` an action of a `role`; `certify` a step of a proof |"
+        self.assertEqual(check_words.listed_types(page), {"Step": {"plan", "certify"}})
+        self.assertIn("plan", check_words.homonyms()["Step"])
+
     def test_numbers_are_no_words(self):
         self.assertEqual(longest("0.97 to 1.05, 12 by 13"), 2)
 
