@@ -23,7 +23,7 @@ struct Ran {
   Result<void> result;
 };
 
-/// What memory holds after a run: of each array, bits by index.
+/// Contents of memory after a run: of each array, bits by index.
 using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
 
 inline std::string text_of(const std::filesystem::path& path) {
