@@ -34,8 +34,8 @@ bool may_be_hand_overs(const plan::Plan& plan);
 /// Gives an outcome of a part of the memory all of it again: a plan has it. What was proven of the
 /// part is not of the whole, of which only `first` and bounds without a search say something.
 void with_memories_of(const report::Outcome& first, report::Outcome& outcome);
-/// Answer found in a restricted Problem: keeps its lower bound, drops its claims of
-/// optimality.
+/// Of a schedule that was found under more rules than those of its Problem, all that is proven is
+/// the lower bound of the answer.
 void claim_bound_only(schedule::Answer& answer);
 
 /// "71:7: tt.descriptor_reduce is ...", of why a kernel is not printed, without what the line

@@ -26,7 +26,7 @@ struct RunKernelRequest {
   std::string keep;                 ///< a folder for the program; empty: it is removed
 };
 
-/// Resources of several runs: a compiler for the host, and the executor, compiled once.
+/// What several runs share: a compiler for the host, and the executor, which it compiles once.
 class RunSession {
  public:
   /// Fails without a compiler, or where no folder for programs can be made.

@@ -22,7 +22,7 @@ bool is_whole(ir::Type type) {
   return type->kind == TypeKind::integer || type->kind == TypeKind::index;
 }
 
-/// Whether two types have one shape and one element, wherever and however they lie.
+/// Of one shape and of one element, wherever they lie and however they are laid out.
 bool alike(ir::Type a, ir::Type b) {
   return a == b || (a->shape == b->shape && scalar_of(a) == scalar_of(b));
 }
@@ -233,7 +233,7 @@ class OpTypes {
            ir::operands_in(op(), ir::Role::strides).size() == rank;
   }
 
-  /// Checks the values that an iteration hands to the next, and the last iteration on.
+  /// What an iteration hands to the next, and the last one on.
   bool loop() const {
     const auto found = ir::as_loop(program_, id_);
     if (!found) return true;

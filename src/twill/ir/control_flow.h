@@ -16,8 +16,8 @@ struct Exit {
   bool when = true;
 };
 
-/// The only path to a block: the blocks on it from the entry to itself, and where the function may
-/// have returned before.
+/// The one way to a block: the blocks on it from the entry on, itself the last, and where the
+/// function may have returned before.
 struct Way {
   std::vector<BlockId> blocks;
   std::vector<Exit> exits;

@@ -63,8 +63,8 @@ class Meaning {
   bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
-  /// The carried value whose last iteration leaves this value; null if there is none. Views that
-  /// keep the shape are looked through.
+  /// The carried value of which this is what the last iteration left; null if it is none. Views
+  /// that keep the shape are looked through.
   const ir::Carried* yielded_as(Thing thing) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace twill::run {
 namespace {
 
-/// Adds the direct sources of a value; those of a block's argument are what enters the block.
+/// What a value is computed from, directly: an argument of a block by what enters it.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
   const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
@@ -14,7 +14,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // An argument depends on the operands of the op around it, a result on all that its op holds.
+    // Of a loop around the value, what is carried may decide; of an op, all that it holds.
     if (!known.op && inner == op) break;
   }
   if (known.op) return;

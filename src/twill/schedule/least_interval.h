@@ -27,9 +27,9 @@ struct LeastInterval {
 };
 
 /// The least II at which some schedule follows the order, and the earliest such schedule. Fails if
-/// the order does not fit the Problem (see `completed`), if a circuit, which the message names,
-/// leads back to the same or an earlier iteration, so that no II is large enough, or if the order
-/// is too large to be searched exactly in 64 bits.
+/// the order does not fit the Problem (see `completed`), if no II is large enough (a circuit that
+/// leads back to the same or an earlier iteration; the message names it), or if the order is too
+/// large to be searched exactly in 64 bits.
 /// Cost: a few runs of Bellman-Ford over dependences, sequences and blocking ops.
 Result<LeastInterval> least_interval(const problem::Problem& problem, const Order& order);
 

@@ -47,7 +47,7 @@ std::string words_of(const Shape& shape) {
 /// Or not known, or nothing at all.
 bool is_power_of_two(std::int64_t number) { return number <= 0 || (number & (number - 1)) == 0; }
 
-/// Element types of a cast: from one kind of element to another, narrower, wider or neither.
+/// What a cast takes and makes: from one kind of element to another, narrower, wider or neither.
 struct Cast {
   ir::OpKind kind;
   bool (*from)(ir::Type);

@@ -23,7 +23,7 @@ std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
                                    const TypeSection& stated, std::size_t count,
                                    ir::TypeTable& types);
 
-/// Stand-in for a type that the text does not give.
+/// What stands in for a type that the text does not tell.
 constexpr std::string_view kUnknownType = "!twill.unknown";
 
 inline bool is_known(ir::Type type) { return type->text != kUnknownType; }
