@@ -165,13 +165,13 @@ inline const char* encode_tensor_map(
   return result == CUDA_SUCCESS ? nullptr : "tensor map: the driver refuses it";
 }
 
-/// What a kernel does through a map.
+/// Use that a kernel makes of a map.
 enum class MapUse { loads, writes };
 
 namespace detail {
 
-/// What stands for tensors without elements, 16 bytes each, in the memory of every device: zeros
-/// and NaNs (of every type of map_type) that are only read, and a place that is only written.
+/// Stand-ins for tensors without elements, 16 bytes each, in the memory of every device: zeros and
+/// NaNs (of every type of map_type) that are only read, and a place that is only written.
 enum : int { kEmptyZeros, kEmptyNans, kEmptySink };
 static __device__ __align__(16) std::uint32_t empty_tensors[3][4] = {
     {0, 0, 0, 0}, {~0u, ~0u, ~0u, ~0u}, {0, 0, 0, 0}};

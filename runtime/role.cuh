@@ -2,7 +2,7 @@
 
 #include "runtime/types.cuh"
 
-/// Who a thread is, and how many registers its role has.
+/// Identity of a thread within its CTA, and the registers of its role.
 namespace twill {
 
 inline constexpr int kWarpgroup = 128;  ///< threads

@@ -14,7 +14,7 @@ struct alignas(16) Stamp {
   int unused;
 };
 
-/// What one role records: the first thread of it in CTA 0, the first `limit` steps it takes. All
+/// Stamps of one role: its first thread in CTA 0 records the first `limit` steps it takes. All
 /// roles of a CTA read the same counter. A stamp costs the role about as much as a store.
 class Stamps {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What every header of the runtime needs, under nvcc and under NVRTC (which has no host headers).
+/// Types for every header of the runtime, under nvcc and under NVRTC (which has no host headers).
 
 #include <cuda/std/cstdint>
 

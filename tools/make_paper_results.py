@@ -28,7 +28,7 @@ EXPERIMENTS = [
     ("6.3.2, with a third group", "bwd_b2", "paper/bwd_b2_120_registers", "120 registers, not 148"),
 ]
 
-# What the paper schedules, how long it took there, our loop with the same work.
+# Loops of the paper: name, seconds there, our loop with the same work.
 TIMES = [
     ("forward, Hopper", "28", "fwd_h2"),
     ("forward, Blackwell", "19", "fwd_b2"),

@@ -88,7 +88,7 @@ MEASURED_HEAD = """
 
 {device}, {date}, CUDA {cuda}, PyTorch {torch}, Triton 3.6.0: speed over the fastest library call (cuBLAS or the best of cublasLt's
 heuristics, cuDNN), sustained, the least over all sizes and sources of the bar, GEMM and GEMM + row sum with tiles of 128 x 256.
-[On the hardware](hardware.md) has all kernels, sizes and strategies.
+[The log](hardware-log.md) has all kernels, sizes and strategies.
 
 """
 
@@ -96,7 +96,7 @@ FORCED_HEAD = """
 ## What the published structures cost under these costs
 
 The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the
-problem that Twill extracts: the least II they can reach, beside the optimum over all structures for the same pool, at
+problem that Twill extracts. The table has the least II they can reach, beside the optimum over all structures for the same pool, at
 both ends of the costs. Published orders compute every exponential on the MUFU, where the optimum may have
 alternatives.
 
@@ -107,7 +107,7 @@ alternatives.
 SIMULATED_HEAD = """
 ## Plans of kernels on {machine}, simulated
 
-Cycles per iteration of the plan of each kernel above as `twill simulate` runs it, one thing after the other counted in:
+Cycles per iteration of the plan of each kernel above as `twill simulate` runs it. Costs are added one after the other:
 the plan's order with every operation at its full rate, shared pipes, the signals of barriers, the latency of loads. A
 kernel whose schedule cannot be carried out has the plan of another, so II may differ from the one above. What
 has been measured is in [hardware.md](hardware.md); nothing on a b200 has.
@@ -195,11 +195,11 @@ KERNELS_HEAD = """
 
 Costs of the machine description: {about}.
 
-II is the optimum with every operation at the rates named, of the candidate whose plan is simulated to be fastest. The
-bracket's lower end is proven with every operation at its fastest, over all pools; its upper end is the II that this
-order keeps with every operation at its slowest co-run rate; "expected" is what it takes when its groups share the pipes.
+II is the optimum with every operation at the rates named, of the candidate whose plan is simulated to be fastest.
+"Proven" is the lower bound with every operation at its fastest, over all pools; "kept" is the II that this order keeps
+with every operation at its slowest co-run rate; "expected" is what it takes when its groups share the pipes.
 
-| kernel | pool | rates | MinII | II | bracket | expected | bounded by | stages | groups | seconds |
+| kernel | pool | rates | MinII | II | proven .. kept | expected | bounded by | stages | groups | seconds |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
 

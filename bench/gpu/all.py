@@ -1,8 +1,8 @@
 """All of it on a GPU machine, in one command: `all.py [--program build/release/twill] [--folder gpu.out] [--only REGEX]`.
 
 Emits the kernels, attention also with one tile per CTA, checks them against float64, measures them beside the libraries and
-Triton's, and records the cycles of their iterations. Then bench/gpu/measured has the figures, and docs/hardware.md and
-docs/results.md are written from them; with --only, which takes some kernels (NAME.STRATEGY), they stay in FOLDER. What FOLDER has
+Triton's, and records the cycles of their iterations. Then bench/gpu/measured has the figures, and docs/hardware.md,
+docs/hardware-log.md and docs/results.md are written from them; with --only, which takes some kernels (NAME.STRATEGY), they stay in FOLDER. What FOLDER has
 already is not done again, so a run that was interrupted goes on; delete the folder to begin anew. Takes about half an hour.
 """
 import argparse
@@ -59,7 +59,8 @@ def main():
         return
     for made in (measured, cycles):
         shutil.copy(made, HERE / "measured")
-    call("table.py", HERE / "measured", output=ROOT / "docs/hardware.md")
+    call("results.py", HERE / "measured", output=ROOT / "docs/hardware.md")
+    call("table.py", HERE / "measured", output=ROOT / "docs/hardware-log.md")
     call("../../tools/make_results.py", "--program", options.program)
 
 

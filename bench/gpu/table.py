@@ -1,4 +1,4 @@
-"""Prints docs/hardware.md from what measure.py and timeline.py wrote: `table.py measured > ../../docs/hardware.md`; its text stands here.
+"""Prints docs/hardware-log.md from what measure.py and timeline.py wrote: `table.py measured > ../../docs/hardware-log.md`; its text stands here.
 
 `measured` is the folder with what measure.py wrote (TITLES) and h200-cycles.json (timeline.py, from kernels of `emit.py --instrument sections`).
 """
@@ -8,7 +8,9 @@ import sys
 
 import peers
 
-HEAD = """# On the hardware
+HEAD = """# On the hardware: the log
+
+Everything that was measured on GPUs, as it was measured. The results in one page: [hardware.md](hardware.md).
 
 Made by `bench/gpu/table.py` from what `bench/gpu/measure.py` and `timeline.py` measured; the sentences are part of that program. Device,
 date and toolchain: {device}, {date}, PyTorch {torch}, CUDA {cuda}, Triton 3.6.0, nvcc of that CUDA for our kernels, driver 580.159.04.
@@ -18,8 +20,8 @@ or slower.
 ## Correct
 
 In the same session `check.py` compared each of 68 emitted kernels (10 kernels, five strategies, fp16; two strategies, bf16) with float64 at
-4 to 13 sizes, odd ones and empty loops among them, then 15 kernels that run in clusters of two, the dual GEMM of strategy twill, and by all
-strategies in bf16 `fa_bwd_dq` and two products with bias and activation (`gemm_bias`, operands as they are or transposed): the largest relative
+4 to 13 sizes, odd ones and empty loops among them. Then followed 15 kernels that run in clusters of two, the dual GEMM of strategy twill, and by all
+strategies in bf16 `fa_bwd_dq` and two products with bias and activation (`gemm_bias`, operands as they are or transposed). The largest relative
 errors are 2.9e-4 (fp16) and 2.4e-3 (bf16), the rounding of the outputs. 10,000 launches back to back for `twill` and 200 for the others gave the same
 bits. The four attention kernels of strategy cypress were right, but ptxas serialized their products (C7514); since plans begin their
 interval where no product is in flight it does not (checked anew). GEMM and 3 x 3 convolution through pointers agree with float64 by all five
@@ -27,7 +29,7 @@ strategies in fp16 and by two in bf16, 100,000 launches of strategy twill gave t
 those of strategy twill.
 
 At the end of 2026-11-22, with everything that is printed now, all 145 were compared anew (13 kernels in fp16, 16 in bf16, five strategies
-each): the largest relative errors are 2.9e-4 and 2.4e-3, 10,000 launches of strategy twill and 200 of the others gave the same bits.
+each). The largest relative errors are 2.9e-4 and 2.4e-3; 10,000 launches of strategy twill and 200 of the others gave the same bits.
 synccheck found nothing in 35 of them (seven kernels in bf16, five strategies), racecheck nothing in 20.
 
 Then all kernels of strategy twill, 13 in fp16, 16 in bf16 and four attention kernels with one tile per CTA, ran under memcheck, synccheck and
@@ -86,15 +88,15 @@ kernel lies in its bracket. Where the model is off:
 - *128 x 128 tiles* ask L2 for a third more bytes; nothing in the model knows of other SMs, or of energy (see the bars).
 - *GEMM + row sum*: the additions of whole operand tiles are a saturating FMA stream, about which the model is wrong (decision 0004):
   -9 to -18 % where they bind, +10 % where the tensor core does.
-- *Copies by threads* (`gemm_ptr`, `conv2d`): 1090 to 1121 cycles at first, when the four warps that copy computed every address anew (by
-  ncu, on an H100, the products waited for them most of the time), and 565 to 593 for `gemm_ptr` since each thread keeps the pointers of its
+- *Copies by threads* (`gemm_ptr`, `conv2d`): 1090 to 1121 cycles at first, when the four warps that copy computed every address anew. (By
+  ncu, on an H100, the products waited for them most of the time.) 565 to 593 for `gemm_ptr` since each thread keeps the pointers of its
   chunks, 787 in Triton's order; 793 to 817 for `conv2d`, whose addresses do not grow evenly. Their prices in the machine description
   are from here: at least 40 bytes a cycle, and no more of shared memory's port than what TMA writes takes.
 
 ## Speed
 
 Everybody in a table got the same random inputs in one run and took turns; a figure is the median of the turns. *Burst* is 20 ms
-after a rest of 0.25 s; *sustained* is half a second on end on a warm card, which then runs at its power limit of 700 W: the clock
+after a rest of 0.25 s; *sustained* is half a second on end on a warm card, which then runs at its power limit of 700 W. The clock
 goes down to what the power allows, so who needs less energy wins there, not only who needs fewer cycles. The MHz are samples
 every 50 ms and too coarse for cycles. The last two columns are ours over the best library call: cuBLAS as `torch.matmul` calls it or the
 fastest of the 32 algorithms that cublasLt's heuristics offer (timed before), cuDNN attention through PyTorch. The same program

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;
 
-/// What the caller did so far others may learn now; what comes is of a new epoch.
+/// Begins a new epoch of the thread: everything it did before may become known to others.
 void next_epoch(Thread& thread) {
   const auto own = static_cast<std::size_t>(thread.index);
   thread.knows.seen.set(own, thread.knows.seen[own] + 1);

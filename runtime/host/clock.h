@@ -47,8 +47,8 @@ class Clock {
   std::vector<Four> at_;
 };
 
-/// What a thread knows: `seen` orders everything, `fenced` is the part of it that a proxy fence has
-/// made known to the async proxy, too.
+/// Knowledge of a thread: `seen` orders everything; `fenced` is the part of it that a proxy fence
+/// has made known to the async proxy, too.
 struct Knowledge {
   Clock seen, fenced;
   explicit Knowledge(std::size_t agents = 0) : seen(agents), fenced(agents) {}

@@ -75,7 +75,7 @@ const TensorMap& map_at(const void* map, Pc pc, int rank) {
   return it;
 }
 
-/// What an H200 takes for an illegal instruction (docs/reference/cuda.md, "Where TMA traps").
+/// Reports coordinates at which TMA traps on an H200 (docs/reference/cuda.md).
 void check_coordinates(const TensorMap& map, const std::int32_t* at, int rank, bool loads, Pc pc) {
   for (int d = 0; d < rank && !loads; ++d) {
     if (at[d] < 0) {

@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the stand-ins of this folder ask of the executor: the operations of a GPU's threads, by the
-/// thread of the grid that calls. Nothing here is inlined, so that the caller's address leads to
-/// the line of the kernel. The rules of each are those of the PTX ISA; breaking one is a finding.
+/// Operations of a GPU's threads that the stand-ins of this folder ask of the executor, by the
+/// thread that calls. Nothing here is inlined, so that the caller's address leads to the line of
+/// the kernel. The rules are those of the PTX ISA; breaking one is a finding.
 namespace twill::run {
 
 struct Extent {
   unsigned x = 1, y = 1, z = 1;
 };
-/// Of the thread that runs.
+/// Indices and extents of the thread that runs.
 extern Extent thread_index, block_index, block_extent, grid_extent;
 
 /// A launch as cudaLaunchKernelEx gets it; `body(context)` is one thread.
@@ -77,7 +77,7 @@ void bulk_commit();
 void bulk_wait(int pending, bool reads_only);
 void prefetch_map(const void* map);
 
-/// What a tensor map was encoded from; lies in the 128 bytes of a CUtensorMap.
+/// Source of a tensor map; lies in the 128 bytes of a CUtensorMap.
 struct TensorMap {
   std::uint64_t base;
   std::uint64_t strides[4];       ///< bytes, of dimension 1 on

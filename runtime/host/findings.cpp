@@ -106,7 +106,7 @@ std::string line_of(Pc at) {
 
 void find(const char* kind, Pc at, const std::string& message, const Thread* thread) {
   for (Found& it : m.found) {
-    // Of a deadlock, everybody who waits for something else is of interest.
+    // Every thread that waits for something else counts in a deadlock.
     if (it.kind != kind || it.at != at || (it.kind == "deadlock" && it.message != message))
       continue;
     ++it.times;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kCell = 2;  ///< bytes of memory whose accesses are
 
 using Pc = std::uintptr_t;
 
-/// Who last wrote a piece of shared memory, and who read it since.
+/// Last writer of a piece of shared memory, and its readers since.
 struct Cell {
   enum class By : std::uint8_t { nobody, threads, engine };
   Tag writer;
@@ -117,7 +117,7 @@ struct ThreadCopy {
   Pc pc;
 };
 
-/// What a thread waits for; null: nothing.
+/// The thing that a thread waits for; null: nothing.
 struct Wait {
   const char* what = nullptr;
   int barrier = -1;          ///< index into Machine::barriers
@@ -276,7 +276,7 @@ void engine_reads(int cta, std::size_t offset, std::size_t bytes, const Knowledg
                   Pc pc, const char* what);
 void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowledge& known, Tag tag,
                    Cell::By by, Pc pc, const char* what);
-/// Of global memory; stops if it lies outside of all buffers. `atomic`: other CTAs may, too.
+/// Records a global access; stops outside of all buffers. `atomic`: other CTAs may access it, too.
 enum class Access { read, write, atomic };
 void global_access(std::uintptr_t at, std::size_t bytes, Access how, Pc pc, const char* what);
 /// The cluster is done: whether it left other numbers where others had written.
@@ -288,7 +288,7 @@ Mbarrier& barrier_at_offset(int cta, std::size_t offset, Pc pc, const char* what
 void complete_bytes(Mbarrier& barrier, std::int64_t bytes, Pc pc);
 void arrive(Mbarrier& barrier, const Knowledge* brings, Pc pc);
 void thread_ends(Thread& thread);
-/// What is missing, in words.
+/// The missing event, in words.
 std::string words_of(const Thread& thread);
 
 // copies.cpp

@@ -28,7 +28,7 @@ struct Operand {
         swizzle(std::array<std::size_t, 4>{0, 128, 64, 32}[descriptor >> 62]),
         mn(mn_major) {}
 
-  /// Of element (mn, k); the swizzle is of the address.
+  /// Address of element (mn, k); the swizzle applies to addresses.
   std::size_t at(std::size_t i, std::size_t k) const {
     if (swizzle == 0) return start + i / 8 * stride + i % 8 * 16 + k / 8 * leading + k % 8 * 2;
     const std::size_t wide = swizzle / 2;

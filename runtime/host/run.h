@@ -52,7 +52,7 @@ void configure(const Options& options);
 void add_buffer(const void* pointer, std::size_t bytes, const std::string& name,
                 bool initialised = true);
 
-/// Of a part of a buffer: whether it may be read.
+/// Says whether a part of a buffer may be read.
 void set_initialised(const void* pointer, std::size_t bytes, bool initialised);
 
 /// Memory for `bytes`, aligned to 256, between pages that fault; filled with 0xff (NaN). Lives
@@ -69,7 +69,7 @@ struct Finding {
   int times = 1;        ///< how often that kind was found at that line
 };
 
-/// What was found since `configure`, in the order in which it was first found.
+/// Findings since `configure`, in the order in which each was first found.
 std::vector<Finding> findings();
 
 /// Prints what was found, one finding a line: `file:line: kind: message [thread] (N times)`.

@@ -186,7 +186,7 @@ void leave_launch() {
 
 namespace {
 
-/// Of a stack: bytes at its end that are filled before a thread begins, more than printed roles
+/// Bytes at the end of a stack that are filled before a thread begins: more than printed roles
 /// use.
 constexpr std::size_t kFilled = 24 * 1024;
 

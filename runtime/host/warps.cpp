@@ -55,7 +55,7 @@ bool elect() {
   return lane == 0;
 }
 
-/// What the thread knows of, the async proxy may read.
+/// Proxy fence: from here on the async proxy may read everything that the thread knows of.
 void fence_proxy_async() {
   Thread& thread = now();
   thread.knows.fenced = thread.knows.seen;

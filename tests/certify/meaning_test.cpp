@@ -186,7 +186,7 @@ class ScheduleTruth {
     return false;
   }
 
-  /// Of the register budget of the group: what the fullest cycle needs, with the reserve.
+  /// Steps of the group's register budget: what its fullest cycle needs, with the reserve.
   std::int64_t steps(std::size_t group_) const {
     const auto& budget =
         problem_.register_budgets()[*problem_.budget_of(schedule::GroupId(group_))];
@@ -223,7 +223,7 @@ class ScheduleTruth {
     return *all.begin();
   }
 
-  /// Of one copy: the largest that somebody reads.
+  /// Size of one copy: the largest value that has a reader.
   std::int64_t size_of(std::size_t first) const {
     std::int64_t size = 0;
     for (const auto& it : problem_.dependences()) {
@@ -525,7 +525,7 @@ void report_meaning(int schedules) {
   std::printf("meaning: all constraints hold of %d schedules that keep the rules\n", schedules);
 }
 
-// What the search finds, and the same stretched: tight schedules, where a constraint that is too
+// Schedules of the search, and the same stretched: tight schedules, where a constraint that is too
 // strong would show.
 TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   std::mt19937 random(11);

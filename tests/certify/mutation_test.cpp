@@ -158,7 +158,7 @@ struct Count {
   int total() const { return refused + rejected + same + weaker; }
 };
 
-/// What is true of the Problem.
+/// Facts of the Problem, found without its certificate.
 struct ProblemTruth {
   Verdict verdict = Verdict::undecided;
   std::vector<std::int64_t> values;

@@ -36,7 +36,7 @@ std::vector<Order> some_orders() {
   return orders;
 }
 
-/// What a module does with some launches: the first thing that is wrong, and what it writes.
+/// Behaviour of a module under some launches: the first thing that is wrong, and what it writes.
 struct Behaviour {
   std::string wrong;
   std::vector<execute::Memory::Written> written;

@@ -204,7 +204,7 @@ TEST(Device, RolesHaveThePlansWarpsAndRegisters) {
   EXPECT_EQ(roles, (std::vector<std::string>{"WG0 4 240", "WG1 4 240", "LOAD 1 24", "STORE 1 24"}));
 }
 
-/// What changes of layout take is found, and rings give way to it: the plan fills the memory.
+/// Space for changes of layout is found, and rings give way to it: the plan fills the memory.
 TEST(Device, RingsGiveWayToChangesOfLayout) {
   const Planned planned("gemm/sm_90/ptr_128x128x64");
   const auto whole = build(planned.parts());

@@ -52,9 +52,9 @@ TEST(Answer, ReadsAndExtractsOnce) {
   compared.expect_once();
 }
 
-// Of the candidates none is simulated to be faster than the one chosen by more than the simulator
-// errs on hardware; of those within its error none is expected to be faster by more than the co-run
-// model errs; and what is shown is what the plan takes.
+// No candidate is simulated to be faster than the chosen one by more than the simulator errs on
+// hardware. No candidate within that error is expected to be faster by more than the co-run model
+// errs. And the first figure is what the plan takes.
 TEST(Answer, TheSimulatedPlanDecides) {
   for (const char* kernel :
        {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d128m64", "fa_fwd/sm_90/dev_d64_ws",

@@ -41,8 +41,8 @@ const Files& good() {
   return files;
 }
 
-/// What the check of the files with this input and machine objects to: "posed: ..."; empty if
-/// nothing.
+/// Objection of the check of the files with this input and machine: "posed: ..."; empty if there is
+/// none.
 std::string objection(const Files& files, const std::string& path = kKernel,
                       const std::string& machine = "b200") {
   const auto checked = check_certificate(files, bundled(path), machine);

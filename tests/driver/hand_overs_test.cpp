@@ -101,7 +101,7 @@ Result<PlannedLoop> answer_in(const Request& request, double share) {
   return answer_reading(request, std::make_shared<const Reading>(*std::move(reading)), {});
 }
 
-// What is proven infeasible with hand-offs has no plan without them.
+// A loop that is proven infeasible with hand-offs has no plan without them.
 TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
   int infeasible = 0;
   int planned = 0;
@@ -135,7 +135,7 @@ TEST(HandOvers, GroupsThatCannotAreRefused) {
   ASSERT_TRUE(answer && answer->plan);
   int refused = 0;
   for (const report::Candidate& it : answer->outcome.candidates) {
-    const bool cannot = it.refused.find("cannot hand values over") != std::string::npos;
+    const bool cannot = it.refused.find("do not fit through shared memory") != std::string::npos;
     refused += cannot ? 1 : 0;
     EXPECT_FALSE(cannot && it.chosen);
   }

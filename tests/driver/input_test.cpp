@@ -30,7 +30,7 @@ TEST(FormOf, NamesThenContents) {
   }
 }
 
-// What is neither is refused at the line that shows it.
+// Text that is neither TTGIR nor `.loop` is refused at the line that shows it.
 TEST(FormOf, RefusesWhatItDoesNotKnow) {
   const auto found = form_of({"x", "# comment\nhello\n"});
   ASSERT_FALSE(found);

@@ -137,7 +137,7 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
-// What is asked for wins over what may be; then no CTA has a neighbour to go along with.
+// A request for one tile per CTA wins over walking; then no CTA has a neighbour to go with.
 TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
   const plan::Plan plan = plan_of("fa_fwd/sm_90/d64", 2, TileWalk::one);
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::one_per_cta);
@@ -149,8 +149,8 @@ TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
             plan::Tiles::persistent);
 }
 
-/// Of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the note
-/// that says why none is shared.
+/// Sharing of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the
+/// note that says why none is shared.
 std::string shared_in(const std::string& kernel) {
   const plan::Plan plan = plan_of(kernel, 2);
   if (plan.kernel->cluster == 1) {

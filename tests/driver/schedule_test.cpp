@@ -24,8 +24,8 @@ TEST(ScheduleLoop, FlashAttentionForHopper) {
   for (const problem::Op& op : outcome->problem.ops()) EXPECT_FALSE(op.source.empty()) << op.name;
 }
 
-// Of the candidates the one is kept whose order is expected to be fastest, or one that the co-run
-// model cannot tell from it; every candidate lies within its own bracket.
+// Without plans, the candidate is kept whose order is expected to be fastest, or one that the
+// co-run model cannot tell from it. Every candidate lies within its own bracket.
 TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
   for (const char* kernel : {"fa_fwd/sm_90/d128", "fa_fwd/sm_90/d64", "fa_fwd/sm_100/d128",
                              "gemm/sm_90/tma_128x128x64", "fa_bwd/sm_100/m64n128d64_tmared"}) {

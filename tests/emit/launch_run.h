@@ -17,10 +17,10 @@ inline unsigned cluster_rank() { return 0; }  // asked by kernels only
 
 }  // namespace twill
 
-/// What the launch function asked of the driver (tests/runtime/host_cuda), as lines: each map with
-/// its type, sizes, strides in bytes, box and swizzle, innermost first, and whether it fills with
-/// NaN, where it stands for a tensor without elements what its element reads as (zero, NaN) or that
-/// it is written; each launch with its grid, and the CTAs of a cluster. Forgets it.
+/// Requests of the launch function to the driver (tests/runtime/host_cuda), as lines. Maps: type,
+/// sizes, strides in bytes, box and swizzle, innermost first, and whether they fill with NaN; for a
+/// tensor without elements what it reads as (zero, NaN), or that it is written. Launches: grid, and
+/// the CTAs of a cluster. Forgets the requests.
 extern "C" inline const char* __attribute__((used)) asked() {
   static std::string text;
   text.clear();

@@ -202,7 +202,7 @@ TEST(Ops, ProductsMasksAndControl) {
   }
 }
 
-/// Of whoever is the first to refuse it, the reader or the interpreter.
+/// Message of the first to refuse the text, the reader or the interpreter.
 std::string refusal(const std::string& body) {
   const std::string text = storing(body, "f32");
   if (const auto read = frontend::read_ttgir(text, "test.ttgir"); !read) {
@@ -352,7 +352,7 @@ std::string returning_early() {
 )";
 }
 
-// What follows a `return` in a conditional stands in blocks of its own.
+// Ops behind a `return` in a conditional stand in blocks of their own.
 TEST(Ops, BranchesBetweenBlocks) {
   const auto stored = [](double n) {
     Launch launch;

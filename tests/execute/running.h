@@ -13,7 +13,7 @@
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/ttgir/read.h"
 
-/// What tests of the interpreter say over and over.
+/// Helpers that tests of the interpreter share.
 namespace twill::execute::testing {
 
 /// A run of the only function of a text. Arrays are numbered by the arguments that have one.
@@ -23,7 +23,7 @@ struct Ran {
   Result<void> result;
 };
 
-/// What memory holds after a run: of each array, bits by index.
+/// Contents of memory after a run: of each array, bits by index.
 using Bits = std::vector<std::map<std::int64_t, std::uint64_t>>;
 
 inline std::string text_of(const std::filesystem::path& path) {

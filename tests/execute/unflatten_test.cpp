@@ -22,7 +22,7 @@ using testing::kFlatText;
 using testing::read;
 using testing::text_of;
 
-/// What a grid of `programs` CTAs writes, array by array.
+/// Numbers that a grid of `programs` CTAs writes, array by array.
 Bits written_by_grid(const ir::Program& program, const Launch& launch) {
   Memory memory(1);
   std::vector<std::array<std::int64_t, 3>> ids;
@@ -143,16 +143,16 @@ const Edits kForms[] = {
      {"%whole = arith.addf %sum, %number : f32", "%whole = arith.maxnumf %sum, %zero : f32"}},
     // The counter itself is read in the steps.
     {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %t"}},
-    // What the tile before left is read where the next begins.
+    // The next tile reads, where it begins, what the tile before left.
     {{"%row = tt.addptr %a, %tile : !tt.ptr<f32>, i32",
       "%other = tt.addptr %from, %c4 : !tt.ptr<f32>, i32\n        %row = tt.addptr %other, %tile : "
       "!tt.ptr<f32>, i32"}},
-    // What follows a tile reads what a step computed of the tile alone.
+    // Code behind a tile reads what a step computed of the tile alone.
     {{"%x3 = arith", "%shift = arith.addi %now#0, %c1 : i32\n      %x3 = arith"},
      {"%number = arith.sitofp %now#0 : i32 to f32", "%number = arith.sitofp %shift : i32 to f32"},
      {"%number = arith.sitofp %tile : i32 to f32",
       "%shift = arith.addi %tile, %c1 : i32\n      %number = arith.sitofp %shift : i32 to f32"}},
-    // What a tile begins with is a flag in its first step.
+    // A tile begins with a flag in its first step.
     {{"%x3 = arith.mulf %x, %three : f32",
       "%factor = arith.select %first, %zero, %three : f32\n      %x3 = arith.mulf %x, %factor : "
       "f32"}},

@@ -27,7 +27,7 @@ ir::Type type(const std::string& name) {
   return ir::type_of(program, ir::function_arguments(program, ir::functions(program)[0])[0]);
 }
 
-/// What NumPy writes: `header` is a dictionary of Python.
+/// File as NumPy writes it: `header` is a dictionary of Python.
 std::string npy(const std::string& header, const std::string& data) {
   std::string text = "\x93NUMPY";
   text += '\x01';

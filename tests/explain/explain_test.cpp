@@ -56,7 +56,7 @@ TEST(Explain, NothingHoldsAnIntervalOfOne) {
   EXPECT_TRUE(contains(shown(it), "at least one cycle")) << shown(it);
 }
 
-// What is missing if there is no schedule at all.
+// Names what is missing if there is no schedule at all.
 TEST(Explain, SaysWhatIsMissing) {
   const Problem problem =
       problem_of("loop x\ngroup G registers 8\nop a latency 1 registers 9\nop b\na -> b\n");
@@ -78,8 +78,8 @@ TEST(Explain, IsHonestAboutLimits) {
   EXPECT_NE(explain(bundled("fwd_b1"), 1675, {}, limits).status, Status::infeasible);
 }
 
-// What is said within a limit holds without one: nothing is useless that helps, and nothing buys
-// what it cannot.
+// Claims made within a limit hold without one: nothing is useless that helps, and nothing buys what
+// it cannot.
 TEST(Explain, SaysLessWithinALimitButNothingElse) {
   const Problem problem = bundled("fwd_b1");
   const Explanation whole = explain(problem, {}, {}, {});
@@ -123,7 +123,7 @@ TEST(Explain, KeepsItsLimit) {
   }
 }
 
-// What somebody has proven already is not asked again.
+// Facts that are proven already are not asked again.
 TEST(Explain, BeginsWithWhatIsKnown) {
   const Problem problem = bundled("bwd_h1");
   const schedule::Answer answer = solve::solve(problem);

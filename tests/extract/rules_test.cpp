@@ -429,7 +429,7 @@ TEST(Rules, UnknownOpsWarnOrAreRefused) {
   EXPECT_GT(refused.error().location.line, 0);
 }
 
-// What lives through the loop is taken from the capacity.
+// Tiles that live through the loop are taken from the capacity.
 TEST(Rules, ResidentTilesReduceTheCapacity) {
   const std::string before = R"(
     %qt = tt.descriptor_load %a_desc[%c0, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
@@ -474,8 +474,8 @@ std::int64_t reserved_registers(const std::string& before, const std::string& re
   return registers;
 }
 
-// What Triton hoists out of a loop, broadcasts of row vectors and masks of them, is made anew where
-// it is needed; a tile of loaded numbers takes registers all the time.
+// Values that Triton hoists out of a loop, broadcasts of row vectors and masks of them, are made
+// anew where they are needed; a tile of loaded numbers takes registers all the time.
 TEST(Rules, HoistedBroadcastsTakeNoRegisters) {
   const std::string rows = R"(
     %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>>

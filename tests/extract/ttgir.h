@@ -11,8 +11,8 @@
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
 
-/// What the tests of the extraction share: reading kernels and machines, small kernels by hand, and
-/// looking things up in a Problem by name.
+/// Helpers that the tests of the extraction share: reading kernels and machines, small kernels by
+/// hand, and looking things up in a Problem by name.
 namespace twill::extract::testing {
 
 inline std::string text_of(const std::filesystem::path& path) {

@@ -6,7 +6,7 @@
 
 namespace twill::tests {
 
-/// What is in a Program, one line per op, block and value: two Programs mean the same if these are
+/// Contents of a Program, one line per op, block and value: two Programs mean the same if these are
 /// equal. Lines of the text, alias names and the label of a first block are left out.
 inline std::string content_of(const ir::Program& program, ir::OpId id, const std::string& indent) {
   const ir::Op& op = program.op(id);

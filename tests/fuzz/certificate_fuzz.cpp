@@ -28,7 +28,7 @@ certify::Files files_of(std::string_view text) {
   return files;
 }
 
-/// What the readers take, printers print so that it reads back.
+/// Texts that the readers take are printed so that they read back.
 void expect_texts(const certify::Files& files) {
   const auto problem = files.find("problem.loop");
   const auto claims = files.find("claims");

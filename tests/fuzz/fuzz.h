@@ -24,7 +24,7 @@ inline void expect(bool kept, const char* promise) {
   std::abort();
 }
 
-/// What every refusal owes to the user: a reason, short enough to read.
+/// Every refusal gives the user a reason, short enough to read.
 inline void expect_readable(const Diagnostic& diagnostic) {
   expect(!diagnostic.message.empty(), "a refusal gives a reason");
   expect(to_string(diagnostic).size() < 4000, "a refusal is short, however long the input");

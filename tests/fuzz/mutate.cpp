@@ -29,7 +29,7 @@ std::size_t below(Random& random, std::size_t end) {
   return static_cast<std::size_t>(random() % end);
 }
 
-/// What readers trip over: limits of integers, openers without closers, bytes that are no text.
+/// Tokens that trip readers: limits of integers, openers without closers, bytes that are no text.
 constexpr std::array kTokens = {
     "0",
     "-1",

@@ -81,7 +81,7 @@ TEST(Loops, constant_trip_count) {
   EXPECT_EQ(constant_trip_count(program, found[2]), std::nullopt);
 }
 
-// What is invariant needs no slot in the schedule.
+// Invariant values need no slot in the schedule.
 TEST(Loops, invariance) {
   const Program program = read(kLoops);
   const std::vector<Loop> found = loops(program, program.module());
@@ -139,7 +139,7 @@ tt.func public @f(%c: i1) {
   EXPECT_FALSE(way_to(joined, joined.region(body).blocks.at(3)));
 }
 
-// What grows by an invariant is known in every iteration; what grows otherwise is not.
+// A value that grows by an invariant is known in every iteration; any other growth is not.
 TEST(Loops, advance_of) {
   const Program program = read(kExits);
   const Loop loop = loops(program, functions(program).at(0)).at(0);

@@ -199,8 +199,8 @@ TEST(Load, RefusesDeepNestingAndForeignJson) {
   }
 }
 
-// What is shipped is whole: every number has a unit and a source, nothing measured is claimed for a
-// GPU that was not measured, and every kind that the extraction emits has its own rule.
+// Shipped machines are complete: every number has a unit and a source, nothing measured is claimed
+// for a GPU that was not measured, and every kind that the extraction emits has its own rule.
 TEST(Load, ShippedMachinesAreComplete) {
   for (const char* name : {"h200", "h100", "b200"}) {
     const Machine machine = shipped(name);

@@ -153,8 +153,8 @@ TEST(Price, ReductionsOfSplitRowsMeet) {
   EXPECT_EQ(meeting.latency - alone.latency, 76);
 }
 
-// What a machine can do in two ways is a choice, once for all work of that kind; the first is what
-// was asked for. A machine without alternatives has none.
+// Work that a machine can do in two ways is a choice, once for all work of that kind; the first
+// choice is what was asked for. A machine without alternatives has none.
 TEST(Price, AlternativesAreChoices) {
   const Machine b200 = shipped("b200");
   const std::vector<Work> works = {tile("fma", 128), tile("exp2", 128), tile("convert", 128)};

@@ -100,7 +100,7 @@ class Judge {
     }
   }
 
-  /// Of a CTA with several trips, all asynchronous work as late as it may be.
+  /// Runs one CTA with several trips, all asynchronous work as late as it may be.
   void expect_right_numbers(const Plan& plan) const {
     NumbersRequest wanted;
     wanted.launch.size = 320;

@@ -1,5 +1,5 @@
-// What the paper's model says where it is wrong, next to what is right: Figures 4 to 6 as Z3 reads
-// them from `twill emit smtlib --literal`, against the engine and the checker.
+// The paper's model where it is wrong, next to what is right: Figures 4 to 6 as Z3 reads them from
+// `twill emit smtlib --literal`, against the engine and the checker.
 
 #include <cmath>
 #include <optional>
@@ -146,7 +146,7 @@ std::optional<bool> has_two_stages(const Problem& problem, Cycles ii) {
   return emit_test::z3_answer(emit::smtlib(problem, ii), bound, 200'000'000);
 }
 
-// What the missed stage costs there at raw cycles, by our rules: 10.5 %.
+// The missed stage costs 10.5 % there, at raw cycles, by our rules.
 TEST(PaperMissesAStage, CostsTenPercentAtRawCycles) {
   const Problem problem = loop_text("fwd_b1").problem;
   EXPECT_EQ(optimal_interval(problem), 1676);

@@ -73,7 +73,7 @@ TEST(Around, IsDoneInStepsByThoseWhoHoldTheRows) {
   EXPECT_EQ(kinds(plan, role_named(plan, "C").tail), "drain bulk-store to 0; ");
 }
 
-// Who computes for itself what no op stands for: exactly who needs it.
+// Values that no op stands for are computed by exactly the roles that need them.
 TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
   const Plan good = kernel_plan(Tiles::persistent);
   const std::vector<Rematerialized>& values = good.kernel->rematerialized;

@@ -36,7 +36,7 @@ class ExploredLayout {
   std::size_t ctas() const { return ctas_; }
   std::size_t crews() const { return ctas_ * plan_.roles.size(); }
   const std::vector<ExploredWarp>& warps() const { return warps_; }
-  /// What each barrier counts to.
+  /// Arrivals that each barrier counts to.
   const std::vector<std::int64_t>& counts() const { return counts_; }
   std::size_t barrier(std::size_t cta, ChannelId channel, bool empty, std::int64_t iteration) const;
   /// The barrier of a take or rendezvous.

@@ -15,11 +15,11 @@ namespace twill::plan::testing {
 
 using Cell = std::int32_t;
 
-/// Of a write that is done; a write under way leaves the negative.
+/// Tag of a write that is done; a write under way leaves the negative.
 Cell tag(OpId op, std::int64_t iteration);
 
-/// Who looks: one warp, or asynchronous work, which sees all lanes. A CTA's share of a multicast
-/// copy looks like a warp of as many as there are CTAs.
+/// Viewer of a cell: one warp, or asynchronous work, which sees all lanes. A CTA's share of a
+/// multicast copy looks like a warp of as many as there are CTAs.
 struct Viewer {
   int warp = 0;
   int warps = 1;
@@ -40,7 +40,7 @@ class ExploredMemory {
   /// Whether somebody brings what it reads before the loop, outside of all buffers.
   bool is_handed_over(const problem::Dependence& d) const;
 
-  /// What is wrong with reading `value` of iteration n by `reader`; nothing if it is there.
+  /// Fault of reading `value` of iteration n by `reader`; nothing if the value is there.
   std::optional<std::string> read(const std::vector<Cell>& cells, OpId value, OpId reader,
                                   std::int64_t n, Viewer viewer) const;
   /// The same for an op of iteration i that updates: its place holds one of the values it updates.

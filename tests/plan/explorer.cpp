@@ -264,7 +264,7 @@ class Explorer {
     return true;
   }
 
-  /// What one CTA sends to another must come while that has a warp left.
+  /// Checks that a CTA still has a warp left when something comes from another CTA.
   void check_there(const State& state, std::size_t from, std::size_t to) {
     if (from == to) return;
     for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -388,7 +388,7 @@ class Explorer {
     } else {
       known->started |= flight.started;
     }
-    // What is first in its queue sets to work at once; the others when it is their turn.
+    // The first in its queue starts at once; the others start when it is their turn.
     if (known == queue.begin() || how == Mechanism::bulk_store) work(state, flight);
   }
 
@@ -459,8 +459,8 @@ class Explorer {
     return std::popcount(seen) >= starters(d.from);
   }
 
-  /// What is updated is done. An order that carries no value waits for the end if it takes that
-  /// long, else for the begin.
+  /// Checks that a value that is updated is done. An order that carries no value waits for the end
+  /// if it takes that long, else for the begin.
   void check_order(const State& state, const problem::Dependence& d, std::int64_t n,
                    Viewer viewer) {
     const problem::Op& from = plan_.problem[d.from];

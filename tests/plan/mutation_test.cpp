@@ -151,7 +151,7 @@ class KindMutator {
     return "parity of " + channel.name;
   }
 
-  /// What holds the two CTAs together.
+  /// Changes what holds the two CTAs together.
   std::string change_cluster() {
     Channel& channel = plan_.channels[pick(plan_.channels.size())];
     switch (pick(4)) {
@@ -170,7 +170,7 @@ class KindMutator {
     }
   }
 
-  /// Of one role, or of all.
+  /// Drops the `leave` of one role, or of all.
   std::string drop_leave() {
     const std::size_t only = pick(plan_.roles.size() + 1);
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {

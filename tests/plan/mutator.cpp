@@ -146,7 +146,7 @@ class Mutator {
     }
   }
 
-  /// What only steps of its kind have.
+  /// Alters members that only steps of this kind have.
   std::string alter_kind_of_step(const std::string& what, Step& step) {
     switch (step.kind) {
       case StepKind::drain_groups:
@@ -283,7 +283,7 @@ class Mutator {
     }
   }
 
-  /// What stands around the loop, and how many iterations a role spreads over.
+  /// Alters prologue and epilogue ops, and the number of iterations that a role spreads over.
   std::string alter_around() {
     Role& role = plan_.roles[pick(plan_.roles.size())];
     std::vector<Outside>& around = plan_.kernel->around;

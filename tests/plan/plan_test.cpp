@@ -81,7 +81,7 @@ TEST(Plan, BeginsTheIntervalBetweenProducts) {
   EXPECT_LT(moved, interval);
 }
 
-// What one tile leaves undone, the next one of a persistent kernel waits for.
+// The next tile of a persistent kernel waits for what the tile before leaves undone.
 TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
   Plan plan = plan_of(kRegisters);
   plan.kernel = Kernel{};

@@ -180,7 +180,7 @@ TEST(PublishedBugs, N09WarpsWaitByParityForWorkOfTheirOwnRole) {
   const ChannelId mm = channel(plan, "mm");
   drop(plan, steps(StepKind::release, mm));
   drop(plan, steps(StepKind::acquire, mm));
-  // What keeps the phases: all warps meet before one of them starts the next.
+  // The rendezvous keeps the phases: all warps meet before one of them starts the next.
   drop(plan, [](const Step& step) { return step.kind == StepKind::rendezvous; });
   plan.channels[mm.index()].kind = ChannelKind::signal;
   plan.channels[mm.index()].empty_arrivals = 0;

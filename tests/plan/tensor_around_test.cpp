@@ -249,7 +249,7 @@ TEST(TensorAround, NothingButALoadCompletesAChannel) {
   }
 }
 
-// What a one-warp role does, or one that does not begin with a warpgroup, leaves lanes out.
+// A one-warp role, or one that does not begin with a warpgroup, leaves lanes out.
 TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
   Role& reader = role_named(plan, "E");

@@ -5,7 +5,7 @@
 namespace twill::report {
 namespace {
 
-/// Of an order that is proven to take at least 852 cycles and can be kept in 2006.
+/// Bracket of an order that is proven to take at least 852 cycles and can be kept in 2006.
 Bracket expecting(std::optional<Cycles> expected) {
   Bracket bracket;
   bracket.fastest = 852;

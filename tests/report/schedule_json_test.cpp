@@ -45,7 +45,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// What is printed can be read back and is the same problem and schedule: `twill verify` relies on
+// Printed JSON reads back as the same problem and schedule: `twill verify` relies on
 // that.
 TEST(ScheduleJson, RoundTrips) {
   const Outcome printed = outcome();

@@ -11,7 +11,7 @@
 #include "twill/frontend/ttgir/unflatten.h"
 #include "twill/run/kernel.h"
 
-/// What tests of running emitted kernels say over and over.
+/// Helpers that tests of running emitted kernels share.
 namespace twill::run::testing {
 
 /// A kernel of this tree, emitted, with what lives as long.

@@ -27,7 +27,7 @@ KERNELS = (
     ("staged", "kernels/fa_fwd/sm_90/d128.pre.ttgir", ("--spare-registers", "16"), "1,2,5"),
 )
 
-# What a kind does to a line; None if it has nothing to do there. `numbers`: what only the results may tell.
+# Changes that a kind makes to a line; None if it has nothing to do there. `numbers`: mutants that only the results may tell.
 DROPPED = ("barrier_wait", "wgmma_wait", "barrier_arrive", "barrier_expect", "wgmma_fence", "fence_proxy_async", "barrier_init_fence",
            "wgmma_commit", "bulk_commit", "bulk_wait_read", "named_sync", "copies_arrive", "stage")
 
@@ -65,7 +65,7 @@ KINDS |= {
 }
 
 
-# What something else implies, by a word of the line or the next: a slot for keys is free when one for values is, of which there are fewer,
+# Mutants that something else implies, by a word of the line or the next: a slot for keys is free when one for values is, of which there are fewer,
 # and which is waited for after it; and the tile of queries is read by products alone, of which each thread knows that they are done.
 IMPLIED = {("attention", "without barrier_wait", "load0_empty")}
 IMPLIED |= {(label, "without __syncwarp", "ttg_local_alloc") for label in ("attention", "staged")}

@@ -8,8 +8,8 @@
 
 #include "runtime/host.cuh"
 
-/// What a test program on the device needs: buffers, maps and a launch that ends the program with
-/// a sentence instead of hanging or going on.
+/// Helpers of a test program on the device: buffers, maps and a launch that ends the program with a
+/// sentence instead of hanging or going on.
 namespace check {
 
 inline int failures = 0;

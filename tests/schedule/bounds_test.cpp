@@ -328,7 +328,7 @@ std::string all_of(const Problem& problem) {
   return text;
 }
 
-// What `twill bound` lists, on a loop whose every bound can be computed by hand.
+// Lists every bound of `twill bound`, on a loop whose bounds can be computed by hand.
 TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
   EXPECT_EQ(all_of(parsed_problem(
                 "loop x\nunit U\npipe P\ngroup G\n"

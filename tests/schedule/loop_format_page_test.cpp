@@ -18,7 +18,7 @@ std::string page_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What stands between lines of ``` alone; blocks in a named language are not loops.
+/// Texts between lines of ``` alone; blocks in a named language are not loops.
 std::vector<std::string> examples() {
   std::vector<std::string> blocks;
   const std::string page = page_text("docs/reference/loop-format.md");

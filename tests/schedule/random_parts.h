@@ -8,7 +8,7 @@
 
 namespace twill::schedule {
 
-/// What a random loop may contain.
+/// Limits of a random loop.
 struct RandomLoop {
   int most_ops = 6;
   int most_dependences = 10;

@@ -349,7 +349,7 @@ class Early final : public Listener {
   std::map<std::pair<OpId, std::int64_t>, double> there_;
 };
 
-// What a role stores can be seen by whoever hears of a later arrival of it, by way of others too.
+// A role's stores can be seen by every role that hears of a later arrival, through others too.
 TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
   const plan::Plan plan = plan_of(kRelay);
   const auto direct =
@@ -367,8 +367,8 @@ TEST(Simulate, WordPassedOnMeansTheDataIsThere) {
   EXPECT_EQ(early.early, 0);
 }
 
-// What a proof would have rejected cannot run: a barrier that nobody completes, and one that is
-// completed too often.
+// Plans that a proof would have rejected cannot run: a barrier that is never completed, and one
+// that is completed too often.
 TEST(Simulate, NoticesWhatIsNotProven) {
   plan::Plan forgets = plan_of(kRegisters);
   plan::Step* release = steady_step(forgets, plan::StepKind::release);
@@ -405,8 +405,8 @@ std::vector<nlohmann::json> events_of(const nlohmann::json& trace, const std::st
   return found;
 }
 
-// What trace viewers ask for: named tracks, slices that do not overlap on a track, and arrows whose
-// two ends are there and point forward in time.
+// Traces have the form that viewers ask for: named tracks, slices that do not overlap on a track,
+// and arrows whose two ends are there and point forward in time.
 TEST(Trace, IsWellFormed) {
   for (const plan::Plan& plan : {plan_of(kRegisters), plan_of(kTensor), plan_of(kCrossing),
                                  plan_of(loop_file("fwd_h2.loop"))}) {

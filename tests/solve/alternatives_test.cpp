@@ -72,7 +72,7 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
   return out;
 }
 
-/// What every list has to keep.
+/// Checks what every list has to keep.
 void expect_honest(const Problem& problem, const Answer& first, const Alternatives& found,
                    Cycles most) {
   std::set<Structure> seen = {structure_of(problem, *first.schedule)};

@@ -36,7 +36,7 @@ class Cnf {
 /// Whether there is a SAT solver to ask: CaDiCaL was found when this was configured.
 bool has_cadical();
 
-/// What CaDiCaL says of the formula; none if it was stopped. Precondition: `has_cadical()`.
+/// Answer of CaDiCaL for the formula; none if it was stopped. Precondition: `has_cadical()`.
 std::optional<bool> satisfiable(const Cnf& cnf);
 
 }  // namespace twill::solve_test

@@ -29,7 +29,7 @@ using solve_test::bundled;
 using solve_test::rounds;
 using solve_test::solve_checked;
 
-/// What may be ended: a problem and its optimum.
+/// A search that may be ended: a problem and its optimum.
 struct Case {
   Problem problem;
   Answer best;
@@ -47,7 +47,7 @@ std::vector<Case> cases() {
     Problem problem = solve_test::random_problem(
         random, {.ops = 6 + round % 6, .groups = 3, .cycles = 5, .ways = 1 + round % 2});
     Answer best = solve_checked(problem);
-    // Of more combinations of ways than are tried the optimum is not known.
+    // The optimum is not known where there are more combinations of alternatives than are tried.
     if (best.verdict == Verdict::feasible || best.verdict == Verdict::undecided) continue;
     out.push_back({std::move(problem), std::move(best)});
   }

@@ -1,6 +1,6 @@
-// What a change of a loop may do to its optimum follows from the rules alone, without knowing the
-// optimum. Here random loops are changed, and the search has to agree with these laws. Each test
-// prints how many loops and changes it saw.
+// Laws of changes: what a change of a loop may do to its optimum follows from the rules alone,
+// without knowing the optimum. Here random loops are changed, and the search has to agree with
+// these laws. Each test prints how many loops and changes it saw.
 
 #include <algorithm>
 #include <cstdio>

@@ -66,7 +66,7 @@ TEST(Roll, FindsTheLoopThatWasUnrolled) {
   }
 }
 
-// What is unrolled but for one number is another loop.
+// A loop that is unrolled but for one number is another loop.
 TEST(Roll, LeavesOtherLoopsAlone) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "bwd_b2", "meta_fwdsub"}) {
     EXPECT_FALSE(roll(bundled(name)).has_value()) << name;

@@ -5,8 +5,8 @@
 
 #include "solve/solve_text.h"
 
-// What rules forbid, what they still allow, and that relaxing one lifts it. The other rules
-// (`placement`, `same-group`, `register-budget`) are compared with Z3 in differential_test.cpp.
+// Cases that each rule forbids and allows, and that relaxing the rule lifts it. Other rules
+// (`placement`, `same-group`, `register-budget`): compared with Z3 in differential_test.cpp.
 namespace twill::solve {
 namespace {
 

@@ -67,7 +67,7 @@ class Encoder {
     add_minimum();
   }
 
-  /// Of n groups at least m work: of any n - m + 1 one does.
+  /// At least m of n groups work: of any n - m + 1 one does.
   void add_minimum() {
     std::vector<Literal> work;
     int widest = 0;
@@ -165,7 +165,7 @@ class Encoder {
     }
   }
 
-  /// What v may not do while u goes on.
+  /// Adds what v may not do while u goes on.
   void add_pair(std::size_t u, std::size_t i, std::size_t v, std::size_t j, Literal v_waits) {
     const Way& a = op(u).ways[i];
     const Way& b = op(v).ways[j];

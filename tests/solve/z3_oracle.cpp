@@ -200,7 +200,7 @@ class Oracle {
   }
   z3::expr floor(const z3::expr& cycles) { return cycles / number(ii_); }  // divisor is positive
 
-  /// Of group h, with so many registers alive; the register budget says how many they may be.
+  /// Steps of group h, with so many registers alive; the register budget says how many they may be.
   z3::expr steps(std::size_t h) {
     return context_.int_const(("steps" + std::to_string(h)).c_str());
   }

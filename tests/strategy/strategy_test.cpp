@@ -1,5 +1,5 @@
-// What makes each strategy what it is: who runs what, in which order, what waits for what. The
-// solver fills in cycles, so they are compared with each other, never with numbers.
+// Traits of each strategy: who runs what, in which order, what waits for what. The solver fills in
+// cycles, so they are compared with each other, never with numbers.
 
 #include "twill/strategy/strategy.h"
 
@@ -198,8 +198,8 @@ TEST(TritonPlain, LoadsAheadByItsStages) {
   }
 }
 
-// What the iteration reads is waited for before anything else is issued (wgmma_wait 0 behind QK); a
-// product that only a later iteration reads stays under way (PV), unlike in specialized loops.
+// A product that its iteration reads is waited for at once (wgmma_wait 0 behind QK); one that only
+// a later iteration reads stays under way (PV), unlike in specialized loops.
 TEST(TritonPlain, WaitsForWhatTheIterationReads) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
   const Problem& problem = made.terms.problem;

@@ -114,7 +114,7 @@ Schedule random_schedule(const Problem& problem) {
 
 // ---- the dumb simulator ----
 
-/// What is known of a violation: the rule, who (sorted), and the peak for what is counted.
+/// Facts of a violation: the rule, the ops (sorted), and the peak for what is counted.
 using Fact = std::tuple<std::string, std::vector<OpId>, std::int64_t>;
 using Facts = std::set<Fact>;
 

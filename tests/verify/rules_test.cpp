@@ -600,7 +600,7 @@ TEST(MinimumGroups, HelpersAreNoComputeGroups) {
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0, g}, {0, helper}, {0, helper}})), Rules{});
 }
 
-// What leaves a loop for one op behind it has to be in one group's registers.
+// Values that one op behind a loop combines have to be in one group's registers.
 TEST(SameGroup, OneGroupRunsAllOfASet) {
   Drawn drawn;
   const GroupId g = drawn.group("G");

@@ -9,13 +9,13 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-/// Of buffers deeper than that nothing is said: a proof that rests on more copies does not go
-/// through.
+/// Deepest buffer that the constraints speak of. A proof that rests on more copies is not
+/// accepted.
 constexpr std::int64_t kDeepest = 10'000;
 
 }  // namespace
 
-/// Names a buffer by its first op. What is no buffer has no address, so that nothing is said of it.
+/// Names a buffer by its first op; nothing is said of values outside buffers.
 std::optional<bool> Constraints::decide_address(Predicate& it) const {
   const bool two = it.kind == Kind::above;
   const std::size_t memory = two ? static_cast<std::size_t>(it.number) : it.second;

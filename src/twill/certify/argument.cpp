@@ -29,7 +29,7 @@ std::vector<std::size_t> groups_of(const Problem& problem, const Op& op) {
   return groups;
 }
 
-/// What is certain of the life of a value at every interval.
+/// Facts of a value's life that hold at every interval.
 struct Certain {
   bool lives = false;       ///< for at least a cycle
   std::int64_t always = 0;  ///< copies alive in every cycle

@@ -14,9 +14,9 @@
 #include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 
-/// Everything that somebody needs who does not trust the search: what is claimed of a Problem, and
-/// why. docs/reference/certificate.md has the text forms, and the argument that what is checked is
-/// enough. Nothing here includes the search, or shares code with it.
+/// Certificates: claims about a Problem, with the reasons for them, for readers who do not trust
+/// the search. docs/reference/certificate.md has the text forms, and the argument that what is
+/// checked is enough. Nothing here includes the search, or shares code with it.
 namespace twill::certify {
 
 /// A step along dependences: one from the op before to this one of at least `delay`, at most
@@ -63,7 +63,7 @@ struct AtLeast {
   friend bool operator==(const AtLeast&, const AtLeast&) = default;
 };
 
-/// What is claimed of the schedules that carry out ops in certain ways.
+/// Claims about the schedules that carry out ops by certain alternatives.
 struct Case {
   bool any = false;                                       ///< in whichever ways
   std::vector<std::pair<std::size_t, std::size_t>> ways;  ///< op and way, of every op with several
@@ -112,11 +112,11 @@ Result<Claims> parse_claims(std::string_view text, const std::string& file,
 /// The files of a certificate.
 Files print_certificate(const Certificate& certificate);
 
-/// What was accepted, in a few lines for the user; or why it was not.
+/// Result of a check: what was accepted, in a few lines for the user, or why it was not.
 struct Checked {
   std::optional<Rejection> rejection;
   std::vector<std::string> lines;
-  // Of an accepted certificate of one Problem:
+  // Members of an accepted certificate of one Problem:
   schedule::Verdict verdict = schedule::Verdict::undecided;
   std::vector<std::int64_t> values;         ///< of the schedule, by level
   Cycles interval_bound = 1;                ///< no schedule has a smaller interval
@@ -135,8 +135,8 @@ struct Checked {
 /// which then has to be the same; null if nobody has them, which the lines say.
 Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
 
-/// What the Problems of a certificate are said to be posed from; nothing of a `.loop` text, which
-/// is a Problem already. Fails if that cannot be read.
+/// Input, machine and options from which the Problems of a certificate are said to be posed.
+/// Nothing for a `.loop` text, which is a Problem already. Fails if that cannot be read.
 Result<Provenance> provenance_of(const Files& files);
 
 /// Checks the claims one by one. Precondition: the files were read.

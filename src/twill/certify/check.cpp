@@ -27,7 +27,7 @@ Kind limit_kind(const std::string& level) {
   return level == "crossings" ? Kind::crossings : Kind::length;
 }
 
-/// What the schedule amounts to at a level.
+/// Value of the schedule at a level.
 std::int64_t measure(const Problem& problem, const Schedule& schedule, const std::string& level) {
   if (level == "interval") return schedule.initiation_interval;
   if (level == "length") return schedule::length_of(problem, schedule);

@@ -18,7 +18,7 @@ using schedule::Verdict;
 constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
                                               Verdict::infeasible, Verdict::undecided};
 
-/// What follows the word of a reason.
+/// Words that follow the word of a reason.
 enum class Tail : std::uint8_t { nothing, unit, pipe, op, memory, ops, links, op_and_links, file };
 struct Spelling {
   const char* word;

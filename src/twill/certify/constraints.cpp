@@ -237,8 +237,8 @@ void Constraints::share_groups() {
   }
 }
 
-/// Of groups that differ in nothing but the name, a later one holds an op only if the one before it
-/// holds an earlier op.
+/// Orders groups that differ in nothing but the name: a later one holds an op only if the group
+/// before it holds an earlier op.
 void Constraints::order_equal_groups() {
   const auto groups = problem_.groups();
   for (std::size_t later = 0; later < groups.size(); ++later) {
@@ -298,7 +298,7 @@ void Constraints::add_one_stream() {
   }
 }
 
-/// Of ops that are always there this is known.
+/// Forbids transfer ops that hold a unit or group too long; other ops are known not to.
 void Constraints::forbid_too_long() {
   for (std::size_t op = 0; op < n_; ++op) {
     const OpFacts& it = facts_.ops[op];

@@ -35,7 +35,7 @@ class Constraints {
   /// The literal of a variable, with what holds of it in the clauses.
   Literal literal(const Predicate& variable);
 
-  /// What the variables say, from variable 1 on.
+  /// Meanings of the variables, from variable 1 on.
   std::span<const Predicate> predicates() const { return predicates_; }
 
   /// Whether these literals, all differences, cannot hold together; false as well if one is none.

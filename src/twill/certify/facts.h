@@ -7,7 +7,7 @@
 
 #include "twill/problem/problem.h"
 
-/// What the rules in force say of a Problem with one way per op, in plain numbers.
+/// Facts of a Problem with one alternative per op, by the rules in force, in plain numbers.
 namespace twill::certify {
 
 struct OpFacts {
@@ -19,7 +19,7 @@ struct OpFacts {
   bool always_waits = false;
   std::vector<std::size_t> groups;  ///< that may run it, ascending
   std::size_t home = 0;             ///< the op whose group is its own: itself, but for hand-offs
-  /// Of a store or load of a hand-off: it is there if the groups of one of these pairs differ.
+  /// Pairs of ops for a store or load of a transfer: it exists if the groups of one pair differ.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
   bool always() const { return moves.empty(); }
@@ -44,7 +44,7 @@ struct Reading {
   bool handed = false;           ///< not if the reader is in another group: a load serves it
 };
 
-/// What lies at one range of addresses: a value, or all that in-place dependences tie together.
+/// Values at one range of addresses: one value, or all that in-place dependences tie together.
 struct BufferFacts {
   std::vector<std::size_t> ops;  ///< whose values somebody reads, ascending
   std::int64_t size = 0;         ///< of one copy, the largest of them

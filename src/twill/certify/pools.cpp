@@ -19,7 +19,7 @@ bool is_folder_name(std::string_view name) {
   });
 }
 
-/// What is compared between pools: interval, compute groups that are missing, the other levels.
+/// Rank of a pool's answer: interval, compute groups that are missing, then the other levels.
 std::vector<std::int64_t> rank_of(const Checked& it, int wanted) {
   std::vector<std::int64_t> rank = {it.values.front(), std::max(wanted - it.compute_groups, 0)};
   rank.insert(rank.end(), it.values.begin(), it.values.end());

@@ -34,9 +34,9 @@ struct PoolClaims {
 std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
-/// What the Problems of one loop have in common, whatever the pool and the rates: its name, its
-/// objectives, the rules it relaxes, and what in the source its ops stand for, but for stores and
-/// loads of hand-offs.
+/// Description of a loop that is the same for all pools and rates: its name, its objectives, the
+/// rules it relaxes, and the sources that its ops stand for, without stores and loads of
+/// transfers.
 std::string loop_of(const problem::Problem& problem);
 
 /// Whether the certificates, which were accepted, are about the Problems that were posed, and the
@@ -45,7 +45,7 @@ std::string loop_of(const problem::Problem& problem);
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked,
                          const std::vector<Checked>& fastest);
 
-/// What is claimed, in a few lines for the user; the last is the verdict.
+/// Claims in a few lines for the user; the last line is the verdict.
 std::vector<std::string> lines_of(const PoolClaims& claims);
 
 }  // namespace twill::certify

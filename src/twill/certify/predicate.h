@@ -8,8 +8,8 @@
 
 #include "twill/problem/problem.h"
 
-/// What the variables and the sums of a proof say about a schedule. docs/reference/certificate.md
-/// has the exact meaning of each, and the constraints that hold between them.
+/// Statements of a proof's variables and sums about a schedule. docs/reference/certificate.md has
+/// the exact meaning of each, and the constraints between them.
 namespace twill::certify {
 
 /// Numbers are indices of ops, groups and memories of the Problem, or of the proof's accumulators.
@@ -62,7 +62,7 @@ inline constexpr int kPredicateKinds = 32;
 bool is_variable(Predicate::Kind kind);
 bool is_sum(Predicate::Kind kind);
 
-/// What the two numbers of a kind count; `nothing`: it has none.
+/// Things that the two numbers of a kind count; `nothing`: the kind has no number there.
 enum class Noun : std::uint8_t { nothing, op, group, pipe, memory, accumulator };
 struct Form {
   const char* word;  ///< "slot", "register-time" ...

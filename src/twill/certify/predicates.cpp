@@ -19,7 +19,7 @@ bool Constraints::must_share(std::size_t a, std::size_t b) const {
   return a == b || (of_a.size() == 1 && of_a == facts_.ops[b].groups);
 }
 
-/// What the pool alone says of a variable; else one of the variables that say the same is chosen.
+/// Decides a predicate from the pool alone; otherwise normalises it to its canonical equivalent.
 std::optional<bool> Constraints::decide(Predicate& it) const {
   const auto runs_in = [&](std::size_t op, std::size_t group) {
     const auto& groups = facts_.ops[op].groups;

@@ -16,8 +16,8 @@ namespace twill::certify {
 /// A permutation of ops that exchanges the two of each pair and leaves all others in place.
 using Exchange = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// What a proof refutes: a schedule of the Problem with this initiation interval that keeps the
-/// limits; and what it assumes without loss of generality.
+/// Statement that a proof refutes: there is a schedule of the Problem with this initiation interval
+/// that keeps the limits. With it, the assumptions made without loss of generality.
 struct Subject {
   Cycles interval = 1;
   std::size_t anchor = 0;                              ///< the op whose slot is 0

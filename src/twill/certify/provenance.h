@@ -7,8 +7,8 @@
 #include "twill/certify/words.h"
 #include "twill/support/diagnostic.h"
 
-/// What the Problems of a certificate were posed from, so that somebody who has the input and the
-/// machine can pose them again and compare.
+/// Origin of the Problems of a certificate. With the input and the machine, anybody can pose them
+/// again and compare.
 namespace twill::certify {
 
 /// A Problem that the input is posed as.

@@ -14,7 +14,7 @@ namespace twill::certify {
 
 using Clause = UnitPropagation::Clause;
 
-/// Is told what every step that is accepted rests on; the last call is about the refutation itself,
+/// Listener for what every accepted step rests on; the last call is about the refutation itself,
 /// with the number of steps.
 class Witness {
  public:

@@ -38,7 +38,7 @@ Cycles farthest_reading(const Facts& facts, std::size_t value, std::size_t reade
   return farthest;
 }
 
-/// Of a set of ops that share a group, all move into one such set of the same size.
+/// Objection unless each set of ops that share a group moves, whole, into one of the same size.
 std::string objection_to_sharing(const Problem& problem, const std::vector<std::size_t>& map) {
   constexpr std::size_t kAlone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> set_of(problem.ops().size(), kAlone);

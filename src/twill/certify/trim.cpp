@@ -4,7 +4,7 @@
 
 #include "twill/certify/replay.h"
 
-/// What a refutation needs of a proof.
+/// Cuts a proof down to the steps that its refutation needs.
 namespace twill::certify {
 namespace {
 

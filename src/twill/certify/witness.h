@@ -10,8 +10,8 @@
 /// Reasons that need no proof: sums and paths that anybody can add up.
 namespace twill::certify {
 
-/// What the level is at least, by this reason, whichever ways of the Problem are taken; an
-/// objection if the reason says nothing about it. `interval` is the claimed one. Not for `proof`.
+/// Least value of the level by this reason, whichever alternatives are taken; an objection if the
+/// reason says nothing about the level. `interval` is the claimed one. Not for `proof`.
 tl::expected<std::int64_t, std::string> weight_of(const problem::Problem& problem,
                                                   const std::string& level, const Reason& reason,
                                                   Cycles interval);

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/help.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/usage.h"
@@ -100,12 +101,13 @@ int run_checked(int argc, char** argv) {
   add_tasks_command(app, session);
   add_machines_command(app, session);
   refuse_empty_values(app);
+  format_help(app);
   try {
     std::vector<std::string> words = commands_first(app, argc - 1, argv + 1);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    const auto shown = print(innermost(app).help());
+    const auto shown = print(help_of(innermost(app)));
     return shown ? kAnswer : refuse(shown.error());
   } catch (const CLI::CallForVersion& version) {
     const auto shown = print(std::string(version.what()) + "\n");

@@ -74,7 +74,7 @@ int run(BoundChoices choices) {
   return printed ? exit_code_of_limits(*limits) : refuse(printed.error());
 }
 
-/// Of a launch that was timed.
+/// Adds the options about a launch that was timed.
 void add_launch_options(CLI::App& command, BoundChoices& choices) {
   constexpr double kMostMicroseconds = 1e12;
   constexpr double kMostMegahertz = 1e5;

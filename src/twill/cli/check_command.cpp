@@ -57,6 +57,10 @@ void add_check_command(CLI::App& app, Session& session) {
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
       ->needs(input);
+  command->footer(
+      "Examples:\n"
+      "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"
+      "  twill check proof --input kernel.ttgir --machine h200    and that it is about this kernel");
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 

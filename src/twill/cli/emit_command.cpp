@@ -75,6 +75,11 @@ void add_smtlib(CLI::App& emit, Session& session) {
 
 void add_emit_command(CLI::App& app, Session& session) {
   CLI::App* emit = app.add_subcommand("emit", "Print a loop in a form that other programs take");
+  emit->footer(
+      "Examples:\n"
+      "  twill emit ttgir kernel.ttgir -o planned.ttgir\n"
+      "  twill emit cuda kernel.ttgir -o kernel && twill run kernel\n"
+      "  twill emit smtlib loops/fig1.loop --ii 2 | z3 -in");
   emit->require_subcommand(1);
   add_emit_ttgir(*emit, session);
   add_emit_cuda(*emit, session);

@@ -32,6 +32,9 @@ void add_evaluate_command(CLI::App& app, Session& session) {
                    "A .loop file with an order (or a schedule, whose order is taken); - reads "
                    "standard input")
       ->required();
+  command->footer(
+      "Examples:\n"
+      "  twill evaluate loops/published/fa3_forward_hopper.loop    the order of Flash Attention 3");
   command->callback([path, &session] { session.command = [path] { return run_evaluate(*path); }; });
 }
 

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 20> kOfPlanning = {
     "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
     "--cluster",           "--work-limit",   "--pins",     "--spare-registers",  "--may-overlap"};
 
-/// What `twill plan --check` does not print.
+/// Options about what `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};
 
 constexpr std::array<std::string_view, 2> kOfNumbers = {"--size", "--arg"};
@@ -58,7 +58,7 @@ std::string no_change(const Names& names) {
                      names.back());
 }
 
-/// What the input has decided itself, in words; and the options about that.
+/// Kind of an input that has decided something itself, in words; and the options about that.
 std::string decided_by(const Names& given, const driver::Input& input, Names& options) {
   const auto form = driver::form_of(input);
   if (!form || form == driver::Form::ttgir) return {};

@@ -14,9 +14,9 @@ namespace twill::cli {
 /// The options that a command was given, as "--pool", in the order of its help.
 std::vector<std::string> options_given(const CLI::App& command);
 
-/// What to warn of: options among those given that change nothing, since a `.loop` text, the JSON
-/// of a schedule or that of a plan has already decided what they are about, or since another option
-/// is missing.
+/// Warnings about options that were given and change nothing: a `.loop` text, the JSON of a
+/// schedule or the JSON of a plan has already decided what they are about, or another option is
+/// missing.
 std::vector<Diagnostic> ignored_options(const std::vector<std::string>& given,
                                         const driver::Input& input);
 

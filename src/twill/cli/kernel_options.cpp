@@ -33,8 +33,8 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
   command.add_flag("--hand-offs", request.hand_offs,
                    "Let values change groups by stores and loads of the problem, not by a delay");
   command.add_flag("--load-latency", request.load_latency,
-                   "Let the problem have the latency of loads that run ahead "
-                   "[where rings cannot hide it]");
+                   "Count the latency of prefetched loads in the schedule "
+                   "[where buffers cannot hide it]");
 }
 
 namespace {

@@ -65,6 +65,10 @@ void add_loop_command(CLI::App& app, Session& session) {
       "Costs: fastest, or slowest under co-run [slowest]");
   add_normalize_option(*command, request);
   command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
+  command->footer(
+      "Examples:\n"
+      "  twill loop kernel.ttgir --machine h200 > k.loop\n"
+      "  twill loop kernel.ttgir --rate fastest | twill schedule -");
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);
     session.command = [choices] { return run(*choices); };

@@ -32,6 +32,10 @@ void add_machines_command(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("machines", "List the known GPUs, or show one");
   command->add_option("NAME", *name, "A name from the list, or a machine JSON file");
+  command->footer(
+      "Examples:\n"
+      "  twill machines\n"
+      "  twill machines h200        units, pipes, pools and cost rules, each number with its source");
   command->callback([name, &session] { session.command = [name] { return run_machines(*name); }; });
 }
 

@@ -33,8 +33,7 @@ void add_normalize_option(CLI::App& command, driver::Request& request) {
   command
       .add_option_function<std::string>(
           "--normalize", set,
-          "Replace the cycle counts by ones of sum at most U and like ratios; U:paper as the paper "
-          "does it")
+          "Scale all cycle counts down to a sum of at most U; U:paper as the paper does it")
       ->type_name("U");
 }
 

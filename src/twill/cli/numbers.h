@@ -16,7 +16,7 @@ namespace twill::cli {
 /// The largest extent that a kernel run on the CPU is given; more takes too long.
 inline constexpr std::int64_t kLargestSize = 8192;
 
-/// What `twill simulate --numbers` runs the kernel with.
+/// Options with which `twill simulate --numbers` runs the kernel.
 struct NumberOptions {
   driver::NumbersRequest wanted;
   std::vector<std::string> arguments;  ///< "NAME=VALUE"

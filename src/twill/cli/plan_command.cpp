@@ -37,7 +37,7 @@ constexpr const char* kPlanFooter = R"(Examples:
   twill plan loops/published/fa3_forward_hopper.loop --schedule loops/published/fa3_forward_hopper.loop
   twill plan --check plan.json)";
 
-/// What is wrong, with its evidence, on standard error.
+/// Prints findings, with their evidence, on standard error.
 void list(const std::vector<plan::Finding>& findings) {
   for (const plan::Finding& finding : findings) {
     std::fprintf(stderr, "  %s: %s\n", finding.rule.c_str(), finding.message.c_str());

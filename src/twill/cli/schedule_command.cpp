@@ -168,7 +168,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   add_strategy_options(*command, request);
   add_rate_option(
       *command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
-      "Costs of a kernel: fastest, or slowest under co-run [whose order is expected to be faster]");
+      "Costs of a kernel: fastest, or slowest under co-run [both, and the faster plan is kept]");
   add_normalize_option(*command, request);
   command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
       ->transform(whole_number(std::int64_t{1}, std::int64_t{1'000'000'000}));

@@ -9,7 +9,7 @@ class ParseError;
 
 namespace twill::cli {
 
-/// What is wrong with a command line, and what may help.
+/// A fault of a command line, and what may help.
 struct UsageError {
   std::string message;
   std::string hint;

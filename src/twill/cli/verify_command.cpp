@@ -31,6 +31,10 @@ void add_verify_command(CLI::App& app, Session& session) {
                    "A .loop file with a schedule or an order, or the JSON of `twill schedule`; - "
                    "reads standard input")
       ->required();
+  command->footer(
+      "Examples:\n"
+      "  twill verify s.json                what `twill schedule kernel.ttgir -o s.json` wrote\n"
+      "  twill verify mine.loop             a .loop text that ends in a schedule or an order");
   command->callback([path, &session] { session.command = [path] { return run_verify(*path); }; });
 }
 

@@ -6,7 +6,7 @@
 
 #include "twill/ir/program.h"
 
-/// What the text says of an op. Rooms behind the front end ask for the fields of ir::Traits.
+/// Attributes of an op by their names in the text. Rooms behind the front end ask ir::Traits.
 namespace twill::dialect {
 
 /// The attribute `name` of an op; null if it has none.

@@ -8,7 +8,7 @@
 /// The names that Triton and MLIR have for ops.
 namespace twill::dialect {
 
-/// What an op of that name is, whichever Triton spelled it; OpKind::other if it is not known.
+/// Kind of an op by its name, whichever Triton spelled it; OpKind::other if the name is not known.
 ir::OpKind kind_of(std::string_view name);
 
 /// Today's spelling: `triton_gpu.` is `ttg.`, `triton_nvidia_gpu.` is `ttng.`, and renamed ops

@@ -7,7 +7,7 @@
 
 namespace twill::dialect {
 
-/// What a layout attribute means, by its name (after any dialect's prefix: ttg, triton_gpu, ...)
+/// Meaning of a layout attribute, by its name (after any dialect's prefix: ttg, triton_gpu, ...)
 /// and its entries; nothing if hardware does not see it.
 ir::Encoding layout_of(std::string_view name, const std::vector<ir::NamedAttribute>& entries);
 

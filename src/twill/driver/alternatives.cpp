@@ -16,8 +16,8 @@
 namespace twill::driver {
 namespace {
 
-/// What the outcome's loop and pool are with a kernel's costs at their ends, as far as schedules
-/// have to be judged there; none of a loop that has only its own.
+/// The outcome's loop and pool with a kernel's costs at both ends, as far as schedules have to be
+/// judged there; nothing for a loop that has only its own costs.
 struct OtherEnds {
   std::optional<problem::Problem> fastest;
   std::optional<problem::Problem> slowest;  ///< if the outcome is not about that end itself
@@ -47,7 +47,7 @@ schedule::Order order_left(const problem::Problem& problem, const schedule::Sche
   return schedule::order_of(left.problem, schedule::reduced(left, schedule));
 }
 
-/// What is expected of a schedule of the outcome's Problem, and whether it keeps the rules.
+/// Judges a schedule of the outcome's Problem: expected interval, and whether it keeps the rules.
 Result<report::Alternative> judged(const Input& input, solve::Alternative found,
                                    const OtherEnds& ends, report::Outcome& outcome) {
   report::Alternative out;

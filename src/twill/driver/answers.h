@@ -17,7 +17,7 @@ namespace twill::driver {
 /// threads may share one. Requests that are cancelled must not: what others would get is theirs.
 class Answers {
  public:
-  /// What solve::solve returns for these; solved by whoever asks first, the others wait for it. The
+  /// Answer of solve::solve for these; solved by whoever asks first, the others wait for it. The
   /// name of the Problem does not matter. An answer is the same, `work` included, whether it was
   /// solved or shared.
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits);

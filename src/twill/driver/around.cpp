@@ -82,7 +82,7 @@ class Surroundings {
            std::any_of(op.operands.begin(), op.operands.end(), is_tile);
   }
 
-  /// What is done in a block, and on the way to it if it is one of a function.
+  /// Ops in a block, and on the way to it if it is a block of a function.
   std::vector<ir::OpId> ops_around(ir::OpId holder, ir::BlockId block) const {
     std::vector<ir::OpId> ops;
     const auto way =
@@ -340,7 +340,7 @@ class Surroundings {
     return found;
   }
 
-  /// What stands before the loop only for the addresses of copies is done by who copies.
+  /// Assigns ops before the loop that only make addresses of copies to the roles that copy.
   void find_addresses() {
     std::set<ir::OpId> loads;
     std::vector<ir::OpId> others;
@@ -414,8 +414,8 @@ class Surroundings {
     return {};
   }
 
-  /// What is read from tensor memory behind the loop can be read by whoever holds what it is
-  /// computed with; if it is computed with nothing of the loop, by whoever uses the memory there.
+  /// Epilogue reads of tensor memory go to the roles that hold the loop values they are combined
+  /// with; without such values, to the roles that access that allocation in the loop.
   void find_tensor_needs() {
     std::map<ir::OpId, extract::Makers> reads;
     for (const auto& [op, when] : around_) {

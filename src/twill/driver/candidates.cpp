@@ -134,8 +134,8 @@ std::string in_one_line(const Diagnostic& why) {
 Diagnostic refused_hand_overs(const std::string& why) {
   Diagnostic out;
   out.message =
-      "its groups cannot hand values over: with the stores and loads that this takes there is no "
-      "schedule, since " +
+      "values that change groups do not fit through shared memory: with their stores and loads "
+      "there is no schedule, since " +
       why;
   return out;
 }

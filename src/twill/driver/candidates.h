@@ -24,7 +24,7 @@ std::string note_on(const report::Outcome& first, const Step& step, const std::s
 /// That the step's schedule has no plan. Precondition: its trial was refused.
 std::string note_on_refused(const Step& step);
 
-/// What the step is in the list that the user reads. Precondition: it has a schedule.
+/// The step as a row of the list that the user reads. Precondition: it has a schedule.
 report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
 /// Whether what cannot be printed may be how groups hand values to each other: they do, and nothing
@@ -46,7 +46,7 @@ bool is_as_good(const schedule::Answer& known,
 /// around it says.
 std::string in_one_line(const Diagnostic& why);
 
-/// Of a schedule whose groups can hand over no values, for the reason `why`.
+/// Refusal of a schedule whose groups cannot exchange their values, for the reason `why`.
 Diagnostic refused_hand_overs(const std::string& why);
 
 }  // namespace twill::driver

@@ -117,9 +117,9 @@ class Certificates {
     return accepted(prove::certify_interval(problem, schedule::min_ii(problem).value, limits_));
   }
 
-  /// What the outcome says of the Problem of its own pool. Where it is about another Problem (with
-  /// less memory, by another strategy) or another schedule than the best, that this one is right;
-  /// where it is not that for this Problem, a bound alone.
+  /// Certificate of the chosen pool: optimality if the outcome schedules this very Problem; else
+  /// feasibility of the schedule (of another strategy, with less memory, or an alternative); else
+  /// only the lower bound.
   prove::Written of_answer(const problem::Problem& whole) const {
     const Cycles least = schedule::min_ii(whole).value;
     Answer answer = outcome_.answer;
@@ -145,8 +145,8 @@ class Certificates {
   /// Whether a reader of the outcome takes it for optimal.
   bool claims_more() const { return outcome_.answer.verdict == Verdict::optimal; }
 
-  /// What the outcome says of the Problem of another pool: that nothing in it is better, if the
-  /// answer is the best of all pools; else a bound.
+  /// Certificate of another pool: that nothing in it is better, if the answer is the best of all
+  /// pools; else a bound.
   prove::Written of_other(const std::vector<PosedPool>& pools, std::size_t i,
                           std::size_t chosen) const {
     const problem::Problem& problem = pools[i].problem;
@@ -181,7 +181,7 @@ class Certificates {
     return accepted(prove::certify(problem, solve::solve(problem, within), limits_));
   }
 
-  /// What the outcome says that no schedule for any pool is below at the fastest rates.
+  /// Claimed lower bound on II over all pools at full rate.
   Cycles fastest_bound() const {
     if (outcome_.bracket) return outcome_.bracket->fastest;
     if (claims_.rate == "fastest") return outcome_.answer.lower_bound.value;

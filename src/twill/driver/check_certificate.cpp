@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What lies in a folder. Not by a range-for, whose steps throw what the disk says.
+/// Entries of a folder. Not by a range-for, whose steps throw what the disk says.
 Result<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;

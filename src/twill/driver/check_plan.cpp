@@ -22,7 +22,7 @@ void check_schedule(const plan::Plan& plan, Findings& findings) {
   }
 }
 
-/// What a plan says of its machine is what that is.
+/// Checks that the limits recorded in a plan are those of the machine it names.
 class MachineCheck {
  public:
   MachineCheck(const plan::Plan& plan, const machine::Description& machine, Findings& findings)
@@ -72,7 +72,7 @@ class MachineCheck {
   Findings& findings_;
 };
 
-/// What a proven plan says twice, it says alike.
+/// Checks that fields of a plan which can be derived from others agree with them.
 void check_derived(const plan::Plan& plan, Findings& findings) {
   const std::vector<int> needed = plan::registers_needed(plan);
   for (std::size_t r = 0; r < needed.size(); ++r) {

@@ -12,14 +12,14 @@ namespace twill::driver {
 std::vector<std::string> violations_of(const problem::Problem& problem,
                                        const schedule::Schedule& schedule);
 
-/// The same of a schedule that we found. Fails if it is more than the checker simulates: what
-/// nobody has checked, nobody is told.
+/// The same for a schedule that we found. Fails if it exceeds the checker's size limit: an
+/// unchecked schedule is never reported.
 Result<std::vector<std::string>> violations_of_found(const Input& input,
                                                      const problem::Problem& problem,
                                                      const schedule::Schedule& schedule);
 
-/// Of a Problem with hand-offs keeps, once the schedule was checked, what its groups leave:
-/// Problem, schedule, origins and differences speak of ops that exist, and those of each
+/// Reduces an outcome with transfer ops, once its schedule was checked, to the ops that its groups
+/// need: Problem, schedule, origins and differences speak of ops that exist, and those of each
 /// alternative of ops that exist in it.
 void leave_what_exists(report::Outcome& outcome);
 

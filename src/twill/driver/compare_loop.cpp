@@ -98,7 +98,7 @@ class Row {
 
   void bug(const std::string& what) { out_.bugs.push_back(row_.strategy + ": " + what); }
 
-  /// What the plan says of the schedule that came first, if another is planned.
+  /// Note of the plan on the schedule that came first, if another is planned.
   static std::string not_the_first(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) {
       if (note.starts_with("the fastest schedule, II ")) return note;

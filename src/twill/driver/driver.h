@@ -53,7 +53,7 @@ enum class TileWalk {
   persistent,      ///< they walk the grid, or the tiles of the kernel's own loop
 };
 
-/// What is asked for. Everything but the input has a default.
+/// A request: the input and all options. Everything but the input has a default.
 struct Request {
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
@@ -102,14 +102,14 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// `Outcome::violations` before anything else. Fails only for bad input: infeasible and undecided
 /// loops are outcomes.
 ///
-/// TTGIR is solved at both ends of its costs, with every op at its fastest over all pools and at
-/// its slowest co-run rate for each, and the optimum is kept whose order the co-run model expects
-/// to be fastest. The bracket's lower end is proven with every op at its fastest. With `normalize`,
-/// what `pose_loop` poses is scheduled like a `.loop` text: one pool, no bracket.
+/// TTGIR is solved with every op at its fastest over all pools, and at its slowest co-run rate for
+/// each. The optimum is kept whose plan is simulated to be fastest (in detail: `solve_ends`). The
+/// bracket's lower end is proven with every op at its fastest. With `normalize`, what `pose_loop`
+/// poses is scheduled like a `.loop` text: one pool, no bracket.
 ///
 /// By another strategy than `twill`: at its slowest co-run rates (or those of `rate`) for each pool
-/// for which the strategy can be had, and the pool is kept whose order the co-run model expects to
-/// be fastest. Fails with the strategy's reason if it can be had for none.
+/// for which the strategy can be had, and the pool is kept whose plan is simulated to be fastest.
+/// Fails with the strategy's reason if it can be had for none.
 ///
 /// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
 /// text and hash are those of the whole.

@@ -82,7 +82,7 @@ double least_simulated(const std::vector<Candidate>& candidates) {
 /// The simulated plan decides, as far as it is as right as that. Candidates that it cannot tell
 /// apart are compared by what the co-run model expects, then by the least interval at the slowest
 /// rates, hand-offs included. Those that are equal stay in their order, the fastest end first
-/// (measured: docs/hardware.md, "Candidates that the simulator cannot tell apart").
+/// (measured: docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
@@ -213,8 +213,8 @@ class Ends {
     return schedule::completed(slow.problem, here.left(), *kept);
   }
 
-  /// What a candidate has to beat: less than what another is simulated to take, by more than the
-  /// model errs, or less than what its order is expected to.
+  /// Interval that a candidate has to beat: another's simulated interval, by more than the model
+  /// errs, or the interval that another's order is expected to take.
   double to_beat() const {
     const double simulated = least_simulated(candidates_) / schedule::kCoRunError;
     const auto expected = static_cast<double>(least_expected(candidates_));

@@ -58,13 +58,13 @@ schedule::Bound least_bound(const PosedKernel& fastest);
 /// From what nothing can beat to what the chosen order can keep.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
 
-/// What the order's interval is expected to be in a loop with every op at its fastest: first come,
-/// first served, or with turns on the units if it is faster so, since a plan has turns only where
-/// they help. Nothing if it cannot be run.
+/// Expected interval of the order in a loop with every op at its fastest: first come, first served,
+/// or with turns on the units if it is faster so, since a plan has turns only where they help.
+/// Nothing if the order cannot be run.
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
 
-/// What a hand-off of next to nothing takes, which is waiting and no work.
+/// Synchronisation cost of a transfer: its latency for a 4-byte value.
 Cycles waiting_of(const machine::Machine& machine);
 
 /// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each

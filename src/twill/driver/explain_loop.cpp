@@ -74,7 +74,7 @@ std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::S
   return schedule::completed(to, here, timed->schedule);
 }
 
-/// What the answer for the kernel says of the Problem that is explained. Nothing where the answer's
+/// Facts of the kernel's answer about the Problem that is explained. Nothing where the answer's
 /// Problem has other ops, as one without the hand-offs that do not exist.
 std::optional<explain::Known> known_of(const report::Outcome& answer, machine::Rate rate,
                                        const Problem& problem) {

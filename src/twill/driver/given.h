@@ -10,10 +10,10 @@ namespace twill::driver {
 /// whole, with the hand-offs that the schedule does without.
 Result<report::Outcome> read_given(const Input& input);
 
-/// In place of a schedule that is looked for: the outcome for `request.given`, a schedule or an
-/// order of this input's loop: at whichever rate and pool the loop poses the Problem of the given
-/// one. Broken rules are the outcome's violations. Fails if no pool does. Precondition:
-/// `request.given` is there.
+/// Outcome for `request.given`, an imported schedule or order of this input's loop, instead of
+/// a search: at whichever rate and pool the loop poses the imported Problem. Broken rules are
+/// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is
+/// there.
 Result<report::Outcome> given_schedule(const Request& request, const Reading& reading);
 
 }  // namespace twill::driver

@@ -64,7 +64,7 @@ std::vector<GroupId> with_errands(const Problem& whole, std::vector<GroupId> gro
   return groups;
 }
 
-/// What these groups leave of the Problem, with no other choice: each group has a width of its own.
+/// Residual Problem for these groups, with no other choice: each group has a width of its own.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   const problem::Reduced left = problem::reduced(whole, groups);
   Parts parts = left.problem.parts();

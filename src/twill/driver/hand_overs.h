@@ -13,16 +13,16 @@ namespace twill::driver {
 bool hands_over(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// The Problem in which every value in registers is read in the group that makes it, where both ops
-/// have one width: its schedules are schedules of the whole that hand nothing over. Nothing if no
-/// value could change groups.
+/// have one width. Its schedules are schedules of the whole without transfers. Nothing if no value
+/// could change groups.
 std::optional<problem::Problem> without_hand_overs(const problem::Problem& problem);
 
 /// Bytes in which the values wait that the schedule hands over, in as many copies as wait at once.
 Amount handed_over_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
 
-/// The Problem with so many bytes less in the memory where such values wait, and with addresses for
-/// all others: what a plan needs, whatever the Problem relaxes. Nothing if no byte is left, or if
-/// that changes nothing.
+/// The Problem with that many bytes less in the memory where transferred values wait, and with
+/// addresses for all others: what a plan needs, whatever the Problem relaxes. Nothing if no byte is
+/// left, or if that changes nothing.
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
 /// Why the stores and loads by which the groups of the outcome's schedule hand values over leave no

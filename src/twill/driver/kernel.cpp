@@ -80,7 +80,7 @@ std::string source_line(const ir::Program& program, ir::OpId op) {
   return fmt::format("{}:{}", file.filename().string(), where->line);
 }
 
-/// Of JSON where a loop is wanted.
+/// Diagnostic for a plan or schedule JSON given where a loop is expected.
 tl::unexpected<Diagnostic> no_loop(const Input& input) {
   if (plan::is_plan_json(input.text)) {
     return fail({input.name}, "it is a plan, not a loop",

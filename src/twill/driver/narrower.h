@@ -11,7 +11,7 @@
 /// proven only the lower bounds stay. Nothing is added for another strategy than `twill`.
 namespace twill::driver {
 
-/// Of steps that hand values over: what hands over none, so that nothing is staged.
+/// For each refused step: the best schedule without cross-group values, so without staging.
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 

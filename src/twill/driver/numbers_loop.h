@@ -8,10 +8,10 @@
 
 namespace twill::driver {
 
-/// What a kernel is run with.
+/// Arguments and CTAs with which a kernel is run.
 struct NumbersRequest {
   execute::Launch launch;
-  /// Of the CTAs that are run. The default: the first of the grid, and one whose place shows.
+  /// Program ids of the CTAs to run. Default: the first of the grid, and one whose place shows.
   std::vector<std::array<std::int64_t, 3>> programs = {{0, 0, 0}, {3, 1, 0}};
   /// Seed: every asynchronous op takes 1 to kLargestDelay times its latency, evenly spread.
   std::optional<std::uint64_t> jitter;

@@ -9,7 +9,7 @@
 namespace twill::driver {
 namespace {
 
-/// What rings leave of the latency of loads shows in a plan if it is more than this factor.
+/// Load latency counts as exposed if it stretches the simulated interval by more than this factor.
 constexpr double kLatencyShows = 1.01;
 
 /// Whether loads that run ahead come too late, in a problem that takes them to come in time.

@@ -26,7 +26,7 @@ struct PlannedLoop {
   std::shared_ptr<const Reading> reading = {};  ///< the input, for what else is done with it
 };
 
-/// What is asked of an answer beyond the request.
+/// Choices about an answer beyond the request.
 struct AnswerChoice {
   bool other_strategies = true;  ///< another strategy may take the place of one that is not printed
 };

@@ -19,7 +19,7 @@ namespace {
 using schedule::Answer;
 using schedule::Verdict;
 
-/// What is known of one pool; no answer: its bound alone ruled it out, or a better pool.
+/// Knowledge of one pool; no answer: its bound alone ruled it out, or a better pool.
 struct TriedPool {
   schedule::Bound bound;
   std::optional<Answer> answer;
@@ -51,7 +51,7 @@ int used_compute_groups(const problem::Problem& problem, const schedule::Schedul
 /// Compute groups that are missing, of those that are wanted.
 int missing(int wanted, int groups) { return std::max(wanted - groups, 0); }
 
-/// What is compared between pools, in this order: the least rank is best.
+/// Ranks a pool's answer by these numbers in order: the least rank is best.
 std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, int wanted) {
   const int used = used_compute_groups(pool.problem, *answer.schedule);
   std::vector<std::int64_t> rank = {interval_of(answer), missing(wanted, used)};
@@ -120,8 +120,8 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
-/// What a schedule of pool `i` has to beat, at the latest at its last value, to be chosen instead
-/// of the answer of pool `best`. Empty if that cannot be said in values of its objectives.
+/// Values that a schedule of pool `i` has to beat, at the latest at the last one, to be chosen
+/// instead of the answer of pool `best`. Empty if that cannot be said in values of its objectives.
 std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
                                          std::size_t best, const Answer& answer) {
   const int wanted = wanted_groups(pools);

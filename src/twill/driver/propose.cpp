@@ -19,7 +19,7 @@ Result<void> check(const Input& input, report::Outcome& outcome) {
   return {};
 }
 
-/// What cannot be asked of a problem with hand-offs.
+/// Refuses requests that a problem with hand-offs cannot have.
 Result<void> check_hand_offs(const Request& request, bool has_some) {
   if (!has_some) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) {
@@ -57,7 +57,7 @@ Result<report::Outcome> arrange_one(const Request& request, problem::Problem pro
   return outcome;
 }
 
-/// What stands in the input, with normalized costs.
+/// Schedules the input with normalized costs.
 Result<report::Outcome> arrange_normalized(const Request& request, const Reading& reading) {
   TWILL_TRY(PosedLoop posed, pose_reading(request, reading, machine::Rate::slowest));
   TWILL_TRY(report::Outcome outcome, arrange_one(request, std::move(posed.problem)));

@@ -19,10 +19,10 @@ struct Proposal {
 /// Whether there is a schedule that may be used.
 bool usable(const report::Outcome& outcome);
 
-/// What the request's strategy makes of the input at each end of its costs and for each pool, best
-/// first; of a given schedule, a `.loop` text and normalized costs one alone. At least one, perhaps
-/// without a schedule. `tries`: plans are drafted and simulated, and decide what is best. Fails for
-/// bad input, and with the strategy's reason if it can be had for no pool.
+/// Schedules of the input by the request's strategy, at each end of its costs and for each pool,
+/// best first. A given schedule, a `.loop` text and normalized costs have one alone. At least one,
+/// perhaps without a schedule. `tries`: plans are drafted and simulated, and decide what is best.
+/// Fails for bad input, and with the strategy's reason if it can be had for no pool.
 Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries);
 
 /// Drafts and simulates the plan of the outcome's schedule, for the hand-offs that this one has.

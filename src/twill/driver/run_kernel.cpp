@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What `twill emit cuda` left in a folder.
+/// Files that `twill emit cuda` left in a folder.
 struct Emitted {
   emit::Description description;
   Input input;

@@ -9,7 +9,7 @@
 
 namespace twill::driver {
 
-/// What to run a plan for.
+/// Trips and timing of a plan's run.
 struct RunRequest {
   std::int64_t trips = 1000;                  ///< of the run whose figures are told
   std::optional<std::uint64_t> jitter;        ///< as simulate::Timing has it

@@ -13,8 +13,8 @@ namespace twill::driver {
 /// The signals of the machine and the latencies of loads; no signals without a machine.
 Result<simulate::Timing> timing_on(const std::string& machine);
 
-/// What the plans of a loop run with: of a kernel every op at its full rate, on shared pipes; of a
-/// `.loop` text the costs it has.
+/// Costs and timing that the plans of a loop run with: for a kernel every op at its full rate, on
+/// shared pipes; for a `.loop` text the costs it has.
 struct FullRate {
   std::optional<problem::Problem> costs;  ///< nothing: the plan's own
   simulate::Timing timing;
@@ -36,8 +36,8 @@ std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std
 Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,
                                          const report::Outcome& outcome, const plan::Plan& plan);
 
-/// What keeps a plan's steady state from its proven bound: the same run with less of what takes
-/// time, each line with more. Nothing where a run comes to no interval.
+/// Account of what separates a plan's steady state from its proven bound: the same run with less of
+/// what takes time, each line with more. Nothing where a run comes to no interval.
 struct Steady {
   std::optional<double> order;    ///< the plan's order and its costs, pipes shared if they are
   std::optional<double> signals;  ///< and the signals of barriers

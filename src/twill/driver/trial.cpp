@@ -17,7 +17,7 @@
 namespace twill::driver {
 namespace {
 
-/// What the kernel's own operations say about how its loads are done.
+/// Mechanisms of loads, as far as the kernel's own operations decide them.
 std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
                                                           const ir::Program& program) {
   std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
@@ -90,8 +90,8 @@ class Drafts {
 };
 
 /// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
-/// up to 16 % with turns they do not need (docs/hardware.md). So a plan has them only where, first
-/// come, first served, its loop is simulated to be slower by more than the model errs.
+/// up to 16 % with turns they do not need (docs/hardware-log.md). So a plan has them only where,
+/// first come, first served, its loop is simulated to be slower by more than the model errs.
 Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* free, drafts.with(false, staging));
   if (!free->interval) return false;
@@ -116,9 +116,9 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 }
 
 constexpr const char* kNoTurns =
-    "no turns at the tensor core: simulated, the loop does not need them";
+    "no ping-pong barriers: simulated, the loop is as fast without them";
 
-/// What of the settings the schedule, the kernel and the request decide.
+/// Adds the settings that the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,
                         const report::Outcome& outcome, Trial& trial) {
   plan::Setting& setting = trial.setting;

@@ -27,7 +27,7 @@ struct Trial {
 
 /// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and
 /// without staging, and keeps what is simulated to be fastest: turns cost barriers, so that they
-/// must gain more than the model errs (docs/hardware.md), and staging must not lose that much.
+/// must gain more than the model errs (docs/hardware-log.md), and staging must not lose that much.
 /// `shrink`: with fewer copies where memory is short. Nothing if the schedule breaks a rule. Fails
 /// for bad input. Cost: two to four drafts and runs, about 10 ms.
 Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,

@@ -19,7 +19,7 @@
 namespace twill::driver {
 namespace {
 
-/// What there is to say about a schedule that somebody else made.
+/// Outcome of a schedule that somebody else made.
 report::Outcome outcome_of(const Input& input, problem::Problem problem,
                            schedule::Schedule schedule) {
   schedule::Answer answer;

@@ -67,7 +67,7 @@ class Walk {
   }
 
  private:
-  // Of an alternative and a given schedule nobody asks for another; another pool has others.
+  // `--alternative` and `--schedule` name one schedule: never substitute another.
   bool alone() const { return request_.names_schedule(); }
 
   /// Puts the alternative that was asked for in the place of all proposals.
@@ -112,8 +112,8 @@ class Walk {
     return {};
   }
 
-  /// Of the first proposals, one that cannot be carried out, and of which more was expected than of
-  /// the first.
+  /// The refused proposal with the least expected interval, if that is below the first
+  /// proposal's.
   const Step* expected_to_be_better() const {
     const auto expected = [](const Step& step) {
       const auto& bracket = step.proposal.outcome.bracket;
@@ -133,7 +133,7 @@ class Walk {
     return step.proposal.trial ? step.proposal.trial->interval : std::nullopt;
   }
 
-  /// What the best so far is simulated to take.
+  /// Simulated interval of the best so far.
   double least() const {
     return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
   }
@@ -172,7 +172,7 @@ class Walk {
       if (found() && (tried_ < proposed_ || !faster)) break;
       TWILL_TRY_VOID(try_step(tried_++));
     }
-    // What was refused is to be seen, also where nobody needs its proof.
+    // Record the refusal of every drafted candidate, also of those that are never proven.
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const auto& trial = steps_[i].proposal.trial;
       if (steps_[i].refused.empty() && trial && trial->refusal) {
@@ -208,7 +208,7 @@ class Walk {
     auto unprintable = why_not_printed(step, *made.plan);
     if (unprintable) {
       step.refused = "print: " + in_one_line(*unprintable);
-      // What is refused of two schedules in the same words is so of all.
+      // Stop if two schedules are refused in the same words: the kernel cannot be printed.
       if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
     }
     const bool better = !best_ || simulated(step).value_or(0) < least();
@@ -321,7 +321,7 @@ class Walk {
     return {};
   }
 
-  /// What other strategies make of a kernel that cannot be printed as it is.
+  /// Tries other strategies for a kernel that cannot be printed as it is.
   Result<void> try_strategies() {
     const bool may_be_other = choice_.other_strategies && may_walk_on_ && !printable_ &&
                               request_.strategy.strategy == strategy::Strategy::twill;
@@ -376,7 +376,7 @@ class Walk {
     Diagnostic why = *print_refusal_;
     const bool other = chosen.strategy != first_->strategy;
     why.message +=
-        fmt::format("; that was for pool {}, this is the kernel for pool {}{}", first_->pool,
+        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool,
                     chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
     return why;
   }
@@ -405,8 +405,8 @@ class Walk {
     return out;
   }
 
-  /// What became of each candidate, if there are several: of the first proposals, and of what was
-  /// tried in their place.
+  /// Fate of each candidate, if there are several: of the first proposals, and of those tried in
+  /// their place.
   std::vector<report::Candidate> candidates() const {
     std::vector<report::Candidate> out = first_->candidates;
     if (out.empty() && steps_.size() == 1) return out;

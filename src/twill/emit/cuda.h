@@ -20,8 +20,8 @@ enum class Stamps {
   steps,     ///< the beginning of each step, in every iteration
 };
 
-/// What a kernel is printed from. The Program says what is computed, the origins which of its
-/// operations each op of the plan stands for, and the plan everything else.
+/// Input of the printer. The Program says what is computed, the origins which of its operations
+/// each op of the plan stands for, and the plan everything else.
 struct KernelParts {
   const ir::Program& program;
   ir::OpId loop;                               ///< the loop the plan is for
@@ -42,17 +42,17 @@ Result<void> check_target(const ir::Program& program);
 /// Cost: about linear in the length of the text.
 Result<std::string> cuda_kernel(const KernelParts& parts);
 
-/// What the machine code of a role's steady state has to show for its overlaps to be there: its
-/// waits, and before each wgmma instructions and exponentials of tiles, of one thread.
+/// Code that the steady state of a role has to show for its overlaps to be there: its waits, and
+/// before each wgmma instructions and exponentials of tiles, of one thread.
 struct ExpectedLoop {
   std::string role;
   gate::LoopCode code;  ///< without an address
 };
 
-/// Of each role that waits for products in its steady state. Fails as `cuda_kernel` does.
+/// Expected loop of each role with waits in its steady state. Fails as `cuda_kernel` does.
 Result<std::vector<ExpectedLoop>> expected_loops(const KernelParts& parts);
 
-/// What the numbers in the stamps of an instrumented kernel mean, as JSON: docs/reference/cuda.md.
+/// Legend of the stamps of an instrumented kernel, as JSON: docs/reference/cuda.md.
 std::string cuda_stamps(const plan::ProvenPlan& plan, Stamps stamps);
 
 }  // namespace twill::emit

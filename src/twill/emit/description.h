@@ -7,7 +7,7 @@
 
 #include "twill/emit/cuda.h"
 
-/// What programs have to know of an emitted kernel to call it: `kernel.json` beside kernel.cu.
+/// Description of an emitted kernel for programs that call it: `kernel.json` beside kernel.cu.
 /// docs/reference/cuda.md, "kernel.json", has its format.
 namespace twill::emit {
 

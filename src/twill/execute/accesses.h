@@ -12,21 +12,21 @@
 
 namespace twill::execute {
 
-/// What CTAs that are run one after the other read and write: which elements, and whether it would
-/// be the same if they ran in another order.
+/// Accesses of CTAs that are run one after the other: which elements they read and write, and
+/// whether the result would be the same in another order.
 class Accesses {
  public:
-  /// Of one array: [begin, end) of the indices that were read or written; empty if none was.
+  /// Range [begin, end) of the indices of one array that were read or written; empty if none was.
   struct Extent {
     std::int64_t begin = 0;
     std::int64_t end = 0;
   };
-  /// Of an array behind a descriptor: how far its coordinates go, by dimension.
+  /// Extents of the coordinates of an array behind a descriptor, by dimension.
   using Reach = std::vector<std::int64_t>;
 
-  /// What follows is done by CTA number `program`.
+  /// Attributes the accesses that follow to CTA number `program`.
   void begin_program(std::int64_t program) { program_ = program; }
-  /// What follows, up to the next op, is written in no order.
+  /// Begins an op, whose writes have no order among each other.
   void begin_op() { ++op_; }
 
   void read(Pointer at);
@@ -54,7 +54,7 @@ class Accesses {
  private:
   static constexpr std::int64_t kNobody = -1;
   static constexpr std::int64_t kSeveral = -2;
-  /// Who touched an element.
+  /// CTAs that touched an element.
   struct Marks {
     std::int64_t writer = kNobody;    ///< the last CTA that wrote it
     std::int64_t op = 0;              ///< that wrote it

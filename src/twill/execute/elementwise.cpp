@@ -20,7 +20,7 @@ using ir::OpKind;
 using Wide = std::int64_t;
 using Unsigned = std::uint64_t;
 
-/// Of numbers; the result is rounded to the op's type afterwards.
+/// Functions on numbers; the result is rounded to the op's type afterwards.
 using Unary = float (*)(float);
 using Binary = float (*)(float, float);
 float larger(float a, float b) { return std::fmax(a, b); }
@@ -292,7 +292,9 @@ Result<Tile> compute_integers(const ir::Program& program, ir::OpId id, const Ele
     }
     return operation(in.integer(0, i), b, bits);
   });
-  if (by_zero) return cannot(program, id, "divides by zero");
+  if (by_zero) {
+    return cannot(program, id, "divides by zero, with the arguments chosen: --arg gives others");
+  }
   return tile;
 }
 

@@ -204,7 +204,7 @@ Result<Tile> reduced(const ir::Program& program, ir::OpId id, std::span<const Ti
   return *sums[result];
 }
 
-/// A running combination: element i of the result is that of all up to i, or from i on.
+/// A running combination: element i combines all elements up to i, or from i on.
 Result<Tile> scanned(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
                      const Box& box, std::size_t result) {
   const auto scan = ir::reduction(program, id);

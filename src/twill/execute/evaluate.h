@@ -5,8 +5,8 @@
 #include "twill/execute/tile.h"
 #include "twill/ir/program.h"
 
-/// What an op that only computes makes of its operands, or any part of it. The arithmetic:
-/// docs/reference/simulation.md, "Numbers".
+/// Evaluates ops whose results follow from their operands alone, or any part of such a result. The
+/// arithmetic: docs/reference/simulation.md, "Numbers".
 namespace twill::execute {
 
 /// True for ops whose results follow from their operands alone: arithmetic, conversions, views,

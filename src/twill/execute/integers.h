@@ -21,7 +21,7 @@ bool compares(std::int64_t predicate, std::int64_t a, std::int64_t b, int bits);
 
 std::uint64_t as_unsigned(std::int64_t value, int bits);
 
-/// `value` as an integer of so many bits.
+/// `value` as an integer of `bits` bits.
 std::int64_t wrapped(std::int64_t value, int bits);
 
 }  // namespace twill::execute

@@ -17,7 +17,7 @@
 /// docs/reference/simulation.md, "Numbers".
 namespace twill::execute {
 
-/// What the kernel is started with.
+/// Arguments and grid that the kernel is started with.
 struct Launch {
   std::int64_t size = 640;                  ///< every integer argument that has no value below
   double scale = 0.125;                     ///< every floating one
@@ -78,7 +78,7 @@ class Interpreter {
   /// kMostSteps ops.
   Result<void> run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments);
 
-  /// What a value is at the moment; nothing before it is computed.
+  /// Current contents of a value; nothing before it is computed.
   const Value& value(ir::ValueId value) const;
   void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
   /// The tile of a value: of a memdesc, what lies there.

@@ -25,7 +25,7 @@ std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
-/// What an access does with the old value and the new one.
+/// Function that combines the old value of an element and the new one.
 using Combine = double (*)(double, double);
 double take_new(double, double value) { return value; }
 double add(double old, double value) {

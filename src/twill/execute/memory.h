@@ -35,7 +35,7 @@ class Memory {
   /// Precondition: the array exists.
   double read(Pointer at) const;
   void write(Pointer at, double value);
-  /// What is there until something is written.
+  /// Number at a place until something is written there.
   double initial(Pointer at) const;
 
   /// Fails if something was read that a file with the array's values does not have.
@@ -46,7 +46,7 @@ class Memory {
   void report_to(Accesses* accesses) { accesses_ = accesses; }
   Accesses* accesses() const { return accesses_; }
 
-  /// What was written: by index.
+  /// Written elements: by index.
   using Written = std::map<std::int64_t, double>;
   Written written(std::size_t array) const;
 
@@ -83,14 +83,14 @@ using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
 /// An integer operand; of a pointer, it packed.
 using IntegerOf = std::function<Result<std::int64_t>(ir::ValueId)>;
 
-/// What a make_descriptor makes. Fails, with the op's line, if its base points to no
+/// Descriptor that a make_descriptor makes. Fails, with the op's line, if its base points to no
 /// array.
 Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId op, const Memory& memory,
                                    const IntegerOf& integer);
 
-/// What a load, block load or copy brings: zero, or NaN, outside a descriptor's tensor, and
-/// zero where a mask is false unless the op says what is there. `descriptor`: that of the op, if it
-/// has one. Fails, with the op's line, where a pointer points to no array or the op is no such.
+/// Tile that a load, block load or copy brings: zero, or NaN, outside a descriptor's tensor, and
+/// zero where a mask is false unless the op says what is there. `descriptor`: the op's, if it has
+/// one. Fails, with the op's line, where a pointer points to no array or the op is no such op.
 Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup);
 

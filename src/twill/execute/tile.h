@@ -25,7 +25,7 @@ std::int64_t size_of(const Shape& shape);
 
 /// Elements from one index to the next, by dimension, of a tile that lies in row-major order.
 Shape strides_of(const Shape& shape);
-/// What two boxes of one tile have in common; an empty range in some dimension if that is nothing.
+/// Intersection of two boxes of one tile; a range is empty in some dimension if they do not meet.
 Box common(const Box& a, const Box& b);
 bool is_empty(const Box& box);
 
@@ -47,7 +47,7 @@ struct Tile {
 };
 using TilePtr = std::shared_ptr<const Tile>;
 
-/// All elements NaN, or an integer that nobody would compute.
+/// Poison: all elements NaN, or an integer that no computation makes.
 Tile poison(Shape shape, bool floating);
 
 /// The part `box` of a tile.

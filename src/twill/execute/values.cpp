@@ -41,7 +41,7 @@ Values made(Values::Kind kind, double first, double second) {
   return values;
 }
 
-/// What a file's elements are: 'f' numbers, 'i' and 'u' integers, 'b' booleans, 'V' bytes.
+/// Element type of a file: 'f' numbers, 'i' and 'u' integers, 'b' booleans, 'V' bytes.
 struct Stored {
   char kind = 'V';
   std::size_t bytes = 0;
@@ -95,7 +95,7 @@ int exponent_bits_of(ir::Type element, const Format& format) {
   return element->bits - 1 - format.mantissa;
 }
 
-/// Of an .npy header, what stands behind 'KEY': up to the comma that ends it.
+/// Text behind 'KEY' in an .npy header, up to the comma that ends it.
 std::string_view entry(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return {};

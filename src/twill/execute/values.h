@@ -12,7 +12,7 @@
 #include "twill/ir/type.h"
 #include "twill/support/diagnostic.h"
 
-/// What arrays in global memory hold before a kernel runs, and how numbers lie there as bytes.
+/// Contents of arrays in global memory before a kernel runs, and the bytes of numbers there.
 namespace twill::execute {
 
 /// The bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 has a byte.
@@ -22,7 +22,7 @@ std::size_t bytes_of(ir::Type element);
 std::uint64_t bits_of(ir::Type element, double value);
 double value_of(ir::Type element, std::uint64_t bits);
 
-/// What the elements of an array are until they are written.
+/// Elements of an array until they are written.
 struct Values {
   enum class Kind {
     by_position,  ///< evenly spread: numbers in [-1, 1), integers in [0, 64)

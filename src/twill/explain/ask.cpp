@@ -34,7 +34,7 @@ std::uint64_t posing_of(const problem::Problem& problem) {
 
 constexpr Cycles kUnlimited = std::numeric_limits<Cycles>::max();
 
-/// What is said without a search.
+/// Answer that follows from a bound and a schedule without a search.
 schedule::Answer known_only(schedule::Bound bound, std::optional<schedule::Schedule> known) {
   schedule::Answer answer;
   const bool least = known && known->initiation_interval <= bound.value;

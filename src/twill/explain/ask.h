@@ -28,17 +28,17 @@ struct Limits {
   std::function<bool()> cancelled;
 };
 
-/// Asks the solver, and keeps the account. Schedules that were found are kept: a question that one
-/// of them answers (the same groups, stages and order in the changed Problem) needs no search, and
-/// such an answer is checked by simulation. A question may take a part of what is left for its step
-/// only, so that hard ones do not leave the others without an answer; what is left too little even
-/// to pose the question leaves it undecided.
+/// Asks the solver, and keeps the account of its work. Schedules that were found are kept. A
+/// question that one of them answers (the same groups, stages and order in the changed Problem)
+/// needs no search; such an answer is checked by simulation. A question may take only a part of the
+/// work left for its step, so that hard questions leave some for the others. If too little is left
+/// even to pose the question, it stays undecided.
 class Asker {
  public:
   explicit Asker(const Limits& limits) : limits_(limits), until_(limits.work_limit) {}
 
-  /// A step that may take one of so many parts of the work that is left, and each of its questions
-  /// one of so many of what is left of that.
+  /// Begins a step. It may take one of `parts` equal parts of the work that is left, and each of
+  /// its questions one of `parts_of_question` parts of what then remains of that.
   void begin(std::string_view step, std::uint64_t parts, std::uint64_t parts_of_question);
 
   /// A schedule to answer questions with.

@@ -20,7 +20,7 @@ using problem::Rule;
 using schedule::PoolClass;
 using schedule::Schedule;
 
-/// What the instruction set has names for.
+/// Largest number of registers per thread that the instruction set can name.
 constexpr std::int64_t kMostRegisters = 255;
 
 /// `peaks` of a schedule, some of whose ops may not exist.

@@ -44,8 +44,8 @@ class Reduction {
   }
 
  private:
-  /// Rules that nobody wonders about are dropped last, or else an explanation goes by way of what
-  /// would be if they did not hold.
+  /// Rules that few readers ask about are dropped last. Otherwise an explanation would argue with
+  /// schedules that break them.
   static bool is_plain(Kind kind) { return kind == Kind::width || kind == Kind::load_group; }
 
   template <class Test>
@@ -96,8 +96,8 @@ class Reduction {
     return true;
   }
 
-  /// What cannot be dropped together is tried in halves, the later one first. What stays was tried
-  /// alone; that was beside more members than in the end, so there is a schedule without it then.
+  /// Splits members that cannot be dropped together in halves, the later first. A member that stays
+  /// was tried alone, beside more than are left in the end, so there is a schedule without it.
   void reduce(const std::vector<Member>& some) {
     if (try_without(some) || some.size() == 1) return;
     const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);

@@ -11,13 +11,13 @@ using problem::Problem;
 using schedule::Verdict;
 using solve::Decided;
 
-/// Each step may take one of so many parts of the work that is left. The first question is what
-/// everything else is about; of a core there are many.
+/// Parts of the work that is left, for each step. All other questions build on the first one; a
+/// core takes many questions.
 constexpr std::uint64_t kPartsOfLeast = 3;
 constexpr std::uint64_t kPartsOfCore = 2;
 constexpr std::uint64_t kPartsOfFact = 12;
 
-/// What there is to explain, if anything.
+/// Status of the explanation, and the question to explain if there is one.
 Status status_of(Explanation& it, Asker& asker) {
   if (it.answer.verdict == Verdict::infeasible) return Status::infeasible;
   const Cycles bound = it.answer.lower_bound.value;

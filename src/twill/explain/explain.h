@@ -41,7 +41,7 @@ struct Explanation {
   std::uint64_t work = 0;       ///< deterministic units, all questions together
 };
 
-/// What somebody has found already.
+/// Earlier results that the caller has.
 struct Known {
   schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of one like it
   std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II

@@ -180,7 +180,7 @@ void shorten(Way& way, std::int64_t step, std::int64_t steps) {
   for (problem::PipeUse& use : way.pipes) use.demand = shortened(use.demand, step, steps);
 }
 
-/// What passes after the op has given up what it held, shorter in proportion.
+/// Shortens, in proportion, the latency after the op has given up its unit and its issue.
 void hurry(Way& way, std::int64_t step, std::int64_t steps) {
   const Cycles busy = std::max(way.occupancy, way.issue);
   if (way.latency > busy) way.latency = busy + shortened(way.latency - busy, step, steps);
@@ -242,7 +242,7 @@ void offer_unit(Parts& parts, const Orbit& orbit, problem::UnitId unit) {
 
 bool is_synchronous(const Op& op) { return !op.asynchronous && !op.variable_latency; }
 
-/// Units that an op which keeps its own group busy could as well be done on: those of its likes.
+/// Other units on which an op that keeps its own group busy could run: those of similar ops.
 std::vector<problem::UnitId> other_units(const Problem& problem, const Op& op) {
   std::vector<bool> used(problem.units().size(), false);
   for (const Op& it : problem.ops()) {
@@ -282,7 +282,7 @@ void add_unit_knobs(const Problem& problem, const Orbit& orbit, std::vector<Knob
   }
 }
 
-/// What crosses groups does so in less time, by delays and by stores and loads.
+/// Shortens all transfers between groups, delays as well as stores and loads.
 void cheapen(Parts& parts, std::int64_t step) {
   for (Dependence& each : parts.dependences) {
     each.transfer = shortened(each.transfer, step, kTimeSteps);

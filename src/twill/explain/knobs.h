@@ -29,7 +29,7 @@ struct Knob {
                         ///< this one's has; empty: none
 };
 
-/// Another Problem that the same loop could be, made by somebody else: another sub-tile, another
+/// Another Problem that the same loop could be, posed by the caller: another sub-tile, another
 /// pool. Nothing is assumed of it.
 struct Variant {
   std::string what;  ///< "rows of a sub-tile"
@@ -38,9 +38,9 @@ struct Variant {
   problem::Problem problem;
 };
 
-/// Everything that can be turned: registers and number of groups of each class, register budgets,
-/// each memory, the rate of each unit and pipe, the time and the latency of each op, latencies and
-/// transfers of all, ops on other units, and rules. Interchangeable sub-tiles are turned together.
+/// All knobs of a Problem: registers and number of groups of each class, register budgets,
+/// memories, rates of units and pipes, time and latency of each op, all latencies, all transfers,
+/// ops on other units, and rules. Interchangeable sub-tiles are changed together.
 std::vector<Knob> knobs_of(const problem::Problem& problem);
 
 }  // namespace twill::explain

@@ -119,9 +119,9 @@ void drop_made(const std::vector<bool>& errands, Parts& parts) {
   });
 }
 
-/// What hands over the value of this dependence, if anything does: its load, and the store if no
-/// other load is left. The ops stay, since others keep their ids, as ordinary ones that take
-/// nothing.
+/// Drops the transfer of this dependence's value, if there is one: its load, and the store if no
+/// other load is left. The ops stay as ordinary ops that take nothing, since others keep their
+/// ids.
 void drop_hand_over(const Dependence& dependence, Parts& parts) {
   if (!dependence.carries_value) return;
   for (HandOff& it : parts.hand_offs) {
@@ -144,7 +144,7 @@ void lift_limit(Parts& parts, const Group& like) {
   }
 }
 
-/// What one member stands for; what is erased from a list is the caller's, since that moves the
+/// Drops one requirement. Erasing from lists is left to the caller, since that moves the
 /// others.
 void drop(const std::vector<schedule::PoolClass>& classes, const Member& member, Parts& parts) {
   const std::size_t index = member.index;

@@ -7,7 +7,7 @@
 
 #include "twill/problem/problem.h"
 
-/// What a Problem demands, one piece at a time: the vocabulary of explanations.
+/// Requirements of a Problem, one at a time: the vocabulary of explanations.
 namespace twill::explain {
 
 /// A kind of demand. Each can be dropped on its own, and whatever is dropped, no schedule of the
@@ -52,9 +52,9 @@ problem::Problem without(const problem::Problem& problem, std::span<const Member
 /// The Problem with these of its members only.
 problem::Problem only(const problem::Problem& problem, std::span<const Member> kept);
 
-/// `parts` with `more` groups of the class of these, like the one with the most registers; never
-/// more than a loop may have. That as many compute groups must have an op as before, and no more,
-/// is seen to.
+/// Adds `more` groups of the class of `groups` to `parts`, each like the group of the class with
+/// the most registers; never more than a loop may have. The number of compute groups that must have
+/// an op stays as it was.
 void add_groups(problem::Parts& parts, std::span<const problem::GroupId> groups, std::size_t more);
 
 /// Makes a Problem of Parts that come from one by changes that keep it well-formed.

@@ -65,7 +65,7 @@ Cycles demand_on(const Way& way, std::size_t pipe) {
   return 0;
 }
 
-/// One sentence per unit: "unit TC does one op at a time; it is held by qkA 512 and pvA 512".
+/// One sentence per unit: "unit TC does one op at a time; cycles that each holds it: qkA 512 ...".
 std::string holds(const Problem& problem, const Core& core) {
   std::string out;
   const std::vector<Member> all = of_kind(core, Kind::hold);
@@ -78,7 +78,7 @@ std::string holds(const Problem& problem, const Core& core) {
     const auto occupancy = [&](const Member& it) {
       return least(problem.ops()[it.index], [](const Way& way) { return way.occupancy; });
     };
-    out += item(fmt::format("unit {} does one op at a time, and is held, in cycles, by {}",
+    out += item(fmt::format("unit {} does one op at a time; cycles that each holds it: {}",
                             problem.units()[u].name, numbered(problem, here, occupancy)));
   }
   std::vector<Member> elsewhere;
@@ -102,7 +102,7 @@ std::string demands(const Problem& problem, const Core& core) {
     const auto demand = [&](const Member& it) {
       return least(problem.ops()[it.index], [&](const Way& way) { return demand_on(way, p); });
     };
-    out += item(fmt::format("pipe {} is shared by all, and taken, in its cycles, by {}",
+    out += item(fmt::format("pipe {} serves all groups; cycles of it that each op takes: {}",
                             problem.pipes()[p].name, numbered(problem, here, demand)));
   }
   return out;
@@ -115,9 +115,9 @@ std::string issues(const Problem& problem, const Core& core) {
     return least(problem.ops()[it.index], [](const Way& way) { return way.issue; });
   };
   const char* what = problem.in_force(problem::Rule::one_stream)
-                         ? "a group issues one op at a time, and is kept issuing, in cycles, by {}"
-                         : "while a group issues one of these, it does not wait at a barrier for "
-                           "another, in cycles: {}";
+                         ? "a group issues one op at a time; cycles that each takes: {}"
+                         : "while a group issues one of these, it cannot wait at a barrier; "
+                           "cycles of each: {}";
   return item(fmt::format(fmt::runtime(what), numbered(problem, all, issue)));
 }
 
@@ -142,9 +142,8 @@ std::string storage(const Problem& problem, const Core& core) {
     const bool limited =
         !of_kind(core, Kind::register_limit).empty() || !of_kind(core, Kind::budget).empty();
     const char* why = !limited
-                          ? "a group waits for what another group leaves in registers: the {} of {}"
-                          : "registers per thread are taken, until the last reader is done, by the "
-                            "{} of {}";
+                          ? "a group waits for values in registers of another group: the {} of {}"
+                          : "registers per thread, until the last reader is done, of the {} of {}";
     out += item(fmt::format(fmt::runtime(why), values.size() == 1 ? "result" : "results",
                             numbered(problem, values, registers)));
   }
@@ -161,8 +160,8 @@ std::string storage(const Problem& problem, const Core& core) {
       return Amount{0};
     };
     out +=
-        item(fmt::format("{} has {}, and is taken, until the last reader is done, by the "
-                         "results of {}",
+        item(fmt::format("{} has {}; taken until the last reader is done, by the results "
+                         "of {}",
                          problem.memories()[m].name, problem.memories()[m].capacity,
                          numbered(problem, here, amount)));
   }
@@ -217,8 +216,8 @@ std::string hand_offs(const Problem& problem, const Core& core) {
   }
   if (out.empty()) return out;
   return item(
-      "a result goes to another group by a store and loads there, which take time and room, "
-      "in cycles until they are done: " +
+      "a result goes to another group by a store and loads, which take time and room; cycles of "
+      "each: " +
       out);
 }
 
@@ -227,7 +226,7 @@ std::string order(const Problem& problem, const Core& core) {
   std::vector<std::size_t> ids;
   for (const Member& it : of_kind(core, Kind::dependence)) ids.push_back(it.index);
   if (!ids.empty()) {
-    out += item("a result is there so many cycles after its op began, and not used before:");
+    out += item("cycles from the issue of an op to its result:");
     for (const std::string& chain : chains_of(problem, ids)) out += detail(chain);
   }
   out += hand_offs(problem, core);
@@ -237,7 +236,7 @@ std::string order(const Problem& problem, const Core& core) {
     transfers.push_back(fmt::format("{} {}", arrow(problem, each), each.transfer));
   }
   if (!transfers.empty()) {
-    out += item("going to another group takes a result longer, in cycles: " + listed(transfers));
+    out += item("cycles that a transfer to another group adds: " + listed(transfers));
   }
   std::vector<std::string> waits;
   for (const Member& it : of_kind(core, Kind::wait)) {
@@ -245,7 +244,7 @@ std::string order(const Problem& problem, const Core& core) {
   }
   if (!waits.empty()) {
     out += item(
-        "the reader waits at a barrier, which its group cannot do while it issues another op: " +
+        "the reader waits at a barrier, and its group issues nothing meanwhile: " +
         listed(waits));
   }
   return out;
@@ -314,10 +313,11 @@ std::string because(const Explanation& it) {
                      "Some of it may not be needed: the work limit ended the search for a "
                      "smaller reason.");
   }
-  return out + paragraph(fmt::format("Everything else of the loop could be dropped, and it would "
-                                     "still be impossible. Of these {} facts none can be: without "
-                                     "any one of them there is a schedule.",
-                                     count));
+  if (count == 1) return out + paragraph("Nothing else matters: without it there is a schedule.");
+  return out + paragraph(fmt::format(
+                   "Nothing else matters, and each of these {} facts does: without any one of them "
+                   "there is a schedule.",
+                   count));
 }
 
 /// "buys 80 cycles (II 2272 -> 2192)"
@@ -363,8 +363,8 @@ std::string what_would(const Explanation& it) {
   out +=
       paragraph(it.asked || !it.question
                     ? "What would make it possible, each alone, by the smallest change that does:"
-                    : "What would lower it, each alone, from the smallest change that does to "
-                      "where more buys nothing:");
+                    : "What would lower it, each alone: the smallest change that does, and the "
+                      "largest that buys more:");
   out += helps(it);
   std::string useless = listed(s.useless);
   if (!s.useless_of_op.empty()) {
@@ -372,7 +372,7 @@ std::string what_would(const Explanation& it) {
     useless += "time, latency or unit of any op not named above";
   }
   if (!useless.empty()) {
-    out += "\n" + paragraph("What does not help, however far it is changed alone:") + item(useless);
+    out += "\n" + paragraph("Changing any of these alone buys nothing:") + item(useless);
   }
   if (!s.undecided.empty()) {
     out += "\n" + paragraph("What could not be decided within the work limit:") +

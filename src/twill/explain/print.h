@@ -17,8 +17,8 @@ struct Heading {
   std::string story = {};  ///< what is said first of the answer for this input, whole lines
 };
 
-/// The explanation in sentences, for somebody who knows kernels and GPUs but no solvers; at most
-/// 100 columns of plain ASCII.
+/// The explanation in sentences, for readers who know kernels and GPUs but no solvers. At most 100
+/// columns of plain ASCII.
 std::string explanation_text(const Heading& heading, const Explanation& it);
 
 inline constexpr int kExplanationJsonVersion = 1;

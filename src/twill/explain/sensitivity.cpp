@@ -9,13 +9,13 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// Whether a change helps at all may take one of so many parts of the work that is left, and each
-/// of them one of so many of that.
+/// Parts of the work that is left, for the questions whether a change helps at all, and parts of
+/// that for each of them.
 constexpr std::uint64_t kPartsOfWhat = 2;
 constexpr std::uint64_t kPartsOfOne = 12;
 
-/// Then the changes share what is left: those of the machine count more than those of single ops.
-/// Each has several questions.
+/// Weights by which the changes then share what is left: changes of the machine count more than
+/// changes of single ops. Each change has several questions.
 constexpr std::uint64_t kWeight = 4;
 constexpr std::uint64_t kPartsOfPoint = 2;
 
@@ -26,8 +26,8 @@ struct Least {
   Extent extent = Extent::least;
 };
 
-/// One knob. Everything said of a step is asked again of what is left open only: a later step has
-/// all schedules of an earlier one, and a schedule found at one is tried at others.
+/// Searches one knob. Only steps that are still open are asked again: a later step has all
+/// schedules of an earlier one, and a schedule found at one step is tried at others.
 class Turning {
  public:
   Turning(const Knob& knob, const Goal& goal, Asker& asker)

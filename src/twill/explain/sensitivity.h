@@ -11,7 +11,7 @@
 
 namespace twill::explain {
 
-/// What is known of smaller changes of the same knob.
+/// Knowledge of smaller changes of the same knob.
 enum class Extent {
   least,         ///< every smaller change was proven not to do it
   perhaps_less,  ///< a limit ended the search for a smaller one
@@ -26,7 +26,7 @@ struct Point {
   Extent extent = Extent::least;
 };
 
-/// What one change, everything else as it is, does.
+/// Effect of one change, with everything else as it is.
 struct Help {
   std::string what;           ///< the knob
   std::string from;           ///< its value as it is
@@ -34,7 +34,7 @@ struct Help {
   bool of_op = false;         ///< about single ops rather than the machine
 };
 
-/// What would lower the II, or make one possible.
+/// Changes that would lower the II, or make one possible.
 struct Sensitivity {
   std::vector<Help> helps;                 ///< the largest gain first
   std::vector<std::string> useless;        ///< proven: however far it is changed
@@ -42,7 +42,7 @@ struct Sensitivity {
   std::vector<std::string> undecided;      ///< a limit ended the search
 };
 
-/// What to look for.
+/// Aim of the changes.
 struct Goal {
   std::optional<Cycles> interval;  ///< the II to make possible; none: any at all
   bool and_more = false;           ///< then also how far each change alone can go

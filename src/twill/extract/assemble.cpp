@@ -26,7 +26,7 @@ Amount amount_of(Home home, const Space& space, int bits) {
   return home == Home::tensor ? columns_of(space, bits) : bytes_of(space, bits);
 }
 
-/// Of the pool: the width of its compute groups, of its load group, and whether it has others.
+/// Widths of the pool: of its compute groups, of its load group, and whether it has others.
 struct Widths {
   int compute = kWarpgroup;
   int load = 1;

@@ -78,7 +78,7 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
 
 namespace {
 
-/// What is computed in the loop beside the ops that others stand for.
+/// Values that are computed in the loop beside the ops that others stand for.
 class Beside {
  public:
   Beside(const Body& body, std::span<const std::vector<Source>> sources)

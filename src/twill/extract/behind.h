@@ -9,7 +9,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/tile_graph.h"
 
-/// What is computed behind a loop from the tiles that it leaves, and in it beside them.
+/// Ops behind a loop that compute with the tiles it leaves, and ops in it beside them.
 namespace twill::extract {
 
 /// Ops of a TileGraph or a Problem, by number.

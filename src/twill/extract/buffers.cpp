@@ -118,7 +118,7 @@ void Contractor::connect_versions(const std::vector<Access>& accesses, bool carr
   connect(graph_, {writer->op, writer->op, 1, Flow::in_place});
 }
 
-/// What multiplies an accumulator on its way from and to memory.
+/// Names the op that multiplies an accumulator on its way from and to memory.
 void Contractor::name_rescale(TileOpId store) {
   if (graph_.ops[store.index()].action != Action::move) return;
   for (const TileEdge& edge : graph_.edges) {

@@ -7,7 +7,7 @@
 
 namespace twill::extract {
 
-/// What an element-wise op costs: the kinds of the machine it stands for, and its unit class.
+/// Cost of an element-wise op: the kinds of the machine it stands for, and its unit class.
 struct Elementwise {
   Unit unit = Unit::core;
   std::vector<Piece> pieces;

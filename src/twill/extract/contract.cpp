@@ -15,7 +15,7 @@ bool is_left_out(OpKind kind) {
   return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
 }
 
-/// What only stands in loops that a pipeliner has been through.
+/// Whether an op only stands in loops that a pipeliner has been through.
 bool is_pipelined(OpKind kind) {
   return kind == OpKind::barrier_wait || kind == OpKind::barrier_arrive ||
          kind == OpKind::copy_wait;
@@ -229,7 +229,7 @@ void Contractor::make_conditional(const RareBranch& rare) {
   }
 }
 
-/// What stands in a branch waits for the condition, as far as the loop computes that from tiles.
+/// Makes ops in a branch wait for the condition, as far as the loop computes that from tiles.
 void Contractor::read_conditions() {
   for (std::size_t made = 0; made < graph_.ops.size(); ++made) {  // conditions may add some
     const TileOp& op = graph_.ops[made];

@@ -34,7 +34,7 @@ struct Options {
                               ///< the copies that hide it count as memory
 };
 
-/// What an op of the Problem stands for.
+/// Origin of an op of the Problem.
 struct OpOrigin {
   std::vector<Source> sources;  ///< in program order
   int part = -1;                ///< sub-tile; -1: shared by all, or nothing is cut

@@ -80,8 +80,8 @@ int last_number(const Instruction& instruction) {
   return value;
 }
 
-/// Not the HGMMA without operands that closes a batch with nothing in it (or with nothing left in
-/// it, where nobody reads what it computes).
+/// Leaves out the HGMMA without operands that closes a batch with nothing in it, or with nothing
+/// left in it where no instruction reads its result.
 bool is_product(const Instruction& instruction) {
   return is(instruction, "HGMMA") && !instruction.operands.empty() &&
          instruction.operands.front() != "RZ";

@@ -6,8 +6,8 @@
 
 #include "twill/gate/sass.h"
 
-/// What a kernel's machine code does where ptxas has a choice: its waits, what stands before each,
-/// and the registers of each role.
+/// Facts of a kernel's machine code that ptxas decides: its waits, what stands before each, and the
+/// registers of each role.
 namespace twill::gate {
 
 /// A WARPGROUP.DEPBAR: until at most `pending` batches of wgmma are unfinished. The counts are of
@@ -30,8 +30,8 @@ struct LoopCode {
   friend bool operator==(const LoopCode&, const LoopCode&) = default;
 };
 
-/// What can be reached from one USETMAXREG without another: a role. Or from the kernel's first
-/// instruction: what comes before the roles, or all there is.
+/// Code reachable from one USETMAXREG without another: a role. Or code reachable from the kernel's
+/// first instruction: what comes before the roles, or the whole kernel.
 struct RoleCode {
   int registers = 0;  ///< what USETMAXREG asks for; 0 if the role is none
   bool raises = false;
@@ -59,9 +59,9 @@ FunctionCode code_of(const SassFunction& function);
 /// batches whose products are gone.
 std::vector<std::string> refusals(const FunctionCode& code);
 
-/// How a loop falls short of the planned one: another number of waits, a wait for other batches,
-/// other products before one, or fewer exponentials before one than the plan counts on (ptxas
-/// moves waits up). Empty if it does not. `planned.address` does not matter.
+/// Shortfalls of a loop against the planned one: another number of waits, a wait for other batches,
+/// other products before a wait, or fewer exponentials before a wait than the plan counts on (ptxas
+/// moves waits up). Empty if there are none. `planned.address` does not matter.
 std::vector<std::string> shortfalls(const LoopCode& planned, const LoopCode& found);
 
 }  // namespace twill::gate

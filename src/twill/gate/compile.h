@@ -21,7 +21,7 @@ struct CompileOptions {
   std::filesystem::path temporary;
 };
 
-/// What nvcc made of a source, and whether it may be used.
+/// Result of compiling a source with nvcc, and whether it may be used.
 struct Compiled {
   std::vector<std::string> command;  ///< what was run
   std::string log;                   ///< all that it printed

@@ -16,7 +16,7 @@ struct Flow {
   std::vector<std::vector<std::size_t>> next;
 };
 
-/// What is reachable from instruction `first` without executing a USETMAXREG other than `first`.
+/// Instructions reachable from `first` without executing a USETMAXREG other than `first`.
 Flow flow_from(const SassFunction& function, std::size_t first);
 
 /// The natural loops of a flow: each the positions in `order` of its instructions, ascending; the

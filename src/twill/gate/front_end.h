@@ -6,7 +6,7 @@
 
 namespace twill::gate {
 
-/// What nvcc's front end objects to at a line of the source.
+/// Objection of nvcc's front end to a line of the source.
 struct Complaint {
   std::string file;
   int line = 0;
@@ -15,7 +15,7 @@ struct Complaint {
   std::string text;
 };
 
-/// Reads what nvcc prints, and skips what is none of the front end's. Form: nvcc 12 and 13.
+/// Reads the output of nvcc, and skips lines that are not the front end's. Form: nvcc 12 and 13.
 std::vector<Complaint> read_complaints(std::string_view text);
 
 /// Why a printed kernel must not be used; empty if it may. Every warning refuses: a value that is

@@ -43,8 +43,8 @@ class Pipe {
   bool open_ = false;
 };
 
-/// What the processes between this one and the program need, ready before there are any: after a
-/// fork only calls that are safe in signal handlers may be made.
+/// Data for the processes between this one and the program, made before there are any. After a fork
+/// only calls that are safe in signal handlers may be made.
 struct Start {
   char* const* arguments;
   char* const* environment;
@@ -82,8 +82,8 @@ int status_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The program's guard: leads its process group, ends as the program does, and takes the group
-/// along when this process dies, which the kernel then tells it.
+/// The program's guard. It leads the process group and ends as the program does. When this process
+/// dies, the kernel tells the guard, which takes the group along.
 [[noreturn]] void become_guard(const Start& start) {
   ::setpgid(0, 0);
   on_signal(SIGTERM, kill_own_group);

@@ -9,7 +9,7 @@
 
 namespace twill::gate {
 
-/// What a program that has ended left behind.
+/// Result of a program that has ended.
 struct Finished {
   int status = 0;      ///< its exit status; 128 + the signal's number if a signal ended it
   std::string output;  ///< its standard output and standard error, as they were written
@@ -21,11 +21,11 @@ inline constexpr std::chrono::seconds kLongestRun{600};
 /// Asked ten times a second while a program runs, in the thread that waits for it; false: stop it.
 using GoOn = std::function<bool()>;
 
-/// Runs `command` (the program's path, then its arguments) without a shell, in this process's
-/// environment (before it: `variables`, each "NAME=VALUE") and with nothing on its standard input,
-/// and waits for it.
+/// Runs `command` (the program's path, then its arguments) without a shell and waits for it. Its
+/// environment is that of this process, with `variables` before it, each "NAME=VALUE"; its standard
+/// input is empty.
 ///
-/// The program and all that it starts are a process group of their own, which is killed if its
+/// The program and all that it starts are a process group of their own. The group is killed if its
 /// output does not end within `limit`, if `go_on` says so, and if this process (strictly: the
 /// thread that called) dies in whatever way. Fails if the program cannot be started, or was
 /// stopped. Precondition: `command` is not empty.

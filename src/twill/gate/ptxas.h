@@ -7,7 +7,7 @@
 
 namespace twill::gate {
 
-/// What ptxas -v says about one function. Sizes in bytes.
+/// Figures of `ptxas -v` for one function. Sizes in bytes.
 struct FunctionReport {
   std::string name;  ///< mangled
   bool is_kernel = false;
@@ -21,7 +21,7 @@ struct FunctionReport {
   bool has_registers = false;  ///< so were the registers
 };
 
-/// What ptxas remarks beside its figures.
+/// A remark of ptxas beside its figures.
 struct Remark {
   std::string code;  ///< such as "C7512"; empty if the remark has none
   std::string text;
@@ -35,10 +35,10 @@ struct PtxasReport {
 /// Reads what nvcc -Xptxas -v prints, and skips what it does not know. Form: ptxas 12 and 13.
 PtxasReport read_ptxas(std::string_view text);
 
-/// Why the kernels of this report must not be used; empty if they may. Figures that are missing, as
-/// in a report that ends early; spilled registers and anything else in local memory, wgmma that
-/// ptxas serializes or waits for on its own, setmaxnreg that it ignores (C7500 to C7519), and any
-/// other remark with a code or a warning.
+/// Reasons why the kernels of this report must not be used; empty if they may be: missing figures,
+/// as in a report that ends early; spilled registers and other local memory; wgmma that ptxas
+/// serializes or waits for on its own, setmaxnreg that it ignores (C7500 to C7519); any other
+/// remark with a code, and any warning.
 std::vector<std::string> refusals(const PtxasReport& report);
 
 }  // namespace twill::gate

@@ -28,10 +28,10 @@ struct Toolchain {
 };
 
 /// Looks for each program in the folders of `path`, in `cuda_home`/bin, in `local`/cuda/bin and in
-/// `local`/cuda-*/bin, the newest version first; the first that can be executed wins. If there is
-/// no nvdisasm, the one of an installed Triton is taken: triton/backends/nvidia/bin in a folder
-/// that the python3 of `path` imports from. Nothing is imported.
-/// Cost: looking at some files, and for Triton's nvdisasm the start of a Python.
+/// `local`/cuda-*/bin, the newest version first. The first that can be executed wins. Without an
+/// nvdisasm there, an installed Triton's is taken: triton/backends/nvidia/bin in a folder that the
+/// python3 of `path` imports from. Nothing is imported. Cost: looking at some files, and for
+/// Triton's nvdisasm the start of a Python.
 Toolchain find_toolchain(const Places& places);
 
 /// Which release of a program this is, as its `--version` says: "13.0, V13.0.48". Empty if it does

@@ -11,7 +11,7 @@ enum class Standing { accepted, refused, unchecked };
 
 std::string_view name_of(Standing standing);
 
-/// What was found out about a printed kernel.
+/// Judgement of a printed kernel, with the facts behind it.
 struct Verdict {
   std::vector<std::string> facts;  ///< registers, spills, what the machine code does, a line each
   std::vector<std::string> refusals;  ///< why it must not be used

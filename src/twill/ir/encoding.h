@@ -5,11 +5,11 @@
 #include <variant>
 #include <vector>
 
-/// What the layouts of a Program mean to later stages. Kept because hardware sees them: MMA
-/// instruction shapes, operand forms, shared-memory swizzles, tensor-memory blocks. Everything
-/// about how a tile is spread over threads (blocked, linear, slice, the warpsPerCTA of MMA
-/// layouts) is Triton's choice: still in the attribute, but no stage should base a decision on it.
-/// Front ends say what a layout means when they make its attribute.
+/// Meaning of a Program's layouts to later stages, as far as hardware sees it: MMA instruction
+/// shapes, operand forms, shared-memory swizzles, tensor-memory blocks. How a tile is spread over
+/// threads (blocked, linear, slice, the warpsPerCTA of MMA layouts) is Triton's choice. It stays in
+/// the attribute, but no stage should base a decision on it. Front ends say what a layout means
+/// when they make its attribute.
 namespace twill::ir {
 
 struct TypeNode;
@@ -17,8 +17,8 @@ struct AttributeNode;
 using Type = const TypeNode*;            ///< never null unless a field says so
 using Attribute = const AttributeNode*;  ///< null where a field says so: "has none"
 
-/// What a tensor core leaves in registers: version 3 is wgmma, 2 is mma.sync. instr_shape is {m, n,
-/// k} of one instruction.
+/// Layout of a tensor core's result in registers: version 3 is wgmma, 2 is mma.sync. instr_shape is
+/// {m, n, k} of one instruction.
 struct MmaEncoding {
   int version_major = 0;
   int version_minor = 0;
@@ -33,7 +33,7 @@ struct DotOperandEncoding {
   Attribute parent = nullptr;
 };
 
-/// What TMA writes and wgmma/tcgen05 read.
+/// Layout that TMA writes and wgmma/tcgen05 read.
 struct NvmmaSharedEncoding {
   int swizzle_bytes = 0;  ///< 0, 32, 64 or 128
   bool transposed = false;
@@ -41,7 +41,7 @@ struct NvmmaSharedEncoding {
   bool fp4_padded = false;
 };
 
-/// What threads write to shared memory.
+/// Layout that threads write to shared memory.
 struct SwizzledSharedEncoding {
   int vec = 1;
   int per_phase = 1;
@@ -75,9 +75,9 @@ std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
 /// side, each block_n elements of the element's width wide; two blocks of 64 rows share columns.
 std::int64_t tensor_memory_columns(Type memdesc);
 
-/// Of the 128 lanes of these columns, how many it takes: 64 if it is a single block of 64 rows, so
-/// that another such tile may lie below it in the same columns (Triton does that); else 128. 0 for
-/// types that are not in tensor memory.
+/// Lanes of its columns, of 128, that a tile takes: 64 for a single block of 64 rows, so that
+/// another such tile may lie below it in the same columns (Triton does that); else 128. 0 for types
+/// that are not in tensor memory.
 int tensor_memory_lanes(Type memdesc);
 
 }  // namespace twill::ir

@@ -50,7 +50,7 @@ bool is_loop(OpKind kind);
 /// Loops in partitions of warps are included.
 std::vector<Loop> loops(const Program& program, OpId op);
 
-/// That op as a loop; nullopt if it is none, or malformed (no reader makes such a one).
+/// The op as a loop; nullopt if it is none, or malformed (no reader makes malformed ones).
 std::optional<Loop> as_loop(const Program& program, OpId op);
 
 /// The number of iterations, if lower, upper and step are constants; 0 if it never runs.

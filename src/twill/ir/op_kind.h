@@ -94,7 +94,7 @@ enum class OpKind : unsigned char {
 
 OpClass class_of(OpKind kind);
 
-/// What an access leaves of the old value and the new one.
+/// Combination of an access: how the new value and the old one become the element.
 enum class Update : unsigned char { other, add, fadd, min, max, exchange };
 
 }  // namespace twill::ir

@@ -7,7 +7,7 @@
 
 #include "twill/ir/program.h"
 
-/// What the operands of an op mean.
+/// Meaning of the operands of an op.
 namespace twill::ir {
 
 /// The operands of `op` in that role; empty if the op has none there.

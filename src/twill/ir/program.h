@@ -50,7 +50,7 @@ struct Value {
   std::vector<Use> uses;  ///< in order of the text; an op using it twice appears twice
 };
 
-/// What an operand is to its op.
+/// Meaning of an operand to its op.
 enum class Role : unsigned char {
   address,      ///< of a memory access: pointers, a descriptor, or a buffer
   coordinates,  ///< of a block access
@@ -98,20 +98,20 @@ struct AccessTraits {
   bool returns_token = false;  ///< the first result is a token; else the second may be one
 };
 
-/// What is known of the elements of a result: divisors per dimension (or one for all), and how many
+/// Facts about the elements of a result: divisors per dimension (or one for all), and how many
 /// neighbours are consecutive or equal.
 struct Hints {
   std::vector<std::int64_t> divisors, consecutive, equal;
 };
 
-/// What a module says of the launch that it was compiled for.
+/// Launch that a module was compiled for.
 struct LaunchTraits {
   std::optional<int> num_ctas;
   std::optional<int> cuda_target;  ///< 90 of "cuda:90"
 };
 
-/// What an op does, beside its operands, results and regions. A field counts for the kinds that it
-/// names.
+/// Function of an op, beside its operands, results and regions. A field counts for the kinds that
+/// it names.
 struct Traits {
   OpKind kind = OpKind::other;
   std::vector<RoleOperands> roles;     ///< of ops whose operands are not all alike
@@ -159,9 +159,9 @@ struct Op : Traits {
   std::vector<NamedAttribute> attributes;
   std::vector<RegionId> regions;
   std::vector<BlockId> successors;  ///< of jumps; their arguments are operands
-  /// Of an op we have no format for, written in custom form: its text between name and types with
-  /// % for every operand, such as "%[%], % keyword". Empty if that is just operands with commas,
-  /// and for all other ops.
+  /// Text of an op without a known format, written in custom form, between its name and its types,
+  /// with % for every operand, such as "%[%], % keyword". Empty if that is just operands with
+  /// commas, and for all other ops.
   std::string form;
   BlockId block;                 ///< it stands in (the module op itself: meaningless)
   Attribute location = nullptr;  ///< its loc(...), or null; see `source_location`
@@ -226,7 +226,7 @@ std::string_view symbol_name(const Program& program, OpId op);
 /// Arguments of a function's entry block; empty for a declaration.
 std::span<const ValueId> function_arguments(const Program& program, OpId function);
 
-/// What the text says that an argument of a function is a multiple of; nullopt if it says nothing.
+/// Divisor that the text promises of an argument of a function; nullopt if it promises none.
 std::optional<std::int64_t> argument_divisor(const Program& program, OpId function,
                                              std::size_t index);
 
@@ -256,7 +256,7 @@ inline Type type_of(const Program& program, ValueId value) { return program.valu
 /// The op that defines a value; nullptr for block arguments.
 const Op* defining_op(const Program& program, ValueId value);
 
-/// What a constant gives the value: a scalar attribute, or a `dense` one. Null if the value is no
+/// Attribute of a constant value: a scalar, or a `dense` one. Null if the value is no
 /// constant.
 Attribute constant_of(const Program& program, ValueId value);
 
@@ -268,7 +268,7 @@ std::optional<double> constant_number(const Program& program, ValueId value);
 
 // --- Module -----------------------------------------------------------------------------------
 
-/// What the module was compiled for; all unknown if the text does not say.
+/// Target and launch that the module was compiled for; all unknown if the text does not say.
 inline const LaunchTraits& launch_traits(const Program& program) {
   return program.op(program.module()).launch;
 }

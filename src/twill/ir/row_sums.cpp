@@ -79,8 +79,8 @@ class Finder {
     return with(carried, added, addition, scaling);
   }
 
-  /// What is added is a sum over columns that nobody else reads, and the carried value is read only
-  /// by `reader`.
+  /// Whether `added` is a sum over columns without another reader, and the carried value is read
+  /// only by `reader`.
   std::optional<RowSum> with(const Carried& carried, ValueId added, OpId addition,
                              OpId reader) const {
     const ValueId reduced = behind(added);

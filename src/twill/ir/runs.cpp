@@ -38,7 +38,7 @@ std::int64_t hint(const std::vector<std::int64_t>& numbers, int dimension) {
   return divisor_of(numbers[std::min(index, numbers.size() - 1)]);
 }
 
-/// What the text says that an argument is a multiple of.
+/// Divisor that the text promises of an argument; 1 if it promises none.
 std::int64_t divisor_in_text(const Program& program, OpId function, std::size_t argument) {
   const auto said = argument_divisor(program, function, argument);
   return said ? divisor_of(*said) : 1;
@@ -160,7 +160,7 @@ Run Runs::comparison(const Op& op, Run a, Run b) const {
   return holds && whole(a) && whole(b) ? constant(1) : Run{};
 }
 
-/// What is done to equal operands makes equal results.
+/// Elementwise ops make equal results of equal operands.
 Run Runs::elementwise(const Op& op, int dimension) {
   if (dimension == kNone) return constant(1);
   const bool alike = class_of(op.kind) == OpClass::elementwise || op.kind == OpKind::load;

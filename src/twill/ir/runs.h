@@ -9,12 +9,12 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/program.h"
 
-/// What is known of neighbouring elements of a tile: enough to say whether threads may read them in
-/// one piece.
+/// Facts about neighbouring elements of a tile, enough to say whether threads may read them in one
+/// piece.
 namespace twill::ir {
 
-/// The elements of a tile in runs of so many neighbours along one dimension, each run beginning at
-/// a multiple of its length.
+/// Elements of a tile in runs of `length` neighbours along one dimension, each run beginning at a
+/// multiple of its length.
 struct Run {
   enum class Kind {
     constant,     ///< all elements of a run are equal
@@ -38,9 +38,9 @@ class Runs {
        const std::map<std::size_t, std::int64_t>* divisors = nullptr)
       : program_(&program), length_(length), divisors_(divisors) {}
 
-  /// Of a tile along `dimension`, which it must have. Cost: linear in the ops that make it.
+  /// Run of a tile along `dimension`, which it must have. Cost: linear in the ops that make it.
   Run of(ValueId value, std::size_t dimension) { return at(value, static_cast<int>(dimension)); }
-  /// Of a scalar: always constant.
+  /// Run of a scalar: always constant.
   Run of(ValueId value) { return at(value, kNone); }
 
  private:
@@ -79,10 +79,10 @@ struct Piece {
   std::int64_t elements = 2;
 };
 
-/// What the integer arguments of a function have to be multiples of for `pieces` to be in one
-/// piece: by number of the argument, powers of two above 1 and no larger than the text has them.
-/// None of them can be less while the others stay. Precondition: all are in one piece by the text.
-/// Cost: a few times that of in_one_piece for each argument and piece.
+/// Divisors that the integer arguments of a function must have for `pieces` to be in one piece: by
+/// number of the argument, powers of two above 1 and no larger than the text promises. No divisor
+/// can be smaller while the others stay. Precondition: all are in one piece by the text. Cost: a
+/// few times that of in_one_piece for each argument and piece.
 std::map<std::size_t, std::int64_t> divisors_relied_on(const Program& program, OpId function,
                                                        const std::vector<Piece>& pieces);
 

@@ -11,7 +11,7 @@ bool is_view(OpKind kind);
 /// True for ops whose results are their operands, in another layout or known to be there.
 bool is_renaming(OpKind kind);
 
-/// What views and changes of layout make `value` of.
+/// The value behind `value`, without views and changes of layout.
 ValueId behind_views(const Program& program, ValueId value);
 
 }  // namespace twill::ir

@@ -19,8 +19,8 @@ Machine keeping_free(Machine machine, int registers) {
 
 namespace {
 
-/// Of a thread that copies: two tiles of 8 rows each, with what is kept for their addresses, take
-/// 45 to 70 by ptxas.
+/// Registers per thread of a role that copies. Two tiles of 8 rows each and what is kept for their
+/// addresses take 45 to 70, by ptxas.
 constexpr int kForCopies = 72;
 
 /// The hardware warpgroup of each group: single warps share one, in order.

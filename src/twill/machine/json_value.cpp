@@ -64,7 +64,7 @@ JsonValue value_of(const Json& json) {
   return value;
 }
 
-/// What the parser expected, in its own words without those on itself.
+/// The parser's own words on what it expected, without its words on itself.
 std::string reason_of(const Json::parse_error& error) {
   const std::string_view what = error.what();
   const std::size_t begin = what.rfind(" - ");
@@ -73,7 +73,7 @@ std::string reason_of(const Json::parse_error& error) {
   return std::string(reason.substr(0, kMost));
 }
 
-/// Where the innermost object, array or string begins that is open at `end`; none: there is none.
+/// Start of the innermost object, array or string that is open at `end`; nothing if none is open.
 std::optional<std::size_t> open_at(std::string_view text, std::size_t end) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < std::min(end, text.size()); ++i) {

@@ -142,7 +142,7 @@ Result<std::vector<Memory>> read_memories(const JsonNode& root) {
   return memories;
 }
 
-/// What a term's unit says: "cycle", "cycle/element", "element/cycle".
+/// The meaning of a term's unit: "cycle", "cycle/element", "element/cycle".
 struct PerUnit {
   Term::Per per = Term::Per::op;
   bool rate = false;
@@ -295,7 +295,7 @@ Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Descri
   return rules;
 }
 
-/// What a warpgroup's setmaxnreg may be: one value, or whatever its group needs between two.
+/// Range of a warpgroup's setmaxnreg: one value, or any that its group needs between two.
 struct RegisterRange {
   int least = 0;
   int most = 0;

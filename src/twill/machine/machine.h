@@ -11,7 +11,7 @@
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
-/// What Twill knows about a GPU, loaded from `machines/*.json` (docs/reference/machine-json.md).
+/// A GPU as Twill knows it, loaded from `machines/*.json` (docs/reference/machine-json.md).
 /// Everything here is data: adding a GPU touches no C++. All durations are cycles of one SM.
 namespace twill::machine {
 
@@ -56,7 +56,7 @@ struct PoolGroup {
                         ///< the most it may be
 };
 
-/// What the groups of a pool that share registers may have as setmaxnreg, in steps of 8.
+/// Range of setmaxnreg, in steps of 8, for the groups of a pool that share registers.
 struct SharedRegisters {
   int total = 0;  ///< of all of them together: what the launch leaves; 0: none shares
   int least = 0;  ///< of each
@@ -205,21 +205,21 @@ class Machine {
 /// column, the path of the member ("/operations/exp2/terms/0/cycles") and what is expected there.
 Result<Machine> load_machine(std::string_view text, std::string_view file);
 
-/// The machine with so many more registers of each thread kept from tile data, 0 to 4096.
+/// The machine with that many more registers of each thread kept from tile data, 0 to 4096.
 Machine keeping_free(Machine machine, int registers);
 
 /// The machine with that share of its memories in bytes, above 0 to 1.
 Machine with_share_of_memory(Machine machine, double share);
 
-/// The machine for loops whose tiles threads copy through pointers (cp.async): in each pool the
-/// load group is the whole warpgroup it stands in, in place of whatever single warps stand there
-/// too.
+/// The machine for loops whose tiles threads copy through pointers (cp.async). In each
+/// pool the load group becomes the whole warpgroup it stands in, and single warps beside
+/// it go.
 ///
-/// One warp would not keep up, by estimate: 16 KB take it 32 instructions of 16 bytes a lane, each
-/// with 5 to 10 more for its address and mask, 200 to 350 issue slots of its one scheduler; two
-/// such tiles take the tensor core 512 cycles. Four warps have four schedulers. Their addresses
-/// take registers: at least 72 a thread, which the other warpgroups give up where the launch has no
-/// more.
+/// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane,
+/// each with 5 to 10 more for its address and mask: 200 to 350 issue slots of one
+/// scheduler. Two such tiles take the tensor core 512 cycles. Four warps have four
+/// schedulers. Their addresses take registers: at least 72 a thread, which the other
+/// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
 
 /// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
@@ -231,8 +231,8 @@ Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
-/// The works with all of one kind done in another way that the machine knows of; the first element
-/// is the works themselves. `name` is the kind that replaces, of the first the one replaced; empty
+/// Works with all of one kind done by another kind that the machine knows of; the first element is
+/// the works as they are. `name` is the kind that replaces, of the first the kind replaced. Empty
 /// if there is nothing to choose. Cost: linear in works and alternatives.
 struct Choice {
   std::string name;
@@ -240,8 +240,8 @@ struct Choice {
 };
 std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works);
 
-/// What moving a register tile of `bytes` from one group to another adds to a dependence: the
-/// signal of a named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
+/// Cycles that a dependence gains when a register tile of `bytes` changes groups: the signal of a
+/// named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
 Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
 /// All that is in a machine, for people: units, pipes, memories, pools, rules, numbers, sources.

@@ -13,7 +13,7 @@ namespace {
 /// (docs/decisions/0004-shared-pipes.md).
 constexpr double kGuaranteedShare = 0.5;
 
-/// What one op adds up to before it is rounded.
+/// Sums over the terms of one op, before they are rounded.
 struct Sums {
   std::vector<double> demand;  ///< by pipe: cycles of the whole pipe
   std::vector<double> held;    ///< by pipe: cycles one group needs on it
@@ -115,7 +115,7 @@ Result<const CostRule*> add_work(const Machine& machine, const Work& work, Rate 
   return rule;
 }
 
-/// What the tensor core takes of the pipes while it works.
+/// Adds the demand that the tensor core itself makes on the pipes while it works.
 void add_tensor_share(const Machine& machine, Sums& sums) {
   const auto pipes = machine.pipes();
   for (std::size_t i = 0; i < pipes.size(); ++i) {

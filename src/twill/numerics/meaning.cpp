@@ -104,7 +104,7 @@ Result<void> Meaning::find_things() {
   }
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
-    // What everybody can compute is kept only where nothing else is.
+    // A pure thing, which any reader can compute, is kept only where nothing else is.
     const auto real = [&](Thing thing) { return !is_pure(thing); };
     if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
       std::erase_if(things_[v], [&](Thing thing) { return is_pure(thing); });

@@ -14,8 +14,8 @@ namespace twill::numerics {
 using execute::Box;
 using problem::OpId;
 
-/// What an op leaves where the plan says: the register tile of that value or, of a memdesc, what
-/// lies in the allocation that it is.
+/// Value of the text that an op leaves where the plan says: its register tile, or for a memdesc the
+/// contents of its allocation.
 using Thing = ir::ValueId;
 
 /// A dependence that brings values.
@@ -35,7 +35,7 @@ class Meaning {
   /// Whether the op computes what that op of the Program makes. One that forwards makes nothing.
   bool makes(OpId op, ir::OpId made) const { return made_[op.index()].contains(made); }
   bool forwards(OpId op) const { return origins_[op.index()].forwards; }
-  /// What it stands for, in the order of the text; none if it forwards.
+  /// Ops of the text that the op stands for, in their order; none if it forwards.
   const std::set<ir::OpId>& made(OpId op) const { return made_[op.index()]; }
   /// The product that it is, if it is one.
   std::optional<ir::OpId> product(OpId op) const;

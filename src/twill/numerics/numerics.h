@@ -14,11 +14,11 @@
 #include "twill/plan/plan.h"
 #include "twill/simulate/simulate.h"
 
-/// A plan run with real numbers: the kernel's ops are executed when the simulated machine would, on
-/// values that lie where the plan puts them, and what comes out is compared with the kernel run op
-/// by op in the order of its text. A wait that is missing, a slot that is overwritten too early or
-/// a value that is read at the wrong place shows up as wrong numbers. Knows neither the proof nor
-/// the solver. What exactly is done: docs/reference/simulation.md, "Numbers".
+/// Runs a plan with real numbers. The kernel's ops are executed when the simulated machine would,
+/// on values that lie where the plan puts them. The results are compared with the kernel run op by
+/// op in the order of its text. A wait that is missing, a slot that is overwritten too early or a
+/// value that is read at the wrong place shows up as wrong numbers. Knows neither the proof nor the
+/// solver. Details: docs/reference/simulation.md, "Numbers".
 namespace twill::numerics {
 
 /// A kernel, the loop that was planned, and its plan. Nothing is owned.
@@ -35,7 +35,7 @@ struct Setting {
   simulate::Setting run;  ///< of each run of the loop; trips are the program's, no listener
 };
 
-/// An array in global memory, after the kernel in the order of the text and in that of the plan.
+/// An array in global memory, after a run in the text's order and one in the plan's.
 struct Tensor {
   std::string name;  ///< of the argument
   execute::Difference difference;
@@ -54,10 +54,10 @@ inline constexpr std::size_t kMostHazards = 10;
 /// Whether every element is the same (`execute::same_element`), and nothing went wrong on the way.
 bool agrees(const Comparison& comparison);
 
-/// Fails, at the op's line, if the kernel has an op that is not known, or if the loop's ops cannot
-/// be told apart as the plan has them (a branch that the plan takes as always taken, fp8 sums that
-/// are promoted): nothing is compared then.
-/// Cost: twice the arithmetic of the kernel on one core, in f32.
+/// Fails, at the op's line, if the kernel has an op that is not known. Fails as well if the loop's
+/// ops cannot be told apart as the plan has them: a branch that the plan takes as always taken, fp8
+/// sums that are promoted. Nothing is compared then. Cost: twice the arithmetic of the kernel on
+/// one core, in f32.
 Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
 
 /// For people: a line per tensor, and the verdict.

@@ -72,7 +72,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   return computed(*made, value, distance, box);
 }
 
-/// What an iteration gets from the one before; the first one, from before the loop.
+/// Value that an iteration gets from the one before, and the first from before the loop.
 Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const Box& box) {
   if (distance < iteration_) return value(carried.yielded, distance + 1, box);
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {
@@ -202,7 +202,7 @@ std::vector<Input> Reader::holders(Thing thing, std::optional<int> distance) con
   if (!op_) {
     all = makers(thing);
     if (!is_memory(meaning_.program(), thing)) return distance == 0 ? all : std::vector<Input>();
-    // Of those that write one place, what the last one left.
+    // Several ops may write one place: keep the last writer.
     ir::OpId last(0);
     for (const Input& input : all) last = std::max(last, *meaning_.made(input.from).rbegin());
     std::erase_if(all, [&](const Input& input) { return !meaning_.makes(input.from, last); });

@@ -38,7 +38,7 @@ class Surroundings {
   Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
   /// The thing as the first iteration finds it; null if nothing was there.
   Result<TilePtr> initial(Thing thing, const Box& box);
-  /// Where `reader` finds values of `made`, or where they lie if nobody reads them in the loop.
+  /// Place where `reader` finds values of `made`; without a reader in the loop, where they lie.
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
   /// The buffer that an allocation before the loop is, if the plan has one for it.
   std::optional<BufferId> resident(ir::ValueId root) const;
@@ -66,7 +66,7 @@ struct Reading {
   std::int64_t changes = 0;
 };
 
-/// What one execution of an op reads; without an op, what is read after the last iteration.
+/// Reads the operands of one execution of an op, or without an op those after the last iteration.
 class Reader {
  public:
   Reader(Surroundings& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
@@ -85,11 +85,11 @@ class Reader {
   Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
   /// Either, by its type.
   Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
-  /// What these ops made of a thing.
+  /// The thing, gathered from the parts that these ops made.
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
-  /// Inputs that hold the thing: those of that distance, or the nearest ones.
+  /// Inputs that hold the thing: those at `distance`, or else the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
-  /// What an op of the text reads from global memory.
+  /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
 

@@ -35,16 +35,16 @@ class Slots {
   /// Adds to what is there.
   void add(std::size_t slot, Thing thing, Piece piece);
 
-  /// From now on until `end_write` the slot is being written: nobody finds anything in it but work
-  /// of the same queue. `keeps`: what is there is not destroyed, but added to.
+  /// Marks the slot as being written until `end_write`: only work of the same queue finds anything
+  /// in it meanwhile. `keeps`: the contents are added to, not destroyed.
   void begin_write(std::size_t slot, Queue queue, bool keeps);
   void end_write(std::size_t slot, Content content, Queue queue);
 
-  /// What is there of the thing; null if it is not, or being written by others.
+  /// The thing in the slot; null if it is not there, or being written by others.
   const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
   /// Counts what others than `queue` did to the slot.
   std::int64_t changes(std::size_t slot, Queue queue) const;
-  /// What is there is lost, because of `queue`.
+  /// Destroys the contents of the slot, because of `queue`.
   void destroy(std::size_t slot, Queue queue = 0);
 
   /// "load0, slot 1"

@@ -215,7 +215,7 @@ Result<void> Worker::begin(Work& work) {
   return result;
 }
 
-/// What threads make in registers is there at once: whoever reads it stands behind them.
+/// Register results of synchronous ops are available at once: readers follow in program order.
 Result<void> Worker::compute(Work& work, Reader& reader) {
   for (const Thing thing : meaning_.things(work.op)) {
     const Box box = meaning_.box(work.op, thing);

@@ -20,7 +20,7 @@ class Worker final : public simulate::Listener {
   void stages(OpId op, std::int64_t iteration, double now, double done) override;
   void around(const plan::Step& step, double now) override;
 
-  /// What the loop leaves goes to where the text after it finds it. Call it once the run is over.
+  /// Moves the loop's results to where the text after it finds them. Called once the run is over.
   Result<void> leave();
 
  private:

@@ -38,7 +38,7 @@ class Markup {
   std::string text_;
 };
 
-/// "2421.8", "2092": at most so many decimals, none of them a zero at the end.
+/// "2421.8", "2092": at most `decimals` decimals, without zeros at the end.
 std::string number(double value, int decimals = 1);
 /// "12.345%", of a width.
 std::string percent(double share);

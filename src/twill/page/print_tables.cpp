@@ -182,7 +182,7 @@ void print_changes(const Facts& facts, Markup& out) {
     }
     close_table(out);
   }
-  print_list(out, "What does not help, however far it is changed alone", changes.useless);
+  print_list(out, "Changing any of these alone buys nothing", changes.useless);
   print_list(out, "Not decided within the work limit", changes.undecided);
   out.close("section");
 }

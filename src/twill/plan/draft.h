@@ -118,7 +118,7 @@ Cycles retired(const Draft& draft, OpId op);
 Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
-/// Who does what around the loop, with the buffers of that, without addresses.
+/// Assigns prologue and epilogue ops to roles and creates their buffers, without addresses.
 Result<void> make_outside(Draft& draft, const Setting& setting);
 /// Addresses, ring depths, and who shares them.
 Result<void> make_addresses(Draft& draft, const Setting& setting);
@@ -132,7 +132,7 @@ Result<void> make_sections(Draft& draft, bool pins);
 void split_registers(Draft& draft);
 /// Which row sums are kept in parts: all that may be, and that a role has for itself.
 void make_partial_sums(Draft& draft, const Setting& setting);
-/// What roles do before and after the loop, and the channels for that.
+/// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
 
 }  // namespace twill::plan

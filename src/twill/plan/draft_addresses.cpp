@@ -52,7 +52,7 @@ void round_up_for_tma(Draft& draft) {
   }
 }
 
-/// What is filled or stored once per tile has one copy, and needs its beginning only.
+/// A buffer that is filled or stored once per tile has one copy, so only its beginning is aligned.
 void align_for_tma(const Draft& draft, std::vector<Amount>& alignment) {
   if (!draft.plan.kernel || draft.plan.limits.machine.empty()) return;
   for (const Outside& outside : draft.plan.kernel->around) {

@@ -177,7 +177,7 @@ class Synchronizer {
     return signals_.back();
   }
 
-  /// What must be over before a slot is written again.
+  /// Accesses that must be over before a slot is written again.
   std::vector<Hazard> hazards() const {
     std::vector<Hazard> found;
     for (const Read& read : draft_.reads) {
@@ -215,17 +215,17 @@ class Synchronizer {
       const OpId writer(w);
       if (draft_.home(writer) != home) continue;
       if (writer == read.reader && read.in_place) continue;
-      // Of iteration n' = n + k, k a multiple of the depth, not before the read ends.
+      // The next write, k iterations later, k a multiple of the depth, not before the read ends.
       Cycles lead = ceil_divide(end - draft_.issue(writer), draft_.interval);
       lead = ceil_divide(lead, depth) * depth;
-      // Of all that an op updates it gets the last, which is not to wait for it.
+      // An in-place op takes the place of the last value it updates, without waiting for itself.
       if (read.in_place && updates(draft_, read.reader, writer, read.distance - lead))
         lead += depth;
       found.push_back({read.reader, writer, lead - read.distance, read.value});
     }
   }
 
-  /// Of several values that an op updates in one place, each is over before the next is written.
+  /// Makes values that an op updates in one place end before the next of them is written.
   void add_rivals(const Read& read, std::vector<Hazard>& found) const {
     if (!read.in_place || !draft_.home(read.value)) return;
     for (const Read& other : draft_.reads) {
@@ -335,7 +335,7 @@ class Synchronizer {
   void set_acquire(Signal& signal) {
     if (signal.acquire) return;
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
-    // Who only says that it is done needs the slot no earlier.
+    // A signal without data acquires its slot when it commits.
     const bool late = commit.staged || signal.order_only;
     const At at = late ? commit.at : first_of(draft_, ordering_, signal);
     signal.acquire = at;

@@ -41,7 +41,7 @@ CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, boo
 
 /// Whether one warp of the role speaks for the others at a cluster where nothing is staged.
 bool commits_alone(const Draft& draft, const Cluster& cluster);
-/// Of the ops of a signal, the one that is issued first.
+/// The op of a signal that is issued first.
 At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal);
 
 /// Where a consumer's threads arrive at the empty barrier, or its tensor-core work does.

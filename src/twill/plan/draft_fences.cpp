@@ -125,7 +125,7 @@ void fence_tensor(const Draft& draft, Cluster& cluster) {
 
 constexpr int kMeeting = 4;  ///< rank of the moment at which the warps of a role meet
 
-/// What comes first within a cluster.
+/// Rank of a step within a cluster: smaller ones come first.
 int rank_of(const DraftStep& step, bool before) {
   switch (step.step.kind) {
     case StepKind::wait:

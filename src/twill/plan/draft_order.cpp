@@ -112,7 +112,7 @@ bool ends_in_role(Mechanism mechanism) {
 /// role starts the next one before it waits for this one and gives the operands back, so that the
 /// tensor core does not run dry in between. On an H200 that is worth up to a third of a GEMM with
 /// tiles of 128x128, and nothing, or half a percent less, where a role has two products
-/// (docs/hardware.md).
+/// (docs/hardware-log.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];
   if (draft.mechanism(op) != Mechanism::wgmma || draft.eager[role.index()]) return false;

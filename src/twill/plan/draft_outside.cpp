@@ -35,8 +35,8 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   return parts;
 }
 
-/// What needs no value of the loop is done by every role that can hold tiles; what needs only
-/// values that no such role has, by the first.
+/// Roles of an op around the loop: those that hold the rows it needs. Without values of the loop,
+/// every role that can hold tiles; with only values that no such role has, the first.
 Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
   Holders holders;
   for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
@@ -107,7 +107,7 @@ std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops
   return {places.begin(), places.end()};
 }
 
-/// Who accesses which place in tensor memory around the loop.
+/// Accesses of roles to places in tensor memory around the loop.
 class TensorAccesses {
  public:
   TensorAccesses(const Draft& draft, const Setting& setting) : draft_(draft) {

@@ -7,7 +7,7 @@
 namespace twill::plan {
 namespace {
 
-/// What works on the same rows as `sum`.
+/// Ops that work on the same rows as `sum`.
 std::vector<OpId> ops_of_part(const Setting& setting, const RowSum& row_sum, OpId sum) {
   const int part = part_of(setting, sum);
   std::vector<OpId> ops;

@@ -7,7 +7,7 @@
 namespace twill::plan {
 namespace {
 
-/// What a role of the budget is given.
+/// Registers that a role of the budget is given.
 struct Share {
   RoleId role;
   std::int64_t steps = 0;

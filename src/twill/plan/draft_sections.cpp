@@ -211,8 +211,8 @@ class SectionWriter {
 
   /// The pin keeps math that stands above the drain above it. Roles that take turns at the tensor
   /// core need none. Measured on an H200: there it costs 1 % (attention of head dimension 128,
-  /// docs/hardware.md); where nothing keeps two roles apart it gains a fifth (loops of products and
-  /// softmax alone).
+  /// docs/hardware-log.md); where nothing keeps two roles apart it gains a fifth (loops of products
+  /// and softmax alone).
   void write_drain(std::vector<Step>& out, Mechanism queue, int pending, const Instance& at,
                    std::size_t position) {
     Step drain;

@@ -126,7 +126,7 @@ bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles 
   const Cycles made = draft.issue(read.value);
   const Cycles written = draft.issue(writer) + k * draft.interval;
   if (written < made || written >= used + hold) return false;
-  // Of all that an op updates it gets the last; the others only have to be over.
+  // An in-place op inherits the last value's buffer; the lives of the others must have ended.
   if (read.in_place && updates(draft, read.reader, writer, read.distance - k)) return false;
   return written > made || !updates(draft, read.value, writer, -k);
 }
@@ -193,7 +193,7 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   if (carried > 0) {
     alive.second = std::max(alive.second, alive.first + buffer.depth * draft.interval);
   }
-  // What is there before the loop keeps a slot of its own until the first lap is over.
+  // Copies that exist before the loop keep slots of their own until the first lap is over.
   if (carried == 0 && !in_registers) buffer.depth += buffer.initial;
   if (carried == 0 && in_registers) buffer.depth = std::max(buffer.depth, buffer.initial);
   TWILL_TRY_VOID(check_updates(draft, members, buffer));

@@ -51,7 +51,7 @@ bool leaves_groups(const Plan& plan, const Role& role) {
   return false;
 }
 
-/// What a role has to do with a place in tensor memory within the loop.
+/// Use that a role makes of a place in tensor memory within the loop.
 struct Use {
   bool writes = false;
   bool asynchronous = false;  ///< by tcgen05 ops: a commit tells their end
@@ -165,7 +165,7 @@ class TileWriter {
 
   using Places = std::map<BufferId, std::set<RoleId>>;
 
-  /// Who accesses which place in tensor memory before or after the loop.
+  /// Places in tensor memory that roles access before or after the loop.
   Places accessed(Outside::When when) const {
     Places places;
     for (const Outside& outside : around()) {

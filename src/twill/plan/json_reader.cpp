@@ -356,7 +356,7 @@ Result<void> read_limits(const Node& root, Plan& plan) {
   return {};
 }
 
-/// Of an op in the TTGIR.
+/// Reads the place of an op in the TTGIR.
 template <class Placed>
 Result<void> read_place(const Node& node, Placed& placed) {
   TWILL_TRY(placed.what, node.text("what"));

@@ -34,8 +34,8 @@ struct RowSum {
   std::vector<OpId> sums;  ///< those of `ops` that make what is carried, one for each part
 };
 
-/// What a Plan needs to know beside the schedule. Everything has a default: a `.loop` text brings
-/// no machine and no kernel.
+/// Input of a Plan beside the schedule. Everything has a default: a `.loop` text brings no machine
+/// and no kernel.
 struct Setting {
   const machine::Machine* machine = nullptr;
   std::string pool;  ///< of the machine; the schedule's groups are its groups

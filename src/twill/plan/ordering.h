@@ -26,7 +26,7 @@ class Ordering {
   explicit Ordering(const Draft& draft);
 
   At issue_of(OpId op) const { return issue_[op.index()]; }
-  /// Of ops whose end the role itself sees.
+  /// Step at which the role itself sees the end of an op.
   At retire_of(OpId op) const { return retire_[op.index()]; }
 
   std::size_t enter(At at) const { return 2 * (first_[at.role.index()] + at.cluster); }
@@ -57,7 +57,7 @@ class Ordering {
   std::vector<std::vector<Link>> links_;
 };
 
-/// The window, counted from that of moment 0, in which a moment lies.
+/// Window in which a moment lies, counted from the window of moment 0.
 inline Cycles window_of(const Draft& draft, Cycles time) {
   return floor_divide(time, draft.interval);
 }

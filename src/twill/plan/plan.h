@@ -59,7 +59,7 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// Who of a role takes a step.
+/// Warps of a role that take a step.
 enum class By {
   every_warp,  ///< each warp on its own: an arrival counts once per warp
   one_warp,    ///< warp 0 of the role alone (an elected lane of it): an arrival counts once
@@ -121,7 +121,7 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// What a role does for N trips. Windows are rounds of its pipelined loop: in window w a step of
+/// Steps of a role for N trips. Windows are rounds of its pipelined loop: in window w a step of
 /// shift s is about iteration w - s. With N >= spread it runs prologue (windows 0 .. spread - 1),
 /// steady once for each window spread .. N - 1, and drain (the windows after that); with fewer
 /// trips, short_trips[N].
@@ -160,7 +160,7 @@ struct Warpgroup {
 
 enum class Residence { shared, tensor, registers };
 
-/// Where values lie: `depth` copies; that of iteration n in slot n mod depth.
+/// Place of values: `depth` copies; the copy of iteration n is in slot n mod depth.
 struct Buffer {
   std::string name;
   Residence residence = Residence::shared;
@@ -196,7 +196,7 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// Whose barriers a release arrives at.
+/// Barriers that a release arrives at.
 enum class Scope {
   cta,
   cluster,  ///< those of every CTA of the cluster: `acquire` waits for the consumers of all of them
@@ -230,9 +230,9 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// What a role does around the loop to a value of the loop in tensor memory: before it, writes the
-/// copy that is there when the loop begins; after it, reads the copy of the last iteration. It is
-/// done by the role's threads, each warp in its own lanes.
+/// Access of a role, around the loop, to a value of the loop in tensor memory: before it, writes
+/// the copy that is there when the loop begins; after it, reads the copy of the last iteration. It
+/// is done by the role's threads, each warp in its own lanes.
 struct TensorAccess {
   RoleId role;
   BufferId buffer;  ///< home of an op's value, no resident; shares its place with nothing
@@ -282,10 +282,10 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// A row sum that the loop carries, and of which a role keeps each thread's share apart until the
-/// loop is over: of the threads that hold a row, each scales and adds up what it has of the row's
-/// columns, one of them the initial value as well. The role adds up the shares behind its sections,
-/// before its `after`. Why that is the same sum: docs/reference/plan-json.md.
+/// A row sum that the loop carries and a role keeps in parts. Each thread that holds a part of a
+/// row scales and adds up its own columns; one thread begins with the initial value. The role adds
+/// up the parts once, behind its sections and before its `after`. Why that is the same sum:
+/// docs/reference/plan-json.md.
 struct PartialSum {
   OpId sum;               ///< makes what is carried; run by the role, one copy in its registers
   std::vector<OpId> ops;  ///< all that work on the sum or on what is added to it, ascending; of the
@@ -311,7 +311,7 @@ enum class TileOrder {
 /// A program id.
 enum class Axis { x, y, z };
 
-/// What surrounds the loop.
+/// Surroundings of the loop: its kernel.
 struct Kernel {
   std::string name;
   std::string loop;  ///< "loop 0 of 1, line 25"
@@ -385,8 +385,8 @@ bool is_asynchronous(Mechanism mechanism);
 /// Whether it is a bulk copy into shared memory, of one CTA or of all.
 bool is_bulk_load(Mechanism mechanism);
 
-/// Whether it is a copy into shared memory, by TMA or by threads, that tells by a full barrier, and
-/// by nothing else, that it is done.
+/// Whether it is a copy into shared memory, by TMA or by threads, whose end shows only at a full
+/// barrier.
 bool is_copy(Mechanism mechanism);
 
 /// Bytes that a bulk load of the loop brings: its buffer may have room for more, as TMA asks where

@@ -8,10 +8,10 @@
 
 #include "twill/plan/plan.h"
 
-/// Is a plan safe? Decided without the code that made it: the steps of all warps are laid out for
-/// every trip count from 0 up to a bound that the plan itself gives, as a graph of what happens
-/// before what, and each rule is checked on that graph. It stands for every interleaving, since a
-/// plan has no other choice than who is faster; and the bound for all trip counts beyond it
+/// Proves a plan safe, without the code that made it. The steps of all warps are laid out, as a
+/// graph of what happens before what, for every trip count from 0 up to a bound that the plan
+/// itself gives, and each rule is checked on that graph. The graph stands for every interleaving,
+/// since a plan leaves only speeds open, and the bound for all trip counts beyond it
 /// (docs/decisions/0006-plan-proof.md).
 namespace twill::plan {
 
@@ -25,7 +25,7 @@ struct Finding {
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
 };
 
-/// What was looked at to say yes.
+/// Size of the proof: what was looked at.
 struct ProofSize {
   std::int64_t trips = 0;   ///< every trip count up to this one was laid out
   std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
@@ -48,7 +48,7 @@ class ProvenPlan {
   ProofSize size_;
 };
 
-/// Checks every rule; takes any Plan, whoever wrote it. The findings are those of the smallest trip
+/// Checks every rule; takes any Plan, whoever wrote it. Reports the findings of the smallest trip
 /// count that has some, at most kMostFindings. Cost: about events times roles.
 tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
 

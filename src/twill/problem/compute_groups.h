@@ -4,8 +4,8 @@
 
 #include "twill/problem/problem.h"
 
-/// What the number `minimum_compute_groups` counts (docs/reference/rules.md, minimum-groups). The
-/// rooms that check answers (`verify`, `certify`, `emit/smtlib`) count by themselves.
+/// Groups and ops that `minimum_compute_groups` counts (docs/reference/rules.md, minimum-groups).
+/// The rooms that check answers (`verify`, `certify`, `emit/smtlib`) count by themselves.
 namespace twill::problem {
 
 /// The most warps of any group that is not for loads; 0 if there is none.

@@ -46,7 +46,7 @@ std::vector<Dependence> dependences_of(const Parts& parts, const HandOff& hand_o
   return out;
 }
 
-/// What is checked of one hand-off after the other.
+/// Checks one transfer after the other.
 class Checker {
  public:
   explicit Checker(const Parts& parts) : parts_(parts), used_(parts.ops.size(), false) {}

@@ -8,12 +8,12 @@
 #include "twill/problem/objection.h"
 #include "twill/problem/problem.h"
 
-/// What the hand-offs of a Problem come to. Groups decide which of their ops exist; once they are
-/// chosen, what is left is an ordinary Problem, and everything that is said of schedules is said of
-/// that one.
+/// Transfer ops of a Problem. Groups decide which of these ops exist. Once the groups are chosen,
+/// what is left is an ordinary Problem, the residual problem, and everything that is said of
+/// schedules is said of that one.
 namespace twill::problem {
 
-/// Of an op of a hand-off: which op it follows into its group, and for whom it is there.
+/// A transfer op: the op that it follows into its group, and the crossings for which it exists.
 struct Errand {
   OpId home;                                  ///< runs in the group of this op
   std::vector<std::pair<OpId, OpId>> moves;   ///< value and reader; it exists if the groups of one
@@ -31,17 +31,17 @@ struct Reduced {
   Problem problem;        ///< without hand-offs: those that are needed are ops like any other
   std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
 
-  /// What an op of the original is in `problem`; nothing if it was dropped. Cost: logarithmic.
+  /// Op of `problem` for one of the original; nothing if it was dropped. Cost: logarithmic.
   std::optional<OpId> now(OpId original) const;
 };
 
-/// Drops the ops of hand-offs that these groups (by op) do not need, and the values that are handed
-/// over from the dependences of value on reader, which stay as an order.
-/// Cost: that of a copy.
+/// Drops the transfer ops that these groups (by op) do not need. Where a value is
+/// transferred, its dependence on the reader stays as an order only. Cost: that of a
+/// copy.
 Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups);
 
-/// The same without all ops of hand-offs, and without the values that may be handed over: what holds
-/// of it, holds whatever the groups are. Cost: that of a copy.
+/// The same without all transfer ops, and without the values that may be transferred: a bound of it
+/// holds whatever the groups are. Cost: that of a copy.
 Reduced common_part(const Problem& problem);
 
 /// For `pose`. What is wrong with the hand-offs of these Parts, whose ops, dependences and sets of

@@ -71,7 +71,7 @@ std::optional<std::vector<Cycles>> least_solution(const Costs& costs, Cycles err
   return x;
 }
 
-/// Of all seeds; more error never makes it harder.
+/// Best solution over all seeds. A larger error never makes it harder to find one.
 std::optional<std::vector<Cycles>> solution_with(const Costs& costs, Cycles error, Cycles budget) {
   std::optional<std::vector<Cycles>> best;
   for (std::size_t seed = 0; seed < costs.size(); ++seed) {

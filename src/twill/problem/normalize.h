@@ -20,7 +20,7 @@ struct Normalization {
   NormalForm form = NormalForm::repaired;
 };
 
-/// What became of one cycle count.
+/// One cycle count, before and after.
 struct CostChange {
   Cycles before = 0;  ///< positive
   Cycles after = 0;

@@ -177,7 +177,7 @@ struct RegisterBudget {
   }
 };
 
-/// What is minimized after II, in the order the Problem lists them.
+/// Quantities that are minimized after II, in the order the Problem lists them.
 enum class Objective {
   groups,     ///< groups of the pool that have an op
   crossings,  ///< register values sent to another group, counted once per receiving group

@@ -133,7 +133,7 @@ class Writer {
     return certify::decisive_interval(problem, certify::facts_of(problem));
   }
 
-  /// Bounds of the other levels, for as long as they are those of the schedule.
+  /// Adds the bounds of the other levels, up to the first that exceeds the schedule's value.
   void add_objectives(const solve::Candidate& candidate, Case& out) {
     const Cycles interval = answer_.objectives.front().value;
     for (std::size_t i = 0; i + 1 < answer_.objectives.size(); ++i) {
@@ -172,14 +172,14 @@ class Writer {
   int number_ = 0;      ///< of the case
 };
 
-/// What of an answer has to be refuted anew, as `solve::confirm` takes it.
+/// Levels of an answer that have to be refuted anew, as `solve::confirm` takes them.
 std::vector<schedule::ObjectiveValue> levels_of(const Answer& answer) {
   if (!answer.objectives.empty()) return answer.objectives;
   const Cycles bound = answer.lower_bound.value;
   return {{"initiation_interval", bound, bound, true}};
 }
 
-/// What is left of an answer whose refutations were not all found again.
+/// Weakens an answer whose refutations were not all found again.
 void weaken(Answer& answer) {
   answer.verdict = answer.schedule ? Verdict::feasible : Verdict::undecided;
   if (!answer.schedule) answer.objectives.clear();

@@ -21,12 +21,12 @@ struct Written {
                          ///< it claims what was proven until then
 };
 
-/// A certificate of an answer of solve::solve: of an optimal one every level, of others what the
-/// answer says is proven. The refutations are searched for anew, for the answer that is there, so
-/// that nothing that a certificate needs can change the answer. Of `options` the limits of work,
-/// memory and combinations and the callbacks count. Fails, with the reason, if the answer is wrong
-/// or the certificate would not be accepted, which are bugs of ours.
-/// Cost: about that of solve::solve.
+/// A certificate of an answer of solve::solve: of an optimal answer every level, of others
+/// what the answer says is proven. The refutations are searched for anew, for the answer in
+/// hand, so a certificate cannot change the answer. Of `options` the limits of work, memory
+/// and combinations and the callbacks count. Fails, with the reason, if the answer is wrong or
+/// the certificate would not be accepted; both are bugs of ours. Cost: about that of
+/// solve::solve.
 tl::expected<Written, std::string> certify(const problem::Problem& problem,
                                            const schedule::Answer& answer,
                                            const solve::Options& options);

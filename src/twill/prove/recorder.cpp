@@ -78,7 +78,7 @@ Predicate predicate_of(const Meaning& meaning) {
   return {kind_of(meaning.kind), meaning.first, meaning.second, meaning.number};
 }
 
-/// What a variable says that nobody gave a meaning: nothing, so that no proof can rest on it.
+/// Predicate of a variable without a meaning. It says nothing, so no proof can rest on it.
 constexpr Predicate kNothing = {Predicate::Kind::slot, 0, 0, 0};
 
 /// The same for the same literals in any order.
@@ -158,7 +158,7 @@ void Recorder::atom(Literal literal, const solve::Difference& difference) {
                  it.y.index() - base, it.bound});
 }
 
-/// Of the two nodes the first is an offset, the second an end.
+/// Predicate of a difference between two address nodes: the first an offset, the second an end.
 Predicate Recorder::predicate_of_addresses(const solve::Difference& it) const {
   const solve::AddressNode& offset = log_->addresses[it.x.index() - 2 * op_count_];
   const solve::AddressNode& end = log_->addresses[it.y.index() - 2 * op_count_];
@@ -178,7 +178,7 @@ std::optional<Predicate> Recorder::limit_of(Literal literal) const {
   return limits ? std::optional(it) : std::nullopt;
 }
 
-/// Of the input only limits that are kept for good are of interest; all else follows from the
+/// Records limits that are kept for good. All other input follows from the
 /// Problem.
 void Recorder::clause(std::span<const Literal> literals) {
   if (literals.size() != 1) return;

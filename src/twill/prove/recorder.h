@@ -16,9 +16,9 @@
 
 namespace twill::prove {
 
-/// Keeps, of all that an engine reports while a Problem is solved, the refutations that say most:
-/// per combination of ways the one at the largest II, and per objective the one of its largest
-/// value. What else was searched is forgotten as soon as the next search begins.
+/// Keeps the strongest refutations that an engine reports while a Problem is solved: per
+/// combination of alternatives, one at the largest II, and per objective one of its largest value.
+/// All others are dropped when the next search begins.
 class Recorder : public solve::ProofSink {
  public:
   explicit Recorder(std::size_t op_count) : op_count_(op_count) {}

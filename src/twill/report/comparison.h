@@ -15,13 +15,13 @@ struct Compared {
   std::string what;                          ///< it stands for, in a line
   std::string pool;                          ///< empty for `.loop` texts
   std::optional<schedule::Verdict> verdict;  ///< none: the strategy cannot be had
-  // Of the schedule, if there is one.
+  // Members about the schedule, if there is one.
   std::optional<Cycles> interval;
   std::optional<Cycles> expected;  ///< as in Bracket
   std::optional<Cycles> stages;
   std::optional<std::size_t> groups;  ///< that have an op
   std::optional<Amount> registers;    ///< per thread, of the group that holds most
-  // Of the plan, if there is one.
+  // Members about the plan, if there is one.
   std::vector<std::pair<std::string, Amount>> memory;  ///< by name: what the loop's buffers span
   std::optional<double> simulated;                     ///< cycles per iteration in the steady state
   std::string note;                                    ///< why something of the above is missing

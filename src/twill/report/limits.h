@@ -32,7 +32,7 @@ struct GivenSchedule {
   std::vector<std::string> violations;  ///< by the independent checker
 };
 
-/// What `twill bound` shows: how fast a loop can possibly be, and who says so.
+/// Contents of `twill bound`: how fast a loop can possibly be, and who says so.
 struct Limits {
   std::string input;    ///< as the user named it
   std::string loop;     ///< which loop of it; empty for `.loop` files

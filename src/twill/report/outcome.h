@@ -25,10 +25,10 @@ struct Bracket {
                                    ///< may be beyond the ends: see `expected_within`
 };
 
-/// What a reader is told to expect: no less than is proven for every schedule, and no more than the
-/// order keeps. The co-run model of an order knows no registers and no memories, so that it can be
-/// below the one; it slows what runs on units by the pipes they share, so that it can be above the
-/// other.
+/// Interval that a reader is told to expect: no less than is proven for every schedule, and no more
+/// than the order keeps. The co-run estimate ignores registers and memory, so it can fall below the
+/// proven bound. It models contention for pipes on units, too, so it can exceed the slowest-rate
+/// II.
 std::optional<Cycles> expected_within(const Bracket& bracket);
 
 /// One pool of warp groups that was considered.
@@ -52,7 +52,7 @@ struct Candidate {
   bool chosen = false;
 };
 
-/// What the groups of a schedule leave of a loop with hand-offs.
+/// Residual loop of a schedule's groups, for a loop with transfer ops.
 struct Remains {
   problem::Problem problem;
   std::vector<extract::OpOrigin> origins;  ///< by its OpId; empty for `.loop` files
@@ -90,11 +90,11 @@ struct Timings {
   double verify = 0;
 };
 
-/// What becomes of a schedule as a plan: what is built, and how fast it is simulated to be.
+/// Plan of a schedule: what is built, and how fast it is simulated to be.
 struct Built {
   bool planned = false;  ///< there is a plan, proven safe
   std::string refusal;   ///< else why there is none
-  // Of a plan: cycles of an iteration in the steady state, every op of a kernel at its full rate,
+  // Cycles of an iteration of the plan in the steady state, every op of a kernel at its full rate,
   // each line with more of what takes time. Nothing where a run comes to no steady state.
   std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
   std::optional<double> with_signals;        ///< and with the signals of barriers

@@ -64,7 +64,7 @@ std::string proven_scope(const Outcome& outcome) {
                                                  fmt::join(pools, ", ")));
 }
 
-/// What lies between the bound and what is simulated, part by part.
+/// Gap between the bound and the simulated interval, part by part.
 std::string between(const Outcome& outcome) {
   const Built& built = *outcome.built;
   const auto bound = static_cast<double>(proven_bound(outcome));

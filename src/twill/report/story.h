@@ -14,8 +14,8 @@ namespace twill::report {
 /// all pools that were looked at; of a loop without rates, with its costs as they are.
 Cycles proven_bound(const Outcome& outcome);
 
-/// What the plan keeps, in cycles of an iteration: the longer of its simulated runs at full rates
-/// on shared pipes and at slowest co-run rates. Nothing without a plan that has a steady state.
+/// Interval that the plan keeps, in cycles: the longer of its simulated runs at full rates on
+/// shared pipes and at slowest co-run rates. Nothing without a plan that has a steady state.
 std::optional<double> kept_by_plan(const Outcome& outcome);
 
 /// "1536 .. 1720.0 cycles": from the proven bound to what the plan keeps, and which run that is; of
@@ -39,7 +39,7 @@ std::string headline(const Outcome& outcome);
 /// Empty without a schedule.
 std::string story(const Outcome& outcome);
 
-/// What `twill schedule` shows first, at most 12 lines: the headline, what is proven, what lies
+/// First screen of `twill schedule`, at most 12 lines: the headline, what is proven, what lies
 /// between the two, what limits it, and what can be had. Precondition: there is a schedule.
 std::string first_screen(const Outcome& outcome);
 

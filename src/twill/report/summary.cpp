@@ -177,7 +177,7 @@ std::string groups(const Outcome& outcome) {
   return out;
 }
 
-/// What each group takes of the registers that they share.
+/// Registers that each group takes of a shared budget.
 std::string register_budgets(const Outcome& outcome) {
   const problem::Problem& problem = outcome.problem;
   std::string out;

@@ -7,7 +7,7 @@
 
 namespace twill::report {
 
-/// What the user asked to see beyond the answer itself.
+/// Parts that the user asked to see beyond the answer itself.
 struct Printing {
   std::int64_t trips = 0;  ///< also the cycles of this many iterations, if positive
   bool timing = false;     ///< also the seconds of each step: not the same on every run

@@ -19,7 +19,7 @@ struct Finding {
   std::string message;
 };
 
-/// What a call left behind.
+/// Results of a call.
 struct Called {
   std::string refusal;  ///< what the launch function says is wrong; empty: it launched
   std::string fault;    ///< why there is no memory: the program ended early; empty: it did not

@@ -29,7 +29,7 @@ class Reader {
     std::memcpy(&value, text(sizeof value), sizeof value);
     return value;
   }
-  /// So many bytes, which are padded to words.
+  /// Bytes, padded to whole words.
   const char* text(std::size_t size) {
     const char* at = bytes_.data() + next_;
     next_ += (size + 7) / 8 * 8;

@@ -35,7 +35,7 @@ std::string line_of(const Output& it, const Tolerance& tolerance) {
   std::string text = fmt::format("    %{}: {} elements, ", it.name, it.written);
   if (agrees(it) && it.rounded == 0) return text + "all the same to the last bit\n";
   if (agrees(it)) {
-    return text + fmt::format("{} rounded otherwise, by up to {:g} ({} units of {} are allowed)\n",
+    return text + fmt::format("{} differ by rounding, by at most {:g} (allowed: {} units of {})\n",
                               it.rounded, it.largest, kUnits, tolerance.type);
   }
   text += fmt::format("{} differ, by up to {:g}", it.differing, it.largest);

@@ -10,8 +10,8 @@
 
 namespace twill::run {
 
-/// What the kernel's text does: every CTA of the grid, one after the other. Arrays are numbered in
-/// the order of the parameters that are pointers or descriptors.
+/// Runs the kernel's text: every CTA of the grid, one after the other. Arrays are numbered in the
+/// order of the parameters that are pointers or descriptors.
 struct Reference {
   explicit Reference(std::uint64_t seed) : memory(seed) { memory.report_to(&accesses); }
   Reference(const Reference&) = delete;

@@ -84,8 +84,8 @@ class Search {
   }
 
  private:
-  /// Of the integers that drive nothing: the number of `pattern` 0 for all of them; else each has
-  /// that, a tile's worth less, or next to nothing, as the pattern has it.
+  /// Integers that drive no loop: `number` for all of them with `pattern` 0. Else each has that
+  /// number, a tile's worth less, or next to nothing, as the pattern has it.
   struct Sizes {
     std::int64_t number = 0;
     std::uint64_t pattern = 0;
@@ -124,7 +124,7 @@ class Search {
     return sizes;
   }
 
-  /// What `sizes` has for parameter number `number`.
+  /// Value that `sizes` gives to parameter number `number`.
   static std::int64_t number_for(const Sizes& sizes, std::size_t number) {
     if (sizes.pattern == 0) return sizes.number;
     std::mt19937_64 draw(sizes.pattern * 1000 + number);

@@ -10,7 +10,7 @@
 
 namespace twill::run {
 
-/// What the user says of the arguments; the rest is chosen.
+/// Choices of the user for the arguments; all others are drawn.
 struct Given {
   execute::Launch launch;                           ///< `arguments` and `arrays`; `scale`
   std::optional<std::int64_t> size;                 ///< of integers that drive no loop

@@ -5,16 +5,16 @@
 
 #include "twill/schedule/schedule.h"
 
-/// What a schedule amounts to, for reports and plans: buffers, registers, loads, rings, total time.
-/// Precondition of everything here: the schedule is well-formed for the Problem (`verify` would say
-/// nothing under "well-formed"). Nothing here decides whether it is right.
+/// Quantities that follow from a schedule, for reports and plans: buffers, registers, loads, rings,
+/// total time. Precondition of everything here: the schedule is well-formed for the Problem
+/// (`verify` would say nothing under "well-formed"). Nothing here decides whether it is right.
 namespace twill::schedule {
 
 using problem::PipeId;
 using problem::UnitId;
 
-/// The life of an op's result in iteration 0: [begin, end), from its issue until no reader reads
-/// it any more. Nobody reads it: end == begin.
+/// The life of an op's result in iteration 0: [begin, end), from its issue to the end of its last
+/// read. Without a reader, end == begin.
 struct Life {
   Cycles begin = 0;
   Cycles end = 0;
@@ -43,10 +43,10 @@ std::vector<Amount> registers_taken(const problem::Problem& problem, const Sched
                                     const problem::RegisterBudget& budget);
 /// The most that lives at once, by MemoryId.
 std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
-/// The values of the memory that somebody reads, by buffer (rule `placement`): those that in-place
-/// dependences tie together. By the first value of each.
+/// Values of the memory that have a reader, grouped by buffer (rule `placement`): in-place
+/// dependences tie values to one buffer. Buffers come by their first value.
 std::vector<std::vector<OpId>> tied_values(const problem::Problem& problem, MemoryId memory);
-/// How far up the memory the schedule's offsets reach, by MemoryId; where it has none, the peak.
+/// End of the highest buffer in each memory, by MemoryId; without offsets, the peak.
 std::vector<Amount> memory_reach(const problem::Problem& problem, const Schedule& schedule);
 
 /// Cycles per iteration that the chosen ways ask for, by UnitId and by PipeId.
@@ -66,11 +66,11 @@ struct Ring {
   friend bool operator==(const Ring&, const Ring&) = default;
 };
 inline constexpr Cycles kDeepestRing = 256;
-/// One ring per streaming op that has a reader, by OpId. Starting from the copies the schedule
-/// keeps alive, one copy at a time goes to the ring that hides the smallest share of its latency,
-/// as long as some ring falls short, is not kDeepestRing deep, and the copy fits: rings held in
-/// full at all times, next to the peak of the other values, may not exceed a capacity. With a
-/// `depth`, as long as some ring is not that deep and a copy fits, whatever it hides.
+/// One ring per streaming op that has a reader, by OpId. Rings begin with the copies that the
+/// schedule keeps alive. Then one copy at a time goes to the ring that hides the smallest share of
+/// its latency, as long as some ring falls short and is not kDeepestRing deep, and the copy fits.
+/// It fits if all rings in full, beside the peak of the other values, stay within each capacity.
+/// With a `depth`, rings grow to that depth as far as copies fit, whatever they hide.
 std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule,
                            std::optional<Cycles> depth = {});
 

@@ -181,7 +181,7 @@ std::vector<Bound> largest_first(std::vector<Bound> bounds) {
   return bounds;
 }
 
-/// Of a problem with hand-offs, those of the part that is there whatever the groups are.
+/// Bounds of a problem with transfer ops: those of its part that exists whatever the groups are.
 template <class BoundsOf>
 std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {
   const problem::Reduced part = problem::common_part(problem);

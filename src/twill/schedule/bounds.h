@@ -24,9 +24,9 @@ std::vector<Bound> all_lower_bounds(const problem::Problem& problem);
 /// The first of those: MinII, with a witness.
 Bound min_ii(const problem::Problem& problem);
 
-/// Why no schedule exists at any II, in one sentence, if that can be seen without search: an op
-/// that no group of the pool may run, a value that fits in no memory or register file, too few
-/// groups that can have an op. None does not mean that a schedule exists.
+/// The reason, in one sentence, why no schedule exists at any II, if it can be seen without search:
+/// an op that no group of the pool may run, a value that fits in no memory or register file, too
+/// few groups that can have an op. Nothing does not mean that a schedule exists.
 std::optional<std::string> never_feasible(const problem::Problem& problem);
 
 }  // namespace twill::schedule

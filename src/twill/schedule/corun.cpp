@@ -22,7 +22,7 @@ constexpr int kMostAhead = 4;       ///< rounds between the first and the last g
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kSlack = 1e-6;  ///< of a cycle
 
-/// What of an op does not change from iteration to iteration.
+/// Facts of an op that are the same in every iteration.
 struct Task {
   bool asynchronous = false;
   std::optional<std::size_t> unit;
@@ -49,7 +49,7 @@ struct Lane {
   std::vector<Instance> asked;  ///< of a unit: issued by their groups and not begun, oldest first
 };
 
-/// What its unit or its pipes are busy with.
+/// Work in progress on a unit or on pipes.
 struct Running {
   Instance instance;
   double left = 0;
@@ -193,7 +193,7 @@ class CoRunner {
     return false;
   }
 
-  /// Units take only so many ops that wait for them.
+  /// Whether as many ops wait for the unit as it takes.
   bool is_queue_full(Instance instance) const {
     const int earlier = instance.iteration - kMostAhead;
     if (earlier < 0 || !tasks_[instance.op.index()].unit) return false;

@@ -3,14 +3,14 @@
 #include "twill/schedule/order.h"
 #include "twill/support/diagnostic.h"
 
-/// How fast an order really runs when its groups share pipes.
+/// Speed of an order whose groups share pipes.
 ///
-/// A Problem's costs are those of an op that has its pipes for itself. Beside other groups and a
-/// streaming tensor core it is slower, by how much depends on who runs at that moment, and no fixed
-/// cost says it. So the order is run: groups issue in their order and wait for their operands,
-/// units serve their ops in the order's sequence, and at any moment everything that runs moves at
-/// the rate its pipes leave it (problem/pipe_sharing.h; docs/decisions/0004-shared-pipes.md has the
-/// test against hardware).
+/// A Problem's costs hold for an op that has its pipes to itself. Beside other groups and a
+/// streaming tensor core an op is slower. By how much depends on what runs at that moment, so no
+/// fixed cost can say it. Therefore the order is run. Groups issue in their order and wait for
+/// their operands; units serve their ops in the order's sequence. At any moment everything that
+/// runs moves at the rate its pipes leave it (problem/pipe_sharing.h; tested against hardware in
+/// docs/decisions/0004-shared-pipes.md).
 namespace twill::schedule {
 
 struct CoRun {
@@ -23,7 +23,7 @@ struct CoRun {
 /// was kept (decision 0004).
 inline constexpr double kCoRunError = 1.036;
 
-/// Who is next on a unit that several groups use.
+/// Service order of a unit that several groups use.
 enum class Turns {
   enforced,    ///< the order's sequence, held by tokens or barriers between the groups
   first_come,  ///< whoever asked first; the sequence is not looked at

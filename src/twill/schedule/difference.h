@@ -8,14 +8,14 @@
 
 #include "twill/schedule/schedule.h"
 
-/// Where two schedules of a Problem differ in more than cycles.
+/// Differences of two schedules of a Problem, other than cycles.
 ///
-/// The *structure* of a schedule is the way of every op; which ops share a group, where groups that
-/// differ in nothing but the name stand for each other; and, if the rule `unit` is in force, of any
-/// two ops on one exclusive unit the *round* floor((M(b) - M(a)) / II): the order in which the unit
-/// serves them, iterations counted. Streaming ops have no rounds: how far they run ahead is up to
-/// their rings. Slots alone, and the stage of an op that holds no unit, are not part of it. Which
-/// stores and loads of hand-offs exist follows from the groups; only those that do have rounds.
+/// The *structure* of a schedule is, first, the alternative of every op. Second, which ops share a
+/// group; groups that differ only in name stand for each other. Third, if the rule `unit` is in
+/// force, the *round* of any two ops on one exclusive unit, floor((M(b) - M(a)) / II): their order
+/// there, iterations counted. Streaming ops have none: rings decide how far they run ahead. Slots
+/// alone, and stages of ops without a unit, are not part of the structure. Groups decide which
+/// transfer ops exist, and only those that do have rounds.
 namespace twill::schedule {
 
 /// Groups of one kind differ in nothing but the name: warps, registers, whether they load, and the
@@ -49,10 +49,10 @@ std::int64_t round_after(const Schedule& schedule, OpId a, OpId b);
 /// below: both are schedules of `problem`.
 Schedule aligned(const problem::Problem& problem, const Schedule& schedule, const Schedule& model);
 
-/// What is different in `schedule`, which should be `aligned` with `model`: ways, then groups, then
-/// rounds, each by op. Empty iff both have the same structure. They are about ops that exist in
-/// both schedules; where a store or load exists in one of them only, groups differ. Cost: pairs of
-/// ops.
+/// Differences of `schedule` from `model`, with which it should be `aligned`: alternatives, then
+/// groups, then rounds, each by op. Empty iff both have the same structure. Only ops that exist in
+/// both schedules are compared; where a store or load exists in one of them only, groups differ.
+/// Cost: pairs of ops.
 std::vector<Difference> differences(const problem::Problem& problem, const Schedule& schedule,
                                     const Schedule& model);
 

@@ -21,8 +21,8 @@ using problem::Way;
 
 using Argument = std::optional<std::string>;
 
-/// What can be said about the lifetimes of an op's result in every schedule. A value with no reader
-/// or whose last read may end at its issue may occupy nothing.
+/// Lower bound on the lifetime of an op's result, over all schedules. A value with no reader or
+/// whose last read may end at its issue may occupy nothing.
 struct LeastLife {
   bool certain = false;     ///< it lives for at least one cycle
   std::int64_t always = 0;  ///< copies alive in every cycle of the steady state
@@ -48,7 +48,7 @@ std::vector<LeastLife> least_lives_of(const Problem& problem) {
     if (!it.carries_value) continue;
     LeastLife& life = lives[it.from.index()];
     if (it.from == it.to) {
-      // From one's own issue to that of `distance` iterations later: that many copies, always.
+      // Reading its own value of `distance` iterations before keeps that many copies alive.
       life.certain = true;
       life.always = std::max(life.always, std::int64_t{it.distance});
     } else if (problem.in_force(Rule::dependence) && shortest_read(problem, it) > 0) {

@@ -36,9 +36,9 @@ inline constexpr int kLargestStage = 1000;
 /// (`verify`).
 Order order_of(const problem::Problem& problem, const Schedule& schedule);
 
-/// The order with every unit's sequence given. Fails if it does not fit the Problem: wrong sizes,
-/// unknown ways, stages or groups, an op missing from the sequence of its group or unit or standing
-/// there twice, a unit shared by several groups without a sequence. Cost: O(ops).
+/// The order with every unit's sequence given. Fails if the order does not fit the Problem: wrong
+/// sizes; unknown alternatives, stages or groups; an op that is missing from the sequence of its
+/// group or unit, or in it twice; a unit shared by several groups without a sequence. Cost: O(ops).
 Result<Order> completed(const problem::Problem& problem, Order order);
 
 }  // namespace twill::schedule

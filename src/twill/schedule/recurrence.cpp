@@ -31,8 +31,8 @@ Cycles smallest_delay(const Problem& problem, const Dependence& it) {
   return smallest;
 }
 
-/// Ranks the ops so that dependences of distance 0 lead from lower to higher rank. (pose saw to it
-/// that they form no circuit.)
+/// Ranks the ops so that dependences of distance 0 lead from lower to higher rank. `pose` has
+/// checked that they form no circuit.
 std::vector<std::size_t> ranks_of(const Problem& problem) {
   const std::size_t op_count = problem.ops().size();
   std::vector<std::vector<std::size_t>> successors(op_count);
@@ -56,8 +56,8 @@ std::vector<std::size_t> ranks_of(const Problem& problem) {
   return rank;
 }
 
-/// All dependences but those of hand-offs, which may not be there, in an order in which one pass
-/// carries a start time along all those of distance 0.
+/// All dependences except those of transfer ops, which may not exist. The order lets one pass carry
+/// a start time along all dependences of distance 0.
 std::vector<Edge> edges_of(const Problem& problem) {
   const std::vector<std::size_t> rank = ranks_of(problem);
   const auto errands = problem::errands_of(problem);

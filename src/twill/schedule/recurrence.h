@@ -17,10 +17,10 @@ struct Recurrence {
   Cycles interval() const { return (delay + distance - 1) / distance; }
 };
 
-/// A circuit with the largest interval() of all (RecMII), where every dependence counts with its
-/// smallest delay over the ways of its source and without transfer; none if no circuit has a delay.
+/// A circuit with the largest interval() of all (RecMII); none if no circuit has a delay. Every
+/// dependence counts with its smallest delay over the alternatives of its source, without transfer.
 /// Exact. Cost: a few runs of Bellman-Ford, each O(ops * dependences) at worst and O(dependences)
-/// times the recurrences nested in each other as a rule.
+/// times the depth of nested recurrences as a rule.
 std::optional<Recurrence> critical_recurrence(const problem::Problem& problem);
 
 /// The same for each set of ops that depend on each other around some circuit (strong component):

@@ -8,7 +8,7 @@
 /// Parts of a loop in which groups take turns.
 namespace twill::schedule {
 
-/// What one group does in a region: from `first`, an op, to `last`, of the same iteration.
+/// Ops of one group in a region: from `first` to `last`, of the same iteration.
 struct Turn {
   problem::OpId first;
   problem::OpId last;
@@ -22,7 +22,7 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// All of a loop, where somebody asked for some.
+/// The regions of a loop, if they were asked for.
 struct Regions {
   std::vector<Region> all;
   std::string note;  ///< where they are, or why there are none, a sentence; empty: nobody asked

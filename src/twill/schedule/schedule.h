@@ -112,7 +112,7 @@ struct ObjectiveValue {
   bool proven = false;
 };
 
-/// What a solver claims. Immutable once returned.
+/// Claims of a solver about one Problem. Immutable once returned.
 struct Answer {
   Verdict verdict = Verdict::undecided;
   std::optional<Schedule> schedule;        ///< for optimal and feasible

@@ -15,7 +15,7 @@ struct Phase {
   std::int64_t iteration = 0;
 };
 
-/// What comes to a barrier, at once or later.
+/// Contribution to a phase of a barrier, at once or later.
 struct Arrival {
   std::int64_t count = 0;
   Amount came = 0;      ///< bytes that have landed
@@ -35,7 +35,7 @@ class Barriers {
   bool passes(const Phase& phase, double now);
   /// The same for a token, which counts phases itself.
   bool token_passes(const Phase& phase, double now) const;
-  /// kNever if it is not known yet, or if nobody ever arrives (the first acquires).
+  /// kNever if the time is not known yet, or if no arrival ever comes (the first acquires).
   double completed_at(const Phase& phase) const;
   /// The arrival that completed the phase a wait passed on; null if it needed none.
   const Arrival* completed_by(const Phase& phase) const;

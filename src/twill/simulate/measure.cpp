@@ -3,7 +3,7 @@
 
 #include "twill/simulate/run.h"
 
-/// What a run that is over says about itself.
+/// Results of a run, measured once it is over.
 namespace twill::simulate {
 namespace {
 
@@ -11,8 +11,8 @@ constexpr std::int64_t kLongestPeriod = 16;  ///< iterations after which a run m
 constexpr std::int64_t kFewest = 8;          ///< iterations that make a steady state
 constexpr double kEqual = 1e-3;              ///< cycles
 
-/// Of the line that is nearest to the values (least squares): what comes and goes at both ends of a
-/// run without a period hardly counts, unlike in the mean of the differences.
+/// Slope of the line nearest to the values (least squares). Disturbances at both ends of a run
+/// without a period hardly count here, unlike in the mean of the differences.
 double slope_of(const std::vector<double>& values) {
   const double middle = static_cast<double>(values.size() - 1) / 2;
   double sum = 0;
@@ -51,9 +51,9 @@ double Run::completion(std::int64_t iteration) const {
   return last;
 }
 
-/// The last iteration that was complete while every op still had iterations to begin: up to then
-/// the run is that of a loop without end. Later ones have units, pipes and slots of rings to
-/// themselves that the next iterations would take.
+/// The last iteration that was complete while every op still had iterations to begin. Up to there
+/// the run is that of a loop without end. In later iterations, units, pipes and slots of rings are
+/// free that the next iterations would take.
 std::int64_t Run::last_undisturbed() const {
   double end = kNever;
   for (const auto& op : times_) end = std::min(end, op.back().start);
@@ -70,7 +70,7 @@ void Run::measure_interval(Simulation& out) const {
   int spread = 0;
   for (const plan::Role& role : plan_.roles) spread = std::max(spread, role.sections.spread);
   std::int64_t last = last_undisturbed();
-  // What waits for nobody may be ahead without limit, and leave nothing undisturbed.
+  // A role that waits for no other may run ahead so far that no iteration is undisturbed.
   if (last < out.trips / 8) last = out.trips - 1 - spread;
   const std::int64_t first = std::max<std::int64_t>((last + 1) / 2, spread);
   if (last - first < kFewest) return;

@@ -69,7 +69,7 @@ void Model::add_dependence(const problem::Dependence& d) {
   const auto transfer = crosses ? static_cast<double>(d.transfer) : 0;
   const bool same_queue = !crosses && from.asynchronous && to.asynchronous && from.unit == to.unit;
   if (!same_queue) {
-    // A streaming op delays nobody in a schedule; here its latency counts unless it is at once.
+    // In a schedule a streaming op delays no reader; here its latency counts, if loads take any.
     const bool waits = costs[d.from].streaming && !d.delay;
     const auto delay =
         waits ? from.latency

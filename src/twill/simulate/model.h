@@ -11,7 +11,7 @@ namespace twill::simulate {
 
 inline constexpr double kSlack = 1e-6;  ///< of a cycle
 
-/// What an op reads, as far as it may have to wait for it itself.
+/// Operand that the role of the op may have to wait for.
 struct Operand {
   OpId from;
   int distance = 0;

@@ -14,12 +14,12 @@ class Program {
 
   bool at_end() const { return section_ == Section::end; }
   const plan::Step& step() const { return (*steps_)[index_]; }
-  /// What the step is about; 0 for steps of the tile, of which there is one.
+  /// Iteration that the step is about; 0 for steps of the tile, which has one.
   std::int64_t iteration() const {
     const bool tile = step().instance.from == plan::Instance::From::tile;
     return tile ? 0 : plan::iteration_of(step().instance, window_, trips_);
   }
-  /// What comes before the loop and short paths count as prologue, what comes after it as drain.
+  /// Section of the step: before the loop and short paths are prologue, after the loop is drain.
   Section section() const { return section_; }
   void next();
 

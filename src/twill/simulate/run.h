@@ -135,7 +135,7 @@ class Run {
   }
   void arrive(const Phase& phase, const Arrival& arrival);
 
-  // What is reported (measure.cpp).
+  // Results (measure.cpp).
   void measure_interval(Simulation& out) const;
   std::int64_t last_undisturbed() const;
   void measure_loads(Simulation& out) const;
@@ -165,7 +165,7 @@ class Run {
   std::map<std::pair<RoleId, plan::Mechanism>, Queue> queues_;
   std::map<OpId, ChannelId> landing_;          ///< where loads arrive
   std::vector<std::vector<double>> acquired_;  ///< by ChannelId and iteration
-  /// What comes with an arrival: by RoleId, when all that was stored for that role can be seen.
+  /// Word of an arrival: by RoleId, the time when all that was stored for that role can be seen.
   std::map<std::tuple<ChannelId, bool, std::int64_t>, std::vector<double>> words_;
   std::map<std::vector<std::size_t>, std::vector<double>> known_speeds_;
   std::priority_queue<double, std::vector<double>, std::greater<>> alarms_;

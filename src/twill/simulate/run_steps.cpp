@@ -138,9 +138,9 @@ double Run::ready_at(Instance instance, Cause& cause) const {
   return ready;
 }
 
-/// When the role may begin the op, as far as the rule `blocking` says it: while it waits it issues
-/// nothing, so what waits stands before or behind all that another op issues. Times are whole
-/// cycles.
+/// Earliest time at which the role may begin the op by the rule `blocking`. A role that waits
+/// issues nothing, so an op that waits stands before or behind all that another op issues. Times
+/// are whole cycles.
 double Run::apart_at(std::size_t r, const Task& task) const {
   const RoleState& role = roles_[r];
   return std::max(task.blocks ? role.windows_end : 0, task.window > 0 ? role.next_window_at : 0);
@@ -267,7 +267,7 @@ void Run::arrive_from(std::size_t r, const Phase& phase, std::int64_t count, Amo
   arrive(phase, {count, 0, expected, time, role_track(r), now_});
 }
 
-/// What other roles can know once the op has started.
+/// Updates the times from which other roles may rely on the op, once it has started.
 void Run::tell(std::size_t r, const Task& task, double start, double done) {
   RoleState& role = roles_[r];
   for (const RoleId reader : task.readers) {
@@ -308,8 +308,8 @@ void Run::take_word(std::size_t r, const Phase& phase) {
   for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = std::max(stored[i], word->second[i]);
 }
 
-/// Arrivals of threads are seen once all that the role did for those who wait has been done, and
-/// all that was stored for them is there; asynchronous ones once its tcgen05 work is.
+/// Time of an arrival. By threads: once the role's work for the waiting roles is done and all that
+/// was stored for them is there. Asynchronous: once the role's tcgen05 work is done.
 void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];

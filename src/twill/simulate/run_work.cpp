@@ -24,7 +24,7 @@ bool Run::step_unit(std::size_t u) {
   return true;
 }
 
-/// What the schedule has on the unit next, if it was asked for.
+/// The op that the schedule has next on the unit, if it has asked for the unit.
 std::optional<Instance> Run::take_scheduled(UnitState& unit) {
   const Cycles interval = plan_.schedule.initiation_interval;
   const auto scheduled = [&](const Instance& it) {
@@ -149,8 +149,8 @@ void Run::close_queue(const Task& task) {
   }
 }
 
-/// Takes out what has no work left. What that sets free may begin at once, so it is looked at
-/// again by whoever called.
+/// Takes out the ops that have no work left. The caller looks again at what may begin because of
+/// that.
 void Run::finish_running() {
   for (std::size_t i = 0; i < running_.size();) {
     if (running_[i].left > kSlack) {

@@ -9,16 +9,16 @@
 
 #include "twill/plan/plan.h"
 
-/// What a plan would do on the machine, as a run of events: roles take the steps of their sections
-/// in order, units serve who asked first, everything that runs at one moment shares the pipes
-/// (problem/pipe_sharing.h), and barriers count arrivals and turn phases. It decides nothing and
-/// knows nothing of solvers: whatever it finds follows from the plan's steps and the ops' costs.
-/// What each step costs: docs/reference/simulation.md.
+/// Simulation of a plan on the machine, as a run of events. Roles take the steps of their sections
+/// in order. Units serve first come, first served. Everything that runs at one moment shares the
+/// pipes (problem/pipe_sharing.h). Barriers count arrivals and turn phases. The simulator decides
+/// nothing and knows no solver: its results follow from the plan's steps and the ops' costs. Costs
+/// of each step: docs/reference/simulation.md.
 namespace twill::simulate {
 
 /// A simulated interval that is larger by no more than this factor is no worse: the root mean
 /// square error on the kernels whose iterations were timed on an H200, by all strategies
-/// (docs/hardware.md, cycles of an iteration). ptxas moves work over the borders of steps, of
+/// (docs/hardware-log.md, cycles of an iteration). ptxas moves work over the borders of steps, of
 /// which a plan knows nothing.
 inline constexpr double kError = 1.11;
 
@@ -28,8 +28,8 @@ using plan::RoleId;
 using problem::PipeId;
 using problem::UnitId;
 
-/// What beside the ops' own costs takes time. The defaults leave all of it out: then nothing but
-/// the order of the plan and the costs of its ops decide.
+/// Delays beside the ops' own costs. The defaults leave all of it out: then nothing but the order
+/// of the plan and the costs of its ops decide.
 struct Timing {
   bool shared_pipes = false;     ///< who runs together slows each other down, and a synchronous op
                                  ///< holds its role until its pipes are done with it; else every op
@@ -47,7 +47,7 @@ struct Timing {
                             ///< says who is first
 };
 
-/// Is told what happens in a run, in the order of its time.
+/// Listener for the events of a run, in the order of their times.
 class Listener {
  public:
   virtual ~Listener() = default;

@@ -20,7 +20,7 @@ Json named(const char* what, int process, std::size_t track, const std::string& 
       {"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}};
 }
 
-/// What is known of the op of a slice, or of the wait.
+/// Details of the op of a slice, or of the wait.
 Json details(const plan::Plan& plan, const Span& span, const TraceNotes& notes) {
   Json args = {{"iteration", span.iteration}};
   if (span.stalled) args["step"] = plan::to_text(plan, *span.step);

@@ -14,8 +14,8 @@ namespace twill::solve {
 struct Alternative {
   schedule::Schedule schedule;
   std::vector<schedule::ObjectiveValue> objectives;  ///< II first, as of an Answer
-  /// Nothing that was left was better: no schedule whose structure is neither the first one's nor
-  /// that of an alternative before it.
+  /// Proven: no better schedule has another structure than `first` and the alternatives before
+  /// it.
   bool proven = false;
 };
 

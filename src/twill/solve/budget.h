@@ -8,9 +8,9 @@
 
 namespace twill::solve {
 
-/// What all searches of one call to `solve` may spend together. Work is counted, not timed, so an
-/// exhausted budget is exhausted at the same place on every machine; only the caller's own wish to
-/// stop is not.
+/// Work that all searches of one call to `solve` may spend together. Work is counted, not timed, so
+/// an exhausted budget is exhausted at the same place on every machine. Only a stop that the caller
+/// asks for is not.
 class Budget {
  public:
   /// `keep_going` is asked now and then; false ends the search. It may be empty.

@@ -44,7 +44,7 @@ class DifferenceGraph {
   /// The strongest literal of an existing atom that is true if the difference holds.
   std::optional<Literal> implied_atom(const Difference& difference) const;
 
-  /// What a literal of an atom says: the difference itself, or its integer negation.
+  /// Difference that a literal of an atom states: the atom's own, or its integer negation.
   bool is_atom(Literal literal) const;
   Difference difference_of(Literal literal) const;
 
@@ -106,8 +106,8 @@ class DifferenceGraph {
     std::uint32_t y = kNone;
     std::int64_t bound = 0;
   };
-  /// The longest path from one node to another, and the least length that decides another atom
-  /// between the two. A path that stays below it is nobody's business.
+  /// Longest path between two nodes, and the least length that decides another atom between them.
+  /// Shorter paths need no look at the atoms.
   struct Distance {
     std::int64_t longest = kUnreached;
     std::int64_t decisive = kNever;

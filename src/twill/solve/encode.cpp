@@ -205,7 +205,7 @@ void Encoding::add_units() {
   }
 }
 
-/// What the ops that may not exist ask of a pipe; of the others it is known to fit.
+/// Bounds the demand of transfer ops on a pipe; the demand of all others is known to fit.
 void Encoding::add_pipes() {
   const problem::Problem& problem = *instance_.problem;
   if (problem.hand_offs().empty() || !problem.in_force(Rule::pipe)) return;
@@ -314,8 +314,8 @@ void Encoding::share_groups() {
   }
 }
 
-/// Of groups that differ in nothing but the name, op number i may open the next one only if an op
-/// before it is in the one before it.
+/// Orders groups that differ in nothing but the name: op number i may open the next one only if an
+/// op before it is in the group before.
 void Encoding::order_identical_groups() {
   std::map<schedule::GroupKind, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < instance_.group_count(); ++i) {

@@ -76,7 +76,7 @@ class Encoding {
   /// Makes the search try the groups of this schedule first.
   void suggest(const schedule::Schedule& schedule);
 
-  /// What was learned so far, for encodings of the same instance with a smaller or equal II.
+  /// Clauses learned so far, for encodings of the same instance with a smaller or equal II.
   Lessons lessons();
   /// Takes over what an encoding of the same instance with a larger or equal II learned.
   /// Preconditions: no structure was excluded there, and no proof is written.
@@ -127,7 +127,7 @@ class Encoding {
   void add_one_stream();
   Literal waits_literal(std::size_t op);
 
-  /// What a group may hold in registers: so many, less the terms that are true.
+  /// Registers that a group may hold: `registers`, less the terms that are true.
   struct Share {
     std::int64_t registers = 0;
     std::vector<Term> lacking;  ///< one for each step of a register budget that it may have

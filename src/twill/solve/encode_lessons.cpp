@@ -57,7 +57,7 @@ class Dictionary {
 
 }  // namespace
 
-/// What the literal says, if it can be said elsewhere.
+/// The literal in words that every encoding understands, if it has such words.
 std::optional<Saying> Encoding::saying_of(Literal literal) const {
   if (const auto difference = engine_.difference_of(literal)) {
     const std::size_t times = 2 * instance_.op_count();  // the nodes after these are addresses

@@ -251,7 +251,7 @@ void Encoding::limit_register_time() {
     }
     for (std::size_t number = 0; number < instance_.accumulators.size(); ++number) {
       const Accumulator& it = instance_.accumulators[number];
-      // What a member lives longer for a reader abroad may be time in which it is the one alive.
+      // A member that lives longer for a reader in another group may then be the only one alive.
       Cycles counted = 0;
       Guards members;
       for (const std::size_t op : it.ops) {

@@ -142,7 +142,7 @@ void Engine::assign(Literal literal, Reason reason) {
   levels_[variable] = level();
   reasons_[variable] = reason;
   trail_.push_back(literal);
-  // Nobody asks for reasons at level 0, so a proof has to be told of them right away.
+  // At level 0 no reason is ever asked for, so a proof has to be told of them right away.
   const bool log = level() == 0 && proof_ != nullptr;
   if (log && (reason.cause == Cause::at_most || reason.cause == Cause::difference)) {
     explain(variable);

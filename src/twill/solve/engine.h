@@ -30,7 +30,7 @@ enum class Outcome {
 
 inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-/// What one question may cost at most.
+/// Largest cost of one question.
 struct Effort {
   std::uint64_t conflicts = kNoLimit;
   std::uint64_t until = kNoLimit;  ///< work of the budget
@@ -59,16 +59,16 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Literal add_literal() { return add_literal(true); }
-  /// A literal that constraints can only make true: in clauses it is positive where the others are
-  /// what it follows from, negative where something follows from it, and in at-most constraints it
-  /// is positive. So the search never decides it, and it is false where nothing made it true.
+  /// A literal that constraints can only make true. In clauses it occurs positively only where they
+  /// define it (cause -> literal), negatively only where they use it; in at-most constraints
+  /// positively. So the search never decides it, and it is false where nothing made it true.
   Literal add_consequence() { return add_literal(false); }
   /// The search will try this first; a hint, no constraint.
   void suggest(Literal literal) {
     phases_[literal.variable()] = static_cast<std::int8_t>(literal.negative() ? -1 : 1);
   }
-  /// The search leaves the variable of this literal open where one of the two is false: a model
-  /// then says nothing of it. Nothing may be wrong with that.
+  /// If one of the two is false, the search does not decide this literal's variable, and the model
+  /// leaves it undefined. The caller must not depend on its value then.
   void matters_if(Literal literal, Literal first, Literal second);
   /// Nodes come before everything that speaks of nodes.
   Node add_node() { return graph_.add_node(); }
@@ -86,13 +86,13 @@ class Engine {
   /// coefficients.
   void add_at_most(std::span<const Term> terms, std::int64_t bound);
 
-  /// A clause that follows from what was added, whoever found out; it may be forgotten like one
-  /// that was learned here. `glue` is at least 1. Precondition: no proof is written.
+  /// A clause that follows from the input, whoever found it; it may be forgotten like learned
+  /// clauses. `glue` is at least 1. Precondition: no proof is written.
   void add_learned(std::span<const Literal> literals, std::uint32_t glue);
   /// Visits the learned clauses with their glue, then all literals that always hold, with 1.
   using Visit = std::function<void(std::span<const Literal>, std::uint32_t)>;
   void each_learned(const Visit& visit);
-  /// What the literal of an atom says; none if it is no atom.
+  /// Difference that the literal states; none if the literal is no atom.
   std::optional<Difference> difference_of(Literal literal) const;
   /// The strongest literal of an existing atom that is true if the difference holds.
   std::optional<Literal> implied_atom(const Difference& difference) const {
@@ -102,7 +102,7 @@ class Engine {
   /// Searches for a model in which `assumption` is true, as far as `effort` goes.
   Outcome solve(Literal assumption, Budget& budget, const Effort& effort = {});
 
-  /// Of the last model. Nodes: any shift of a connected set of nodes is a model as well.
+  /// Values in the last model. Nodes: any shift of a connected set of nodes is a model as well.
   bool value(Literal literal) const { return model_[literal.code()] > 0; }
   std::int64_t value(Node node) const { return model_potential_[node.index()]; }
 
@@ -174,7 +174,7 @@ class Engine {
 
   ProofSink* proof_;
 
-  /// Who may have to be told that a literal is true, as bits: most literals concern few.
+  /// Theories that a true literal concerns, as bits: most literals concern few.
   enum Concern : std::uint8_t { kClauses = 1, kAtMost = 2, kDifference = 4 };
   bool concerns(Literal literal, Concern whom) const { return concerns_[literal.code()] & whom; }
 

@@ -36,7 +36,7 @@ bool keeps_ways(const Exchange& exchange, const std::vector<int>& ways) {
   return true;
 }
 
-/// `schedule` without its ways, if they are those of the candidate.
+/// `schedule` without its alternatives, if they are the candidate's.
 bool take_ways(const Candidate& candidate, Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     if (schedule.ops[i].way != candidate.ways[i]) return false;

@@ -9,7 +9,7 @@
 #include "twill/solve/instance.h"
 #include "twill/solve/symmetry.h"
 
-/// What a search for another structure (schedule/difference.h) must not find again.
+/// Structures (schedule/difference.h) that a search for another one must not find again.
 namespace twill::solve {
 
 struct Exclusion {

@@ -17,7 +17,7 @@ namespace {
 
 using schedule::Schedule;
 
-/// From a try to the next, the II grows by one part in so many.
+/// From one try to the next, II grows by one part in this many.
 constexpr Cycles kStep = 8;
 
 class Greedy {
@@ -120,7 +120,7 @@ class Greedy {
     return held;
   }
 
-  /// The first cycle from `from` on, before `until`, at which the op meets nobody in its way.
+  /// The first cycle in [`from`, `until`) at which nothing is in the op's way.
   std::optional<Cycles> free_cycle(std::size_t op, Cycles from, Cycles until) const {
     const Cycles ii = schedule_.initiation_interval;
     for (Cycles at = from; at < until;) {
@@ -185,7 +185,7 @@ class Greedy {
     return static_cast<int>(computing.size()) >= problem::wanted_compute_groups(parts);
   }
 
-  /// What waits for nobody in its iteration, loads above all, as late as those who read it allow.
+  /// Delays ops without waits in their iteration, loads above all, as far as readers allow.
   void delay_sources() {
     const Cycles ii = schedule_.initiation_interval;
     for (std::size_t k = order_.size(); k-- > 0;) {

@@ -21,8 +21,8 @@ using problem::Parts;
 using problem::Problem;
 using schedule::Schedule;
 
-/// The part of what is left of the budget that each of the two searches for a loop with hand-offs
-/// may spend, and the one for a loop rolled up, whose schedule is worth more.
+/// Shares of the remaining budget: of each of the two searches for a loop with transfer ops, and of
+/// the search for a rerolled loop, whose schedule is worth more.
 constexpr std::uint64_t kShare = 16;
 constexpr std::uint64_t kRolledShare = 4;
 
@@ -54,7 +54,7 @@ std::optional<problem::Reduced> with_delays(const Problem& problem) {
   return problem::Reduced{*std::move(delayed), std::move(part.ops)};
 }
 
-/// The same loop with every op in a group of its own width: the one it has in `groups`.
+/// The loop with every op pinned to its group in `groups`: each group gets a width of its own.
 std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>& groups) {
   Parts parts = problem.parts();
   for (std::size_t i = 0; i < parts.groups.size(); ++i) {

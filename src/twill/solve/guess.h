@@ -9,10 +9,10 @@
 
 namespace twill::solve {
 
-/// A first schedule of a Problem with hand-offs, which multiply the ops that a search has to place:
-/// with hand-offs taken for delays, the groups are found quickly, and with the groups given, what
-/// they need of hand-offs is an ordinary Problem. Nothing if that leads nowhere, or without
-/// hand-offs. It promises nothing about how good it is. Spends some of the budget.
+/// A first schedule of a Problem with transfer ops, which multiply the ops that a search has to
+/// place. With transfers as delays, groups are found quickly; with the groups given, the residual
+/// problem is an ordinary one. Nothing if that finds none, or without transfer ops. Its quality is
+/// not promised. Spends some of the budget.
 std::optional<schedule::Schedule> guess_by_delays(const Candidate& candidate, Budget& budget);
 
 /// A first schedule of a loop that was unrolled in the source: the best one found of the loop

@@ -205,7 +205,7 @@ Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
   return least;
 }
 
-/// Of the readers of what a store or load makes, one exists at least.
+/// Least life of a value in a transfer op: at least one of the op's readers exists.
 Cycles least_errand(const Instance& instance, std::size_t value) {
   if (!instance.problem->in_force(Rule::dependence)) return 0;  // the reader may come before
   Cycles least = std::numeric_limits<Cycles>::max();

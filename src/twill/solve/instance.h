@@ -14,7 +14,7 @@ namespace twill::solve {
 
 using problem::Rule;
 
-/// What an op does. Ops, groups and units are plain indices in this room.
+/// Numbers of an op. Ops, groups and units are plain indices in this room.
 struct Task {
   std::optional<std::size_t> unit;  ///< none as well if the rule `unit` is relaxed
   Cycles occupancy = 0;
@@ -24,7 +24,7 @@ struct Task {
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
   std::size_t home = 0;             ///< the op whose group it shares: itself, or that of its errand
-  /// Of the stores and loads of hand-offs: it exists iff the groups of one pair differ. Else empty.
+  /// For transfer ops, which exist iff the groups of one of these pairs differ. Else empty.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
   bool always() const { return moves.empty(); }

@@ -8,8 +8,8 @@
 
 namespace twill::solve {
 
-/// What the groups of a schedule leave of an instance with hand-offs: an instance in which every op
-/// exists. Of one without hand-offs that is the instance itself.
+/// Residual instance for the groups of a schedule: an instance in which every op exists. Without
+/// transfer ops it is the instance itself.
 class Leftover {
  public:
   /// `instance` outlives this. Cost: that of an instance, if there are hand-offs.

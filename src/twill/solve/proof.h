@@ -10,9 +10,9 @@
 
 namespace twill::solve {
 
-/// What a literal or an at-most constraint says about a schedule, so that a second program can find
-/// out by itself what holds of it. `first` and `second` number ops, groups, memories, or the
-/// accumulators of the ProofSubject, as said below. docs/reference/certificate.md has it in words.
+/// Meaning of a literal or an at-most constraint as a statement about a schedule, so that a second
+/// program can find out what holds. `first` and `second` number ops, groups, memories, or the
+/// subject's accumulators, as said below. docs/reference/certificate.md has it in words.
 struct Meaning {
   enum class Kind : std::uint8_t {
     in_group,        ///< op, group
@@ -60,7 +60,7 @@ struct AddressNode {
   std::size_t op = 0;  ///< the first of the buffer
 };
 
-/// What a refutation is about, and what was assumed without loss of generality.
+/// Subject of a refutation, and the assumptions made without loss of generality.
 struct ProofSubject {
   std::int64_t ii = 1;
   std::size_t anchor = 0;                              ///< the op of slot 0
@@ -96,9 +96,9 @@ class ProofSink {
   virtual void combination(const std::vector<int>& /*ways*/) {}
   /// Follows `begin`. Node i is the slot of op i, node n + i the stage of op i, for n ops.
   virtual void subject(const ProofSubject& /*subject*/) {}
-  /// Of a literal that is no atom, before it is used.
+  /// Meaning of a literal that is no atom, before the literal is used.
   virtual void meaning(Literal /*literal*/, const Meaning& /*meaning*/) {}
-  /// Of the next `at_most`.
+  /// Meaning of the next `at_most`.
   virtual void meaning(const Meaning& /*meaning*/) {}
   virtual void difference(const Difference& difference) = 0;
   virtual void atom(Literal literal, const Difference& difference) = 0;

@@ -36,7 +36,7 @@ bool keeps_same_group(const Instance& instance, const Schedule& schedule) {
   });
 }
 
-/// Of two different ops, `a` does not hold what `b` needs when `b` is issued; `b` may be `waiting`.
+/// Whether `a` does not hold what `b`, another op, needs when `b` is issued; `b` may be `waiting`.
 bool keeps_pair(const Instance& instance, const Schedule& schedule, std::size_t a, std::size_t b,
                 bool waits) {
   const Task& task_a = instance.tasks[a];
@@ -63,7 +63,7 @@ Cycles copies_alive(const Instance& instance, const Schedule& schedule, std::siz
 
 namespace {
 
-/// What is alive when `event` is issued; by group: of what its group produced.
+/// Amount alive when `event` is issued; by group: of the values that its group produced.
 std::int64_t load_at(const Instance& instance, const Schedule& schedule,
                      const std::vector<Occupant>& values, std::size_t event, bool by_group) {
   std::int64_t sum = 0;

@@ -20,8 +20,8 @@ bool keeps_order(const Instance& instance, const schedule::Schedule& schedule);
 Cycles copies_alive(const Instance& instance, const schedule::Schedule& schedule, std::size_t value,
                     std::size_t event);
 
-/// Whether all live copies fit into memories and registers; the encoding counts only so many copies
-/// of a value, so this has to be asked.
+/// Whether all live copies fit into memories and registers. The encoding counts copies of a value
+/// only up to a limit, so every schedule has to be checked.
 bool fits_storage(const Instance& instance, const schedule::Schedule& schedule);
 
 }  // namespace twill::solve

@@ -19,7 +19,7 @@ using problem::Problem;
 constexpr std::size_t kLargestLoop = 1000;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-/// What stands for each op one turn later, and whether that is in the next iteration.
+/// Op that stands for each op one turn later, and whether it is in the next iteration.
 struct Next {
   std::vector<std::size_t> op;
   std::vector<int> wraps;  ///< 0 or 1
@@ -81,7 +81,7 @@ class Follow {
     for (const Link& link : links_[op]) open_.push_back({op, &link});
   }
 
-  /// What may stand for the op at the other end of the link.
+  /// Ops that may stand for the op at the other end of the link.
   std::vector<Stand> candidates(const Step& step) const {
     std::vector<Stand> stands;
     for (const Link& later : links_[next_.op[step.from]]) {

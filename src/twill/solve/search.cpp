@@ -31,9 +31,9 @@ constexpr std::int64_t kFirstCopies = 32;
 /// The first step upwards from an II without a schedule, as a part of it; later steps double.
 constexpr Cycles kFirstStep = 16;
 
-/// Conflicts that a question may cost at first. Questions right at the edge of what is possible are
-/// by far the hardest, so the easy ones on both sides of it are asked first; each time nothing else
-/// is left the effort grows.
+/// Conflicts that a question may cost at first. Questions at the edge of what is possible are by
+/// far the hardest, so easier ones on both sides are asked first; the effort grows when only hard
+/// ones are left.
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
@@ -45,7 +45,7 @@ constexpr std::uint64_t kPatience = 10'000'000;
 /// done.
 constexpr std::size_t kManyOps = 100;
 
-/// The second of two questions about the II goes down by one part in so many of what is open.
+/// The second of two questions about the II goes down by this part of the open range.
 constexpr Cycles kPartDown = 4;
 
 }  // namespace
@@ -252,8 +252,8 @@ std::uint64_t Search::worth_until(std::uint64_t progress) const {
   return std::max(budget_.hurry_after(), progress + kPatience);
 }
 
-/// Looks for a schedule in which many sub-tiles take turns: what has to be found is that of one.
-/// Two sub-tiles are quickly placed without it.
+/// Looks for a schedule in which many sub-tiles take turns, so that only one has to be placed. Two
+/// sub-tiles are placed quickly without it.
 bool Search::find_in_turn(Cycles ii) {
   if (sub_tiles_.ops.size() < 3 || !exclusion_.structures.empty()) return false;
   Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "",
@@ -290,7 +290,7 @@ void Search::teach(Encoding& encoding, Cycles ii) const {
   if (at != lessons_.end()) encoding.follow(at->second);
 }
 
-/// Lessons that no question to come has a use for are dropped. Those of an II include what it was
+/// Drops learned clauses that no later question can use. The clauses of an II include those it was
 /// taught itself.
 void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
   if (!may_hand_on()) return;
@@ -309,9 +309,9 @@ bool Search::may_go_on(const Encoding& encoding) {
   return budget_.allows(encoding.engine().memory()) && budget_.ask();
 }
 
-/// Takes the schedule of a model, as early as its structure allows at this II or at the least for
-/// it, unless more copies of a value live in it than were counted, or nothing was said of offsets
-/// and none are found.
+/// Takes the schedule of a model, as early as its structure allows at this II or the least for it.
+/// Not if more copies of a value live in it than were counted, or if it has no offsets and none are
+/// found.
 bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
   const Schedule schedule = encoding.schedule();
   const Leftover left(instance_, schedule);
@@ -459,7 +459,7 @@ std::int64_t Search::measure(Objective objective, const Schedule& schedule) cons
   return 0;
 }
 
-/// What is known of the next level, whose objective it is, without search.
+/// Lower bound on the level of `objective`, known without search.
 std::int64_t Search::least_known(Objective objective, Cycles ii) const {
   const std::int64_t possible = least_possible(objective, ii);
   const std::vector<std::int64_t>& least = exclusion_.least;

@@ -163,9 +163,9 @@ class Solver {
     return "a level that nothing moved for long was left open: a larger work limit goes on";
   }
 
-  /// What is still proven of an answer that is not known to be optimal. A level is about schedules
-  /// with the values found for the levels before; the search of one combination says nothing about
-  /// those of another.
+  /// Keeps only the claims that are proven of an answer that is not known to be optimal. A level is
+  /// about schedules with the values found for the levels before. The search of one combination
+  /// says nothing about the values of another.
   void weaken(Answer& answer) const {
     ObjectiveValue& interval = answer.objectives.front();
     interval.bound = std::min(answer.lower_bound.value, interval.value);

@@ -32,8 +32,8 @@ class Structure {
   }
 
  private:
-  /// What leads from one op to a later one of the same iteration then comes before what leads on
-  /// from there, so that one pass over all goes through an iteration, and not one pass per op.
+  /// Sorts inequalities by issue: those that lead to an op come before those that lead on from it,
+  /// in the same iteration. So one pass goes through an iteration, and not one pass per op.
   std::vector<Inequality> in_order_of_issue() const {
     std::vector<std::size_t> ops(instance_.op_count());
     std::iota(ops.begin(), ops.end(), std::size_t{0});
@@ -60,7 +60,7 @@ class Structure {
     }
   }
 
-  /// The next issue of `b` after that of `a` (modulo II) comes at least `hold` later.
+  /// The next issue of `b` after an issue of `a` (modulo II) comes at least `hold` later.
   void add_order(std::size_t a, std::size_t b, Cycles hold) {
     out_.push_back({a, b, hold, floor_divide(issue(b) - issue(a), ii_)});
   }

@@ -7,8 +7,8 @@
 #include "twill/schedule/schedule.h"
 #include "twill/solve/instance.h"
 
-/// What a schedule decided, apart from the cycles: groups, and of every choice the side it took.
-/// What remains free are the cycles under simple inequalities, so the best ones can be computed.
+/// Structure of a schedule, without its cycles: groups, and of every choice the side it took. What
+/// remains free are the cycles under simple inequalities, so the best ones can be computed.
 namespace twill::solve {
 
 /// M(to) >= M(from) + alpha + beta * II, alpha >= 0.

@@ -23,7 +23,7 @@
 /// It is not a search over other structures: another order of ops could have more slack.
 namespace twill::solve {
 
-/// A dependence for which somebody waits: the rest is M(to) - M(from) - least.
+/// A dependence with a wait; its slack is M(to) - M(from) - least.
 struct Wait {
   std::size_t from = 0;
   std::size_t to = 0;

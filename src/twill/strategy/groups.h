@@ -14,9 +14,9 @@ using problem::GroupId;
 /// The groups that compute: of those that are not for loads, the widest.
 std::vector<GroupId> compute_groups(const problem::Problem& problem);
 
-/// By OpId. Loads go to a load group; what is for narrower groups to one of its width, those on one
-/// unit together; everything else is spread by sub-tiles over the compute groups, and what all of
-/// them share goes to the first. Fails if there is no group for an op, or nothing to load.
+/// Group of each op, by OpId. Loads go to a load group; ops for narrower groups to one of their
+/// width, those on one unit together; other ops by sub-tiles to the compute groups, shared ones to
+/// the first. Fails if there is no group for an op, or nothing to load.
 Result<std::vector<GroupId>> specialized(const problem::Problem& problem, const SubTiles& tiles);
 
 /// The same with nothing but compute groups: each does all of its own sub-tiles, loads too.

@@ -14,12 +14,12 @@ namespace twill::strategy {
 /// Triton has named barriers 7 to 14 for them, a pair for each.
 inline constexpr std::size_t kMostRegions = 4;
 
-/// The critical regions of two consumers: what each sub-tile does once, if it is a product of
-/// theirs or, where products are in a partition of their own, makes exponentials of a tile. Between
-/// those of one consumer nothing else may touch memory, and in source order one consumer's come
-/// before the other's. A region lasts to the first op that touches memory: to the product itself,
-/// or behind exponentials. At most kMostRegions, in source order. `streams`: what each group runs,
-/// in its order. Cost: regions times ops and dependences.
+/// Critical regions of two consumers. A region is what each sub-tile does once: a product of the
+/// consumers, or, where products are in a partition of their own, the exponentials of a tile.
+/// Between the regions of one consumer no other op may touch memory, and in source order one
+/// consumer's regions come before the other's. A region lasts to the first op that touches memory:
+/// to the product itself, or behind exponentials. At most kMostRegions, in source order. `streams`:
+/// the ops of each group, in its order. Cost: regions times ops and dependences.
 schedule::Regions ping_pong(const Problem& problem, const SubTiles& tiles,
                             const std::vector<GroupId>& groups,
                             const std::vector<std::vector<OpId>>& streams,

@@ -7,10 +7,10 @@
 /// Internal to the room: what Triton's own pipelining orders, beside the source.
 namespace twill::strategy {
 
-/// Adds to `parts`, which are those of `problem`, what Triton 3.6 prints for Hopper without warp
-/// specialization. A product that its iteration reads is waited for at once, others stay under
-/// way. All groups meet before a load is waited for, and before copies are filled anew.
-/// `streams`: of each group, its loads last. `stages`: by OpId, as in Program.
+/// Adds the order that Triton 3.6 prints for Hopper without warp specialization to `parts`, which
+/// are those of `problem`. A product that its own iteration reads is waited for at once, others
+/// stay under way. All groups meet before a load is waited for, and before copies are filled anew.
+/// `streams`: the ops of each group, its loads last. `stages`: by OpId, as in Program.
 void order_as_plain(problem::Parts& parts, const problem::Problem& problem,
                     const std::vector<std::vector<problem::OpId>>& streams,
                     const std::vector<Cycles>& stages);

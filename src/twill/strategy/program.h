@@ -13,7 +13,7 @@ namespace twill::strategy {
 using problem::GroupId;
 using problem::OpId;
 
-/// What is fixed; when things happen is open.
+/// Decisions that are fixed before the search, which chooses only cycles.
 struct Program {
   std::vector<GroupId> groups;  ///< by OpId
   std::vector<Cycles> stages;   ///< by OpId: the round of a group that begins iteration i
@@ -24,9 +24,9 @@ struct Program {
 };
 
 /// The ops in the order in which they are listed, as far as dependences within an iteration allow.
-/// But an op that is the last to read a value and leaves fewer registers (a conversion) comes as
-/// soon as it can: every compiler does that much, and without it many a loop does not fit.
-/// Cost: ops times dependences.
+/// An op that is the last reader of a value and leaves fewer registers (a conversion) comes as
+/// early as it can. Every compiler does that much, and without it many loops do not fit. Cost: ops
+/// times dependences.
 std::vector<OpId> source_order(const problem::Problem& problem);
 
 /// The least interval at which the program runs by all rules of the Problem, and then its

@@ -33,8 +33,8 @@ constexpr int kAttentionDepth = 2;  // one tile read, one on its way: K and V le
 constexpr int kProductDepth = 3;    // Triton's default number of stages
 constexpr int kCypressDepth = 2;
 
-/// What each group runs, in source order. Groups that only start work for others do so for each
-/// sub-tile by itself: the rows of one do not wait for those of another.
+/// Ops of each group, in source order. Groups that only start work for others do so for each
+/// sub-tile separately: the rows of one sub-tile do not wait for those of another.
 std::vector<std::vector<OpId>> in_source_order(const Problem& problem, const SubTiles& tiles,
                                                const std::vector<GroupId>& groups) {
   const std::vector<GroupId> compute = compute_groups(problem);
@@ -284,7 +284,7 @@ bool fits_without_register_limits(const Terms& terms, const Choice& choice, cons
   return answer && answer->schedule;
 }
 
-/// What there is to say about a schedule beyond what its strategy proved of itself.
+/// Wraps a schedule as an answer, with the claims that hold beyond its strategy.
 Arranged described(Terms terms, schedule::Answer found, std::string_view strategy) {
   Arranged out(std::move(terms));
   out.answer.verdict = found.verdict;

@@ -53,13 +53,13 @@ struct Choice {
 /// has not.
 Result<void> check(const Choice& choice);
 
-/// What is known of a loop beyond its Problem, if it is a kernel's. Both may be empty.
+/// Facts about a kernel's loop beyond its Problem. Both may be empty.
 struct Known {
   std::vector<int> parts;          ///< by OpId: the sub-tile an op works on, -1: all of them
   std::vector<bool> exponentials;  ///< by OpId: whether it makes exponentials of a whole tile
 };
 
-/// What a strategy makes of a Problem before anything is searched.
+/// Restrictions that a strategy puts on a Problem before anything is searched.
 struct Terms {
   explicit Terms(Problem what) : problem(std::move(what)) {}
 

@@ -16,9 +16,9 @@ struct SubTiles {
   int count = 1;
 };
 
-/// As `known` has them; if that is empty or names none, the parts of the loop that hand each other
-/// no values, where loads do not count and a part has asynchronous work of its own. A loop without
-/// such a cut is one sub-tile.
+/// Sub-tiles as `known` has them. If that is empty or names none, the parts of the loop that
+/// exchange no values are its sub-tiles; loads do not count, and a part has asynchronous work of
+/// its own. A loop without such a cut is one sub-tile.
 SubTiles sub_tiles_of(const problem::Problem& problem, std::span<const int> known);
 
 /// By OpId, the op of sub-tile 0 that does the same; shared ops are their own. Fails if the

@@ -17,7 +17,7 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// What is wrong with an input, where, and what to do about it.
+/// A fault of an input: what it is, where, and how to mend it.
 struct Diagnostic {
   Location location;
   std::string message;      ///< one sentence, lower case, no full stop

@@ -11,11 +11,11 @@
 
 namespace twill {
 
-/// Calls `work(i)` for every i below `count` on `jobs` threads (at least 1; no more than there is
-/// work, nor than the system gives; on the calling one if it gives none), and `take(i, result)` for
-/// each result on the calling thread, in ascending order of i whatever the threads do. If `take`
-/// returns false nothing new is begun and nothing more is taken; the threads are joined before this
-/// returns. An exception of `work` is thrown on where its result would be taken, one of `take` at
+/// Calls `work(i)` for every i below `count` on `jobs` threads, and `take(i, result)` for each
+/// result on the calling thread, in ascending order of i. `jobs` is at least 1. There are no more
+/// threads than work, nor than the system gives; if it gives none, the calling thread works. If
+/// `take` returns false nothing new is begun or taken. Threads are joined before this returns. An
+/// exception of `work` is thrown on where its result would be taken, an exception of `take` at
 /// once. Results that wait for an earlier one are held in memory.
 template <class Work, class Take>
 void in_order(std::size_t count, std::size_t jobs, const Work& work, const Take& take) {

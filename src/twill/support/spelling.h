@@ -11,8 +11,8 @@ namespace twill {
 /// looked at.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
-/// What a message shows of a word the user gave: in single quotes, cut after 60 characters.
-/// (Not `quoted`: std::quoted would win for std::string.)
+/// A user's word as messages show it: in single quotes, cut after 60 characters. (Not `quoted`:
+/// std::quoted would win for std::string.)
 std::string in_quotes(std::string_view word);
 
 }  // namespace twill

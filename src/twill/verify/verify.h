@@ -8,9 +8,9 @@
 
 #include "twill/schedule/schedule.h"
 
-/// Does a schedule obey the rules of its problem? Decided by running the loop: iterations are laid
-/// out one after the other on the time axis and every rule is checked on what then happens, with
-/// none of the modulo arithmetic by which schedules are found. Includes nothing of `solve`.
+/// Decides whether a schedule obeys the rules of its problem, by running the loop. Iterations are
+/// laid out one after the other on the time axis, and every rule is checked on what then happens,
+/// without the modulo arithmetic by which schedules are found. Includes nothing of `solve`.
 ///
 /// The rules and their formulas: docs/reference/rules.md.
 namespace twill::verify {

@@ -34,7 +34,7 @@ enum CUtensorMapFloatOOBfill {
 
 namespace host_cuda {
 
-/// What a map was encoded from.
+/// Source of a map.
 struct Encoded {
   int type = 0;
   const void* base = nullptr;
@@ -47,7 +47,7 @@ struct Encoded {
 /// All maps so far.
 inline std::vector<Encoded> encoded;
 
-/// What the calling thread has: none before it has made a call that makes one.
+/// Context of the calling thread: none before it has made a call that makes one.
 inline thread_local CUcontext context = nullptr;
 
 }  // namespace host_cuda

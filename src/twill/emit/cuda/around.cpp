@@ -178,7 +178,8 @@ Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Po
   if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
     const bool writes = plan_.kernel->around[*step.outside].writes;
     if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
-      return view_.refuse(id, "stands beside the loop, and works on tiles itself");
+      return view_.refuse(id,
+                          "is a second loop with tiles: only kernels with one are printed as CUDA");
     }
     if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
     return {};

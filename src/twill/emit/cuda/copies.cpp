@@ -132,7 +132,7 @@ class Keeper {
     return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; }) <= 1;
   }
 
-  /// What a value is computed from; of what the loop carries, what it begins with and grows by.
+  /// Sources of a value; of a carried value, what it begins with and what it grows by.
   std::vector<ir::ValueId> behind(ir::ValueId value) const {
     if (const ir::Op* op = ir::defining_op(program_, value)) return op->operands;
     const auto advance = ir::advance_of(program_, view_.loop(), value);
@@ -221,7 +221,7 @@ bool is_of_rows(const Copy& copy, const KeptVector& vector) {
   return vector.along_rows != copy.flipped;
 }
 
-/// Of a thread, of 32 bits, for one address of each chunk.
+/// Registers of a thread, of 32 bits, for one address of each chunk.
 int registers_of_addresses(const Copy& copy) { return 2 * static_cast<int>(copy.each()); }
 
 /// Chunk `i` with its place, at the head of a loop over a thread's chunks.
@@ -360,7 +360,7 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
   return {};
 }
 
-/// What of a load is computed for each chunk anew.
+/// Values of a load that are computed for each chunk anew.
 std::vector<ir::ValueId> RolePrinter::computed_for(const Step& step, ir::OpId load) const {
   const auto access = *ir::memory_access(view_.program().op(load));
   std::vector<ir::ValueId> values;

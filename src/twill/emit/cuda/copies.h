@@ -36,7 +36,7 @@ struct Copy {
   std::int64_t column_slots() const { return even() ? panels() : each(); }
 };
 
-/// The load that an op of the plan copies; fails if that is none.
+/// The load that an op of the plan copies; fails if the op copies none.
 Result<ir::OpId> load_copied_by(const View& view, OpId op);
 
 /// The load as a copy by `threads` threads, a multiple of 32. Fails if it does not fill a tile that
@@ -57,7 +57,7 @@ struct Kept {
   std::vector<ir::ValueId> scalars;  ///< loaded in the loop: once an iteration
 };
 
-/// What is kept for those of the address and the mask of a load that are computed chunk by chunk.
+/// Values kept for the parts of an address and mask that are computed chunk by chunk.
 Kept kept_for(const View& view, const std::vector<ir::ValueId>& computed);
 
 }  // namespace twill::emit::cuda

@@ -36,8 +36,8 @@ bool is_division(OpKind kind) {
          kind == OpKind::urem;
 }
 
-/// What the host computes with the operators of C++: arithmetic on floating-point numbers would
-/// take functions of the device.
+/// Whether the host computes the type with the operators of C++: arithmetic on floating-point
+/// numbers would take functions of the device.
 bool is_of_host(ir::Type type) {
   const bool number = type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
   return (number || type->kind == ir::TypeKind::pointer) && !cpp_type(type).empty();

@@ -36,7 +36,7 @@ class MadeTensors {
   Result<Tensor> tensor_of(Text& text, ir::ValueId descriptor);
 
  private:
-  /// What is computed: the op that makes the descriptor, and which of its operands.
+  /// Value to compute: the op that makes the descriptor, and which of its operands.
   struct Wanted {
     ir::OpId op;
     std::string_view role;

@@ -9,7 +9,7 @@ namespace twill::emit {
 namespace cuda {
 namespace {
 
-/// Of one thread. Row vectors are few, and lie where ptxas likes.
+/// Exponentials of one thread. Row vectors are few, and lie where ptxas likes.
 Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
   const ir::Op& op = view.program().op(id);
   if (op.kind != ir::OpKind::exp2 && op.kind != ir::OpKind::exp) return 0;

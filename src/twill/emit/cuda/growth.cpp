@@ -79,7 +79,7 @@ class Growths {
     return fmt::format("({} {} {})", *a, sign, *b);
   }
 
-  /// Of something that grows by something that does not, and is the same for all elements.
+  /// Product of a growing value and a loop-invariant uniform scalar.
   std::optional<std::string> product(const ir::Op& op) {
     for (const bool swapped : {false, true}) {
       const auto grows = of(op.operands[swapped ? 1 : 0]);

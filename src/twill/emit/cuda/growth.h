@@ -8,9 +8,9 @@
 /// How addresses change from an iteration of the loop to the next.
 namespace twill::emit::cuda {
 
-/// What every element of a tile, or a scalar, grows by from an iteration to the next, as an
-/// expression; "0" if nothing; nullopt if they do not all grow alike. As in Triton's own analysis,
-/// indices do not overflow.
+/// Induction increment of a tile's elements, or of a scalar, from an iteration to the next, as an
+/// expression; "0" if nothing changes; nullopt if elements do not all grow alike. As in Triton's
+/// own analysis, indices do not overflow.
 std::optional<std::string> growth_of(const View& view, Scalars& scalars, ir::ValueId value);
 
 }  // namespace twill::emit::cuda

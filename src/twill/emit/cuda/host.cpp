@@ -23,8 +23,8 @@ ir::Type type_of(const View& view, std::size_t argument) {
 
 bool is_descriptor(ir::Type type) { return type->kind == ir::TypeKind::tensordesc; }
 
-/// What descriptors of TMA cannot say: rows are contiguous. Of empty tensors, and of rows of one
-/// element, strides are anything.
+/// Prints the check that rows are contiguous, which descriptors of TMA cannot say otherwise. Of
+/// empty tensors, and of rows of one element, strides are anything.
 void print_contiguous(Text& text, const Tensor& tensor, const std::string& where) {
   if (tensor.strides.back() == "1ll") return;
   std::string here;
@@ -125,8 +125,8 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
-/// What the text says of pointers, what of integers the printed code relies on, and that rows of
-/// what descriptors describe are contiguous.
+/// Prints the checks of the launch: promises of the text about pointers, promises about integers
+/// that the printed code relies on, and that rows of described tensors are contiguous.
 Result<void> print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);

@@ -43,9 +43,8 @@ Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::in
     return view.refuse(descriptor,
                        "is a descriptor that is no argument of the kernel, nor made by it");
   }
-  if (!swizzle_of(ir::type_of(view.program(), descriptor))) {
-    return view.refuse(descriptor, "describes blocks that are not swizzled, or not of 16 bits");
-  }
+  const ir::Type type = ir::type_of(view.program(), descriptor);
+  if (!swizzle_of(type)) return view.refuse(descriptor, why_no_swizzle(type));
   if (rows > kMostBoxRows) return view.refuse(descriptor, "has blocks of more than 256 rows");
   if (std::find(maps_.begin(), maps_.end(), map) == maps_.end()) maps_.push_back(map);
   return name_of(view, map);

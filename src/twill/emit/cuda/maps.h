@@ -10,7 +10,7 @@
 
 namespace twill::emit::cuda {
 
-/// What a map is for (runtime/host.cuh has the same names).
+/// Use of a map (runtime/host.cuh has the same names).
 enum class MapUse { loads, writes };
 
 /// The tensor maps a kernel needs: one for each descriptor, an argument or one that the kernel

@@ -21,7 +21,7 @@ std::int64_t bytes_of_chunk(const View& view, ir::OpId load, std::size_t dimensi
 /// of 16 bits, for which the four lanes of a row exchange theirs.
 int stored_at_once(const View& view, ir::OpId store, const Shape& shape);
 
-/// What the kernel copies and stores in one piece. Precondition: it can be printed.
+/// Accesses that the kernel copies and stores in one piece. Precondition: it can be printed.
 std::vector<ir::Piece> pieces_of(const View& view);
 
 }  // namespace twill::emit::cuda

@@ -40,9 +40,9 @@ class RolePrinter {
         scalars_(view, 1, 2) {}
 
   using Steps = std::vector<plan::Step>;
-  /// What is known at a point of a section, relative to its window (or its first or last
-  /// iteration): of variables with several copies, which iteration the latest one is of; and the
-  /// products that may still be under way, oldest first.
+  /// State at a point of a section, relative to its window (or its first or last iteration): the
+  /// iteration of the latest copy of each variable with several copies, and the products that may
+  /// still be under way, oldest first.
   struct Product {
     const Variable* result = nullptr;
     const Variable* operand = nullptr;  ///< that it reads from registers, if any
@@ -142,7 +142,7 @@ class RolePrinter {
   std::set<std::pair<int, int>> positions_;                 ///< of the section: depth and offset
   std::set<std::pair<int, int>> tile_positions_;            ///< the same, of rings that count tiles
   std::map<std::pair<ir::ValueId, int>, Variable> loaded_;  ///< vectors, by part
-  /// What is kept for the copy that is printed, by value; and for each copy from before the loop.
+  /// Variables kept for the copy that is printed, by value; and for each copy from before the loop.
   std::map<ir::ValueId, Variable> kept_;
   std::map<OpId, std::map<ir::ValueId, Variable>> prepared_;
   /// Pointers that are kept for a copy, and what they grow by after it; nothing if they stay.
@@ -159,7 +159,7 @@ class RolePrinter {
 
 /// "LOAD" as the name of a function.
 std::string function_name(const plan::Role& role);
-/// Of a channel's barriers in the struct of all barriers.
+/// Name of a channel's barriers in the struct of all barriers.
 std::string barrier_name(const plan::Channel& channel, bool full);
 
 }  // namespace twill::emit::cuda

@@ -196,7 +196,7 @@ void RolePrinter::ids(Text& text, const Scalars& scalars) const {
                         walks ? "args.ids_of(tile)" : "twill::block_ids()"));
 }
 
-/// What comes after the loop computes its scalars anew, so that they hold no registers in the loop.
+/// Epilogue ops compute their scalars anew, so that scalars hold no registers in the loop.
 Result<void> RolePrinter::after(Text& text) {
   if (role_.after.empty()) return {};
   const Scalars in_loop = std::exchange(scalars_, Scalars(view_, 3, 3));

@@ -21,6 +21,16 @@ std::optional<std::int64_t> swizzle_of(ir::Type descriptor) {
   return encoding->swizzle_bytes;
 }
 
+std::string why_no_swizzle(ir::Type descriptor) {
+  const ir::Type block = descriptor->element;
+  const auto encoding = ir::nvmma_shared_encoding(block->encoding);
+  if (encoding && encoding->element_bits != 16) {
+    return fmt::format("has elements of {} bits: only 16-bit operands are printed as CUDA yet",
+                       encoding->element_bits);
+  }
+  return "has blocks that are not swizzled as TMA does it for products";
+}
+
 namespace {
 
 /// The load behind a tile, and whether it is read transposed; the allocation that it fills, if one
@@ -31,7 +41,7 @@ struct Behind {
   std::optional<ir::ValueId> allocation;
 };
 
-/// What leaves the tile where it is.
+/// Whether an op leaves the tile where it is.
 bool passes(OpKind kind) {
   return kind == OpKind::shared_alloc || kind == OpKind::relayout || kind == OpKind::reshape ||
          kind == OpKind::buffer_reshape;
@@ -105,7 +115,7 @@ Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
   const auto access = *ir::memory_access(view.program().op(*load));
   const ir::Type descriptor = ir::type_of(view.program(), access.address);
   const auto swizzle = swizzle_of(descriptor);
-  if (!swizzle) return view.refuse(*load, "has a layout that is not swizzled, or not of 16 bits");
+  if (!swizzle) return view.refuse(*load, why_no_swizzle(descriptor));
   const auto& shape = descriptor->element->shape;
   SharedTile tile;
   tile.columns = shape.back();

@@ -30,5 +30,7 @@ std::int64_t panel_elements(const SharedTile& tile);
 
 /// The layout of a descriptor's blocks: swizzle in bytes; nothing if it is not one we print.
 std::optional<std::int64_t> swizzle_of(ir::Type descriptor);
+/// The reason why `swizzle_of` has nothing: "has elements of 8 bits: ...".
+std::string why_no_swizzle(ir::Type descriptor);
 
 }  // namespace twill::emit::cuda

@@ -86,7 +86,7 @@ std::string RolePrinter::comment(const Step& step) const {
   return text;
 }
 
-/// What one thread of the role does, or of each of its warps.
+/// Prints a statement for one thread of the role, or of each of its warps.
 void RolePrinter::by(Text& text, const Step& step, const std::string& what) const {
   if (alone()) return text.line(what + ";");
   if (step.by == plan::By::one_warp) return text.line(fmt::format("if (leader) {};", what));

@@ -4,7 +4,7 @@
 #include "twill/emit/cuda/tiles.h"
 #include "twill/ir/operands.h"
 
-// What register tiles write to global memory through pointers, around the loop.
+// Stores of register tiles to global memory through pointers, around the loop.
 namespace twill::emit::cuda {
 namespace {
 
@@ -12,7 +12,7 @@ using ir::OpKind;
 
 }  // namespace
 
-/// What writes one element: `{0}` is its address, `{1}` the value.
+/// Statement that writes one element: `{0}` is its address, `{1}` the value.
 Result<std::string> Tiles::writes_by(ir::OpId id) const {
   const ir::Op& op = view_.program().op(id);
   if (op.kind == OpKind::store) return std::string("*({0}) = {1};");
@@ -86,7 +86,7 @@ Result<void> Tiles::store(Text& text, ir::OpId id) {
       return {};
     }
   }
-  // What this thread wrote before is there for whoever sees the sum.
+  // Release: earlier writes of this thread are visible to threads that observe the sum.
   if (view_.program().op(id).publishes) text.line("__threadfence();");
   const bool rows = shape.kind == Shape::Kind::row_vector;
   if (rows)

@@ -137,7 +137,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
     operands.push_back(std::move(text));
   }
   const auto expression = arithmetic(view_.program(), op, operands);
-  if (!expression) return view_.refuse(value, "is no operation on tiles that can be printed here");
+  if (!expression) return view_.refuse(value, "is not printed for tiles yet");
   return named(frame, value, axes, *expression);
 }
 

@@ -168,13 +168,13 @@ bool View::is_carried_out(ir::OpId op) const {
   });
 }
 
-/// What may do anything, as far as we know.
+/// Whether an op may do anything, as far as we know.
 bool is_unknown(const ir::Op& op) {
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
   return ir::effect_of(op) == ir::Effect::unknown;
 }
 
-/// What changes memory must be done by a step: of all others only what is read is printed.
+/// Checks that a step does every op that changes memory: other ops are printed only if read.
 Result<void> View::check_complete() const {
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);
@@ -368,7 +368,7 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   return shape;
 }
 
-/// What is computed from the results of an op, by any way.
+/// Ops that depend on the results of an op, by any path.
 std::set<ir::OpId> View::readers_of(ir::OpId op) const {
   std::set<ir::OpId> readers;
   std::vector<ir::OpId> open = {op};
@@ -413,7 +413,9 @@ Result<void> View::check_fresh(ir::OpId load) const {
     const bool between =
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());
     if (between) {
-      return refuse(load, "is read after " + words(write) + ", which may have written there");
+      return refuse(load, "may read what " + words(write) +
+                              " wrote before: both arrays have one element type, so they may "
+                              "overlap; load before the store");
     }
   }
   return {};

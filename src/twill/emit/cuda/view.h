@@ -54,7 +54,7 @@ class View {
   const ir::Carried* carried_argument(ir::ValueId value) const;
   const ir::Carried* carried_result(ir::ValueId value) const;
 
-  /// What views and changes of layout make `value` of.
+  /// The value behind `value`, without views and changes of layout.
   ir::ValueId behind_views(ir::ValueId value) const;
 
   /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
@@ -76,7 +76,7 @@ class View {
   /// Rows of a part, counted in the whole tile: [first, second).
   std::pair<std::int64_t, std::int64_t> rows_of(int part, std::int64_t all) const;
 
-  /// What the plan says of an operation around the loop; null if that is nothing.
+  /// Entry of the plan for an operation around the loop; null if there is none.
   const plan::Outside* outside_of(ir::OpId op) const;
   /// The operation that `around[index]` of the plan's kernel is.
   ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }

@@ -357,15 +357,16 @@ Result<void> RolePrinter::load_box(Text& text, ir::OpId load, plan::BufferId buf
                                    const std::string& at, bool multicast) {
   const auto access = *ir::memory_access(view_.program().op(load));
   const ir::Type block = ir::type_of(view_.program(), access.address)->element;
-  const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
-  if (!swizzle) return view_.refuse(load, "has blocks that are not swizzled, or not of 16 bits");
+  const ir::Type descriptor = ir::type_of(view_.program(), access.address);
+  const auto swizzle = swizzle_of(descriptor);
+  if (!swizzle) return view_.refuse(load, why_no_swizzle(descriptor));
   const std::int64_t columns = block->shape.back(), panel = *swizzle / 2;
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < block->shape.size(); ++i) rows *= block->shape[i];
   if (block->shape.size() > 2 && rows != block->shape[block->shape.size() - 2]) {
     return view_.refuse(load, "loads blocks of several matrices");
   }
-  // Of a tile for all CTAs of the cluster, each loads its rows.
+  // Each CTA of the cluster loads its rows of a tile that all of them use.
   const std::int64_t share = multicast ? rows / plan_.kernel->cluster : rows;
   if (multicast && rows % (8 * plan_.kernel->cluster) != 0) {
     return view_.refuse(load, "loads blocks whose rows the CTAs of a cluster cannot share");

@@ -193,7 +193,7 @@ class Modulo {
     }
   }
 
-  /// What an op may not do whatever the others do.
+  /// Adds what an op may not do whatever the others do.
   void alone(std::size_t v) {
     for (const Way& way : op(v).ways) {
       const bool unit = problem_.in_force(Rule::unit) && way.occupancy > ii_;

@@ -20,7 +20,7 @@ Term any_of(std::vector<Term> terms);
 Term implies(const Term& condition, const Term& conclusion);
 Term at_least(const Term& left, const Term& right);
 Term at_most(const Term& left, const Term& right);
-/// Of integer terms; 0 without any.
+/// Sum of integer terms; 0 without any.
 Term sum_of(const std::vector<Term>& terms);
 Term difference(const Term& left, const Term& right);
 /// `factor` if `condition`, else 0.

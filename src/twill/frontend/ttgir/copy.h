@@ -34,7 +34,7 @@ class Copier {
   /// stand in one.
   void make_names_unique() { taken_.emplace(); }
 
-  /// What stands for an old value; if there is nothing yet, one that is still to be defined.
+  /// New value that stands for an old one; without one yet, a value that is still to be defined.
   ir::ValueId at(ir::ValueId old);
   void bind(ir::ValueId old, ir::ValueId now) { values_[old] = now; }
 

@@ -53,8 +53,8 @@ class Cursor {
   std::string normalized(std::size_t first, std::size_t last) const;
   /// True if blanks or a comment stand between this token and the one before it.
   bool spaced(std::size_t index) const;
-  /// What stands between this token and the one before it: one blank, nothing, or the part of a
-  /// shape that `shape_before_element` has taken off the token.
+  /// Text between this token and the one before it: one blank, nothing, or the part of a shape that
+  /// `shape_before_element` has taken off the token.
   std::string_view between(std::size_t index) const;
 
   Location location(const Token& token) const;
@@ -63,7 +63,7 @@ class Cursor {
   tl::unexpected<Diagnostic> unexpected(std::string_view expected) const;
   tl::unexpected<Diagnostic> fail(const Token& token, std::string message,
                                   std::string hint = {}) const;
-  /// What stands here is nested too deep.
+  /// Refuses text that is nested too deep here.
   tl::unexpected<Diagnostic> too_deep();
   /// True if nothing is left to try: the text is too deep or at its end. Reading a part again in
   /// another way, once per level, would only cost time.

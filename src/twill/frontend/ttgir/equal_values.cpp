@@ -176,7 +176,7 @@ class Pass {
     assume(op, combination, std::move(more));
   }
 
-  /// What the region of a reduction does, with its own values by number; those from outside go to
+  /// Combination of a reduction as text, with its own values by number; values from outside go to
   /// `outer`.
   std::string text_of_combination(ir::OpId id, std::vector<Term>& outer) {
     const auto block = body(program_, id);

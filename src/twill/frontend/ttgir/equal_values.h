@@ -27,7 +27,7 @@ inline constexpr int kMostPasses = 64;
 /// reductions and scans, and calls of functions that say they are pure.
 bool is_pure(const ir::Program& program, ir::OpId op);
 
-/// A load of global memory that may be left out if nobody reads it, or made once for two.
+/// A load of global memory that may be dropped without readers, or made once for two.
 bool is_plain_load(const ir::Op& op);
 
 }  // namespace twill::frontend::ttgir

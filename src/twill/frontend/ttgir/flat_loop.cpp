@@ -59,7 +59,7 @@ class Reader {
     return std::nullopt;
   }
 
-  /// Of a product the factor that is not `steps`.
+  /// Factor of a product that is not `steps`.
   std::optional<ir::ValueId> tiles_of(ir::ValueId total, ir::ValueId steps) {
     const ir::Op* op = op_of(total, ir::OpKind::mul);
     if (op == nullptr) return std::nullopt;
@@ -202,8 +202,8 @@ class Reader {
     }
   }
 
-  /// What an iteration gets from the one before is read either as it is, or everywhere but in a
-  /// first step: there it is what the tile before left, which only `before` may read.
+  /// Whether each carried value is read either as it is, or everywhere but in a first step. In a
+  /// first step it is the value that the tile before left, which only `before` may read.
   bool each_enters_once() {
     for (const auto& [value, merge] : flat_.at_first) {
       if (is_invariant(program_, flat_.loop, merge.elsewhere)) continue;
@@ -237,7 +237,7 @@ class Reader {
     });
   }
 
-  /// What differs in the last step is only handed on to the next.
+  /// Whether values that differ in the last step are only handed on to the next.
   bool last_ones_only_leave() const {
     const auto leaves = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);

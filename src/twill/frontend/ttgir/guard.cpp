@@ -32,7 +32,7 @@ class Comparison {
   }
 
  private:
-  /// What a block does but compute, without its end.
+  /// Side-effecting ops of a block, without its terminator.
   std::vector<ir::OpId> acts(ir::BlockId block) const {
     std::vector<ir::OpId> found;
     const std::vector<ir::OpId>& ops = program_.block(block).ops;
@@ -105,7 +105,7 @@ class Comparison {
     if (what) terms_.assume(*access.result, *what);
   }
 
-  /// What lies in tensor memory after all that a token stands for.
+  /// Contents of tensor memory after all accesses that a token stands for.
   std::optional<Terms::Term> content(ir::ValueId memory, ir::ValueId token) {
     if (const auto begin = begins_.find(token); begin != begins_.end()) {
       return content(memory, begin->second);
@@ -173,7 +173,7 @@ class Comparison {
     }
   }
 
-  /// What tensor memory holds at a loop's begin is taken to be there in every iteration.
+  /// Assumes, in every iteration, the contents that tensor memory has where a loop begins.
   void note_content(const ir::Carried& carried) {
     const ir::Op* op = defining_op(program_, carried.init);
     if (op == nullptr || type_of(program_, carried.init)->kind != ir::TypeKind::token) return;

@@ -7,7 +7,7 @@
 
 #include "twill/ir/type.h"
 
-/// What the spelling of a number or a string means.
+/// Meaning of a number's or a string's spelling.
 namespace twill::frontend::ttgir {
 
 /// "12", "-3", "0xFF". Unsigned 64-bit values that do not fit, and anything wider: nullopt.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kWrapper = 4;  // "loc("
 
-/// What stands inside loc(...).
+/// Text inside loc(...).
 std::string inside(ir::Attribute location) {
   return location->text.substr(kWrapper, location->text.size() - kWrapper - 1);
 }

@@ -34,7 +34,7 @@ bool is_no_work(ir::OpKind kind) {
   }
 }
 
-/// What is to be read instead of what, found without changing anything.
+/// Finds a replacement for each redundant value; does not modify the Program.
 class Finder {
  public:
   Finder(const ir::Program& program, Terms terms) : program_(program), terms_(std::move(terms)) {}

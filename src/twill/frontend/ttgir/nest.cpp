@@ -9,7 +9,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// What has to be carried: by the loop over tiles, and by that over steps.
+/// Values that have to be carried: by the loop over tiles, and by the loop over steps.
 struct Carry {
   std::set<ir::ValueId> tiles;  ///< arguments of the flat loop
   std::set<ir::ValueId> steps;  ///< such arguments, and merged values
@@ -58,7 +58,7 @@ class NestWriter {
 
   bool is_outside(ir::ValueId value) const { return is_invariant(program_, flat_.loop, value); }
 
-  /// What a value that changes from step to step is in the next step of the same tile.
+  /// Value in the next step of the same tile, for a value that changes from step to step.
   ir::ValueId next(ir::ValueId value) const {
     const Merge* merge = merge_of(value);
     const ir::Carried* carried = carried_at(merge != nullptr ? merge->elsewhere : value);
@@ -67,7 +67,7 @@ class NestWriter {
     return last == flat_.at_last.end() ? carried->yielded : last->second.elsewhere;
   }
 
-  /// What a carried argument is in the first step of the next tile.
+  /// Value of a carried argument in the first step of the next tile.
   ir::ValueId left(const ir::Carried& carried) const {
     const auto last = flat_.at_last.find(carried.yielded);
     return last == flat_.at_last.end() ? carried.yielded : last->second.there;
@@ -161,7 +161,7 @@ class NestWriter {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
   }
 
-  /// What an op and all in its regions reads.
+  /// Values that an op and all in its regions read.
   std::vector<ir::ValueId> reads(ir::OpId id) const {
     std::vector<ir::ValueId> all;
     for (const ir::OpId op : walk(program_, id)) {

@@ -25,7 +25,7 @@ class Planner {
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
-  /// What is added to `value` to make `sum`; nullopt if it is none.
+  /// Summand that `sum` adds to `value`; nullopt if it is no such sum.
   std::optional<ir::ValueId> added(ir::ValueId sum, ir::ValueId value) const {
     const ir::Op* op = op_of(sum, ir::OpKind::add);
     if (op == nullptr) return std::nullopt;
@@ -43,10 +43,10 @@ class Planner {
     return !number || *number > 0;
   }
 
-  /// Of integers that any loop counts by.
+  /// Whether a loop may count by the number.
   static bool is_moderate(std::int64_t number) { return number > -(1 << 30) && number < 1 << 30; }
 
-  /// Of ceil((upper - lower) / step), the difference.
+  /// The difference in ceil((upper - lower) / step).
   std::optional<ir::ValueId> distance_of(ir::ValueId count, ir::ValueId step) {
     const ir::ValueId narrow = without_extension(program_, count);
     if (constant_integer(program_, step) == 1) return narrow;
@@ -130,7 +130,7 @@ class Planner {
 
   // --- Tiles ------------------------------------------------------------------------------------
 
-  /// What a carried value is at the begin of the next tile.
+  /// Value of a carried argument at the begin of the next tile.
   ir::ValueId left(const ir::Carried& carried) const {
     const auto last = flat_.at_last.find(carried.yielded);
     const ir::ValueId value = last != flat_.at_last.end() ? last->second.there : carried.yielded;

@@ -29,7 +29,7 @@ bool commutes(ir::OpKind kind) {
   }
 }
 
-/// What every element of the result is, of the only operand's.
+/// Whether every element of the result is an element of the only operand.
 bool keeps_elements(ir::OpKind kind) {
   switch (kind) {
     case ir::OpKind::splat:

@@ -15,8 +15,8 @@ namespace twill::frontend::ttgir {
 /// Whether an op does nothing but compute its results from its operands.
 bool is_computation(const ir::Op& op);
 
-/// What an op says beside its operands and results: its name and attributes. Attributes with a dot
-/// in their name are remarks, and left out.
+/// Description of an op beside its operands and results: its name and attributes. Attributes with a
+/// dot in their name are remarks, and left out.
 std::string description(const ir::Op& op);
 
 /// A type as text, without its layout.
@@ -44,7 +44,7 @@ class Terms {
 
   /// The integer, everywhere in a tile of that type.
   Term integer(std::int64_t number, ir::Type type);
-  /// Of two terms with one type.
+  /// Sum and difference of two terms of one type.
   Term plus(Term a, Term b, ir::Type type);
   Term minus(Term a, Term b, ir::Type type);
   /// `what` of `operands`: equal to any other that was made with the same.

@@ -4,9 +4,9 @@
 
 namespace twill::frontend::ttgir {
 
-/// The Program without pure ops and plain loads whose results nobody reads, and without values that
-/// a scf.for carries for nobody but itself. What is left stores the same, at the same lines.
-/// Cost: about linear in the Program.
+/// The Program without pure ops and plain loads whose results have no reader, and without values
+/// that a scf.for carries only for itself. It stores the same, at the same lines. Cost: about
+/// linear in the Program.
 ir::Program without_unread(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

@@ -8,8 +8,8 @@
 namespace twill::plan::proof {
 namespace {
 
-/// What is done around the loop: once per tile by each of its roles, on residents that are there,
-/// through staging buffers that are free.
+/// Checks prologue and epilogue ops: each is done once per tile by each of its roles, on residents
+/// that are there, through staging buffers that are free.
 class AroundCheck {
  public:
   AroundCheck(const Run& run, Findings& findings)
@@ -113,8 +113,8 @@ class AroundCheck {
     }
   }
 
-  /// What threads copied is read by the async proxy behind a fence of the reader, which comes after
-  /// the end of the copy.
+  /// Whether the async proxy reads what threads copied behind a fence of the reader, which comes
+  /// after the end of the copy.
   bool fenced_for(const Doing& reader, const Doing& filled) {
     if (around_[filled.outside].mechanism != Mechanism::cp_async) return true;
     const Mechanism how =
@@ -177,7 +177,7 @@ class AroundCheck {
     return true;
   }
 
-  /// What a staging buffer was used for last has been read when it is written again.
+  /// Checks that the last use of a staging buffer has been read when the buffer is written again.
   void check_reuse(BufferId buffer) {
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       std::optional<std::pair<std::size_t, std::int64_t>> last;
@@ -202,7 +202,7 @@ class AroundCheck {
     return false;
   }
 
-  /// What a role does after the loop finds its accumulators done.
+  /// Checks that epilogue ops of a role find its accumulators done.
   void check_results() {
     for (std::size_t v = 0; v < plan_.mechanisms.size() && !findings_.full(); ++v) {
       if (plan_.mechanisms[v] != Mechanism::wgmma) continue;

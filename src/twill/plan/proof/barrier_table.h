@@ -39,7 +39,7 @@ struct Barrier {
   std::span<const Wait> waits;  ///< in the order of their strands
 };
 
-/// Who arrives where and who waits for it. First all are noted, then `sort` makes tables of them.
+/// Arrivals and waits of all barriers. First all are noted, then `sort` makes tables of them.
 class BarrierTable {
  public:
   /// Forgets what there was. `iterations` and `tiles`: instances of the channels that count them.
@@ -52,7 +52,7 @@ class BarrierTable {
 
   /// By channel, side, slot and CTA. Precondition of this and `arrivals`: sorted.
   const std::vector<Barrier>& all() const { return barriers_; }
-  /// Who arrives in a phase; nobody in one that the barrier does not have.
+  /// Arrivals of a phase; none in a phase that the barrier does not have.
   std::span<const Arriving> arrivals(const Barrier& barrier, std::int64_t phase) const {
     if (phase < 0 || phase >= barrier.phases) return {};
     const std::size_t cell = barrier.first_phase + static_cast<std::size_t>(phase);

@@ -25,7 +25,7 @@ struct Slot {
   std::vector<Access> reads;
 };
 
-/// What one check leaves to the next, whose run is much like it: memory, and nothing in it.
+/// Memory that one check leaves to the next, whose run is much like it; there is nothing in it.
 struct DataMemory {
   std::vector<std::vector<Slot>> slots;  ///< by BufferId, then slot
   std::vector<std::size_t> write_of;     ///< by op and iteration: place in the slot's writes

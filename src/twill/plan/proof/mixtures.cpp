@@ -9,8 +9,8 @@ bool counts_iterations(const Channel& channel) {
   return channel.counts == Channel::Counts::iterations;
 }
 
-/// What the argument is not made for: CTAs of a cluster, places that several buffers share, rings
-/// that count tiles.
+/// Whether the argument is made for the plan: no CTAs of a cluster, no places that several buffers
+/// share, no rings that count tiles.
 bool is_simple(const Plan& plan) {
   if (cluster_size(plan) > 1) return false;
   for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
@@ -106,7 +106,7 @@ void Mixtures::find_ends(const Run& run) {
   }
 }
 
-/// Of pipelines, who releases and who acquires in each iteration.
+/// Finds the releases and acquires of pipelines, by iteration.
 void Mixtures::find_channels(const Run& run) {
   const auto width = static_cast<std::size_t>(run.iterations());
   const std::vector<std::vector<EventId>> none(width);
@@ -132,8 +132,8 @@ void Mixtures::find_channels(const Run& run) {
   }
 }
 
-/// What leads over by way of those of `ends`, by strand, and of `steps`, by channel of that depth
-/// and iteration, that are `related` to an event.
+/// Ways to the next tile: those of `ends`, by strand, and of `steps`, by channel of that depth and
+/// iteration, that are `related` to an event.
 template <typename Related>
 Mixtures::Ways Mixtures::ways(const std::vector<EventId>& ends, const StepsOfChannels& steps,
                               int depth, std::int64_t iteration, const Related& related) const {
@@ -296,9 +296,9 @@ void Mixtures::look_at_channel(const Run& run, const Barrier& barrier) {
   look_at_waits(run, barrier);
 }
 
-/// Who waits for a full barrier does so before it is filled again; that no wait comes too early
-/// each waiting strand knows from its own wait for the phase before, which it has in each
-/// iteration.
+/// Checks that a wait for a full barrier comes before the barrier is filled again. That no wait
+/// comes too early follows for each waiting strand from its own wait for the phase before, which it
+/// has in each iteration.
 void Mixtures::look_at_waits(const Run& run, const Barrier& barrier) {
   const Channel& channel = plan_[barrier.channel];
   const bool full = barrier.side == Side::full;

@@ -34,13 +34,13 @@ class Mixtures {
   /// Bit by bit what leads over: strands, then channels.
   using Ways = std::uint64_t;
   using StepsOfChannels = std::vector<std::vector<std::vector<EventId>>>;  // and of iterations
-  /// Who accesses tensor memory, and how. Threads of one role are in order by themselves, since
-  /// each warp has its own lanes; so is what one role gives to tcgen05, since that is queued.
+  /// Role and mechanism that access tensor memory. Threads of one role are in order by themselves,
+  /// since each warp has its own lanes; so is what one role gives to tcgen05, since that is queued.
   using Accessor = std::pair<RoleId, Mechanism>;
 
-  /// What may come first, and what comes `depth` iterations later: each of the former must have a
-  /// way to the end of its tile that leads, from the beginning of a later one, to all of the
-  /// latter.
+  /// Accesses that may come first, and accesses that come `depth` iterations later. Each of the
+  /// former must have a way to the end of its tile that leads, from the beginning of a later tile,
+  /// to all of the latter.
   struct Relation {
     int depth = 1;
     std::set<Ways> from;
@@ -81,7 +81,7 @@ class Mixtures {
     return event.role.index() * kStrands + event.strand;
   }
 
-  /// Of a barrier's side, and the strand that waits there.
+  /// A barrier's side, and the strand that waits there.
   using Waiter = std::pair<std::size_t, std::size_t>;
 
   const Plan& plan_;
@@ -92,7 +92,7 @@ class Mixtures {
   std::map<BufferId, TensorRelation> of_tensor_;  // but in tensor memory
   std::vector<Relation> of_full_, of_empty_;      // by ChannelId: phases of the barriers
   std::size_t strands_ = 0;
-  // Of the run that is looked at.
+  // Facts of the run that is looked at.
   std::vector<EventId> first_, last_;  // by strand
   StepsOfChannels releases_, acquires_;
   std::map<Waiter, std::int64_t> waits_;

@@ -175,7 +175,7 @@ class PlaceCheck {
     }
   }
 
-  /// What a mechanism writes lies where it can write.
+  /// Checks that each value lies where its mechanism can write.
   void check_mechanisms() {
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
       const auto home = plan_.values[v].home;

@@ -66,7 +66,7 @@ void check_owners(const Plan& plan, Findings& findings) {
   }
 }
 
-/// What no op stands for is computed by the roles that need it, and by no others.
+/// Checks that values without an op are computed by the roles that need them, and no others.
 void check_rematerialized(const Plan& plan, Findings& findings) {
   if (!plan.kernel) return;
   for (const Rematerialized& value : plan.kernel->rematerialized) {
@@ -129,8 +129,8 @@ bool walks_tiles(const Plan& plan) {
   return plan.kernel && plan.kernel->tiles != Tiles::one_per_cta;
 }
 
-/// What a kernel of many tiles per CTA is laid out for beside single tiles, with trip counts up to
-/// `most`.
+/// Sequences of tiles, beside single ones, for which a kernel of many tiles per CTA is laid out,
+/// with trip counts up to `most`.
 std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
   if (!walks_tiles(tables.plan)) return {};
   constexpr std::int64_t kShort = 4;

@@ -24,18 +24,18 @@ class Findings {
 
 /// Ids in range, sizes that match, numbers within reason: what everything else relies on.
 void check_well_formed(const Plan& plan, Findings& findings);
-/// What needs no run: registers of the launch, named barriers, mechanisms of steps, fences
-/// of wgmma, and the next two.
+/// Rules that need no run: registers of the launch, named barriers, mechanisms of steps, fences of
+/// wgmma, and the next two.
 void check_static(const Plan& plan, Findings& findings);
 
-/// What lies where: within its memory, with room for what is put there, by mechanisms that write
-/// there, aligned in kernels of a machine, and residents apart from everything.
+/// Rules about places: within their memory, with room for what is put there, by mechanisms that
+/// write there, aligned in kernels of a machine, and residents apart from everything.
 void check_places(const Plan& plan, Findings& findings);
 /// Accesses to tensor memory by threads that reach all lanes, around the loop to places that
 /// nothing else lies in.
 void check_tensor_places(const Plan& plan, Findings& findings);
 
-/// What a run looks up again and again. Precondition: the plan is well-formed.
+/// Tables that a run looks up again and again. Precondition: the plan is well-formed.
 struct Tables {
   explicit Tables(const Plan& what);
 

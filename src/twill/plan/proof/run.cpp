@@ -89,7 +89,7 @@ void Run::order_events() {
   }
 }
 
-/// What came before `from`, and `from` itself, come before `to`.
+/// Records that `from`, and all events before it, come before `to`.
 void Run::tell(EventId from, EventId to) {
   const Place place = places_[from];
   const bool fresh = clock_[to] == 0;

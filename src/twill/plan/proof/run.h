@@ -99,7 +99,7 @@ class Run {
     return stagings_[op.index() * width_ + static_cast<std::size_t>(iteration)];
   }
 
-  /// What stands around the loop, by one of its roles for one tile.
+  /// Execution of a prologue or epilogue op, by one of its roles for one tile.
   const Execution& outside(std::size_t what, RoleId role, std::int64_t tile) const {
     return outside_[outside_index(what, role, tile)];
   }
@@ -181,9 +181,9 @@ class Run {
   std::vector<std::vector<EventId>> fences_;  // by role, strand and kind
   std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
-  // What comes before an event, by track: the index of the last event there that does, or -1. An
-  // event that follows only the one before it on its own track shares that one's clock, in which
-  // their own track is out of date.
+  // Events before an event, by track: the index of the last event there that comes before, or -1.
+  // An event that follows only the one before it on its own track shares that event's clock, in
+  // which their own track is out of date.
   std::vector<std::uint32_t> clock_;  // by event
   std::vector<std::int32_t> clocks_;
 };

@@ -142,7 +142,7 @@ class StaticCheck {
     }
   }
 
-  /// What the roles of a register budget need is there for all of them.
+  /// Checks that there are registers for all roles of a register budget.
   void check_budgets() {
     if (!plan_.problem.in_force(problem::Rule::registers)) return;
     const std::vector<int> needed = registers_needed(plan_);
@@ -160,7 +160,7 @@ class StaticCheck {
     }
   }
 
-  /// Of the warpgroups that a role has warps in.
+  /// Least setmaxnreg of the warpgroups in which a role has warps.
   int least_given(const Role& role) const {
     constexpr int kWarps = 4;
     const auto first = static_cast<std::size_t>(role.warpgroup.index());
@@ -199,7 +199,7 @@ class StaticCheck {
     }
   }
 
-  /// What stands around the loop is started or computed as its mechanism is.
+  /// Checks that prologue and epilogue ops are started or computed as their mechanism is.
   void check_around(const Role& role, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       if (!step.outside) continue;

@@ -11,8 +11,8 @@
 namespace twill::plan::proof {
 namespace {
 
-/// What is done around the loop to its values in tensor memory: written before the loop uses them,
-/// read after all of it has, and both before the next tile comes.
+/// Checks accesses around the loop to its values in tensor memory: written before the loop uses
+/// them, read after all of it has, and both before the next tile comes.
 class TensorCheck {
  public:
   TensorCheck(const Run& run, Findings& findings)
@@ -81,7 +81,7 @@ class TensorCheck {
     }
   }
 
-  /// What is done to a place at one end of the loop; nothing in a tile that there is not.
+  /// Accesses to a place at one end of the loop; none for a tile that does not exist.
   std::vector<Access> around(const std::vector<Touch>& touches, Outside::When when,
                              std::int64_t tile) const {
     std::vector<Access> found;
@@ -91,7 +91,7 @@ class TensorCheck {
     return found;
   }
 
-  /// What the loop does to a place in a tile.
+  /// Accesses of the loop to a place in a tile.
   std::vector<Access> used_in(BufferId buffer, std::int64_t tile) const {
     std::vector<Access> uses;
     if (tile >= run_.tiles()) return uses;

@@ -141,8 +141,8 @@ class Checker {
     }
   }
 
-  /// What is of the cluster is there if there is one. A CTA that repeats its neighbour's tile
-  /// leaves out what writes global memory, which it can around the loop only.
+  /// Checks that a cluster's steps are there iff there is one. A CTA that repeats its neighbour's
+  /// tile leaves out writes to global memory, which it can around the loop only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {

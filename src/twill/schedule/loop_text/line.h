@@ -45,7 +45,7 @@ class LoopLine {
   Result<void> end();
 
   int number() const { return number_; }
-  /// What follows the last token taken, if there is a comment: blanks, '#' and the comment itself.
+  /// Comment after the last token taken, if there is one: blanks, '#' and the comment itself.
   std::string_view remark() const;
 
   tl::unexpected<Diagnostic> fail_at(int column, std::string message, std::string hint = {}) const;

@@ -23,7 +23,7 @@ class LoopScheduleReader {
   /// After the last line: whether the sections that began place every op.
   Result<void> check_complete() const;
 
-  /// What was read; nothing if the section is not there. Precondition: check_complete.
+  /// Schedule that was read; nothing if the section is not there. Precondition: check_complete.
   std::optional<Schedule> schedule() const;
   std::optional<Order> order() const;
   /// Where it begins; 0 without one.

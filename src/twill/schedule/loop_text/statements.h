@@ -8,7 +8,7 @@
 
 #include "twill/schedule/loop_text.h"
 
-/// What the reader and the printer of `.loop` share: the words, and the order of statements.
+/// Parts that the reader and the printer of `.loop` share: the words, and the order of statements.
 namespace twill::schedule {
 
 /// The sections of a canonical text, in their order.
@@ -46,8 +46,8 @@ struct Statement {
 /// The canonical statements, by ascending position.
 std::vector<Statement> statements_of(const LoopText& loop);
 
-/// The issue cycles of a way if the text does not say: those of a synchronous op are its
-/// occupancy; an asynchronous one takes a single cycle to start its unit.
+/// Default issue cycles of an alternative: the occupancy of a synchronous op, one cycle for an
+/// asynchronous op, which only starts its unit.
 inline Cycles default_issue(bool asynchronous, Cycles occupancy) {
   if (!asynchronous) return occupancy;
   return occupancy > 0 ? 1 : 0;

@@ -42,7 +42,7 @@ Violation self_collision(const Subject& subject, const SharedUnit& resource, con
                   subject.name(span.op), resource.holds, held, subject.interval())};
 }
 
-/// Sweeps over the instances by begin, keeping those that have not ended. Each pair is told once.
+/// Sweeps over the instances by begin, keeping those that have not ended. Reports each pair once.
 void report_overlaps(const Subject& subject, const SharedUnit& resource, std::vector<Span> first,
                      Findings& findings) {
   for (Span& span : first) {

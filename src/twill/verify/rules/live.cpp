@@ -87,7 +87,7 @@ Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& a
     events.push_back({life.begin, amounts.at(life.op)});
     events.push_back({life.end, -amounts.at(life.op)});
   }
-  // What ends at a cycle has made room for what begins there.
+  // A life that ends at a cycle makes room before another begins there.
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.cycle, a.change) < std::tie(b.cycle, b.change);
   });
@@ -100,7 +100,7 @@ Peak peak_of(const std::vector<Span>& instances, const std::map<OpId, Amount>& a
   return peak;
 }
 
-/// What lives at the fullest cycle of the run, in copies by op.
+/// Values alive at the fullest cycle of the run, in copies by op.
 struct Fullest {
   Peak peak;
   std::map<OpId, int> copies;

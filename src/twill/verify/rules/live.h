@@ -7,7 +7,7 @@
 
 #include "twill/verify/simulation.h"
 
-/// What values occupy while they live; for the rules about that.
+/// Space that values take while they live, for the rules about it.
 namespace twill::verify {
 
 struct Resource {

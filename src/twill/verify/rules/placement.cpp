@@ -11,10 +11,10 @@
 namespace twill::verify {
 namespace {
 
-/// Buffers that the search for addresses that nobody gave may look at; beyond it none are found.
+/// Buffers that the search for missing addresses may look at; beyond it none are found.
 constexpr std::int64_t kMostLooks = 10'000'000;
 
-/// What lies at one range of addresses: a value, or all that in-place dependences tie together.
+/// Values at one range of addresses: one value, or all that in-place dependences tie together.
 struct Item {
   std::vector<OpId> values;
   Amount amount = 0;  // of one copy

@@ -1,0 +1,49 @@
+"""Protects tools/check_words.py: it finds what it forbids, in comments and in documents, and nothing else."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import check_words
+
+
+def blocks(*lines, mark="//"):
+    return list(check_words.comment_blocks("\n".join(lines), mark))
+
+
+def longest(*lines):
+    """Words of the longest sentence of a document."""
+    return max((len(check_words.words_in(sentence)) for _, prose in check_words.prose_of("\n".join(lines))
+                for sentence in check_words.sentences_of(prose)), default=0)
+
+
+class CheckWords(unittest.TestCase):
+    def test_blocks_begin_where_comments_do(self):
+        self.assertEqual(blocks("int a;", "/// What a is.", "/// Of b.", "int b;  // what b is", "  // Who", "}"),
+                         [(2, "What a is. Of b."), (5, "Who")])
+
+    def test_headings_in_python_texts_are_no_comments(self):
+        self.assertEqual(blocks('TEXT = """', "## What it does", "# What", '"""', mark="#"), [(3, "What")])
+
+    def test_sentences_end_at_stops_and_semicolons(self):
+        self.assertEqual(longest("One two three. Four five; six."), 3)
+        self.assertEqual(longest("One two", "three four."), 4)
+
+    def test_code_and_targets_are_no_words(self):
+        self.assertEqual(longest("```", "one two three four", "```", "One `a b c d` [two](three-four-five.md)."), 3)
+
+    def test_cells_and_items_are_apart(self):
+        self.assertEqual(longest("| one two | three |", "- four", "- five six seven"), 3)
+
+    def test_types_are_listed_with_their_rooms(self):
+        page = "| type | in the room |\n| `Step` | `plan` an action of a `role`; `certify` a step of a proof |"
+        self.assertEqual(check_words.listed_types(page), {"Step": {"plan", "certify"}})
+        self.assertIn("plan", check_words.homonyms()["Step"])
+
+    def test_numbers_are_no_words(self):
+        self.assertEqual(longest("0.97 to 1.05, 12 by 13"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

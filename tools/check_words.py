@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Holds the project to words that anybody understands. Usage: check_words.py [--list]
+
+- A block of comment lines in src/, runtime/, tests/, tools/ and bench/ begins with a verb or a noun, never with What, Who, Whose or Of.
+- A sentence of the documents has at most 40 words. Code, tables of numbers and links' targets are no words.
+- A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with these rooms.
+
+ALLOWED and SLACK say how many there may be, in a folder or a document; --list prints each place.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OPENERS = ("What", "Who", "Whose", "Of")
+MOST_WORDS = 40
+TYPE_NAMES = ROOT / "docs/reference/type-names.md"
+SOURCES = {".h": "//", ".cpp": "//", ".cuh": "//", ".cu": "//", ".py": "#", ".sh": "#", ".cmake": "#"}
+FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
+
+# Room for work that is under way: a number may only fall, to nothing once it is mended.
+SLACK = 3  # by folder or document that is not named here
+ALLOWED = {"src/twill/tasks": 25, "src/twill/extract": 8, "src/twill/emit": 8, "src/twill/driver": 8, "docs/reference/type-names.md": 12}
+
+
+def comment_blocks(text, mark):
+    """The line and the words of each block of lines that are comments and nothing else."""
+    block, begin = [], 0
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        line = line.strip()
+        if line.startswith(mark) and not (mark == "#" and line.startswith("##")):  # a heading in a text
+            begin = begin or number
+            block.append(line.lstrip(mark + "!<").strip())
+        elif block:
+            yield begin, " ".join(block).strip()
+            block, begin = [], 0
+
+
+def folder_of(path):
+    """A room, or the folder below ROOT and one more."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts[:3] if parts[0] == "src" else parts[:2] if len(parts) > 2 else parts[:1])
+
+
+def bad_openers():
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in SOURCES or "build" in path.parts:
+                continue
+            for line, words in comment_blocks(path.read_text(errors="replace"), SOURCES[path.suffix]):
+                if words.split(" ", 1)[0] in OPENERS:
+                    yield folder_of(path), path, line, words[:100]
+
+
+def prose_of(text):
+    """The line and the text of each paragraph, list item and cell of a table; code is left out."""
+    block, begin, fenced = [], 0, False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        stripped = line.strip()
+        if stripped.startswith("```"):
+            fenced = not fenced
+            stripped = ""
+        elif fenced or line.startswith("    ") and not block:
+            continue
+        is_row, is_item = stripped.startswith("|"), re.match(r"([-*]|\d+\.) ", stripped)
+        if block and (not stripped or is_row or is_item or stripped.startswith("#")):
+            yield begin, " ".join(block)
+            block = []
+        if is_row:
+            for cell in stripped.strip("|").split(" | "):
+                yield number, cell
+        elif stripped and not stripped.startswith("#"):
+            begin = begin if block else number
+            block.append(stripped)
+
+
+def sentences_of(prose):
+    prose = re.sub(r"`[^`]*`", "code", prose)
+    prose = re.sub(r"\]\([^)]*\)", "]", prose)
+    prose = re.sub(r"\b(e\.g|i\.e|etc|vs)\.", r"\1", prose)
+    return [it for it in re.split(r"(?<=[.!?;])[)\"*]*\s+", prose) if it]  # a semicolon ends one, too
+
+
+def documents():
+    return [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def words_in(sentence):
+    return [it for it in sentence.split() if re.search(r"[A-Za-z]", it)]
+
+
+def long_sentences():
+    for path in documents():
+        for line, prose in prose_of(path.read_text()):
+            for sentence in sentences_of(prose):
+                count = len(words_in(sentence))
+                if count > MOST_WORDS:
+                    yield str(path.relative_to(ROOT)), path, line, f"{count} words: {sentence[:90]}"
+
+
+def homonyms():
+    """Rooms by name of a type, of those that headers of several rooms define."""
+    rooms = collections.defaultdict(set)
+    for path in sorted((ROOT / "src/twill").rglob("*.h")):
+        for name in re.findall(r"^(?:struct|class|enum class) (\w+)\b[^;{]*\{", path.read_text(), re.MULTILINE):
+            rooms[name].add(path.relative_to(ROOT).parts[2])
+    return {name: found for name, found in rooms.items() if len(found) > 1}
+
+
+def listed_types(text):
+    """The same as the page has it: `name` | `room` what; `room` what."""
+    return {name: set(re.findall(r"(?:^|; )`(\w+)` ", cell)) for name, cell in re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)}
+
+
+def unlisted_types():
+    listed = listed_types(TYPE_NAMES.read_text())
+    for name, rooms in sorted(homonyms().items()):
+        missing = sorted(rooms - listed.get(name, set()))
+        if missing:
+            yield str(TYPE_NAMES.relative_to(ROOT)), TYPE_NAMES, 1, f"lacks type {name} of {', '.join(missing)}, or give it a name of its own"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--list", action="store_true")
+    listed = parser.parse_args().list
+    found = collections.defaultdict(list)
+    for where, path, line, what in [*bad_openers(), *long_sentences(), *unlisted_types()]:
+        found[where].append(f"{path.relative_to(ROOT)}:{line}: {what}")
+    failed = False
+    for where, places in found.items():
+        too_many = len(places) > ALLOWED.get(where, SLACK)
+        failed |= too_many
+        if too_many or listed:
+            print("\n".join(places))
+        if too_many:
+            print(f"{where}: {len(places)}, and {ALLOWED.get(where, SLACK)} are allowed")
+    if listed:
+        print({where: len(places) for where, places in found.items()})
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
