@@ -25,10 +25,30 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
   const std::optional<int> target = ir::launch_traits(program).cuda_target;
   if (target == 90) return find_machine("h200");
   if (target == 100) return find_machine("b200");
+  if (!target) {
+    return fail({request.input.name}, "the module names no CUDA target",
+                "choose one with --machine");
+  }
   return fail({request.input.name},
-              target ? fmt::format("no machine is known for the target cuda:{}", *target)
-                     : "the module names no CUDA target",
-              "choose one with --machine");
+              fmt::format("the kernel was compiled for sm_{}, and only Hopper (sm_90) and Blackwell "
+                          "(sm_100) are known",
+                          *target),
+              "compile it for one of these, which takes no such GPU: "
+              "docs/howto/ttgir-from-triton.md");
+}
+
+/// Fails for TTIR, in which tiles have no layouts: whether a product is one of a tensor core's, and
+/// where its operands lie, is not decided there.
+Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
+  for (const ir::OpId id : ir::walk(program, loop)) {
+    const auto product = ir::mma_operands(program.op(id));
+    if (!product || ir::type_of(program, product->accumulator)->encoding != nullptr) continue;
+    return fail(ir::text_location(program, id),
+                "the tiles of this product have no layouts: this is TTIR, and not TTGIR yet",
+                "take the module from before TritonGPUAssignLatencies: "
+                "docs/howto/ttgir-from-triton.md");
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> pools_for(const Request& request,
@@ -189,10 +209,11 @@ Result<Kernel> read_kernel(const Request& request) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
   }
+  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  TWILL_TRY_VOID(check_layouts(program, choice.loop));
   TWILL_TRY(machine::Machine named, machine_for(request, program));
   machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
-  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
     return fail(ir::text_location(program, choice.loop),
                 "the loop is already pipelined: an answer would be about what Triton made of it",

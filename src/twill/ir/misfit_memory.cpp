@@ -24,7 +24,8 @@ MaybeMisfit of_pointers(const OpTypes& types, ValueId tile, Type at) {
   if (pointer->element->kind == TypeKind::tensor) return types.alike(tile, pointer->element);
   if (auto wrong = types.shape(tile, at->shape)) return wrong;
   if (auto wrong = types.element(tile, pointer->element)) return wrong;
-  return types.laid_out(tile, at);
+  const bool in_registers = types.type(tile)->kind == TypeKind::tensor;
+  return in_registers ? types.laid_out(tile, at) : MaybeMisfit();
 }
 
 MaybeMisfit masked(const OpTypes& types, const MemoryAccess& access, Type at) {

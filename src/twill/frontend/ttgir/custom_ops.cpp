@@ -260,7 +260,8 @@ Result<void> OpReader::unknown_op(Draft& draft) {
 /// which operand differs from op to op, so that each must be of one of them.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
-  if (rule == ResultRule::listed && !draft.types.has_arrow) {
+  const bool ends_in_results = rule == ResultRule::listed || rule == ResultRule::last;
+  if (ends_in_results && !draft.types.has_arrow) {
     stated.resize(stated.size() - std::min(stated.size(), draft.result_count));
   }
   const auto type_of = [&](ir::ValueId value) { return builder_.so_far().value(value).type; };
