@@ -92,7 +92,7 @@ class Lowering {
   std::string integer(const tasks::Size& size, const tasks::Where& where);
   std::size_t scope_of(const tasks::Size& size) const;
   std::size_t scope_of(const Place& place) const;
-  std::string argument_text() const;
+  Result<std::string> argument_text() const;
   /// Sizes of the entry that the mapping gives.
   tasks::SizeMap fixed_sizes() const;
 
