@@ -14,7 +14,7 @@
 /// leaf wants it is copied there.
 namespace twill::frontend::from_tasks {
 
-/// What a tensor of a variant is: a part of an argument in global memory, or a value.
+/// Meaning of a tensor of a variant: a part of an argument in global memory, or a value.
 struct Place {
   bool is_global = true;
   std::size_t argument = 0;         ///< of the entry

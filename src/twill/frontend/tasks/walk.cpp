@@ -269,7 +269,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   index.scope = state_.text.innermost() + 1;
   frame.sizes[dimension.index] = Size::named(unique);
 
-  // What the body carries: temporaries with a value that it changes.
+  // Values that the body carries: temporaries with a value that it changes.
   const State before = state_;
   const std::size_t launches = frame.launches;
   const auto tensors = frame.tensors;
