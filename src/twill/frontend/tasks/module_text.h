@@ -21,8 +21,8 @@ struct TileType {
 
 /// "tensor<128x64xf16>"; of no extents "f32".
 std::string tensor_text(const TileType& type);
-/// Bytes by which rows are swizzled where TMA writes and products read: 32, 64 or 128 bytes are
-/// swizzled. 0: none of these.
+/// Bytes by which rows are swizzled where TMA writes and products read: 32, 64 or 128; 0: none
+/// of these fits.
 int swizzle_of(const TileType& type);
 /// "#shared128_16": swizzled by 128 bytes, of 16-bit elements; read with exchanged dimensions
 /// "#shared128_16t".
