@@ -136,7 +136,7 @@ std::string attention_tasks(const std::string& mapping) {
   return text.substr(0, text.find("map fast")) + "map m for attention on h200 { " + mapping + " }";
 }
 
-// What is lowered means what the tasks mean, to the last bit, at ragged ends too.
+// A lowered module means what its tasks mean, to the last bit, at ragged ends too.
 TEST(LoweredTasks, GemmIsItsTasksToTheLastBit) {
   TasksAndModule(
       {gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 100}, {"N", 40}, {"K", 70}}, {2, 3, 1}})

@@ -92,7 +92,7 @@ int line_with(const std::string& what) {
   return 0;
 }
 
-// What is wrong is where the user wrote it.
+// Faults are reported where the user wrote them.
 TEST(Builder, ErrorsNameTheUsersLineAndColumn) {
   Task copy("copy", {writes("To", f16, {"M"}), reads("From", f16, {"M"})});
   copy.leaf("same", [](Leaf&, Slot To, Slot From) { To = From; });

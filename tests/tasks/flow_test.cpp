@@ -123,7 +123,7 @@ TEST(Flow, LoadsOfTheSameAreMadeOnce) {
   EXPECT_EQ(count(eliminate(flow_of(bundled("gated_mlp.task")))).copies, 4U);
 }
 
-// What must not be taken away: a tensor that a task writes between two copies of it, and one of
+// Copies that must stay: of a tensor that a task writes between two copies of it, and one of
 // which tasks take different parts.
 TEST(Flow, CopiesThatHaveToStay) {
   const Flow flow = flow_of(R"(

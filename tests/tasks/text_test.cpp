@@ -5,7 +5,7 @@ namespace {
 
 class Bundled : public testing::TestWithParam<std::string> {};
 
-// What is printed reads back as the same value, and prints as the same text.
+// Printed text reads back as the same value, and prints as the same text.
 TEST_P(Bundled, ReadsBackAsWhatWasPrinted) {
   const TaskText read = must_read(bundled(GetParam()));
   const auto checked = check(read.library);

@@ -14,6 +14,7 @@ struct TasksChoices {
   std::string input;
   std::string mapping;
   bool tree = false;
+  bool flow = false;
   bool kernel = false;
 };
 
@@ -23,6 +24,7 @@ constexpr const char* kTasksFooter = R"(Examples:
 
 int run_tasks(const TasksChoices& choices) {
   const driver::TasksView view = choices.tree     ? driver::TasksView::tree
+                                 : choices.flow   ? driver::TasksView::flow
                                  : choices.kernel ? driver::TasksView::kernel
                                                   : driver::TasksView::text;
   const auto shown = driver::show_tasks(choices.input, view, choices.mapping);
@@ -39,9 +41,12 @@ void add_tasks_command(CLI::App& app, Session& session) {
   command->add_option("INPUT", choices->input, ".task file; - reads standard input")->required();
   CLI::Option* tree =
       command->add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
+  CLI::Option* flow = command->add_flag(
+      "--flow", choices->flow, "Print copies, calls and events, after each pass over them");
   command
       ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
-      ->excludes(tree);
+      ->excludes(tree, flow);
+  flow->excludes(tree);
   command->add_option("--map", choices->mapping, "Of the mapping with this name [the first]");
   command->footer(kTasksFooter);
   command->callback(

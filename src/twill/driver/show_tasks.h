@@ -6,10 +6,11 @@
 
 namespace twill::driver {
 
-/// What to show of a `.task` file.
+/// Views of a `.task` file.
 enum class TasksView {
   text,    ///< the tasks as they are printed again
   tree,    ///< the instances of the mapping, with what was derived
+  flow,    ///< copies, calls and events, after each pass over them
   kernel,  ///< the TTGIR that the rest of Twill takes
 };
 

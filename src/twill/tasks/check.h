@@ -2,7 +2,7 @@
 
 #include "twill/tasks/values.h"
 
-/// What can be said of tasks without a mapping, a machine or a size.
+/// Checks of tasks without a mapping, a machine or a size.
 namespace twill::tasks {
 
 /// Fails at the first of these: names that are taken or unknown (T02), launches whose number of

@@ -9,7 +9,7 @@
 
 namespace twill::tasks {
 
-/// What a leaf makes of its arguments: a tile for each output. Arithmetic as `execute` has it: each
+/// Evaluates a leaf: a tile for each output. Arithmetic as `execute` has it: each
 /// result rounded to its type, sums of products in f32, k ascending. `inputs`: the tiles of the
 /// arguments that are read, by name; `shapes`: of all arguments.
 /// Precondition: types_of(task, leaf), and inputs whose shapes fit it.

@@ -151,7 +151,7 @@ class Analysis {
   std::set<std::string> names_;
 };
 
-/// Who wrote a buffer last, and who has read it since.
+/// Events of the last write of a buffer, and of its reads since.
 struct Users {
   std::vector<After> writers;
   std::vector<After> readers;

@@ -10,10 +10,10 @@
 #include "twill/execute/tile.h"
 #include "twill/tasks/instantiate.h"
 
-/// What a tree of tasks does with memory: allocations, copies and calls of leaves, ordered by
-/// events. This is the intermediate form of Cypress. `analyse` makes it with a copy wherever a task
-/// wants a tensor elsewhere than its caller has it; `vectorize` and `eliminate` take away what need
-/// not be.
+/// The flow of a tree of tasks, as it uses memory: allocations, copies and calls of leaves, ordered
+/// by events. This is the intermediate form of Cypress. `analyse` makes it with a copy wherever a
+/// task wants a tensor elsewhere than its caller has it; `vectorize` and `eliminate` take away what
+/// need not be.
 namespace twill::tasks {
 
 struct Buffer {

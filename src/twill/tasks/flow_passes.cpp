@@ -200,7 +200,7 @@ class Sharing {
   }
 
  private:
-  /// What only its reader's copy writes: a fresh buffer of an argument that is read.
+  /// True of a copy whose target nothing else writes: a fresh buffer of an argument that is read.
   bool is_constant(const Copy& copy) const {
     const Buffer& from = flow_.buffers[copy.from.buffer];
     const Buffer& to = flow_.buffers[copy.to.buffer];

@@ -21,7 +21,7 @@ class LeafBuilder {
   /// Precondition: neither argument, constant nor cast, and as many operands as it takes.
   std::size_t apply(Function function, std::vector<std::size_t> operands, const Where& where);
 
-  /// What the argument is by now: what was assigned last, else what it is on entry.
+  /// The value of an argument by now: what was assigned last, else what it is on entry.
   std::size_t value_of(const std::string& argument, const Where& where);
   void assign(const std::string& argument, std::size_t node, const Where& where);
 

@@ -21,7 +21,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 
 std::string lengths_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-/// Of one variant that runs: what its names mean.
+/// Names of a variant that runs, with their meaning.
 struct Frame {
   const TreeNode* node = nullptr;
   Sizes sizes;

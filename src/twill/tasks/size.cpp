@@ -59,7 +59,7 @@ Number computed(Kind kind, std::int64_t a, std::int64_t b) {
 
 bool is_constant(const Size& size, std::int64_t value) { return size.constant() == value; }
 
-/// What a combination is without computing: `x + 0`, `x * 1`, `x / 1`.
+/// Simplifies a combination: `x + 0`, `x * 1`, `x / 1`.
 std::optional<Size> simplified(Kind kind, const Size& a, const Size& b) {
   switch (kind) {
     case Kind::add:

@@ -27,7 +27,7 @@ class Size {
 
   Kind kind() const;
   std::optional<std::int64_t> constant() const;
-  /// Of a name; empty for all other kinds.
+  /// Spelling of a name; empty for all other kinds.
   const std::string& name() const;
   /// Precondition: neither a constant nor a name.
   const Size& left() const;

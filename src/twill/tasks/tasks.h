@@ -126,7 +126,7 @@ struct Launched {
   Where where;
 };
 
-/// What an inner variant may do, and nothing else.
+/// Offers all that an inner variant may do.
 class Inner {
  public:
   Size tunable(std::string name);

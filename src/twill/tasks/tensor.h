@@ -39,7 +39,7 @@ Window whole_of(std::shared_ptr<Storage> storage);
 /// The block at `index` of blocks of that tile.
 Window block_of(const Window& window, const execute::Shape& tile, const execute::Shape& index);
 
-/// What iterations of a prange touch, of tensors that were there before it.
+/// Elements that iterations of a prange touch, of tensors that were there before it.
 class Touches {
  public:
   void begin_iteration(std::int64_t iteration) { iteration_ = iteration; }

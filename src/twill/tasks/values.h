@@ -21,7 +21,8 @@ struct Where {
   friend bool operator==(const Where&, const Where&) { return true; }
 };
 
-/// What a task does with an argument. `writes`: all of it is new, and what was there is not read.
+/// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
+/// read.
 enum class Privilege { reads, writes, updates };
 std::string_view name_of(Privilege privilege);
 inline bool may_read(Privilege privilege) { return privilege != Privilege::writes; }
@@ -36,7 +37,7 @@ struct Argument {
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-/// What a block holds beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
+/// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
 enum class Edge {
   zero,   ///< zeros: right for sums
   exact,  ///< nothing is beyond: blocks divide the tensor
@@ -119,7 +120,7 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// What is in an argument when the leaf is done.
+/// Content of an argument when the leaf is done.
 struct Output {
   std::string argument;
   std::size_t node = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// What leaves compute with: the names of element types and of functions over tiles.
+/// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
 
 enum class Scalar { f16, bf16, f32 };
@@ -43,7 +43,7 @@ enum class Function {
   mma,  ///< [M, K] x [K, N] (+ [M, N]): f32 sums, k ascending
 };
 
-/// What Function is spelled like in the text form, and how many operands it takes.
+/// Spelling of a Function in the text form, and how many operands it takes.
 struct Spelling {
   Function function;
   std::string_view name;

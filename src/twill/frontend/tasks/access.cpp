@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -205,20 +207,32 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
 
 /// Arguments in the order of the entry's: a descriptor with sizes and strides as Triton passes
 /// them, or a pointer; sizes that are needed by themselves come last.
-std::string Lowering::argument_text() const {
-  std::vector<std::string> all;
+Result<std::string> Lowering::argument_text() const {
+  std::vector<std::pair<std::string, std::string>> all;
   for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
     for (const Parameter& it : state_.parameters) {
       if (it.argument != a) continue;
-      all.push_back(fmt::format("%{}: {}", it.name, it.type));
+      all.emplace_back(it.name, it.type);
       if (it.type.starts_with("!tt.ptr")) continue;
-      for (const char* part : {"rows: i32", "columns: i32", "stride0: i64", "stride1: i64"}) {
-        all.push_back(fmt::format("%{}_{}", it.name, part));
-      }
+      for (const char* size : {"_rows", "_columns"}) all.emplace_back(it.name + size, "i32");
+      for (const char* stride : {"_stride0", "_stride1"}) all.emplace_back(it.name + stride, "i64");
     }
   }
-  for (const auto& [name, used] : state_.sizes) all.push_back("%" + name + ": i32");
-  return fmt::format("{}", fmt::join(all, ", "));
+  for (const auto& [name, used] : state_.sizes) all.emplace_back(name, "i32");
+  std::set<std::string> names;
+  std::string text;
+  for (const auto& [name, type] : all) {
+    if (!names.insert(name).second) {
+      return tasks::fail_task(
+          "T02", tree_.root.task->where,
+          fmt::format("the kernel would have two arguments '{}', of the tensors "
+                      "and sizes of '{}'",
+                      name, tree_.root.task->name),
+          "give one of them another name");
+    }
+    text += fmt::format("{}%{}: {}", text.empty() ? "" : ", ", name, type);
+  }
+  return text;
 }
 
 }  // namespace twill::frontend::from_tasks

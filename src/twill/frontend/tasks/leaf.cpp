@@ -260,7 +260,7 @@ class LeafLowering {
     Extents shape;
   };
 
-  /// What a product reads: a buffer, or for its left side a tile in registers.
+  /// Operand of a product: a buffer, or for its left side a tile in registers.
   Result<Operand> operand(std::size_t index, bool right, const Where& where) {
     const Node* node = &leaf_.nodes[index];
     const bool transposed = node->function == Function::transpose;

@@ -14,7 +14,7 @@
 /// leaf wants it is copied there.
 namespace twill::frontend::from_tasks {
 
-/// What a tensor of a variant is: a part of an argument in global memory, or a value.
+/// Meaning of a tensor of a variant: a part of an argument in global memory, or a value.
 struct Place {
   bool is_global = true;
   std::size_t argument = 0;         ///< of the entry
@@ -92,7 +92,7 @@ class Lowering {
   std::string integer(const tasks::Size& size, const tasks::Where& where);
   std::size_t scope_of(const tasks::Size& size) const;
   std::size_t scope_of(const Place& place) const;
-  std::string argument_text() const;
+  Result<std::string> argument_text() const;
   /// Sizes of the entry that the mapping gives.
   tasks::SizeMap fixed_sizes() const;
 

@@ -23,21 +23,21 @@ int swizzle_of(const TileType& type) {
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
-std::string layout_name(int swizzle, bool transposed) {
-  return fmt::format("#shared{}{}", swizzle, transposed ? "t" : "");
+std::string layout_name(int swizzle, bool transposed, int bits) {
+  return fmt::format("#shared{}_{}{}", swizzle, bits, transposed ? "t" : "");
 }
 
 std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
   std::string shape;
   for (const std::int64_t extent : type.shape) shape += std::to_string(extent) + "x";
   return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, name_of(type.scalar),
-                     layout_name(swizzle, transposed));
+                     layout_name(swizzle, transposed, 8 * bytes_of(type.scalar)));
 }
 
 std::string descriptor_text(const TileType& type) {
   const std::string tensor = tensor_text(type);
   return fmt::format("!tt.tensordesc<{}, {}>>", tensor.substr(0, tensor.size() - 1),
-                     layout_name(swizzle_of(type), false));
+                     layout_name(swizzle_of(type), false, 8 * bytes_of(type.scalar)));
 }
 
 std::string number_text(double number, tasks::Scalar scalar) {
@@ -53,6 +53,14 @@ std::string number_text(double number, tasks::Scalar scalar) {
       break;
   }
   return negative ? "0xFF800000" : "0x7F800000";
+}
+
+std::string ModuleText::fresh(const std::string& name) {
+  std::string made;
+  do {
+    made = name + "_" + std::to_string(++count_);
+  } while (taken_.count(made) > 0);
+  return "%" + made;
 }
 
 std::string ModuleText::close() {
@@ -95,7 +103,7 @@ std::string ModuleText::integer(std::int64_t value) {
 void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
   layouts_.insert(fmt::format(
       "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
-      layout_name(swizzle, transposed), swizzle, transposed, bits));
+      layout_name(swizzle, transposed, bits), swizzle, transposed, bits));
 }
 
 std::string ModuleText::module(const std::string& name, const std::string& arguments,

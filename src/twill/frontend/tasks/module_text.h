@@ -21,10 +21,12 @@ struct TileType {
 
 /// "tensor<128x64xf16>"; of no extents "f32".
 std::string tensor_text(const TileType& type);
-/// What TMA writes and products read: rows of 32, 64 or 128 bytes are swizzled. 0: none of these.
+/// Bytes by which rows are swizzled where TMA writes and products read: 32, 64 or 128; 0: none
+/// of these fits.
 int swizzle_of(const TileType& type);
-/// "#shared128"; of what is read with exchanged dimensions "#shared128t".
-std::string layout_name(int swizzle, bool transposed);
+/// "#shared128_16": swizzled by 128 bytes, of 16-bit elements; read with exchanged dimensions
+/// "#shared128_16t".
+std::string layout_name(int swizzle, bool transposed, int bits);
 std::string buffer_text(const TileType& type, int swizzle, bool transposed);
 std::string descriptor_text(const TileType& type);
 /// "1.275000000e-01", or in hexadecimal where it is infinite.
@@ -41,7 +43,9 @@ class ModuleText {
   /// The body of the innermost loop, which ends.
   std::string close();
 
-  std::string fresh(const std::string& name) { return "%" + name + "_" + std::to_string(++count_); }
+  /// A name that is neither of the kernel's arguments nor given before.
+  std::string fresh(const std::string& name);
+  void keep_free(const std::string& name) { taken_.insert(name); }
   /// `RESULT = TEXT` in the scope, once: text that was put there before, or in a scope around it,
   /// gives the same result.
   std::string once(std::size_t scope, const std::string& name, const std::string& text,
@@ -69,6 +73,7 @@ class ModuleText {
   std::string file_;
   std::vector<Scope> scopes_;
   std::set<std::string> layouts_;
+  std::set<std::string> taken_;  ///< names of the user's
   std::size_t count_ = 0;
 };
 

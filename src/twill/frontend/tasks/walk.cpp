@@ -15,6 +15,13 @@ using tasks::Size;
 using tasks::SizeMap;
 using tasks::Where;
 
+namespace {
+
+/// Bodies of loops are walked twice, those within them four times, and so on.
+constexpr std::size_t kMostLoops = 6;
+
+}  // namespace
+
 SizeMap Lowering::fixed_sizes() const {
   SizeMap sizes;
   for (const auto& [name, value] : tree_.root.tunables) sizes[name] = Size(value);
@@ -27,7 +34,9 @@ Result<std::string> Lowering::run() {
   for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
     Place place;
     place.argument = a;
+    state_.text.keep_free(tree_.root.task->arguments[a].name);
     for (const Size& size : tree_.root.task->arguments[a].shape) {
+      state_.text.keep_free(size.name());
       place.offset.emplace_back(0);
       place.extent.push_back(substituted(size, fixed));
     }
@@ -35,7 +44,8 @@ Result<std::string> Lowering::run() {
   }
   TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), tree_.root.task->where));
   constexpr int kHopper = 90;
-  return state_.text.module(tree_.root.task->name, argument_text(), kHopper);
+  TWILL_TRY(const std::string parameters, argument_text());
+  return state_.text.module(tree_.root.task->name, parameters, kHopper);
 }
 
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
@@ -238,6 +248,10 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
     return fail_task("M05", range.where, "a loop within a block has one index",
                      "write one srange in another");
   }
+  if (state_.text.innermost() >= kMostLoops) {
+    return fail_task("M05", range.where,
+                     fmt::format("there are more than {} loops in each other", kMostLoops));
+  }
   const tasks::Dimension& dimension = range.dimensions[0];
   const Size extent = substituted(dimension.extent, frame.sizes);
   const bool by_steps = extent.kind() == Size::Kind::cdiv || extent.kind() == Size::Kind::div;
@@ -255,7 +269,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   index.scope = state_.text.innermost() + 1;
   frame.sizes[dimension.index] = Size::named(unique);
 
-  // What the body carries: temporaries with a value that it changes.
+  // Values that the body carries: temporaries with a value that it changes.
   const State before = state_;
   const std::size_t launches = frame.launches;
   const auto tensors = frame.tensors;
@@ -272,7 +286,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   frame.tensors = tensors;
   state_.indices[unique] = index;
 
-  std::vector<std::string> entering, types, results;
+  std::vector<std::string> entering, types;
   for (const std::size_t c : carried) {
     Cell& cell = state_.cells[c];
     const std::string argument = state_.text.fresh(cell.name);
