@@ -105,8 +105,10 @@ def write(rows):
 
 
 def differences(found):
-    """Lines of answers that are not those of the list, of the cases that were run."""
+    """Lines of answers that are not those of the list, of the cases that were run; none where there is no list."""
     kept = kept_answers()
+    if not kept:
+        return []
     out = []
     for path, row in found.items():
         before = kept.get(path)

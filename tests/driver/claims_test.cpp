@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/request.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
@@ -13,14 +14,6 @@ namespace twill::driver {
 namespace {
 
 using schedule::Verdict;
-
-Request request_of(const std::string& path) {
-  auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/" + path);
-  if (!input) throw std::runtime_error(to_string(input.error()));
-  Request request;
-  request.input = *std::move(input);
-  return request;
-}
 
 /// What is accepted of the request's certificate.
 certify::Checked certified(const Request& request) {
@@ -39,7 +32,7 @@ TEST(Claims, AnotherOptimumIsOne) {
   for (const auto& [loop, interval] :
        {std::pair("loops/bwd_b2.loop", 2560), std::pair("loops/meta_fwd.loop", 1355)}) {
     SCOPED_TRACE(loop);
-    const Request request = request_of(loop);
+    const Request request = request_for(loop);
     const auto answer = answer_loop(request);
     ASSERT_TRUE(answer && answer->plan);
     EXPECT_GT(answer->outcome.alternative, 0);
@@ -57,7 +50,7 @@ TEST(Claims, AnotherOptimumIsOne) {
 
 // A slower schedule in its place keeps the bound that was found for all.
 TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
-  const Request request = request_of("loops/bwd_b1.loop");
+  const Request request = request_for("loops/bwd_b1.loop");
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer && answer->plan);
   EXPECT_EQ(answer->outcome.answer.verdict, Verdict::feasible);
@@ -68,7 +61,7 @@ TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
 // A given schedule of a kernel may have the slowest costs and its plan runs at others: the bound
 // beside its simulated figure is that of all schedules (3169 was proven beside 2421.8 simulated).
 TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
-  Request request = request_of("kernels/fa_fwd/sm_90/d128.pre.ttgir");
+  Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer && answer->plan);
   request.given = Input{"given.json", report::schedule_json(answer->outcome, {})};
