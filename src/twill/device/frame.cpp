@@ -62,7 +62,12 @@ Result<void> Sketch::find_effects() {
     if (is_effect(*program_, op) && is_planned(op) && where(op) == Where::after) last_planned = op;
   }
   for (const ir::OpId op : ir::walk(*program_, function_)) {
-    if (!is_effect(*program_, op) || is_planned(op)) continue;
+    if (!is_effect(*program_, op)) continue;
+    if (where(op) == Where::loop && ir::parent(*program_, op) != loop_.op && is_planned(op)) {
+      return refuse(op, "has an effect in some iterations only, which no step of a plan has",
+                    "do it in every iteration, under a mask");
+    }
+    if (is_planned(op)) continue;
     if (ir::parent(*program_, op) != function_ || where(op) == Where::loop) {
       return refuse(op, "is an effect that no step of the plan has");
     }
