@@ -10,6 +10,7 @@
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
 #include "twill/extract/unpriced.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -119,7 +120,8 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   }
   const TileGraph graph = name_ops(fuse(contract(body)));
   if (!has_product(graph)) {
-    return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
+    return fail(ir::text_location(program, loop),
+                "the loop has no tensor-core work" + ir::source_words(program, loop));
   }
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
   tiling.graph.together = meetings(body, tiling.graph);
