@@ -6,6 +6,7 @@
 #include "twill/execute/elementwise.h"
 #include "twill/execute/rounding.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 #include "twill/ir/views.h"
 
 namespace twill::execute {
@@ -443,8 +444,8 @@ Result<Tile> converted(const ir::Program& program, ir::OpId op, Tile tile, ir::T
 }
 
 tl::unexpected<Diagnostic> cannot(const ir::Program& program, ir::OpId op, const std::string& why) {
-  return fail(ir::text_location(program, op),
-              "cannot be executed: " + program.op(op).name + " " + why);
+  return fail(ir::text_location(program, op), "cannot be executed: " + program.op(op).name + " " +
+                                                  why + ir::source_words(program, op));
 }
 
 }  // namespace twill::execute

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "twill/extract/counter.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -80,7 +81,8 @@ class Straightener {
         TWILL_TRY_VOID(take_if(id));
       } else if (ir::is_loop(op.kind) && touches_tiles(program(), id)) {
         return fail(ir::text_location(program(), id),
-                    "the chosen loop holds another loop that works on tiles",
+                    "the chosen loop holds another loop that works on tiles" +
+                        ir::source_words(program(), id),
                     "choose the inner loop with --loop");
       } else {
         note_conditions(id);
@@ -200,8 +202,9 @@ class Straightener {
   }
 
   void warn(ir::OpId id, std::string what) {
-    body_.warnings.push_back(
-        {ir::text_location(program(), id), program().op(id).name + ": " + what, "", ""});
+    body_.warnings.push_back({ir::text_location(program(), id),
+                              program().op(id).name + ir::source_words(program(), id) + ": " + what,
+                              "", ""});
   }
 
   const ir::Program& program() const { return *body_.program; }

@@ -11,6 +11,7 @@
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
 #include "twill/extract/unpriced.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -131,7 +132,8 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   const TileGraph contracted = contract(body);
   TileGraph graph = name_ops(fuse(contracted));
   if (!has_product(graph)) {
-    return fail(ir::text_location(program, loop), "the loop has no tensor-core work");
+    return fail(ir::text_location(program, loop),
+                "the loop has no tensor-core work" + ir::source_words(program, loop));
   }
   TWILL_TRY(const std::vector<std::string> left_out, check_effects(body, stood_for(graph)));
   TWILL_TRY_VOID(check_kept(body, contracted));

@@ -2,9 +2,9 @@
 
 #include <set>
 #include <string>
-#include <utility>
 
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -54,9 +54,9 @@ bool is_chained(const Body& body, const ir::Op& load) {
 std::vector<Diagnostic> unpriced(const Body& body) {
   const ir::Program& program = *body.program;
   std::vector<Diagnostic> found;
-  const auto add = [&](ir::OpId id, std::string what) {
-    found.push_back(
-        {ir::text_location(program, id), program.op(id).name + ": " + std::move(what), "", ""});
+  const auto add = [&](ir::OpId id, const std::string& what) {
+    found.push_back({ir::text_location(program, id),
+                     program.op(id).name + ir::source_words(program, id) + ": " + what, "", ""});
   };
   for (const ir::OpId id : body.ops) {
     const ir::Op& op = program.op(id);

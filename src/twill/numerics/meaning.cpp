@@ -6,6 +6,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/cut.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 #include "twill/ir/views.h"
 
 namespace twill::numerics {
@@ -16,7 +17,8 @@ namespace {
 
 tl::unexpected<Diagnostic> refuse(const ir::Program& program, ir::OpId op, const std::string& why) {
   return fail(ir::text_location(program, op),
-              "cannot be run with numbers in the plan's order: " + program.op(op).name + " " + why);
+              "cannot be run with numbers in the plan's order: " + program.op(op).name + " " + why +
+                  ir::source_words(program, op));
 }
 
 /// The memory whose content an op of the loop replaces or adds to.

@@ -9,6 +9,7 @@
 #include "twill/ir/arrays.h"
 #include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::emit::cuda {
 
@@ -455,14 +456,16 @@ std::string View::words(ir::OpId op) const {
 
 tl::unexpected<Diagnostic> View::refuse(ir::OpId op, const std::string& why) const {
   return fail(ir::text_location(*program_, op),
-              "cannot be printed as CUDA: " + program_->op(op).name + " " + why);
+              "cannot be printed as CUDA: " + program_->op(op).name + " " + why +
+                  ir::source_words(*program_, op));
 }
 
 tl::unexpected<Diagnostic> View::refuse(ir::ValueId value, const std::string& why) const {
   const auto& known = program_->value(value);
   if (known.op) return refuse(*known.op, why);
-  return fail(ir::text_location(*program_, loop_.op),
-              "cannot be printed as CUDA: the value %" + known.name + " " + why);
+  return fail(ir::text_location(*program_, loop_.op), "cannot be printed as CUDA: the value %" +
+                                                          known.name + " " + why +
+                                                          ir::source_words(*program_, loop_.op));
 }
 
 }  // namespace twill::emit::cuda

@@ -11,6 +11,7 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::frontend::ttgir {
 namespace {
@@ -45,7 +46,8 @@ class Checker {
     TWILL_TRY_VOID(check_possible(id));
     const auto misfit = ir::misfit(program_, id);
     if (!misfit) return {};
-    return wrong(id, misfit->message, misfit->value ? made_at(*misfit->value) : std::string());
+    return wrong(id, misfit->message + ir::source_words(program_, id),
+                 misfit->value ? made_at(*misfit->value) : std::string());
   }
 
  private:
