@@ -33,6 +33,13 @@ const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
     {"axis = 1", "axis = 0"}, {"kWidth = 2", "kWidth = 4"},
 };
 
+/// Whether a place stands in an attribute, as ` : i32` in {axis = 1 : i32}, which says nothing.
+bool is_in_attribute(const std::string& text, std::size_t line, std::size_t place) {
+  int open = 0;
+  for (std::size_t i = line; i < place; ++i) open += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+  return open > 0;
+}
+
 /// The lines of the module's body that read with one place changed, as "LINE: FROM -> TO: TEXT".
 std::vector<std::string> accepted_changes(const std::string& text, std::size_t& tried) {
   std::vector<std::string> accepted;
@@ -44,6 +51,7 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
     for (const auto& [from, to] : kTypeChanges) {
       for (std::size_t place = text.find(from, at); place < end;
            place = text.find(from, place + 1)) {
+        if (from == ": i32" && is_in_attribute(text, at, place)) continue;
         std::string changed = text;
         changed.replace(place, from.size(), to);
         ++tried;

@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostComplaints = 8;
 constexpr std::chrono::seconds kLongestBuild{300};
-constexpr int kSignalled = 128;  ///< statuses above: the signal's number
 
 std::vector<std::string> complaints_in(std::string_view log) {
   std::vector<std::string> lines;

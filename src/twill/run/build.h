@@ -10,6 +10,9 @@
 
 namespace twill::run {
 
+/// Exit statuses above it are those of programs that a signal ended: its number and this.
+inline constexpr int kSignalled = 128;
+
 /// A compiler for the host: $CXX, or else the first of c++, g++ and clang++ on PATH. Fails if there
 /// is none, and if $CXX names a program that is not there.
 Result<std::vector<std::string>> host_compiler();

@@ -13,7 +13,6 @@
 namespace twill::run {
 namespace {
 
-constexpr int kSignalled = 128;
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

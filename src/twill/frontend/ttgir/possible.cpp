@@ -87,6 +87,13 @@ std::optional<std::string> impossible_layout(ir::Attribute layout) {
   return {};
 }
 
+bool is_slice_along(ir::Attribute vector, ir::Attribute tile, std::int64_t axis) {
+  const ir::Attribute dimension = vector != nullptr ? vector->entry("dim") : nullptr;
+  const ir::Attribute parent = vector != nullptr ? vector->entry("parent") : nullptr;
+  if (dimension == nullptr || parent == nullptr || tile == nullptr) return true;
+  return dimension->integer == axis && parent == tile;
+}
+
 std::optional<std::string> impossible_launch(const ir::Op& module) {
   for (const auto& [key, value] : module.attributes) {
     if (value->kind != ir::AttributeKind::integer) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,5 +14,9 @@ namespace twill::frontend::ttgir {
 /// for. Nothing: it is possible, or of a kind that is not known. Cost: linear in the parts.
 std::optional<std::string> impossible_layout(ir::Attribute layout);
 std::optional<std::string> impossible_launch(const ir::Op& module);
+
+/// Whether a vector's layout is the slice of a tile's that a reduction along `axis`, or a new
+/// dimension there, makes of it or takes. True for layouts of which that is not known.
+bool is_slice_along(ir::Attribute vector, ir::Attribute tile, std::int64_t axis);
 
 }  // namespace twill::frontend::ttgir

@@ -44,6 +44,7 @@ class Checker {
   Result<void> check(ir::OpId id) {
     TWILL_TRY_VOID(check_form(id));
     TWILL_TRY_VOID(check_possible(id));
+    TWILL_TRY_VOID(check_slice(id));
     const auto misfit = ir::misfit(program_, id);
     if (!misfit) return {};
     return wrong(id, misfit->message + ir::source_words(program_, id),
@@ -71,6 +72,21 @@ class Checker {
       }
     }
     return {};
+  }
+
+  /// Of a reduction and a new dimension: the layout of the vector is that of the tile, less one.
+  Result<void> check_slice(ir::OpId id) const {
+    const ir::Op& op = program_.op(id);
+    const bool reduces = op.kind == ir::OpKind::reduce;
+    if (!reduces && op.kind != ir::OpKind::expand_dims) return {};
+    if (op.operands.empty() || op.results.empty() || !op.axis) return {};
+    const ir::ValueId vector = reduces ? op.results[0] : op.operands[0];
+    const ir::ValueId tile = reduces ? op.operands[0] : op.results[0];
+    const auto layout = [&](ir::ValueId value) { return type_of(program_, value)->encoding; };
+    if (is_slice_along(layout(vector), layout(tile), *op.axis)) return {};
+    return wrong(id, "'" + op.name + "': the layout of %" + program_.value(vector).name +
+                         " is no slice along axis " + std::to_string(*op.axis) +
+                         " of the layout of %" + program_.value(tile).name);
   }
 
   Result<void> check_layouts(ir::OpId id, const std::vector<ir::ValueId>& values) {
