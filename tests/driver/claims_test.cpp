@@ -75,10 +75,9 @@ TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
 TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
   // Two iterations meet at II 6: a lives for 10 cycles, and M holds one of it.
   const std::string loop =
-      "loop x\nunit U\nmemory M capacity 1\ngroup G\nop a on U for 6 latency 10 occupies M 1\nop "
-      "b\n"
-      "a -> b\n";
-  const std::string order = "order\n  group G: a b\n";
+      "loop x\nunit U\nmemory M capacity 1\ngroup G\ngroup H\n"
+      "op a on U for 6 latency 10 occupies M 1\nop b\na -> b\n";
+  const std::string order = "order\n  group G: a\n  group H: b\n";
   const auto kept = evaluate_order({"x.loop", loop + order});
   ASSERT_TRUE(kept) << to_string(kept.error());
   EXPECT_TRUE(kept->violations.empty());
