@@ -204,7 +204,7 @@ TEST(Unflatten, GuardsOfEachTritonAreTheSame) {
     EXPECT_EQ(frontend::ttgir::to_text(nest).find("scf.if"), std::string::npos) << text;
     for (const int k : {0, 1, 2, 3, 8, 9}) {
       for (const int tiles : {0, 1, 3, 4, 9, 17}) {
-        EXPECT_EQ(written(nest, tiles, k, 5), written(flat, tiles, k, 5)) << k << " " << tiles;
+        EXPECT_EQ(written_by_grid(nest, tiles, k, 5), written_by_grid(flat, tiles, k, 5)) << k << " " << tiles;
       }
     }
   }
