@@ -109,11 +109,15 @@ std::map<std::string, Tally>& totals() {
   return totals;
 }
 
-std::string printed(const std::string& kernel) {
-  driver::Request request;
+std::string text_of(const std::string& kernel) {
   auto input = driver::read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/" + kernel);
   if (!input) throw std::runtime_error(to_string(input.error()));
-  request.input = std::move(*input);
+  return input->text;
+}
+
+std::string printed(const std::string& kernel) {
+  driver::Request request;
+  request.input = {kernel, text_of(kernel)};
   const auto emitted = driver::emit_ttgir(request);
   if (!emitted) throw std::runtime_error(to_string(emitted.error()));
   return emitted->text;
@@ -128,6 +132,11 @@ TEST(Mutants, are_found_or_harmless) {
         "gemm_batched/sm_90/128x128x64.pre.ttgir", "fa_fwd/sm_90/d128.pre.ttgir",
         "fa_fwd/sm_90/d64.pre.ttgir", "fa_simple/sm_90/m64n128d128.pre.ttgir"}) {
     modules.push_back(printed(kernel));
+  }
+  for (const char* foreign :
+       {"gemm/sm_100/tma_128x128x64_ws.ws100.ttgir", "dual_gemm/sm_100/128x128x64_ws.ws100.ttgir",
+        "fa_fwd/sm_100/d64_ws.ws100.ttgir", "fa_fwd/sm_90/d128m64.ws90.ttgir"}) {
+    modules.push_back(text_of(foreign));
   }
   int planted = 0;
   for (const std::string& module : modules) {
