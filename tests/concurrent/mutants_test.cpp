@@ -27,6 +27,12 @@ const std::map<std::string, std::string> kHarmless = {
     {"fence dropped", "behind the initialization of barriers, where no data is written"},
 };
 
+/// Of Triton's own modules more: some waits pass at once, since the phase before the first is asked for and never comes back.
+const std::map<std::string, std::string> kHarmlessInTriton = {
+    {"wait dropped", "a wait that passes at once, or that another wait implies"},
+    {"count too high", "a barrier whose only wait passes at once"},
+};
+
 std::vector<Order> some_orders() {
   std::vector<Order> orders(3);
   orders[1].first = 1;
@@ -71,8 +77,8 @@ struct Tally {
   int harmless = 0;
 };
 
-/// Plants every bug into the module.
-std::map<std::string, Tally> plant(const std::string& module) {
+/// Plants every bug into the module, which Triton made or Twill printed.
+std::map<std::string, Tally> plant(const std::string& module, bool tritons) {
   std::map<std::string, Tally> tallies;
   const auto good = frontend::read_ttgir(module, "good.ttgir");
   if (!good) throw std::runtime_error(to_string(good.error()));
@@ -99,7 +105,8 @@ std::map<std::string, Tally> plant(const std::string& module) {
       continue;
     }
     ++tally.harmless;
-    EXPECT_TRUE(kHarmless.contains(mutant.kind)) << mutant.kind << " at line " << mutant.line;
+    EXPECT_TRUE(kHarmless.contains(mutant.kind) ||
+                (tritons && kHarmlessInTriton.contains(mutant.kind))) << mutant.kind << " at line " << mutant.line;
   }
   return tallies;
 }
@@ -133,14 +140,15 @@ TEST(Mutants, are_found_or_harmless) {
         "fa_fwd/sm_90/d64.pre.ttgir", "fa_simple/sm_90/m64n128d128.pre.ttgir"}) {
     modules.push_back(printed(kernel));
   }
+  const std::size_t first_of_triton = modules.size();
   for (const char* foreign :
        {"gemm/sm_100/tma_128x128x64_ws.ws100.ttgir", "dual_gemm/sm_100/128x128x64_ws.ws100.ttgir",
         "fa_fwd/sm_100/d64_ws.ws100.ttgir", "fa_fwd/sm_90/d128m64.ws90.ttgir"}) {
     modules.push_back(text_of(foreign));
   }
   int planted = 0;
-  for (const std::string& module : modules) {
-    for (const auto& [kind, tally] : plant(module)) {
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    for (const auto& [kind, tally] : plant(modules[i], i >= first_of_triton)) {
       totals()[kind].found += tally.found;
       totals()[kind].harmless += tally.harmless;
       planted += tally.found + tally.harmless;
