@@ -113,7 +113,7 @@ module {
 // Protects: what a kernel calls in a library is told by the line of the kernel, and what it calls
 // in its own file by the line that was called.
 TEST(Locations, of_calls_are_in_the_file_of_the_kernel) {
-  const ir::Program program = read(R"(
+  const ir::Program program = read_printed(R"(
 #lib = loc("lib/standard.py":216:9)
 #helper = loc("k.py":30:5)
 #call = loc("k.py":7:3)
