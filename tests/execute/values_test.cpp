@@ -227,6 +227,14 @@ TEST(Arguments, MustFit) {
   launch.arrays["z"] = read_values("arange").value();
   EXPECT_NE(testing::run(text, launch).result.error().message.find("has no argument %z"),
             std::string::npos);
+  for (const double number : {3e10, -2147483649.0, 0.5}) {
+    Launch beyond;
+    beyond.arguments["n"] = number;
+    const auto ran = testing::run(text, beyond);
+    ASSERT_FALSE(ran.result.has_value()) << number;
+    EXPECT_NE(ran.result.error().message.find("%n of type i32"), std::string::npos)
+        << ran.result.error().message;
+  }
 }
 
 // Protects: NaN is what NaN should be, and only that.

@@ -191,7 +191,7 @@ TEST(Unpriced, IsNamedOrRefused) {
   const auto refused = extract_from(text, "h200", strict);
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, HasSubstr("waits for what the one before loads"));
-  // What is loaded by the index is there as early as is wanted.
+  // Loads by the index are there as early as is wanted.
   put("tt.addptr %ptr32, %at", "tt.addptr %ptr32, %i");
   EXPECT_TRUE(extracted(text, "h200", kWhole).warnings.empty());
 }

@@ -9,7 +9,8 @@ namespace {
 
 using ir::OpKind;
 
-/// What a value is computed from, directly: an argument of a block by what enters it.
+/// Adds the values that one is computed from, directly: of an argument of a block those that enter
+/// it.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
   const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
@@ -17,7 +18,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // Of a loop around the value, what is carried may decide; of an op, all that it holds.
+    // A loop around the value may decide by what it carries, an op by all that it holds.
     if (!known.op && inner == op) break;
   }
   if (known.op) return;

@@ -1,6 +1,7 @@
 #include "twill/execute/interpreter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "twill/execute/elementwise.h"
@@ -87,10 +88,22 @@ class Arguments {
     if (launch_.arrays.contains(name)) {
       return cannot(program_, function_, "has the argument %" + name + ", which is one number");
     }
-    return scalar(type, number_of(name, floating));
+    const double number = number_of(name, floating);
+    if (!floating && !holds(type, number)) {
+      return cannot(program_, function_, "has the argument %" + name + " of type " + type->text +
+                                             ", which is given a number that it cannot hold");
+    }
+    return scalar(type, number);
   }
 
  private:
+  /// Whether a number is one of an integer type's. Narrow ones take what is left of any.
+  static bool holds(ir::Type type, double number) {
+    if (type->bits < 32) return true;
+    const double most = std::ldexp(1.0, type->bits - 1);
+    return number == std::floor(number) && number >= -most && number < most;
+  }
+
   double number_of(const std::string& name, bool floating) const {
     const auto given = launch_.arguments.find(name);
     const double standard = floating ? launch_.scale : static_cast<double>(launch_.size);

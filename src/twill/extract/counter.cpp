@@ -84,7 +84,7 @@ class Counting {
     }
   }
 
-  /// What the result of a select or a branch may be.
+  /// Values that the result of a select or a branch may be.
   std::vector<ir::ValueId> arms(const ir::Op& op, ir::ValueId value) const {
     if (op.kind == OpKind::select) return {op.operands[1], op.operands[2]};
     std::vector<ir::ValueId> found;

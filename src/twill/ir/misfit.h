@@ -9,13 +9,13 @@
 /// refuse texts by it, and whoever executes a Program that no text was read for asks it, too.
 namespace twill::ir {
 
-/// What does not fit.
+/// A type that does not fit.
 struct Misfit {
   std::string message;           ///< with the op's name and the type that is wanted
   std::optional<ValueId> value;  ///< whose type it is
 };
 
-/// What does not fit in the types of one op, of those whose meaning is known: arithmetic, casts,
+/// Finds what does not fit in the types of one op whose meaning is known: arithmetic, casts,
 /// comparisons, views, reductions, products, accesses to memory, descriptors, and what branches and
 /// loops hand on. Shapes, elements, and layouts as far as they say how wide elements are or must be
 /// one. Nothing: it fits, or the op or one of its types is not known. Signs of integers are no

@@ -3,7 +3,7 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/op_types.h"
 
-/// What loops and branches begin with, hand on and leave.
+/// Values that loops and branches begin with, hand on and leave.
 namespace twill::ir {
 namespace {
 
@@ -45,7 +45,7 @@ MaybeMisfit waiting(const OpTypes& types) {
   return each(types, arguments_of(types, types.id(), 1), types.op().results);
 }
 
-/// What the end of a region hands on, at that end.
+/// Values that the end of a region hands on, at that end.
 MaybeMisfit yielded(const OpTypes& types) {
   const auto around = parent(types.program(), types.id());
   if (!around) return {};

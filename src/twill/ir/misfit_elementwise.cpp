@@ -4,7 +4,7 @@
 namespace twill::ir {
 namespace {
 
-/// What a cast takes and makes: from one kind of element to another, narrower, wider or neither.
+/// Elements that a cast takes and makes: of one kind or another, narrower, wider or neither.
 struct Cast {
   OpKind kind;
   bool (*from)(Type);

@@ -40,7 +40,7 @@ std::vector<Attribute> file_locations(Attribute location) {
   return found;
 }
 
-/// What stands outermost: of calls the caller.
+/// The location that stands outermost: of calls the caller's.
 Attribute outermost(Attribute location) {
   while (location != nullptr && location->value != "file") {
     const auto& parts = location->elements;
@@ -158,7 +158,8 @@ std::optional<Location> source_location(const Program& program, OpId op) {
   if (files.empty()) return std::nullopt;
   Attribute file = files.front();
   if (files.size() > 1) {
-    // What the kernel calls stands elsewhere: in a library, which its author does not read.
+    // Functions that the kernel calls stand elsewhere: in a library, which its author does not
+    // read.
     const auto function = enclosing(program, op, OpKind::function);
     const auto of_function =
         function ? file_locations(program.op(*function).location) : std::vector<Attribute>();

@@ -91,7 +91,7 @@ class Search {
     std::uint64_t pattern = 0;
   };
 
-  /// What the arguments are that drive the main loop.
+  /// Arguments that drive the main loop.
   struct Drive {
     std::int64_t bound = 0;
     std::int64_t step = 1;

@@ -264,6 +264,10 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   if (ends_in_results && !draft.types.has_arrow) {
     stated.resize(stated.size() - std::min(stated.size(), draft.result_count));
   }
+  const bool moves = rule == ResultRule::only_tokens || draft.result_count == 0;
+  if (moves) {  // "of what -> to where"
+    stated.insert(stated.end(), draft.types.after.begin(), draft.types.after.end());
+  }
   const auto type_of = [&](ir::ValueId value) { return builder_.so_far().value(value).type; };
   const bool unknown = std::any_of(draft.operands.begin(), draft.operands.end(),
                                    [&](ir::ValueId value) { return !is_known(type_of(value)); });

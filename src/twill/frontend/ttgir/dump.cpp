@@ -14,7 +14,7 @@ constexpr std::string_view kHeader = "// -----// IR Dump ";
 constexpr std::string_view kPasses[] = {"Before TritonGPUAssignLatencies",
                                         "Before TritonGPUPipeline"};
 
-/// What one pass was given.
+/// The module that one pass was given.
 struct Dump {
   std::size_t begin = 0;  ///< of its header, in the text
   std::size_t end = 0;

@@ -74,7 +74,7 @@ class Checker {
     return {};
   }
 
-  /// Of a reduction and a new dimension: the layout of the vector is that of the tile, less one.
+  /// Checks vectors of reductions and of new dimensions: their layout is the slice of a tile's.
   Result<void> check_slice(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     const bool reduces = op.kind == ir::OpKind::reduce;
