@@ -157,7 +157,7 @@ TEST(Memory, StoresOfSingleValuesAreOps) {
   EXPECT_NE(find_op(extracted(hopper_kernel(body), "h200", kWhole).problem, "store"), nullptr);
 }
 
-// What nothing may cross has no place in a plan: refused at its line, and not left out.
+// Ops that nothing may cross have no place in a plan: refused at their lines, and not left out.
 TEST(Memory, RefusesWhatOrdersTheLoop) {
   for (const char* op : {"gpu.barrier", "tt.grid_dependency_wait", "\"test.unknown\"() : () -> ()",
                          "%v = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>",

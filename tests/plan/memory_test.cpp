@@ -130,7 +130,7 @@ TEST(MemoryOrder, BulkCopiesWantAFence) {
   EXPECT_EQ(refused_by(plan), "fence");
 }
 
-// What a bulk store wrote is there when it is done, and not when it has read its source.
+// A bulk store has written when it is done, and not when it has read its source.
 TEST(MemoryOrder, BulkStoresEndBeforeTheyAreRead) {
   Plan plan = plan_of(kBulkStore);
   ASSERT_GT(drop(plan,

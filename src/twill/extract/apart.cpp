@@ -132,7 +132,7 @@ class Follower {
   const ir::Program& program_;
 };
 
-/// Of the numbers that a sum has over the indices of a tile, the least and the largest.
+/// Least and largest of the numbers that a sum has over the indices of a tile.
 struct Span {
   std::int64_t first = 0;
   std::int64_t last = 0;

@@ -108,7 +108,7 @@ Result<std::vector<std::string>> check_effects(const Body& body,
 
 namespace {
 
-/// What is accessed around the loop, with the loop over tiles that may be there.
+/// Accesses around the loop, with the loop over tiles that may be there.
 struct Outside {
   ir::OpId op;
   ir::MemoryAccess access;

@@ -13,8 +13,8 @@ enum class Effect : unsigned char {
   remark,   ///< only people see it
 };
 
-/// Of ops that Twill has never heard of, those without results have an unknown effect: somebody
-/// wants them done, and no more is known. Calls, inline assembly that is not pure, volatile loads,
+/// Ops that Twill has never heard of have an unknown effect if they have no results: somebody wants
+/// them done, and no more is known. Calls, inline assembly that is not pure, volatile loads,
 /// and atomic operations that acquire or release are ops that order, whatever else they do.
 Effect effect_of(const Op& op);
 

@@ -354,7 +354,7 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
   }
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
-    // What one warp did in global memory, the others see once they have met.
+    // The other warps see what one did in global memory once they have met.
     const bool meets = read.through_memory && draft.same_role(read.value, read.reader);
     if (meets && draft.role_at(read.reader).warps > 1) rendezvous(read.reader);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;

@@ -89,8 +89,8 @@ class View {
   /// Fails if a load cannot be done where its value is wanted, since something is written to global
   /// memory between the two.
   Result<void> check_fresh(ir::OpId load) const;
-  /// What the text takes to be apart around the loop: it loads where a value is wanted, also behind
-  /// stores to other arguments with elements of the same type. For people; empty: nothing.
+  /// Says which arrays the text takes to be apart around the loop: it loads where a value is
+  /// wanted, also behind stores to other arguments with elements of the same type. Empty: none.
   std::string assumed_apart() const;
   /// Fails if the kernel has an effect that is not among those for which roles have text.
   Result<void> check_printed(const std::set<ir::OpId>& printed) const;

@@ -107,8 +107,8 @@ class DataCheck {
     }
   }
 
-  /// What threads wrote in global memory, bulk copies see behind a fence of these threads; what a
-  /// bulk store wrote is there once its role has waited for its end.
+  /// Bulk copies see what threads wrote in global memory behind a fence of these threads; what a bulk
+  /// store wrote is there once its role has waited for its end.
   void check_memory_fence(const Access& first, const Access& second) {
     const bool sent = mechanism(first.op) == Mechanism::bulk_store;
     const EventId began = first.when->begin[0], next = second.when->begin[0];
