@@ -160,9 +160,7 @@ TEST(Memory, StoresOfSingleValuesAreOps) {
 // Ops that nothing may cross have no place in a plan: refused at their lines, and not left out.
 TEST(Memory, RefusesWhatOrdersTheLoop) {
   for (const char* op : {"gpu.barrier", "tt.grid_dependency_wait", "\"test.unknown\"() : () -> ()",
-                         "%v = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>",
-                         "%o = tt.atomic_rmw fadd, acq_rel, gpu, %ptr, %one, %yes : (!tt.ptr<f16>, "
-                         "f16, i1) -> f16"}) {
+                         "%v = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>"}) {
     const std::string before =
         "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
     const std::string message =
@@ -171,6 +169,28 @@ TEST(Memory, RefusesWhatOrdersTheLoop) {
         << op;
     EXPECT_THAT(message, HasSubstr("test.ttgir:")) << op;
   }
+}
+
+// Atomic operations that acquire or release are ops that no access crosses: the copies of an
+// iteration wait for that of the iteration before.
+TEST(Memory, OrdersWhatAcquiresOrReleases) {
+  const std::string before =
+      "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
+  const auto body = [](const std::string& order) {
+    return loads() + product() + "      %o = tt.atomic_rmw fadd, " + order +
+           ", gpu, %ptr, %one, %yes : (!tt.ptr<f16>, f16, i1) -> f16\n";
+  };
+  const Extraction strict =
+      extracted(hopper_kernel(body("acq_rel"), "%d", before), "h200", kWhole);
+  for (const char* copy : {"load_a", "load_b"}) {
+    EXPECT_NE(find_dependence(strict.problem, copy, "atomic"), nullptr) << copy;
+    EXPECT_NE(find_dependence(strict.problem, "atomic", copy, 1), nullptr) << copy;
+    EXPECT_FALSE(find_op(strict.problem, copy)->streaming) << copy;
+  }
+  const Extraction relaxed =
+      extracted(hopper_kernel(body("relaxed"), "%d", before), "h200", kWhole);
+  EXPECT_EQ(find_dependence(relaxed.problem, "load_a", "atomic"), nullptr);
+  EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
 // An effect in a branch that no op stands for is no effect of the plan.

@@ -167,10 +167,10 @@ class Writer {
         "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>\n",
         what, sum_);
     text_ += fmt::format(
-        "      {} = tt.atomic_rmw fadd, relaxed, gpu, {}, {}, %all : "
+        "      {} = tt.atomic_rmw fadd, {}, gpu, {}, {}, %all : "
         "(tensor<64x64x!tt.ptr<f32>, #blocked>, tensor<64x64xf32, #blocked>, tensor<64x64xi1, "
         "#blocked>) -> tensor<64x64xf32, #blocked>\n",
-        old, where, what);
+        old, pick(0, 3) == 0 ? "acq_rel" : "relaxed", where, what);
   }
 
   std::mt19937& random_;

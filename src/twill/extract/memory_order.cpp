@@ -19,12 +19,20 @@ std::string words(const ir::Program& program, ir::OpId op) {
          std::to_string(where.column);
 }
 
-/// Ops of the body that access global memory, in the order of the text.
+/// Whether no access may cross the op. Barriers and the like are no ops of a plan.
+bool orders_all(const ir::Op& op) {
+  return ir::effect_of(op) == Effect::orders &&
+         ir::class_of(op.kind) != ir::OpClass::synchronization;
+}
+
+/// Ops of the body that access global memory or that no access may cross, in the order of the text.
 std::vector<ir::OpId> accesses_of(const Body& body) {
   std::vector<ir::OpId> found;
   const auto note = [&](ir::OpId id) {
-    const auto access = ir::memory_access(body.program->op(id));
-    if (access && access->space == ir::AccessSpace::global) found.push_back(id);
+    const ir::Op& op = body.program->op(id);
+    const auto access = ir::memory_access(op);
+    const bool accesses = access && access->space == ir::AccessSpace::global;
+    if (accesses || orders_all(op)) found.push_back(id);
   };
   for (const ir::OpId id : body.ops) note(id);
   for (const RareBranch& rare : body.rare) {
@@ -49,9 +57,16 @@ bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
 /// Whether the order of two accesses matters, but for where they are.
 bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second) {
   const ir::Op &a = program.op(first), &b = program.op(second);
+  if (orders_all(a) || orders_all(b)) return true;
   const auto x = ir::memory_access(a), y = ir::memory_access(b);
   if (!x->writes && !y->writes) return false;
   return !commute(program, a, b) && ir::may_meet(program, x->address, y->address);
+}
+
+bool may_meet_in(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting) {
+  const ir::Program& program = *body.program;
+  if (orders_all(program.op(first)) || orders_all(program.op(second))) return true;
+  return !are_apart(body, first, second, meeting);
 }
 
 }  // namespace
@@ -64,10 +79,10 @@ std::vector<MemoryOrder> memory_orders(const Body& body) {
     for (std::size_t j = i + 1; j < accesses.size(); ++j) {
       const ir::OpId first = accesses[i], second = accesses[j];
       if (!conflict(program, first, second)) continue;
-      if (!are_apart(body, first, second, Meeting::same_iteration)) {
+      if (may_meet_in(body, first, second, Meeting::same_iteration)) {
         orders.push_back({first, second, 0});
       }
-      if (!are_apart(body, second, first, Meeting::later_iterations)) {
+      if (may_meet_in(body, second, first, Meeting::later_iterations)) {
         orders.push_back({second, first, 1});
       }
     }
@@ -90,8 +105,7 @@ Result<std::vector<std::string>> check_effects(const Body& body,
     }
     const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
     if (pipelined && synchronizes) continue;  // the schedule brings its own
-    const bool on_tiles = effect == Effect::unknown && stands_for.contains(id);
-    if ((effect == Effect::orders || effect == Effect::unknown) && !on_tiles) {
+    if (effect != Effect::writes && !stands_for.contains(id)) {
       return fail(ir::text_location(program, id),
                   op.name + " stands in the loop, and what accesses memory may not cross it: no "
                             "plan keeps that order",
@@ -151,9 +165,10 @@ Result<void> check_around(const Body& body) {
   const ir::Program& program = *body.program;
   const std::vector<Outside> around = outside_of(body);
   for (const ir::OpId inside : accesses_of(body)) {
-    const auto access = *ir::memory_access(program.op(inside));
+    const auto known = ir::memory_access(program.op(inside));
     for (const Outside& it : around) {
-      if (!share_array(program, access.address, it.access.address)) continue;
+      if (!known || !share_array(program, known->address, it.access.address)) continue;
+      const ir::MemoryAccess& access = *known;
       // Each role writes its own rows, before, in and behind the loop.
       if (it.before && it.access.writes && access.reads && !access.writes) {
         return refuse_order(program, inside, it.op, "before the loop");

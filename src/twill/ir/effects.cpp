@@ -9,7 +9,7 @@ Effect effect_of(const Op& op) {
     case OpClass::copy:
       return op.access && op.access->writes ? Effect::writes : Effect::none;
     case OpClass::update:
-      return op.publishes ? Effect::orders : Effect::writes;
+      return op.publishes || op.kind == OpKind::atomic_compare ? Effect::orders : Effect::writes;
     case OpClass::load:
       return op.is_volatile ? Effect::orders : Effect::none;
     case OpClass::synchronization:

@@ -15,7 +15,7 @@ enum class Effect : unsigned char {
 
 /// Ops that Twill has never heard of have an unknown effect if they have no results: somebody wants
 /// them done, and no more is known. Calls, inline assembly that is not pure, volatile loads,
-/// and atomic operations that acquire or release are ops that order, whatever else they do.
+/// atomic operations that acquire or release, and those that compare order, whatever else they do.
 Effect effect_of(const Op& op);
 
 }  // namespace twill::ir
