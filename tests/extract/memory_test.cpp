@@ -193,12 +193,26 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
   EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
-// An effect in a branch that no op stands for is no effect of the plan.
-TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
+// A store in a branch of single values is an op, as if the branch were always taken.
+TEST(Memory, StoresInBranchesOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(
       %some = arith.cmpi slt, %i, %n : i32
       scf.if %some {
         %half = arith.constant 1.000000e+00 : f16
+        tt.store %ptr, %half : !tt.ptr<f16>
+      }
+)";
+  const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
+  EXPECT_NE(find_op(loop.problem, "store"), nullptr);
+  ASSERT_EQ(loop.warnings.size(), 1U);
+  EXPECT_THAT(loop.warnings[0].message, HasSubstr("taken to hold in every iteration"));
+}
+
+// An effect that no op stands for is no effect of the plan.
+TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
+  const std::string body = loads() + product() + R"(
+      %half = arith.constant 1.000000e+00 : f16
+      scf.for %j = %c0 to %n step %c64  : i32 {
         tt.store %ptr, %half : !tt.ptr<f16>
       }
 )";

@@ -1,9 +1,11 @@
 #include "twill/extract/body.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "twill/extract/counter.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/source_words.h"
 
 namespace twill::extract {
@@ -94,7 +96,8 @@ class Straightener {
 
   Result<void> take_if(ir::OpId id) {
     const ir::Op& op = program().op(id);
-    if (!touches_tiles(program(), id) || op.operands.empty()) return {};
+    if (op.operands.empty()) return {};
+    if (!touches_tiles(program(), id)) return take_effects(id);
     const auto then_block = ir::body(program(), id, 0);
     const auto else_block = ir::body(program(), id, 1);
     if (!then_block) return {};
@@ -123,6 +126,26 @@ class Straightener {
     auto taken = take(*chosen);
     conditions_.pop_back();
     return taken;
+  }
+
+  /// Takes a branch of single values for what it stores: both sides, as if always.
+  Result<void> take_effects(ir::OpId id) {
+    const std::vector<ir::OpId> inside = ir::walk(program(), id);
+    const bool writes = std::any_of(inside.begin(), inside.end(), [&](ir::OpId inner) {
+      return ir::effect_of(program().op(inner)) == ir::Effect::writes;
+    });
+    if (!writes) return {};
+    warn(id, "the condition is taken to hold in every iteration");
+    const ir::ValueId condition = program().op(id).operands[0];
+    const bool of_tiles = comes_from_tiles(condition);
+    if (of_tiles) conditions_.push_back(condition);
+    for (const std::size_t side : {0U, 1U}) {
+      const auto block = ir::body(program(), id, side);
+      if (!block) continue;
+      TWILL_TRY_VOID(take(*block));
+    }
+    if (of_tiles) conditions_.pop_back();
+    return {};
   }
 
   /// Whether tiles of the loop have to be computed to know a value.
