@@ -83,8 +83,8 @@ TEST(Bitcasts, KeepTheBits) {
       storing("%c = arith.constant dense<16256> : tensor<16xi16>\n"  // 0x3f80: 1 as bf16
               "%z = arith.constant dense<0> : tensor<16xi16>\n%i16 = arith.trunci %i : "
               "tensor<16xi32> to tensor<16xi16>\n"
-              "%b = arith.addi %c, %i16 : tensor<16xi16>\n"
-              "%r = tt.bitcast %b : tensor<16xi16> -> tensor<16xbf16>",
+              "%one = arith.addi %c, %i16 : tensor<16xi16>\n"
+              "%r = tt.bitcast %one : tensor<16xi16> -> tensor<16xbf16>",
               "bf16"));
   ASSERT_TRUE(shifted.result.has_value()) << to_string(shifted.result.error());
   for (const auto& [index, value] : shifted.memory.written(2)) {
@@ -92,8 +92,8 @@ TEST(Bitcasts, KeepTheBits) {
   }
   const auto there =
       testing::run(storing("%h = arith.truncf %x : tensor<16xf32> to tensor<16xf8E5M2>\n"
-                           "%b = tt.bitcast %h : tensor<16xf8E5M2> -> tensor<16xi8>\n"
-                           "%r = tt.bitcast %b : tensor<16xi8> -> tensor<16xf8E5M2>",
+                           "%byte = tt.bitcast %h : tensor<16xf8E5M2> -> tensor<16xi8>\n"
+                           "%r = tt.bitcast %byte : tensor<16xi8> -> tensor<16xf8E5M2>",
                            "f8E5M2"));
   const auto kept =
       testing::run(storing("%r = arith.truncf %x : tensor<16xf32> to tensor<16xf8E5M2>", "f8E5M2"));
@@ -105,10 +105,10 @@ TEST(Bitcasts, KeepTheBits) {
 TEST(Products, OfIntegersAreExact) {
   const auto ran = testing::run(
       storing("%e = tt.expand_dims %x {axis = 1 : i32} : tensor<16xi8> -> tensor<16x1xi8>\n"
-              "%a = tt.broadcast %e : tensor<16x1xi8> -> tensor<16x32xi8>\n"
-              "%b = arith.constant dense<-3> : tensor<32x16xi8>\n"
+              "%left = tt.broadcast %e : tensor<16x1xi8> -> tensor<16x32xi8>\n"
+              "%right = arith.constant dense<-3> : tensor<32x16xi8>\n"
               "%z = arith.constant dense<7> : tensor<16x16xi32>\n"
-              "%d = tt.dot %a, %b, %z : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>\n"
+              "%d = tt.dot %left, %right, %z : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>\n"
               "%r = \"tt.reduce\"(%d) <{axis = 1 : i32}> ({\n^bb0(%p: i32, %q: i32):\n"
               "%m = arith.maxsi %p, %q : i32\ntt.reduce.return %m : i32\n}) : "
               "(tensor<16x16xi32>) -> tensor<16xi32>",

@@ -204,8 +204,8 @@ TEST(Branches, CountersAreKnownThroughArithmetic) {
         "%k = arith.subi %n, %i : i32\n%last = arith.cmpi eq, %k, %c0 : i32",
         "%k = arith.divsi %i, %c64 : i32\n%last = arith.cmpi eq, %k, %n : i32",
         "%k = arith.remsi %i, %n : i32\n%last = arith.cmpi eq, %k, %c0 : i32",
-        "%k = arith.extsi %i : i32 to i64\n%n64 = arith.extsi %n : i32 to i64\n"
-        "%last = arith.cmpi eq, %k, %n64 : i64"}) {
+        "%k = arith.extsi %i : i32 to i64\n%t = arith.trunci %k : i64 to i32\n"
+        "%last = arith.cmpi eq, %t, %n : i32"}) {
     const Extraction loop = extracted(hopper_kernel(loads() + product() + last + R"(
       %v = scf.if %last -> (tensor<128x128xf32, #mma>) {
         %e = math.exp2 %d : tensor<128x128xf32, #mma>

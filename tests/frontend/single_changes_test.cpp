@@ -135,8 +135,8 @@ TEST(Impossible, LaunchesLayoutsAndLoopsAreRefused) {
 // Protects: a type that a use states and its definition does not have is refused with both places.
 TEST(SingleChanges, BothPlacesAreNamed) {
   const auto read = read_ttgir(
-      "tt.func @f(%p: tensor<16x!tt.ptr<f32>, #a>) {\n"
-      "  %x = tt.load %p : tensor<16x!tt.ptr<f16>, #a>\n  tt.return\n}\n",
+      "tt.func @f(%p: tensor<16x!tt.ptr<f32>>) {\n"
+      "  %x = tt.load %p : tensor<16x!tt.ptr<f16>>\n  tt.return\n}\n",
       "use.ttgir");
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().location.line, 2);
