@@ -34,20 +34,6 @@ def printed():
     return once(YIELD, '      tt.print "k: " {hex = false, isSigned = array<i32: 1>} : %arg16 : i32\n' + YIELD, text())
 
 
-def logged():
-    """A scalar is stored in some of the iterations."""
-    stored = """      %at = arith.divsi %arg16, %c64_i32 : i32
-      %mine = arith.addi %1, %at : i32
-      %place = tt.addptr %log, %mine : !tt.ptr<i32>, i32
-      %some = arith.cmpi sgt, %at, %0 : i32
-      scf.if %some {
-        %twice = arith.addi %arg16, %arg16 : i32
-        tt.store %place, %twice : !tt.ptr<i32>
-      }
-"""
-    return with_log(once(YIELD, stored + YIELD, text()))
-
-
 def guarded():
     """All that the kernel does stands in a branch."""
     given = with_log(text())
@@ -99,7 +85,7 @@ def corrected():
     return once("    %5 = arith.truncf %4", behind, text())
 
 
-KINDS = {kind.__name__: kind for kind in (printed, logged, guarded, leaves_early, skipped, corrected)}
+KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected)}
 
 
 def write(folder):
