@@ -41,6 +41,7 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
 /// where its operands lie, is not decided there.
 Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
   for (const ir::OpId id : ir::walk(program, loop)) {
+    if (program.op(id).kind != ir::OpKind::mma) continue;  // others name their instruction
     const auto product = ir::mma_operands(program.op(id));
     if (!product || ir::type_of(program, product->accumulator)->encoding != nullptr) continue;
     return fail(ir::text_location(program, id),

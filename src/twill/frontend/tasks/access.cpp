@@ -92,11 +92,10 @@ Result<TileType> Lowering::type_of(const Place& place, const Where& where) const
                     argument.name, type.shape.size()));
   }
   if (swizzle_of(type) != 0) return type;
-  return tasks::fail_task(
-      "M09", where,
-      fmt::format("rows of {} {} of '{}' are not copied by TMA as products want them",
-                  type.shape.back(), name_of(type.scalar), argument.name),
-      "a row has 32, 64 or a multiple of 128 bytes");
+  return tasks::fail_task("M09", where,
+                          fmt::format("rows of {} {} of '{}' are not copied by TMA",
+                                      type.shape.back(), name_of(type.scalar), argument.name),
+                          "a row has 32 or 64 bytes, or from 128 on a multiple of 16");
 }
 
 std::string Lowering::parameter(std::size_t argument, const std::string& type) {

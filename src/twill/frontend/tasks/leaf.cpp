@@ -302,6 +302,12 @@ class LeafLowering {
                   where);
     }
     const int swizzle = swizzle_of(type);
+    if (type.shape.back() * bytes_of(type.scalar) % swizzle != 0) {
+      return fail_task("M09", where,
+                       fmt::format("rows of {} {} of '{}' have no layout that 'mma' reads",
+                                   type.shape.back(), name_of(type.scalar), node.argument),
+                       "a row has 32, 64 or a multiple of 128 bytes");
+    }
     const std::string text = buffer_text(type, swizzle, false);
     if (!transposed) return Operand{value, text, type.shape};
     it_.state_.text.use_layout(swizzle, true, 8 * bytes_of(type.scalar));

@@ -19,7 +19,8 @@ std::string tensor_text(const TileType& type) {
 int swizzle_of(const TileType& type) {
   constexpr std::int64_t kLargest = 128;
   const std::int64_t bytes = type.shape.empty() ? 0 : type.shape.back() * bytes_of(type.scalar);
-  if (bytes > 0 && bytes % kLargest == 0) return static_cast<int>(kLargest);
+  constexpr std::int64_t kUnit = 16;  // bytes that TMA copies together
+  if (bytes >= kLargest && bytes % kUnit == 0) return static_cast<int>(kLargest);
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
