@@ -88,12 +88,12 @@ class Arguments {
     if (launch_.arrays.contains(name)) {
       return cannot(program_, function_, "has the argument %" + name + ", which is one number");
     }
-    const double number = number_of(name, floating);
-    if (!floating && !holds(type, number)) {
+    const double stated = number_of(name, floating);
+    if (!floating && !holds(type, stated)) {
       return cannot(program_, function_, "has the argument %" + name + " of type " + type->text +
                                              ", which is given a number that it cannot hold");
     }
-    return scalar(type, number);
+    return scalar(type, stated);
   }
 
  private:
