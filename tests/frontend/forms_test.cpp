@@ -408,7 +408,7 @@ TEST(Regions, scan_over_several_operands) {
 
 TEST(Ops, whose_custom_form_has_keywords) {
   const ir::Program program = read_printed(R"(
-%x, %p, %q, %c, %i, %desc, %m = "x.y"() : () -> (tensor<4xf32>, tensor<4x!tt.ptr<f32>>, !tt.ptr<f32>, i1, i64, i32, tensor<4xi1>)
+%x, %p, %q, %c, %i, %desc, %m, %u = "x.y"() : () -> (tensor<4xf32>, tensor<4x!tt.ptr<f32>>, !tt.ptr<f32>, i1, i64, i32, tensor<4xi1>, tensor<1xf32>)
 %0 = tt.elementwise_inline_asm "mov.b32 $0, $1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x : tensor<4xf32> -> tensor<4xf32>
 %1 = tt.extern_elementwise %x {libname = "", libpath = "", pure = true, symbol = "__nv_erff"} : (tensor<4xf32>) -> tensor<4xf32>
 tt.print " x: " {hex = false, isSigned = array<i32: 0>} : %x : tensor<4xf32>
@@ -425,7 +425,7 @@ tt.assert %c, "message with \22quotes\22" : i1
 %12 = ttg.async_copy_global_to_local %p, %x mask %m other %x : tensor<4x!tt.ptr<f32>> -> tensor<4xf32>
 %13 = ttg.async_commit_group tokens %12
 %14 = ttg.async_wait %13 {num = 2 : i32}
-%15 = tt.unsplat %x : tensor<4xf32>
+%15 = tt.unsplat %u : tensor<1xf32>
 %16 = gpu.thread_id x
 )");
   for (const char* plain :

@@ -134,8 +134,10 @@ void expect_refused(const std::string& text, int line, const std::string& messag
 }
 
 TEST(WarpRoles, refuse_partitions_that_do_not_fit) {
-  expect_refused(changed("%pfull: !ttg.memdesc<1xi64, #b", "%pfull: !ttg.memdesc<2xi64, #b"), 14,
-                 "captures of partition0: %full has type");
+  expect_refused(changed("%pp: tensor<64x64x!tt.ptr", "%pp: tensor<64x32x!tt.ptr"), 14,
+                 "captures of partition0: %p has type");
+  expect_refused(changed("%pfull: !ttg.memdesc<1xi64, #b", "%pfull: !ttg.memdesc<2xi64, #b"), 24,
+                 "is stated, but %pfull has type");
   expect_refused(changed("(%d, %ring, %full, %p)", "(%d, %ring, %full)"), 14,
                  "captures of partition0: 3 values, but 4 wanted");
   expect_refused(changed("      ttg.warp_yield\n", "      ttg.warp_yield %c0 : i32\n"), 18,

@@ -40,7 +40,9 @@ MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
   const Type it = stated->kind == TypeKind::tensordesc ? stated->element : stated;
   if (it == nullptr) return {};
   const bool holds = it->kind == TypeKind::tensor || it->kind == TypeKind::memdesc;
-  if (holds && std::find(it->shape.begin(), it->shape.end(), 0) != it->shape.end()) {
+  const bool may_be_empty = types.op().kind == OpKind::constant;  // dense<> : tensor<0xi8>
+  if (holds && !may_be_empty &&
+      std::find(it->shape.begin(), it->shape.end(), 0) != it->shape.end()) {
     return types.wrong(value, "extents are 1 and more");
   }
   if (it->kind == TypeKind::tensor &&

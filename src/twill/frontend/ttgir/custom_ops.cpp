@@ -276,6 +276,7 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
       rule == ResultRule::pointee && !stated.empty() && ir::element_pointee(stated[0]) == nullptr;
   if (unknown || old || draft.operands.empty()) return {};
   for (std::size_t i = 0; i < stated.size(); ++i) {
+    if (stated[i]->kind == ir::TypeKind::other) continue;  // written short: not known
     const bool is_there =
         std::any_of(draft.operands.begin(), draft.operands.end(),
                     [&](ir::ValueId value) { return type_of(value) == stated[i]; });
