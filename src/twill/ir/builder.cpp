@@ -84,13 +84,7 @@ void ProgramBuilder::set_attribute(OpId op, std::string name, Attribute attribut
 }
 
 void ProgramBuilder::set_location(OpId op, Attribute location) {
-  Op& placed = program_.ops_[op.index()];
-  placed.location = location;
-  const auto source = source_location(program_, op);
-  if (!source || source->file != program_.file_) return;
-  placed.line =
-      source->line;  // The text was made of this very file: its places are what users know.
-  placed.column = source->column;
+  program_.ops_[op.index()].location = location;
 }
 
 void ProgramBuilder::set_location(ValueId argument, Attribute location) {

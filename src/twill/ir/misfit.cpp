@@ -35,6 +35,13 @@ MaybeMisfit layout_misfit(const OpTypes& types, ValueId value, Type it) {
   return {};
 }
 
+/// Modules that were made of tasks, not by Triton, may have any tile.
+bool has_any_extents(const Program& program) {
+  const auto& attributes = program.op(program.module()).attributes;
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const NamedAttribute& it) { return it.first == "twill.any_extents"; });
+}
+
 MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
   const Type stated = types.type(value);
   const Type it = stated->kind == TypeKind::tensordesc ? stated->element : stated;
@@ -46,7 +53,8 @@ MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
     return types.wrong(value, "extents are 1 and more");
   }
   if (it->kind == TypeKind::tensor &&
-      !std::all_of(it->shape.begin(), it->shape.end(), is_power_of_two)) {
+      !std::all_of(it->shape.begin(), it->shape.end(), is_power_of_two) &&
+      !has_any_extents(types.program())) {
     return types.wrong(value, "extents of tensors are powers of two");
   }
   return layout_misfit(types, value, it);

@@ -113,7 +113,9 @@ std::string ModuleText::module(const std::string& name, const std::string& argum
   for (const std::string& layout : layouts_) text += layout + "\n";
   text += "#smem = #ttg.shared_memory\n";
   text += fmt::format(
-      "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\"}} {{\n", target);
+      "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\", "
+      "twill.any_extents}} {{\n",
+      target);
   text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
   return text + scopes_[0].text + "    tt.return\n  }\n}\n";
 }
