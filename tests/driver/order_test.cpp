@@ -67,7 +67,11 @@ TEST(Orders, OfHandOffs) {
     const auto read =
         verify_schedule({"order.loop", print_loop(schedule::loop_text_of(problem)) + "\n" + order});
     ASSERT_TRUE(read.has_value()) << to_string(read.error());
-    EXPECT_EQ(*read->answer.schedule, least) << order;
+    if (read->violations.empty()) {
+      EXPECT_EQ(*read->answer.schedule, least) << order;
+    } else {  // `evaluate` goes on to where the values have room
+      EXPECT_LT(read->answer.schedule->initiation_interval, least.initiation_interval) << order;
+    }
     EXPECT_EQ(read->problem, left.problem);
     for (const problem::HandOff& it : problem.hand_offs()) {
       handed += answer.schedule->ops[it.store.index()].exists ? 1 : 0;

@@ -18,6 +18,8 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/answers.h"
+#include "twill/driver/emit_ttgir.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
 #include "twill/support/in_order.h"
 
@@ -108,22 +110,24 @@ class Run {
     request.input = *std::move(input);
     request.answers = &answers_;
     request.limits.cancelled = [this] { return cancelled_.load(); };
-    auto outcome = driver::schedule_loop(request);
-    if (!outcome) return failed(path, to_string(outcome.error()), kBadInput);
-    add_ignored(batch_.given, request.input, *outcome);
-    const int code = exit_code_of(*outcome);
+    auto planned = driver::answer_loop(request);
+    if (!planned) return failed(path, to_string(planned.error()), kBadInput);
+    const report::Outcome& outcome = planned->outcome;
+    add_ignored(batch_.given, request.input, planned->outcome);
+    const int code = exit_code_of(outcome);
     if (code == kUnverified) {
       return failed(path,
                     fmt::format("verification failed; this is a bug of ours: {}",
-                                fmt::join(outcome->violations, "; ")),
+                                fmt::join(outcome.violations, "; ")),
                     code);
     }
     if (!batch_.folder.empty()) {
+      driver::look_for_ttgir(request, *planned);
       const auto written =
-          write_file(file_for(number), report::schedule_json(*outcome, batch_.printing));
+          write_file(file_for(number), report::schedule_json(outcome, batch_.printing));
       if (!written) return failed(path, to_string(written.error()), kBadInput);
     }
-    return {report::schedule_line(*outcome, code), code};
+    return {report::schedule_line(outcome, code), code};
   }
 
   /// FOLDER/007-NAME.json: two inputs may have the same name.

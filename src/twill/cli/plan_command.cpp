@@ -34,7 +34,7 @@ struct PlanChoices {
 constexpr const char* kPlanFooter = R"(Examples:
   twill plan kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill plan kernels/gemm/sm_90/tma_128x256x64.pre.ttgir -o plan.json
-  twill plan loops/published/fa3_forward_hopper.loop --schedule loops/published/fa3_forward_hopper.loop
+  twill plan loops/fig1.loop --schedule order.loop
   twill plan --check plan.json)";
 
 /// Prints findings, with their evidence, on standard error.
