@@ -27,7 +27,7 @@ const std::map<std::string, std::string> kHarmless = {
     {"fence dropped", "behind the initialization of barriers, where no data is written"},
 };
 
-/// Of Triton's own modules more: some waits pass at once, since the phase before the first is asked for and never comes back.
+/// More for Triton's own modules: some waits pass at once, since the phase before the first is asked for and never comes back.
 const std::map<std::string, std::string> kHarmlessInTriton = {
     {"wait dropped", "a wait that passes at once, or that another wait implies"},
     {"count too high", "a barrier whose only wait passes at once"},

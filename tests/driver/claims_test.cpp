@@ -15,7 +15,7 @@ namespace {
 
 using schedule::Verdict;
 
-/// What is accepted of the request's certificate.
+/// The request's certificate as it is accepted.
 certify::Checked certified(const Request& request) {
   const auto made = certify_loop(request);
   if (!made) throw std::runtime_error(to_string(made.error()));

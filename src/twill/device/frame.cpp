@@ -18,7 +18,7 @@ bool Sketch::is_of_tile(ir::OpId op) const {
   return outer_ && ir::parent(*program_, op) == outer_->op;
 }
 
-/// What stands around the loop: perhaps a loop over tiles, and around that branches. A tile for
+/// Finds the ops around the loop: perhaps a loop over tiles, and around it branches. A tile for
 /// which a branch is not taken ends in front of the roles.
 Result<void> Sketch::find_outer() {
   ir::OpId inner = loop_.op;

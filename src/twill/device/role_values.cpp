@@ -92,7 +92,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const bool is_moved = std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
     return sketch_.moved_by(maker) == value;
   });
-  // Of what is moved in parts, a role that makes one has the others from where they lie.
+  // A role that makes one part of a moved value takes the other parts from where they lie.
   const bool is_made = makes(makers, rows) && !(is_moved && rows.cut < 0);
   if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
     if (!is_made) {

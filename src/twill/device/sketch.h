@@ -91,7 +91,7 @@ class Sketch {
   /// The branch that an operation of the loop stands in, if the plan has ops of it.
   const Unit* unit_of(ir::OpId op) const;
   ir::OpId in_body(ir::OpId op) const;
-  /// What is done after a step of the plan, and for which part.
+  /// Ops that are done after a step of the plan, and for which part.
   std::vector<std::pair<ir::OpId, int>> following(OpId op) const;
   /// The arguments of the function that an access may touch; nullopt if it may touch others.
   std::optional<std::set<ir::ValueId>> arrays_of(ir::OpId access) const;

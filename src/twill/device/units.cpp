@@ -3,8 +3,8 @@
 #include "twill/device/sketch.h"
 #include "twill/ir/operands.h"
 
-/// What of the loop is done as a whole beside the plan's ops, or in the place of several: branches,
-/// and effects that no op of the plan stands for.
+/// Parts of the loop that are done as a whole beside the plan's ops, or in the place of several:
+/// branches, and effects that no op of the plan stands for.
 namespace twill::device {
 
 using ir::OpClass;

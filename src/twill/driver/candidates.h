@@ -34,9 +34,9 @@ bool may_be_hand_overs(const plan::Plan& plan);
 /// Gives an outcome of a part of the memory all of it again: a plan has it. What was proven of the
 /// part is not of the whole, of which only `first` and bounds without a search say something.
 void with_memories_of(const report::Outcome& first, report::Outcome& outcome);
-/// What is proven of a schedule that was found under more rules than those of its Problem, or in
-/// the place of another: if its values are those of an optimum of the Problem, that it is one as
-/// well; else the lower bound of the answer alone. `known` is an answer to the same Problem.
+/// Claims what is proven of a schedule found in a restricted Problem, or in the place of another.
+/// With the values of an optimum of the Problem it is one as well; else only the lower bound of the
+/// answer holds. `known` is an answer to the same Problem.
 void claim_of_other(const schedule::Answer& known, schedule::Answer& answer);
 /// Whether the objectives have the values of an optimum that the answer proves.
 bool is_as_good(const schedule::Answer& known,

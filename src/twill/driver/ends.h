@@ -46,8 +46,8 @@ using Judge = std::function<Result<std::optional<Trial>>(const ArrangedKernel&)>
 Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
                              report::Candidate& candidate);
 
-/// What there is to say of the answer for a pool with every op at that rate: its interval, and what
-/// its order is expected to take and can keep. `waiting` as in `handed_over`.
+/// Candidate for the answer of a pool with every op at that rate: its interval, and what its order
+/// is expected to take and can keep. `waiting` as in `handed_over`.
 report::Candidate candidate_at(machine::Rate rate, const PosedPool& pool,
                                const schedule::Answer& answer, const PosedKernel& fastest,
                                const PosedKernel& slowest, Cycles waiting);

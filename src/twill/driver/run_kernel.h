@@ -32,7 +32,7 @@ struct RunKernelRequest {
 /// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
 std::string runtime_hash(const std::map<std::string, std::string>& files);
 
-/// What several runs share: a compiler for the host, and the executor, which it compiles once.
+/// Resources of several runs: a compiler for the host, and the executor, compiled once.
 class RunSession {
  public:
   /// Fails without a compiler, or where no folder for programs can be made.

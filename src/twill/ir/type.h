@@ -95,13 +95,13 @@ std::int64_t byte_size(Type type);
 /// blocks of `si8` or `ui8`, and the tiles that they move have elements `i8`.
 bool same_element(Type a, Type b);
 
-/// What stands in for a type that a text does not tell.
+/// Stand-in for a type that a text does not give.
 constexpr std::string_view kUnknownType = "!twill.unknown";
 inline bool is_known(Type type) { return type->text != kUnknownType; }
 
 bool is_tensor(Type type);
 bool is_memdesc(Type type, MemorySpace space);
-/// What a pointer, or each pointer of a tile, points to; null if the type has no pointers.
+/// Type that a pointer, or each pointer of a tile, points to; null without pointers.
 Type element_pointee(Type type);
 bool is_scalar(Type type);  ///< integer, floating or index
 

@@ -294,8 +294,8 @@ bool Worker::adds_numbers(const Product& product) const {
   return (type->element != nullptr ? type->element : type)->kind == ir::TypeKind::floating;
 }
 
-/// What the product adds to: zero, what lies at the place of its result when it is done, or a tile
-/// that it reads when it begins.
+/// Finds what the product adds to: zero, the contents of its result's place when it is done, or a
+/// tile that it reads when it begins.
 Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::Program& program = meaning_.program();
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));

@@ -40,8 +40,8 @@ struct Comparison {
 /// The row's simulated cycles over those of `twill`, if both are known.
 std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row);
 
-/// What is said of a row that is simulated to take less than the answer: that the simulator cannot
-/// tell the two apart, or how to get the faster one. Empty of others.
+/// Remark on a row that is simulated to take less than the answer: the simulator cannot tell the
+/// two apart, or how to get the faster one. Empty for other rows.
 std::string on_faster(const Comparison& comparison, const Compared& row);
 
 /// A table, and a line for each note.

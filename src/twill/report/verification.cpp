@@ -25,7 +25,7 @@ std::string verification(const Outcome& outcome) {
   const std::string what = outcome.problem.name();
   if (!outcome.violations.empty()) {
     const Cycles interval = outcome.answer.schedule->initiation_interval;
-    // Of an order the least II that its sequences allow was tried, and its earliest schedule.
+    // For an order, the least II that its sequences allow was tried, and its earliest schedule.
     std::string out =
         fmt::format("{}: {}; {} violation{} at II {} cycle{}\n", what,
                     outcome.notes.empty() ? "not a schedule" : "no schedule of this order is known",

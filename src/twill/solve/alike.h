@@ -13,7 +13,7 @@ namespace twill::solve {
 /// Whether two ops differ in their names and sources only.
 bool same_work(const problem::Op& a, const problem::Op& b);
 
-/// What a dependence is, but for its ends and its distance.
+/// Everything about a dependence except its ends and its distance.
 using EdgeKind =
     std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles, bool>;
 EdgeKind kind_of(const problem::Dependence& dependence);
