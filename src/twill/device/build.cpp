@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "twill/device/memory.h"
@@ -84,10 +85,26 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
   }
 }
 
+/// A tile without a layout, as kernels of tasks have them: nothing says which thread holds what.
+std::optional<ir::OpId> without_layout(const ir::Program& program) {
+  for (const ir::OpId op : ir::walk(program, program.module())) {
+    for (const ir::ValueId result : program.op(op).results) {
+      const ir::Type type = ir::type_of(program, result);
+      if (type->kind == ir::TypeKind::tensor && !type->shape.empty() && type->encoding == nullptr)
+        return op;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Kernel> build(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  if (const auto op = without_layout(parts.program)) {
+    return sketch.refuse(*op, "makes a tile without a layout, which Triton needs in TTGIR",
+                         "`twill emit cuda` needs none");
+  }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {
     return sketch.refuse(parts.loop,
@@ -105,8 +122,9 @@ Result<Kernel> build(const Parts& parts) {
   for (const problem::Dependence& it : plan.problem.dependences()) {
     if (!it.through_memory) continue;
     const auto first = [&](OpId op) { return sketch.origin(op).sources.front().op; };
-    return sketch.refuse(first(it.to), "has to see what " + sketch.words(first(it.from)) +
-                                           " does in global memory, for which TTGIR has no fence",
+    return sketch.refuse(first(it.to),
+                         "has to see what " + sketch.words(first(it.from)) +
+                             " does in global memory, for which TTGIR has no fence",
                          "print it as CUDA (`twill emit cuda`)");
   }
   Kernel kernel;
