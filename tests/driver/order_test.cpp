@@ -69,8 +69,8 @@ TEST(Orders, OfHandOffs) {
     ASSERT_TRUE(read.has_value()) << to_string(read.error());
     if (read->violations.empty()) {
       EXPECT_EQ(*read->answer.schedule, least) << order;
-    } else {  // `evaluate` goes on to where the values have room
-      EXPECT_LT(read->answer.schedule->initiation_interval, least.initiation_interval) << order;
+    } else {  // `evaluate` goes on to where the values have room, perhaps later in the same interval
+      EXPECT_LE(read->answer.schedule->initiation_interval, least.initiation_interval) << order;
     }
     EXPECT_EQ(read->problem, left.problem);
     for (const problem::HandOff& it : problem.hand_offs()) {

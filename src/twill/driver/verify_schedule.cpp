@@ -77,10 +77,14 @@ std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
   return kept;
 }
 
-/// Takes a larger II where the order's least one leaves too little room, and says so.
-void go_further(const Written& written, report::Outcome& outcome) {
+/// Takes a larger II where the order's least one leaves too little room, and says so. No larger one
+/// than that of `known`, a schedule of this order, if that keeps every rule.
+void go_further(const Written& written, const std::optional<schedule::Schedule>& known,
+                report::Outcome& outcome) {
   const Cycles least = outcome.answer.schedule->initiation_interval;
   auto kept = kept_further(outcome.problem, written, least);
+  const bool sooner = known && (!kept || known->initiation_interval < kept->initiation_interval);
+  if (sooner && violations_of(outcome.problem, *known).empty()) kept = known;
   if (!kept) {
     outcome.notes.push_back(fmt::format(
         "nor does its earliest schedule keep every rule at any larger II that was tried, up to {}",
@@ -181,7 +185,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
   TWILL_TRY(existing.units, renumbered(input, problem, left, order.units));
   TWILL_TRY(report::Outcome outcome,
             follow(input, std::move(problem), {left, existing, order_line}));
-  if (further && !outcome.violations.empty()) go_further({left, existing, order_line}, outcome);
+  if (further && !outcome.violations.empty()) go_further({left, existing, order_line}, {}, outcome);
   return outcome;
 }
 
@@ -231,7 +235,7 @@ Result<report::Outcome> evaluate_order(const Input& input) {
       schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
   const Written written{left, order};
   TWILL_TRY(report::Outcome outcome, follow(input, std::move(loop.problem), written));
-  if (!outcome.violations.empty()) go_further(written, outcome);
+  if (!outcome.violations.empty()) go_further(written, loop.schedule, outcome);
   leave_what_exists(outcome);
   return outcome;
 }
