@@ -33,8 +33,15 @@ Result<NumberedLoop> compare_numbers(const Request& request, const NumbersReques
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   NumberedLoop loop{std::move(planned), std::nullopt};
   if (!loop.planned.plan) return loop;
-  TWILL_TRY(loop.comparison,
+  TWILL_TRY(const numerics::Comparison found,
             compare_numbers(request, loop.planned, loop.planned.plan->plan(), wanted));
+  if (found.trips == 0 && !found.fault) {
+    const Kernel& kernel = *loop.planned.reading->kernel;
+    return fail(ir::text_location(kernel.program, kernel.choice.loop),
+                "with these arguments the loop makes no trip, so there is nothing to compare",
+                "others: --size N, --arg NAME=VALUE; of arrays that hold bounds, too");
+  }
+  loop.comparison = found;
   return loop;
 }
 

@@ -26,7 +26,7 @@ struct NumberedLoop {
 
 /// Plans the kernel as `plan_loop` does, runs its text and its plan with numbers, and compares.
 /// Fails for a `.loop` text or a plan's JSON, which do not say what is computed, and as
-/// `numerics::compare` does.
+/// `numerics::compare` does, and where the loop makes no trip: agreement of nothing is none.
 Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted);
 
 /// The same for any plan of a loop that is planned. Preconditions: `plan` has the Problem of
