@@ -125,18 +125,13 @@ TEST(Rings, OfNothingAtATinyIntervalStayFinite) {
   EXPECT_EQ(rings[1].depth, kDeepestRing);
 }
 
-TEST(TotalCycles, IsOneIntervalPerIterationAndOneLength) {
+TEST(PrologueIterations, AreOneLessThanStages) {
   Drawn drawn;
   drawn.group("G");
   drawn.on_unit("a", drawn.unit("TC"), 4);
   const auto problem = drawn.problem();
   const auto schedule = issued(10, {{25}});  // length 29: three stages
   EXPECT_EQ(prologue_iterations(problem, schedule), 2);
-  EXPECT_EQ(total_cycles(problem, schedule, 0), 0);
-  EXPECT_EQ(total_cycles(problem, schedule, 1), 29);
-  EXPECT_EQ(total_cycles(problem, schedule, 64), 63 * 10 + 29);
-  const Cycles most = std::numeric_limits<Cycles>::max();
-  EXPECT_EQ(total_cycles(problem, schedule, most), most);
 }
 
 }  // namespace

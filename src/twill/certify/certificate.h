@@ -136,7 +136,7 @@ struct Checked {
 Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
 
 /// Input, machine and options from which the Problems of a certificate are said to be posed.
-/// Nothing for a `.loop` text, which is a Problem already. Fails if that cannot be read.
+/// Empty for a `.loop` text, which is a Problem already. Fails if the files cannot be read.
 Result<Provenance> provenance_of(const Files& files);
 
 /// Checks the claims one by one. Precondition: the files were read.

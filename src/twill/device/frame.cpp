@@ -47,9 +47,8 @@ Result<void> Sketch::find_guard(ir::OpId branch, ir::OpId inner) {
   const auto then_side = ir::body(*program_, branch, 0);
   const bool when = then_side && program_->op(inner).block == *then_side;
   for (const ir::OpId at : all) {
-    const bool other_side =
-        std::find(held.begin(), held.end(), at) != held.end() && at != branch &&
-        in_other_block(at, branch, program_->op(inner).block);
+    const bool other_side = std::find(held.begin(), held.end(), at) != held.end() && at != branch &&
+                            in_other_block(at, branch, program_->op(inner).block);
     if ((at > held.back() || other_side) && is_effect(*program_, at)) {
       return refuse(branch, "stands around the loop, and " + words(at) +
                                 " is done also where it is not taken");
@@ -99,14 +98,9 @@ bool Sketch::is_planned(ir::OpId op) const {
 /// loads of roles.
 Result<void> Sketch::front_effect(ir::OpId op, const std::set<ir::OpId>& loads) {
   const bool remarks = ir::class_of(program_->op(op).kind) == ir::OpClass::remark;
-  const auto own = arrays_of(op);
   for (const ir::OpId load : loads) {
     if (load > op || remarks) continue;
-    const auto theirs = arrays_of(load);
-    const bool apart = own && theirs &&
-                       std::none_of(theirs->begin(), theirs->end(),
-                                    [&](ir::ValueId one) { return own->contains(one); });
-    if (!apart) {
+    if (may_meet(op, load)) {
       return refuse(op, "is an effect in front of the loop and behind a load (" + words(load) +
                             "), whose order is not kept yet");
     }

@@ -102,6 +102,7 @@ class RoleBuilder {
   Result<void> tiles(const std::function<Result<void>()>& tile);
   Result<void> tile_loop(const std::function<Result<void>()>& tile);
   Result<void> tile_while(const std::function<Result<void>()>& tile);
+  void take_sections(Block& body);
   Result<void> yield_positions(const std::set<int>& ring_depths, const std::set<int>& tile_depths,
                                Block& body);
   std::pair<ValueId, ValueId> position(int depth, int iteration);

@@ -79,12 +79,17 @@ Result<void> RoleBuilder::tile_loop(const std::function<Result<void>()>& tile) {
     TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
   }
   TWILL_TRY_VOID(yield_positions(ring_depths, tile_depths, body));
+  take_sections(body);
+  before_.push_back(std::move(node));
+  return {};
+}
+
+/// Moves what was collected of a tile into the body of its loop.
+void RoleBuilder::take_sections(Block& body) {
   for (Nodes* nodes : {&before_, &middle_, &behind_}) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();
   }
-  before_.push_back(std::move(node));
-  return {};
 }
 
 /// Yields where the rings stand behind a tile.
@@ -143,8 +148,8 @@ Result<void> RoleBuilder::tile_while(const std::function<Result<void>()>& tile) 
     return body.arguments.back();
   };
   for (const ir::Forwarded& forwarded : outer.forwarded) {
-    tile_values_[forwarded.argument] = argument(program.value(forwarded.argument).name,
-                                                ir::type_of(program, forwarded.argument));
+    tile_values_[forwarded.argument] =
+        argument(program.value(forwarded.argument).name, ir::type_of(program, forwarded.argument));
   }
   const auto add_position = [&](const char* name) {
     node.operands.push_back(number(0));
@@ -167,10 +172,7 @@ Result<void> RoleBuilder::tile_while(const std::function<Result<void>()>& tile) 
     TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
   }
   TWILL_TRY_VOID(yield_positions(ring_depths, tile_depths, body));
-  for (Nodes* nodes : {&before_, &middle_, &behind_}) {
-    std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
-    nodes->clear();
-  }
+  take_sections(body);
   before_.push_back(std::move(node));
   return {};
 }

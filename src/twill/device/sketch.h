@@ -93,8 +93,9 @@ class Sketch {
   ir::OpId in_body(ir::OpId op) const;
   /// Ops that are done after a step of the plan, and for which part.
   std::vector<std::pair<ir::OpId, int>> following(OpId op) const;
-  /// The arguments of the function that an access may touch; nullopt if it may touch others.
-  std::optional<std::set<ir::ValueId>> arrays_of(ir::OpId access) const;
+  /// Whether two operations may touch one place in global memory, by the rule of `ir::may_meet`;
+  /// true for what is no such access.
+  bool may_meet(ir::OpId one, ir::OpId other) const;
 
   // --- The function around the roles (frame.cpp) ----------------------------------------------
   /// Where the function may return before it comes to the loop.

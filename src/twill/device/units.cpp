@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/device/sketch.h"
+#include "twill/ir/arrays.h"
 #include "twill/ir/operands.h"
 
 /// Parts of the loop that are done as a whole beside the plan's ops, or in the place of several:
@@ -115,57 +116,26 @@ Result<void> Sketch::attach(ir::OpId effect) {
   return {};
 }
 
-std::optional<std::set<ir::ValueId>> Sketch::arrays_of(ir::OpId id) const {
-  std::set<ir::ValueId> arrays, seen;
-  const auto access = ir::memory_access(program_->op(id));
-  if (!access || access->space != ir::AccessSpace::global) return std::nullopt;
-  std::vector<ir::ValueId> todo = {access->address};
-  while (!todo.empty()) {
-    const ir::ValueId value = todo.back();
-    todo.pop_back();
-    if (!seen.insert(value).second) continue;
-    const auto by = definition(value);
-    if (by) {
-      const ir::Op& op = program_->op(*by);
-      const bool goes_on = op.kind == OpKind::pointer_add || op.kind == OpKind::splat ||
-                           ir::class_of(op.kind) == OpClass::view ||
-                           op.kind == OpKind::make_descriptor;
-      if (!goes_on) return std::nullopt;
-      todo.push_back(op.operands.front());
-      continue;
-    }
-    const ir::Value& argument = program_->value(value);
-    const ir::OpId owner = program_->region(program_->block(*argument.block).region).op;
-    if (owner == function_) {
-      arrays.insert(value);
-      continue;
-    }
-    const auto loop = ir::as_loop(*program_, owner);
-    if (!loop) return std::nullopt;
-    for (const ir::Carried& carried : loop->carried) {
-      if (carried.argument != value) continue;
-      todo.push_back(carried.init);
-      todo.push_back(carried.yielded);
-    }
-  }
-  return arrays;
+bool Sketch::may_meet(ir::OpId one, ir::OpId other) const {
+  const auto first = ir::memory_access(program_->op(one));
+  const auto second = ir::memory_access(program_->op(other));
+  const bool global = first && first->space == ir::AccessSpace::global && second &&
+                      second->space == ir::AccessSpace::global;
+  return !global || ir::may_meet(*program_, first->address, second->address);
 }
 
 /// An effect may change places with what touches no array of its own. `top` keeps its own order.
 Result<void> Sketch::check_order(ir::OpId effect, ir::OpId top) const {
   if (ir::class_of(program_->op(effect).kind) == OpClass::remark) return {};
-  const auto own = arrays_of(effect);
-  if (!own) {
+  const auto own = ir::memory_access(program_->op(effect));
+  if (!own || own->space != ir::AccessSpace::global) {
     return refuse(effect, "is an effect that no step of the plan has");
   }
   for (const ir::OpId other : ir::walk(*program_, function_)) {
     const auto access = ir::memory_access(program_->op(other));
     if (other == effect || !access || access->space != ir::AccessSpace::global) continue;
     if (in_body(other) == top && where(other) == Where::loop) continue;
-    const auto theirs = arrays_of(other);
-    const bool apart = theirs && std::none_of(theirs->begin(), theirs->end(),
-                                              [&](ir::ValueId one) { return own->contains(one); });
-    if (!apart) {
+    if (may_meet(effect, other)) {
       return refuse(effect, "writes what " + words(other) +
                                 " may read or write, and their order is not kept yet");
     }

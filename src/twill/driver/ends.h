@@ -60,7 +60,7 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 
 /// Expected interval of the order in a loop with every op at its fastest: first come, first served,
 /// or with turns on the units if it is faster so, since a plan has turns only where they help.
-/// Nothing if the order cannot be run.
+/// Empty if the order cannot be run.
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
 

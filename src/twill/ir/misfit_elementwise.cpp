@@ -82,21 +82,9 @@ MaybeMisfit pointer_sum(const OpTypes& types) {
   return types.laid_out(op.operands[1], types.result());
 }
 
-bool takes_numbers(OpKind kind) {
+bool takes_one_number(OpKind kind) {
   switch (kind) {
-    case OpKind::fadd:
-    case OpKind::fsub:
-    case OpKind::fmul:
-    case OpKind::fdiv:
-    case OpKind::precise_fdiv:
-    case OpKind::frem:
     case OpKind::fneg:
-    case OpKind::fma:
-    case OpKind::fmaximum:
-    case OpKind::fminimum:
-    case OpKind::fmaxnum:
-    case OpKind::fminnum:
-    case OpKind::clamp:
     case OpKind::exp:
     case OpKind::exp2:
     case OpKind::log:
@@ -117,30 +105,35 @@ bool takes_numbers(OpKind kind) {
   }
 }
 
+bool takes_numbers(OpKind kind) {
+  switch (kind) {
+    case OpKind::fadd:
+    case OpKind::fsub:
+    case OpKind::fmul:
+    case OpKind::fdiv:
+    case OpKind::precise_fdiv:
+    case OpKind::frem:
+    case OpKind::fma:
+    case OpKind::fmaximum:
+    case OpKind::fminimum:
+    case OpKind::fmaxnum:
+    case OpKind::fminnum:
+    case OpKind::clamp:
+      return true;
+    default:
+      return takes_one_number(kind);
+  }
+}
+
 std::size_t operand_count(OpKind kind) {
   switch (kind) {
     case OpKind::fma:
     case OpKind::clamp:
       return 3;
-    case OpKind::fneg:
-    case OpKind::exp:
-    case OpKind::exp2:
-    case OpKind::log:
-    case OpKind::log2:
-    case OpKind::sqrt:
-    case OpKind::precise_sqrt:
-    case OpKind::rsqrt:
-    case OpKind::sin:
-    case OpKind::cos:
-    case OpKind::tanh:
-    case OpKind::erf:
-    case OpKind::fabs:
-    case OpKind::floor:
-    case OpKind::ceil:
     case OpKind::iabs:
       return 1;
     default:
-      return 2;
+      return takes_one_number(kind) ? 1 : 2;
   }
 }
 

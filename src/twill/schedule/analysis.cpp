@@ -274,12 +274,4 @@ Cycles prologue_iterations(const Problem& problem, const Schedule& schedule) {
   return std::max<Cycles>(0, stage_count(problem, schedule) - 1);
 }
 
-Cycles total_cycles(const Problem& problem, const Schedule& schedule, Cycles trips) {
-  if (trips < 1) return 0;
-  const Cycles most = std::numeric_limits<Cycles>::max();
-  const Cycles length = length_of(problem, schedule);
-  if (trips - 1 > (most - length) / schedule.initiation_interval) return most;
-  return (trips - 1) * schedule.initiation_interval + length;
-}
-
 }  // namespace twill::schedule

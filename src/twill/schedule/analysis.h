@@ -76,8 +76,5 @@ std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& sche
 
 /// Iterations started before the steady state is reached: stage_count - 1.
 Cycles prologue_iterations(const problem::Problem& problem, const Schedule& schedule);
-/// From the first issue to the end of the last span of `trips` iterations: (trips - 1) * II + L;
-/// 0 without iterations; the largest Cycles if it leaves 64 bits.
-Cycles total_cycles(const problem::Problem& problem, const Schedule& schedule, Cycles trips);
 
 }  // namespace twill::schedule
