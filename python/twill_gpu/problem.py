@@ -7,7 +7,6 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from .program import Program, TwillError, find_program
 
-_RESOURCES = ("units", "pipes", "memories", "groups")
 
 
 @dataclasses.dataclass(frozen=True)

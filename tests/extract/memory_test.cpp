@@ -2,6 +2,8 @@
 
 #include "extract/ttgir.h"
 #include "twill/extract/memory_order.h"
+#include "twill/ir/arrays.h"
+#include "twill/ir/operands.h"
 
 /// Effects of a loop, and order by way of global memory.
 namespace twill::extract::testing {
@@ -242,6 +244,45 @@ TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
 )";
   EXPECT_THAT(refusal_of(hopper_kernel(loads() + product() + kHalves + kStore, "%d", kPlaces, read)),
               HasSubstr("touches in the loop, through the same argument"));
+}
+
+// Edges lead from iteration to iteration of one run of the loop: order from one tile of a loop over
+// tiles to the next is refused. Without the loop over tiles, the same body has a plan's edges.
+TEST(Memory, OrderFromTileToTileIsRefused) {
+  const std::string body = loads() + product() + kHalves + kStore + kLoad;
+  std::string text =
+      hopper_kernel(body, "%d", kPlaces + "    scf.for %t = %c0 to %n step %c64  : i32 {\n");
+  text.insert(text.find("    tt.return"), "    }\n");
+  EXPECT_THAT(refusal_of(text), HasSubstr("in a tile before, through the same argument"));
+}
+
+// A pointer that a while loop passes on is one of its array.
+TEST(Memory, PointersOfWhileLoopsMeetTheirArray) {
+  const auto program = frontend::read_ttgir(R"(
+tt.func @f(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32, %v: f32) {
+  %c0 = arith.constant 0 : i32
+  %r = scf.while (%x = %p) : (!tt.ptr<f32>) -> !tt.ptr<f32> {
+    %go = arith.cmpi slt, %n, %c0 : i32
+    scf.condition(%go) %x : !tt.ptr<f32>
+  } do {
+  ^bb0(%y: !tt.ptr<f32>):
+    tt.store %y, %v : !tt.ptr<f32>
+    scf.yield %y : !tt.ptr<f32>
+  }
+  %a = tt.load %p : !tt.ptr<f32>
+  %b = tt.load %q : !tt.ptr<f32>
+  tt.return
+}
+)",
+                                            "while.ttgir");
+  ASSERT_TRUE(program) << to_string(program.error());
+  std::vector<ir::ValueId> addresses;
+  for (const ir::OpId op : ir::walk(*program, program->module())) {
+    if (const auto access = ir::memory_access(program->op(op))) addresses.push_back(access->address);
+  }
+  ASSERT_EQ(addresses.size(), 3U);
+  EXPECT_TRUE(ir::may_meet(*program, addresses[0], addresses[1]));
+  EXPECT_FALSE(ir::may_meet(*program, addresses[0], addresses[2]));
 }
 
 }  // namespace

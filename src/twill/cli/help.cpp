@@ -29,8 +29,8 @@ struct OptionGroup {
 const std::array<OptionGroup, 6>& option_groups() {
   static const std::array<OptionGroup, 6> groups = {{
       {"The loop and its costs",
-       {"machine", "loop", "subtile", "pool", "rate", "strict", "already-pipelined", "hand-offs",
-        "load-latency", "normalize", "literal", "ii", "length"}},
+       {"machine", "loop", "subtile", "pool", "rate", "strict", "already-pipelined", "may-overlap",
+        "hand-offs", "load-latency", "normalize", "literal", "ii", "length"}},
       {"The schedule",
        {"strategy", "depth", "ping-pong", "schedule", "alternatives", "alternative", "within",
         "work-limit"}},
@@ -39,10 +39,9 @@ const std::array<OptionGroup, 6>& option_groups() {
         "instrument", "check"}},
       {"A run",
        {"trips", "jitter", "numbers", "size", "arg", "grid", "seed", "seeds", "completion",
-        "interleave", "sms", "timeout", "against", "keep", "args", "time-us", "measured", "clock-mhz",
-        "input"}},
-      {"Output",
-       {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing"}},
+        "interleave", "sms", "timeout", "against", "keep", "args", "time-us", "measured",
+        "clock-mhz", "input"}},
+      {"Output", {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing"}},
       {"Many inputs", {"batch", "jobs"}},
   }};
   return groups;

@@ -10,7 +10,7 @@ namespace twill::driver {
 
 /// Lists the alternatives that the request asks for, or puts the one to take in the place of the
 /// outcome's schedule. Every one of them is checked: what breaks a rule is added to `violations`.
-/// Nothing happens if none is asked for, or the outcome has no schedule to use. Fails for another
+/// Does nothing if none is asked for, or the outcome has no schedule to use. Fails for another
 /// strategy than `twill`, and if there is no such alternative.
 Result<void> add_alternatives(const Request& request, const Reading& reading,
                               report::Outcome& outcome);

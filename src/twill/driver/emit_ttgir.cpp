@@ -45,7 +45,7 @@ Result<device::Kernel> tree_of(const PlannedLoop& planned) {
       shared_memory(*kernel.machine));
 }
 
-/// The same schedule with a tile for each CTA.
+/// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
 Result<PlannedLoop> with_one_tile(const Request& given, const PlannedLoop& planned) {
   Request request = given;
   request.tiles = TileWalk::one;

@@ -22,7 +22,8 @@ Result<EmittedTtgir> emit_ttgir(const Request& request,
 
 /// Says in `planned.outcome.built` whether the kernel of the answer is one that Triton can have,
 /// or why it is none: with a tile for each CTA, as the kernel is launched by its own grid. Leaves
-/// `.loop` texts alone. Cost: a plan and its proof, where the answer walks tiles; no search.
+/// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its
+/// proof, and a search if that schedule has no such plan.
 void look_for_ttgir(const Request& request, PlannedLoop& planned);
 
 }  // namespace twill::driver

@@ -38,7 +38,7 @@ Result<report::Bracket> bracket_of_given(const Request& request, const Kernel& k
                                                        waiting_of(kernel.machine)));
 }
 
-/// Nothing if the kernel is not posed as the Problem of the given schedule.
+/// Empty if the kernel is not posed as the Problem of the given schedule.
 Result<std::optional<report::Outcome>> given_as_posed(const Request& request, const Kernel& kernel,
                                                       const report::Outcome& given) {
   for (const machine::Rate rate : {machine::Rate::slowest, machine::Rate::fastest}) {

@@ -87,7 +87,8 @@ Result<Input> read_input(const std::string& path, const std::string& kernel) {
   if (is_tasks(input)) {
     TWILL_TRY(input.text, frontend::lower_task_text(input.text, input.name));
   } else {
-    TWILL_TRY(input.text, frontend::ttgir::module_of_dump(std::move(input.text), input.name, kernel));
+    TWILL_TRY(input.text,
+              frontend::ttgir::module_of_dump(std::move(input.text), input.name, kernel));
   }
   return input;
 }

@@ -29,12 +29,13 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
     return fail({request.input.name}, "the module names no CUDA target",
                 "choose one with --machine");
   }
-  return fail({request.input.name},
-              fmt::format("the kernel was compiled for sm_{}, and only Hopper (sm_90) and Blackwell "
-                          "(sm_100) are known",
-                          *target),
-              "compile it for one of these, which takes no such GPU: "
-              "docs/howto/ttgir-from-triton.md");
+  return fail(
+      {request.input.name},
+      fmt::format("the kernel was compiled for sm_{}, and only Hopper (sm_90) and Blackwell "
+                  "(sm_100) are known",
+                  *target),
+      "compile it for one of these, which takes no such GPU: "
+      "docs/howto/ttgir-from-triton.md");
 }
 
 /// Fails for TTIR, in which tiles have no layouts: whether a product is one of a tensor core's, and

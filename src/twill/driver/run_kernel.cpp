@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/run/build.h"
@@ -31,7 +32,7 @@ Result<Input> read_part(const fs::path& folder, const char* name) {
                 std::string("is no folder of an emitted kernel: it has no ") + name,
                 "`twill emit cuda KERNEL -o FOLDER` makes one");
   }
-  return read_input((folder / name).string());
+  return read_text((folder / name).string());
 }
 
 Result<Emitted> read_emitted(const std::string& path) {
@@ -63,7 +64,7 @@ std::map<std::string, std::string> runtime_in(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder / "runtime", error), end; !error && it != end;
        it.increment(error)) {
-    const auto text = read_input(it->path().string());
+    const auto text = read_text(it->path().string());
     if (text) files["runtime/" + it->path().filename().string()] = text->text;
   }
   return files;

@@ -107,8 +107,9 @@ Result<std::vector<std::string>> check_effects(const Body& body,
     if (pipelined && synchronizes) continue;  // the schedule brings its own
     if (effect != Effect::writes && !stands_for.contains(id)) {
       return fail(ir::text_location(program, id),
-                  op.name + " stands in the loop, and what accesses memory may not cross it: no "
-                            "plan keeps that order",
+                  op.name +
+                      " stands in the loop, and what accesses memory may not cross it: no "
+                      "plan keeps that order",
                   "move it in front of the loop or behind it");
     }
     if (!stands_for.contains(id)) {
@@ -159,6 +160,25 @@ tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId lat
               "give the kernel an argument for each, if they never meet");
 }
 
+/// Refuses order from one tile of a loop over tiles to the next: edges of the Problem lead from
+/// iteration to iteration of one run of the loop.
+Result<void> check_tiles(const Body& body) {
+  if (!body.loop.outer) return {};
+  const ir::Program& program = *body.program;
+  const std::vector<ir::OpId> inside = accesses_of(body);
+  for (const ir::OpId write : inside) {
+    const auto writes = ir::memory_access(program.op(write));
+    if (!writes || !writes->writes) continue;
+    for (const ir::OpId read : inside) {
+      const auto reads = ir::memory_access(program.op(read));
+      if (!reads || reads->writes || !share_array(program, reads->address, writes->address))
+        continue;
+      return refuse_order(program, read, write, "in a tile before");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_around(const Body& body) {
@@ -181,7 +201,7 @@ Result<void> check_around(const Body& body) {
       }
     }
   }
-  return {};
+  return check_tiles(body);
 }
 
 Result<void> check_kept(const Body& body, const TileGraph& graph) {

@@ -75,8 +75,7 @@ std::string on_faster(const Comparison& comparison, const Compared& row) {
   }
   return fmt::format(
       "a tie with twill's: figures within {:.0f} % of each other, the simulator's error on "
-      "hardware, "
-      "are not told apart",
+      "hardware, are not told apart",
       100 * (comparison.tolerance - 1));
 }
 

@@ -415,8 +415,8 @@ Result<void> View::check_fresh(ir::OpId load) const {
         load < write && !readers.empty() && (in_loop ? written_in_loop : write < *readers.rbegin());
     if (between) {
       return refuse(load, "may read what " + words(write) +
-                              " wrote before: both arrays have one element type, so they may "
-                              "overlap; load before the store");
+                              " wrote before, through the same argument or one that is not "
+                              "known; load before the store");
     }
   }
   return {};

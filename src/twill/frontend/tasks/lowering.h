@@ -67,7 +67,6 @@ class Lowering {
   Result<void> launch(const tasks::Launch& launch, Frame& frame);
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
-  Result<void> loop_body(const tasks::Range& range, Frame& frame, const Index& index);
   Result<void> rows(const tasks::Range& range, Frame& frame);
   Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
   Result<void> check_nested(const Place& place, const tasks::Block& block,
