@@ -125,13 +125,13 @@ TEST(Rings, OfNothingAtATinyIntervalStayFinite) {
   EXPECT_EQ(rings[1].depth, kDeepestRing);
 }
 
-TEST(PrologueIterations, AreOneLessThanStages) {
+TEST(StageCount, CoversTheOccupancyOfTheLastOp) {
   Drawn drawn;
   drawn.group("G");
   drawn.on_unit("a", drawn.unit("TC"), 4);
   const auto problem = drawn.problem();
   const auto schedule = issued(10, {{25}});  // length 29: three stages
-  EXPECT_EQ(prologue_iterations(problem, schedule), 2);
+  EXPECT_EQ(stage_count(problem, schedule), 3);
 }
 
 }  // namespace

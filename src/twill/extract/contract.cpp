@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "twill/extract/contractor.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -120,10 +121,7 @@ std::optional<TileOpId> Contractor::make(ir::OpId id) {
 }
 
 Source Contractor::source_of(ir::OpId id) const {
-  const Location where = ir::text_location(program(), id);
-  return {id, where,
-          program().op(id).name + " @ " + std::to_string(where.line) + ":" +
-              std::to_string(where.column)};
+  return {id, ir::text_location(program(), id), ir::op_words(program(), id)};
 }
 
 TileOpId Contractor::add(ir::OpId id, TileOp op) {

@@ -7,17 +7,12 @@
 #include "twill/ir/arrays.h"
 #include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
 
 using ir::Effect;
-
-std::string words(const ir::Program& program, ir::OpId op) {
-  const Location where = ir::text_location(program, op);
-  return program.op(op).name + " @ " + std::to_string(where.line) + ":" +
-         std::to_string(where.column);
-}
 
 /// Whether no access may cross the op. Barriers and the like are no ops of a plan.
 bool orders_all(const ir::Op& op) {
@@ -100,7 +95,7 @@ Result<std::vector<std::string>> check_effects(const Body& body,
     const Effect effect = ir::effect_of(op);
     if (effect == Effect::none) continue;
     if (effect == Effect::remark) {
-      notes.push_back(words(program, id) + " is left out: only people see what it does");
+      notes.push_back(ir::op_words(program, id) + " is left out: only people see what it does");
       continue;
     }
     const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
@@ -155,8 +150,8 @@ bool share_array(const ir::Program& program, ir::ValueId address, ir::ValueId ot
 tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId later,
                                         ir::OpId earlier, const std::string& where) {
   return fail(ir::text_location(program, later),
-              program.op(later).name + " may touch what " + words(program, earlier) + " touches " +
-                  where + ", through the same argument: no plan keeps that order",
+              program.op(later).name + " may touch what " + ir::op_words(program, earlier) +
+                  " touches " + where + ", through the same argument: no plan keeps that order",
               "give the kernel an argument for each, if they never meet");
 }
 
@@ -208,7 +203,7 @@ Result<void> check_kept(const Body& body, const TileGraph& graph) {
   for (const auto& [first, second] : graph.unkept) {
     const ir::Program& program = *body.program;
     return fail(ir::text_location(program, second),
-                program.op(second).name + " may touch what " + words(program, first) +
+                program.op(second).name + " may touch what " + ir::op_words(program, first) +
                     " touches, and one of them is of a single value: no plan keeps that order",
                 "give the kernel an argument for each, if they never meet");
   }

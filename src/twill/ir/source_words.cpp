@@ -2,6 +2,12 @@
 
 namespace twill::ir {
 
+std::string op_words(const Program& program, OpId op) {
+  const Location where = text_location(program, op);
+  return program.op(op).name + " @ " + std::to_string(where.line) + ":" +
+         std::to_string(where.column);
+}
+
 std::string source_words(const Program& program, OpId op) {
   const auto source = source_location(program, op);
   if (!source || source->line < 1) return {};

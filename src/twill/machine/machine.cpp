@@ -19,10 +19,6 @@ std::optional<std::size_t> Machine::unit_named(std::string_view name) const {
   return index_named(description_.units, name);
 }
 
-std::optional<std::size_t> Machine::pipe_named(std::string_view name) const {
-  return index_named(description_.pipes, name);
-}
-
 const Pool* Machine::pool_named(std::string_view name) const {
   const auto index = index_named(description_.pools, name);
   return index ? &description_.pools[*index] : nullptr;

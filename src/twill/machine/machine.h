@@ -188,7 +188,6 @@ class Machine {
   std::span<const Unit> units() const { return description_.units; }
   std::span<const Pipe> pipes() const { return description_.pipes; }
   std::optional<std::size_t> unit_named(std::string_view name) const;
-  std::optional<std::size_t> pipe_named(std::string_view name) const;
   const Pool* pool_named(std::string_view name) const;    ///< null if there is none
   const CostRule* rule_for(std::string_view kind) const;  ///< null if there is none
 

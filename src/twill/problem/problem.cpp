@@ -11,25 +11,18 @@ constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
     "registers",  "width", "load-group", "blocking", "one-stream"};
 constexpr std::array<std::string_view, 3> kObjectiveNames = {"groups", "crossings", "length"};
 
-template <class Enum, std::size_t n>
-std::optional<Enum> named(const std::array<std::string_view, n>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<Enum>(found - names.begin());
-}
-
 }  // namespace
 
 std::string_view name_of(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
-
-std::optional<Rule> rule_named(std::string_view name) { return named<Rule>(kRuleNames, name); }
 
 std::string_view name_of(Objective objective) {
   return kObjectiveNames[static_cast<std::size_t>(objective)];
 }
 
 std::optional<Objective> objective_named(std::string_view name) {
-  return named<Objective>(kObjectiveNames, name);
+  const auto found = std::find(kObjectiveNames.begin(), kObjectiveNames.end(), name);
+  if (found == kObjectiveNames.end()) return std::nullopt;
+  return static_cast<Objective>(found - kObjectiveNames.begin());
 }
 
 bool Problem::in_force(Rule rule) const {

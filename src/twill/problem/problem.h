@@ -157,7 +157,6 @@ inline constexpr int kRuleCount = 10;
 
 /// "load-group" and so on, as `.loop` files and reports spell it.
 std::string_view name_of(Rule rule);
-std::optional<Rule> rule_named(std::string_view name);
 
 /// Registers that groups share: each is given as many steps of `step` registers per thread as its
 /// fullest cycle needs, with `reserve` more for what is no tile data, and all of them together at

@@ -270,8 +270,4 @@ std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule,
   return rings;
 }
 
-Cycles prologue_iterations(const Problem& problem, const Schedule& schedule) {
-  return std::max<Cycles>(0, stage_count(problem, schedule) - 1);
-}
-
 }  // namespace twill::schedule

@@ -74,7 +74,4 @@ inline constexpr Cycles kDeepestRing = 256;
 std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule,
                            std::optional<Cycles> depth = {});
 
-/// Iterations started before the steady state is reached: stage_count - 1.
-Cycles prologue_iterations(const problem::Problem& problem, const Schedule& schedule);
-
 }  // namespace twill::schedule

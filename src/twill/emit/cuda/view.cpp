@@ -448,11 +448,7 @@ std::string View::assumed_apart() const {
   return names.empty() ? "" : "assumes that the arrays of " + names + " do not overlap";
 }
 
-std::string View::words(ir::OpId op) const {
-  const Location where = ir::text_location(*program_, op);
-  return program_->op(op).name + " @ " + std::to_string(where.line) + ":" +
-         std::to_string(where.column);
-}
+std::string View::words(ir::OpId op) const { return ir::op_words(*program_, op); }
 
 tl::unexpected<Diagnostic> View::refuse(ir::OpId op, const std::string& why) const {
   return fail(ir::text_location(*program_, op),

@@ -40,7 +40,6 @@ class AttributeReader {
  private:
   // type_reader.cpp
   Result<ir::Type> type_at_bang();
-  Result<ir::Type> type_of_name(std::string_view name);
   Result<ir::Type> tensor();
   Result<ir::Type> memdesc(std::string_view spelling);
   Result<void> memdesc_entry(ir::TypeNode& parts);
