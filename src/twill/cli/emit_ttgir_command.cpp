@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,13 @@ int run_ttgir(TtgirChoices choices) {
   if (!emitted) return refuse(emitted.error());
   if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
   warn(emitted->planned.outcome.warnings);
+  if (!emitted->broken.empty()) {
+    std::fprintf(stderr,
+                 "twill: error: the printed roles do not work together, and nothing is written; "
+                 "this is a bug of ours, please report it\n%s",
+                 emitted->broken.c_str());
+    return kOurBug;
+  }
   const auto written =
       choices.output.empty() ? print(emitted->text) : write_file(choices.output, emitted->text);
   return written ? kAnswer : refuse(written.error());

@@ -4,13 +4,12 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "twill/driver/grid.h"
 #include "twill/extract/behind.h"
 #include "twill/ir/control_flow.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/row_sums.h"
+#include "twill/ir/source_words.h"
 #include "twill/ir/type.h"
 
 namespace twill::driver {
@@ -216,7 +215,7 @@ class Surroundings {
   template <typename Named>
   void name(ir::OpId id, Named& named) const {
     const Location where = ir::text_location(program_, id);
-    named.what = fmt::format("{} @ {}:{}", program_.op(id).name, where.line, where.column);
+    named.what = ir::op_words(program_, id);
     named.line = where.line;
     named.column = where.column;
   }
@@ -369,8 +368,7 @@ class Surroundings {
 
   plan::Place place_of(ir::OpId op) const {
     const Location where = ir::text_location(program_, op);
-    return {fmt::format("{} @ {}:{}", program_.op(op).name, where.line, where.column), where.line,
-            where.column};
+    return {ir::op_words(program_, op), where.line, where.column};
   }
 
   /// The ops of the Problem that stand for one of these, but for those that only pass values on.

@@ -90,7 +90,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
   if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
-  EmittedTtgir emitted{std::move(planned), {}};
+  EmittedTtgir emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
   if (emitted.planned.outcome.machine.empty()) {
     return fail({request.input.name},
@@ -103,8 +103,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
   TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
   std::string story = report::story(emitted.planned.outcome);
   for (const std::string& note : tree.notes) story += "note: " + note + "\n";
-  TWILL_TRY(const std::string unchecked, check_printed(text));
-  if (!unchecked.empty()) story += "note: " + unchecked + "\n";
+  const PrintedCheck check = check_printed(text);
+  emitted.broken = check.broken;
+  if (!check.unchecked.empty()) story += "note: " + check.unchecked + "\n";
   emitted.text = as_comment(story) + text;
   return emitted;
 }

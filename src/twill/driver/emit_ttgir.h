@@ -12,6 +12,9 @@ namespace twill::driver {
 struct EmittedTtgir {
   PlannedLoop planned;  ///< look at its plan first, as with plan_loop
   std::string text;     ///< the module; empty without a plan
+  /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
+  /// must not be used. Empty if they work together.
+  std::string broken;
 };
 
 /// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR, in the

@@ -14,6 +14,7 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/unflatten.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 #include "twill/plan/json.h"
 
 namespace twill::driver {
@@ -312,8 +313,7 @@ std::optional<std::string> products_elsewhere(const Kernel& kernel) {
   for (std::size_t i = 0; i < program.op_count(); ++i) {
     const ir::OpId id(i);
     if (!ir::mma_operands(program.op(id)) || planned.contains(id)) continue;
-    const Location where = ir::text_location(program, id);
-    others.push_back(fmt::format("{} @ {}:{}", program.op(id).name, where.line, where.column));
+    others.push_back(ir::op_words(program, id));
   }
   if (others.empty()) return std::nullopt;
   return fmt::format("not planned, and not pipelined: products outside of the loop ({})",

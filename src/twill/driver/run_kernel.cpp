@@ -96,16 +96,6 @@ Result<void> check_parameters(const run::Kernel& kernel, const std::string& fold
   return {};
 }
 
-/// The function of `text` that is, in the order of the text, the one around the main loop.
-Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned) {
-  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::function);
-  const auto there = ir::functions(planned.program), here = ir::functions(text);
-  for (std::size_t i = 0; around && i < there.size() && i < here.size(); ++i) {
-    if (there[i] == *around) return here[i];
-  }
-  return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
-}
-
 /// Runs a chosen call on one machine.
 Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, const run::Case& call,
                          const run::Machine& machine, const RunKernelRequest& request,
@@ -167,6 +157,15 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
 }
 
 }  // namespace
+
+Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned) {
+  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::function);
+  const auto there = ir::functions(planned.program), here = ir::functions(text);
+  for (std::size_t i = 0; around && i < there.size() && i < here.size(); ++i) {
+    if (there[i] == *around) return here[i];
+  }
+  return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
+}
 
 std::string runtime_hash(const std::map<std::string, std::string>& files) {
   std::string all;

@@ -13,6 +13,8 @@
 
 namespace twill::driver {
 
+struct Kernel;
+
 /// How an emitted kernel is to be run on the host.
 struct RunKernelRequest {
   std::string folder;  ///< of `twill emit cuda`
@@ -28,6 +30,11 @@ struct RunKernelRequest {
   std::string keep;                 ///< a folder for the program; empty: it is removed
   gate::GoOn go_on;                 ///< asked ten times a second while others work; false: stop
 };
+
+/// The function of `text` that stands where the one around the main loop stands in the planned
+/// program: both have the functions of one input, in the order of its text. Fails where the main
+/// loop is in no function.
+Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned);
 
 /// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
 std::string runtime_hash(const std::map<std::string, std::string>& files);

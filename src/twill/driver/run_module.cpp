@@ -5,6 +5,7 @@
 
 #include "twill/concurrent/launches.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/run_kernel.h"
 #include "twill/frontend/ttgir/read.h"
 
 namespace twill::driver {
@@ -45,13 +46,7 @@ Result<run::RolesReport> run_against(const RunModuleRequest& request, const ir::
   TWILL_TRY(kernel.input, read_input(request.against));
   TWILL_TRY(const Kernel planned, read_kernel(kernel));
   TWILL_TRY(const ir::Program text, frontend::read_ttgir(kernel.input.text, kernel.input.name));
-  const auto around = ir::enclosing(planned.program, planned.choice.loop, ir::OpKind::function);
-  const auto there = ir::functions(planned.program), here = ir::functions(text);
-  const auto number = std::find(there.begin(), there.end(), around) - there.begin();
-  if (static_cast<std::size_t>(number) >= here.size()) {
-    return fail(ir::text_location(planned.program, planned.choice.loop), "stands in no function");
-  }
-  const ir::OpId its_function = here[static_cast<std::size_t>(number)];
+  TWILL_TRY(const ir::OpId its_function, function_of(text, planned));
   emit::Description description;
   description.input = kernel.input.name;
   description.parameters = run::parameters_of(text, its_function);
@@ -78,17 +73,14 @@ Result<RanModule> run_module(const RunModuleRequest& request) {
   return RanModule{std::move(program), std::move(report)};
 }
 
-Result<std::string> check_printed(const std::string& text) {
+PrintedCheck check_printed(const std::string& text) {
   RunModuleRequest request;
   request.module = {"printed.ttgir", text};
   request.tiles = false;
   const auto ran = run_module(request);
-  if (!ran) return "the roles were not executed: " + ran.error().message;
-  if (run::agrees(ran->report)) return std::string();
-  return fail({},
-              "the printed roles do not work together: that is a bug of ours, and nothing is "
-              "written\n" +
-                  run::to_text(ran->report, ran->program));
+  if (!ran) return {"the roles were not executed: " + ran.error().message, {}};
+  if (run::agrees(ran->report)) return {};
+  return {{}, run::to_text(ran->report, ran->program)};
 }
 
 }  // namespace twill::driver

@@ -31,8 +31,13 @@ struct RanModule {
 /// module is no failure: look at the report.
 Result<RanModule> run_module(const RunModuleRequest& request);
 
-/// Runs the roles of a module that was printed, without tiles. Returns nothing, or why that could
-/// not be done. Fails if they break a rule.
-Result<std::string> check_printed(const std::string& text);
+/// Verdict on the roles of a module that was printed.
+struct PrintedCheck {
+  std::string unchecked;  ///< why they were not run; empty if they were
+  std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
+};
+
+/// Runs the roles of a module that was printed, without tiles.
+PrintedCheck check_printed(const std::string& text);
 
 }  // namespace twill::driver

@@ -2,6 +2,7 @@
 
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 #include "twill/numerics/reader.h"
 
 namespace twill::numerics {
@@ -93,8 +94,7 @@ void Surroundings::find_residents() {
     const Location where = ir::text_location(program, op);
     by_place.try_emplace({where.line, where.column}, op);
     if (program.op(op).results.empty()) continue;
-    const std::string name = program.op(op).name + " @ " + std::to_string(where.line) + ":" +
-                             std::to_string(where.column);
+    const std::string name = ir::op_words(program, op);
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
       const plan::Buffer& buffer = plan_.buffers[b];
       if (!buffer.resident || buffer.staging || buffer.name != name) continue;

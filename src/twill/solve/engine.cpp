@@ -48,7 +48,6 @@ Literal Engine::at_least(const Difference& difference) {
   add_literal();
   concerns_[literal.code()] |= kDifference;
   concerns_[(~literal).code()] |= kDifference;
-  ++atom_count_;
   new_atoms_ = true;
   if (proof_ != nullptr) proof_->atom(literal, difference);
   return literal;
@@ -109,7 +108,6 @@ void Engine::add_at_most(std::span<const Term> terms, std::int64_t bound) {
     kept.push_back(term);
     concerns_[term.literal.code()] |= kAtMost;
   }
-  ++at_most_count_;
   const std::uint32_t index = at_most_.add(kept, bound, at_most_head_);
   if (inconsistent_) return;
   if (!at_most_.check(index)) {

@@ -108,9 +108,7 @@ class Engine {
 
   std::size_t memory() const;  ///< bytes held, estimated
   std::size_t variable_count() const { return levels_.size(); }
-  std::size_t atom_count() const { return atom_count_; }
   std::size_t clause_count() const { return clause_count_; }
-  std::size_t at_most_count() const { return at_most_count_; }
 
  private:
   enum class Cause : std::uint8_t { none, clause, at_most, difference, explained };
@@ -217,9 +215,7 @@ class Engine {
   std::vector<std::uint32_t> level_stamps_;
   std::uint32_t stamp_ = 0;
 
-  std::size_t atom_count_ = 0;
   std::size_t clause_count_ = 0;
-  std::size_t at_most_count_ = 0;
   std::size_t watch_count_ = 0;
   std::size_t learned_count_ = 0;
   std::size_t learned_limit_ = 4000;
