@@ -41,8 +41,8 @@ int register_of(std::string_view operand) {
   return -1;
 }
 
-/// How many registers operand `index` takes up. Exact for wgmma, which has the largest; for others
-/// only what their modifiers say of the value that is loaded, stored or computed.
+/// Registers that operand `index` takes up. Exact for wgmma, which has the largest; for others, the
+/// width by the modifiers of the value that is loaded, stored or computed.
 int width_of(const Instruction& instruction, std::size_t index) {
   if (is(instruction, "HGMMA")) {
     const std::size_t columns = instruction.opcode.find('x');
@@ -80,8 +80,8 @@ int last_number(const Instruction& instruction) {
   return value;
 }
 
-/// Leaves out the HGMMA without operands that closes a batch with nothing in it, or with nothing
-/// left in it where no instruction reads its result.
+/// Leaves out the HGMMA without operands that closes an empty batch. A batch is empty, too, where
+/// ptxas dropped its products since no instruction reads the result.
 bool is_product(const Instruction& instruction) {
   return is(instruction, "HGMMA") && !instruction.operands.empty() &&
          instruction.operands.front() != "RZ";

@@ -10,8 +10,8 @@
 /// registers of each role.
 namespace twill::gate {
 
-/// A WARPGROUP.DEPBAR: until at most `pending` batches of wgmma are unfinished. The counts are of
-/// what stands between the wait before (or the start of the loop) and this one.
+/// A WARPGROUP.DEPBAR: until at most `pending` batches of wgmma are unfinished. Counts are of the
+/// instructions between the wait before (or the start of the loop) and this one.
 struct Wait {
   int pending = 0;
   int products = 0;      ///< HGMMA with a result
@@ -30,8 +30,8 @@ struct LoopCode {
   friend bool operator==(const LoopCode&, const LoopCode&) = default;
 };
 
-/// Code reachable from one USETMAXREG without another: a role. Or code reachable from the kernel's
-/// first instruction: what comes before the roles, or the whole kernel.
+/// Code of a role: reachable from one USETMAXREG without another. Or code reachable from the
+/// kernel's first instruction: the part before the roles, or the whole kernel.
 struct RoleCode {
   int registers = 0;  ///< what USETMAXREG asks for; 0 if the role is none
   bool raises = false;
@@ -55,13 +55,14 @@ struct FunctionCode {
 /// Cost: O(instructions * log(instructions)) a role.
 FunctionCode code_of(const SassFunction& function);
 
-/// Why this code must not be used: local memory, a role that uses more registers than it has, or
-/// batches whose products are gone.
+/// Reasons why this code must not be used: local memory, a role that uses more registers than it
+/// has, or batches whose products are gone.
 std::vector<std::string> refusals(const FunctionCode& code);
 
-/// Shortfalls of a loop against the planned one: another number of waits, a wait for other batches,
-/// other products before a wait, or fewer exponentials before a wait than the plan counts on (ptxas
-/// moves waits up). Empty if there are none. `planned.address` does not matter.
+/// Shortfalls of a loop against the planned loop: another number of waits, a wait for other
+/// batches, or other products before a wait. Also fewer exponentials before a wait than the plan
+/// counts on, since ptxas moves waits up. Empty if there are none. `planned.address` does not
+/// matter.
 std::vector<std::string> shortfalls(const LoopCode& planned, const LoopCode& found);
 
 }  // namespace twill::gate

@@ -32,11 +32,10 @@ struct Compiled {
   bool accepted() const { return refusals.empty(); }
 };
 
-/// Compiles a CUDA source for sm_90a to a cubin, without linking or running anything, and judges
-/// what the front end warns about (gate/front_end.h) and what ptxas reports (gate/ptxas.h). A
-/// source that does not compile is refused with the compiler's own errors. Fails where there is no
-/// nvcc or the source does not exist, and if `go_on` stops it. Cost: nvcc's, two seconds and more
-/// for a kernel.
+/// Compiles a CUDA source for sm_90a to a cubin, without linking or running it. Judges the warnings
+/// of the front end (gate/front_end.h) and the report of ptxas (gate/ptxas.h). A source that does
+/// not compile is refused with the compiler's own errors. Fails where there is no nvcc or the
+/// source does not exist, and if `go_on` stops it. Cost: nvcc's, two seconds and more for a kernel.
 Result<Compiled> compile_cuda(const Toolchain& toolchain, const std::filesystem::path& source,
                               const CompileOptions& options = {}, const GoOn& go_on = {});
 

@@ -16,7 +16,7 @@ std::string_view base_of(const Instruction& instruction) {
   return opcode.substr(0, opcode.find('.'));
 }
 
-/// Whether what stands behind the instruction may come next.
+/// Whether the instruction right behind may be executed next.
 bool falls_through(const Instruction& instruction) {
   if (!instruction.guard.empty()) return true;
   const std::string_view base = base_of(instruction);

@@ -18,10 +18,10 @@ struct Complaint {
 /// Reads the output of nvcc, and skips lines that are not the front end's. Form: nvcc 12 and 13.
 std::vector<Complaint> read_complaints(std::string_view text);
 
-/// Why a printed kernel must not be used; empty if it may. Every warning refuses: a value that is
-/// computed and never used (550), declared and never referenced (177) or used before it has one
-/// (549) belongs to something that the printed text forgot. Warnings about code that constants make
-/// unreachable (111, 128, 186) do not: which it is, the kernel's own text decides.
+/// Reasons why a printed kernel must not be used; empty if it may. Every warning refuses, since it
+/// shows something that the printer forgot. Examples: a variable that is computed and never used
+/// (550), never referenced (177), or used before it has a value (549). Warnings about code that
+/// constants make unreachable (111, 128, 186) do not refuse: the kernel's own text decides there.
 /// Errors come first, and at most a few of each.
 std::vector<std::string> refusals(const std::vector<Complaint>& complaints);
 

@@ -5,7 +5,7 @@
 
 #include "twill/gate/code.h"
 
-/// Which loop of the machine code is which planned one.
+/// Matches loops of the machine code with the planned loops.
 namespace twill::gate {
 
 /// Shortfalls of the loops of a function's roles against planned ones, by planned loop. A loop of

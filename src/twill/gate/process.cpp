@@ -17,7 +17,7 @@
 namespace twill::gate {
 namespace {
 
-/// A pipe whose ends are closed when it goes, and in programs started meanwhile.
+/// A pipe whose ends are closed by its destructor, and in programs started meanwhile.
 class Pipe {
  public:
   Pipe() { open_ = ::pipe2(ends_.data(), O_CLOEXEC) == 0; }
@@ -43,8 +43,8 @@ class Pipe {
   bool open_ = false;
 };
 
-/// Data for the processes between this one and the program, made before there are any. After a fork
-/// only calls that are safe in signal handlers may be made.
+/// Data for the processes between this one and the program, made before the first fork. After a
+/// fork only calls that are safe in signal handlers may be made.
 struct Start {
   char* const* arguments;
   char* const* environment;
@@ -118,7 +118,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Stopped { no, by_time, by_request };
 
-/// All that comes until the writers are gone, or until the reading is stopped.
+/// Reads until the writers are gone, or until the reading is stopped.
 Stopped read_all(int file, Clock::time_point until, const GoOn& go_on, std::string& text) {
   constexpr std::chrono::milliseconds kTick{100};
   std::array<char, 4096> block;
@@ -136,7 +136,7 @@ Stopped read_all(int file, Clock::time_point until, const GoOn& go_on, std::stri
   }
 }
 
-/// As exec takes them: to text that is not constant, with a null at the end.
+/// Pointers as exec takes them: to text that is not constant, with a null at the end.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

@@ -26,9 +26,9 @@ using GoOn = std::function<bool()>;
 /// input is empty.
 ///
 /// The program and all that it starts are a process group of their own. The group is killed if its
-/// output does not end within `limit`, if `go_on` says so, and if this process (strictly: the
-/// thread that called) dies in whatever way. Fails if the program cannot be started, or was
-/// stopped. Precondition: `command` is not empty.
+/// output does not end within `limit`, or if `go_on` says so. It is also killed if this process
+/// (strictly: the calling thread) dies in whatever way. Fails if the program cannot be started, or
+/// was stopped. Precondition: `command` is not empty.
 Result<Finished> run(const std::vector<std::string>& command,
                      std::chrono::seconds limit = kLongestRun, const GoOn& go_on = {},
                      const std::vector<std::string>& variables = {});

@@ -27,7 +27,7 @@ std::optional<std::int64_t> number_before(std::string_view line, std::string_vie
   return value;
 }
 
-/// A line of ptxas after "ptxas info    : " and its like, and its severity.
+/// A line of ptxas after "ptxas info : " or a similar prefix, and its severity.
 struct Line {
   bool loud = false;  ///< a warning or an error
   std::string_view text;

@@ -107,7 +107,7 @@ class SassReader {
     functions_.back().instructions.push_back(std::move(instruction));
   }
 
-  /// Now that all labels of the function are known.
+  /// Ends a function, once all its labels are known: gives branches their targets.
   void end() {
     if (!functions_.empty()) {
       for (Instruction& instruction : functions_.back().instructions) {

@@ -24,9 +24,9 @@ struct SassFunction {
   std::vector<Instruction> instructions;  ///< by address
 };
 
-/// Reads what `nvdisasm -c` or `cuobjdump -sass` prints of a cubin for sm_90a, and skips what is
-/// not an instruction, a label or the start of a function. Fails, naming `file`, if that leaves
-/// nothing. Source of the form: CUDA Binary Utilities.
+/// Reads the output of `nvdisasm -c` or `cuobjdump -sass` for an sm_90a cubin. Skips lines other
+/// than instructions, labels and starts of functions. Fails, naming `file`, if no line is left.
+/// Source of the form: CUDA Binary Utilities.
 Result<std::vector<SassFunction>> read_sass(std::string_view text, const std::string& file);
 
 }  // namespace twill::gate

@@ -76,7 +76,7 @@ std::string variable(const char* name) {
 
 constexpr std::chrono::seconds kLongestAnswer{20};  // of programs that only say who they are
 
-/// The folders that this Python imports from, without an import: those are known when it starts.
+/// The folders that this Python imports from. Only its start is needed, no import.
 std::vector<fs::path> import_folders(const fs::path& python) {
   const auto finished =
       run({python.string(), "-c", "import sys; print(*sys.path, sep='\\n')"}, kLongestAnswer);

@@ -21,7 +21,7 @@ Places places_of_environment();
 /// slash is a path itself.
 std::optional<std::filesystem::path> find_program(const Places& places, const std::string& name);
 
-/// The programs of a CUDA installation that were found. Nothing of Twill needs them.
+/// The programs of a CUDA installation that were found. Twill works without any of them.
 struct Toolchain {
   std::optional<std::filesystem::path> nvcc;
   std::optional<std::filesystem::path> nvdisasm;
@@ -30,12 +30,11 @@ struct Toolchain {
 /// Looks for each program in the folders of `path`, in `cuda_home`/bin, in `local`/cuda/bin and in
 /// `local`/cuda-*/bin, the newest version first. The first that can be executed wins. Without an
 /// nvdisasm there, an installed Triton's is taken: triton/backends/nvidia/bin in a folder that the
-/// python3 of `path` imports from. Nothing is imported. Cost: looking at some files, and for
+/// python3 of `path` imports from. No module is imported. Cost: looking at some files, and for
 /// Triton's nvdisasm the start of a Python.
 Toolchain find_toolchain(const Places& places);
 
-/// Which release of a program this is, as its `--version` says: "13.0, V13.0.48". Empty if it does
-/// not say.
+/// Release of a program by its `--version`: "13.0, V13.0.48". Empty if that has none.
 std::string version_of(const std::filesystem::path& program);
 
 }  // namespace twill::gate

@@ -6,7 +6,7 @@
 
 namespace twill::gate {
 
-/// Whether a printed kernel may be used, as far as anybody looked.
+/// Whether a printed kernel may be used, by the checks that were made.
 enum class Standing { accepted, refused, unchecked };
 
 std::string_view name_of(Standing standing);
@@ -17,7 +17,7 @@ struct Verdict {
   std::vector<std::string> refusals;  ///< why it must not be used
   bool compiled = false;              ///< nvcc took it: what is refused is what ptxas made of it
   bool overlaps_lost = false;         ///< a refusal says that the code does not overlap as planned
-  std::string unchecked = {};         ///< why nobody compiled it; empty if somebody did
+  std::string unchecked = {};         ///< why it was not compiled; empty if it was
   std::string code_unread = {};       ///< why the machine code was not looked at; empty if it was
   std::string cubin = {};             ///< the machine code, if it is accepted
   std::string nvcc = {};              ///< path and release of the programs that were asked
@@ -27,8 +27,8 @@ struct Verdict {
   Standing standing() const;
 };
 
-/// The verdict in a line: "accepted", "accepted, machine code not checked: there is no nvdisasm",
-/// "refused", "spills and machine code not checked: there is no nvcc".
+/// The verdict in a line: "accepted", "refused", "accepted, machine code not checked: there is no
+/// nvdisasm", or "spills and machine code not checked: there is no nvcc".
 std::string words_of(const Verdict& verdict);
 
 /// The text of status.json, which lies beside a kernel's source (docs/reference/cuda.md has its

@@ -6,7 +6,7 @@
 #include "twill/machine/machine.h"
 #include "twill/machine/sharing.h"
 
-// Machines made of others: with less to give, or with groups for another kind of work.
+// Machines derived from others: with less to give, or with groups for another kind of work.
 namespace twill::machine {
 
 Machine keeping_free(Machine machine, int registers) {
@@ -19,8 +19,8 @@ Machine keeping_free(Machine machine, int registers) {
 
 namespace {
 
-/// Registers per thread of a role that copies. Two tiles of 8 rows each and what is kept for their
-/// addresses take 45 to 70, by ptxas.
+/// Registers per thread of a role that copies. Two tiles of 8 rows each, and the state of their
+/// addresses, take 45 to 70 by ptxas.
 constexpr int kForCopies = 72;
 
 /// The hardware warpgroup of each group: single warps share one, in order.

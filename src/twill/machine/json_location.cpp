@@ -19,13 +19,13 @@ class Walker {
       ++at_;
   }
 
-  /// Past a mark and the blanks after it.
+  /// Moves past a mark and the blanks after it.
   void step() {
     if (at_ < text_.size()) ++at_;
     skip_blanks();
   }
 
-  /// The text between the quotes as it stands there, escapes and all.
+  /// The text between the quotes, with its escapes as written.
   std::string_view string() {
     const std::size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2U : 1U;

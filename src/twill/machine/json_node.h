@@ -12,7 +12,7 @@
 
 namespace twill::machine {
 
-/// A machine file while it is read.
+/// Machine file under construction: its JSON and the sources that numbers name.
 struct Document {
   struct Source {
     std::string text;
@@ -45,7 +45,7 @@ class JsonNode {
   Result<bool> flag() const;
   Result<double> number(double least, double most) const;
   Result<int> integer(int least, int most) const;
-  /// The index among `names` of the string that stands here.
+  /// The index among `names` of the string at this value.
   Result<std::size_t> one_of(std::span<const std::string_view> names) const;
 
   const std::string& name() const { return path_.back(); }  ///< not of the root

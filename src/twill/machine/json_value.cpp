@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr int kDeepest = 64;
 
-/// Watches the parser for what JSON allows and we do not.
+/// Refuses what JSON allows and machine files do not: repeated members, and deep nesting.
 class Watch {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& value) {
@@ -64,7 +64,7 @@ JsonValue value_of(const Json& json) {
   return value;
 }
 
-/// The parser's own words on what it expected, without its words on itself.
+/// The parser's reason, without its name, error number and position.
 std::string reason_of(const Json::parse_error& error) {
   const std::string_view what = error.what();
   const std::size_t begin = what.rfind(" - ");

@@ -255,7 +255,7 @@ Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
   return rule;
 }
 
-/// Ways to choose from are of synchronous work: who waits for an op depends on how it is done else.
+/// Alternatives must be synchronous: for asynchronous work, the waiting groups depend on the kind.
 Result<void> check_alternatives(const JsonNode& list, const std::vector<CostRule>& rules) {
   const auto plain = [](const CostRule& rule) {
     return !rule.unit && !rule.asynchronous && !rule.variable_latency;
@@ -295,7 +295,7 @@ Result<std::vector<CostRule>> read_operations(const JsonNode& root, const Descri
   return rules;
 }
 
-/// Range of a warpgroup's setmaxnreg: one value, or any that its group needs between two.
+/// Range of a warpgroup's setmaxnreg: least equals most unless its group shares registers.
 struct RegisterRange {
   int least = 0;
   int most = 0;

@@ -32,7 +32,7 @@ struct Unit {
   std::string about;
 };
 
-/// A pipe that several groups use at once (MUFU, ALU, FMA, SHUFFLE, SMEM, TMEM, RF, ISSUE).
+/// Pipe that several groups use at once (MUFU, ALU, FMA, SHUFFLE, SMEM, TMEM, RF, ISSUE).
 struct Pipe {
   std::string name;
   std::string about;
@@ -82,7 +82,7 @@ struct Work {
   std::int64_t rows = 0;      ///< of that tile; of the result of a reduction
   int parts_of_row = 1;       ///< warpgroups that each hold some columns of a row; for reductions
                               ///< and row vectors, for which each counts the row
-  std::int64_t bytes = 0;     ///< moved, for loads, stores and hand-offs
+  std::int64_t bytes = 0;     ///< moved, for loads, stores and transfers
   std::int64_t m = 0;         ///< product shape
   std::int64_t n = 0;
   std::int64_t k = 0;
@@ -90,9 +90,10 @@ struct Work {
   std::string form;  ///< product operands "SS", "RS", "TS" (A from, B from); else empty
 };
 
-/// `fastest`: as measured alone at the full rate of the SM: no co-run can beat it, so a schedule
-/// built from it gives a true lower bound. `slowest`: with every compute group of the pool wanting
-/// the same pipes under a saturated tensor core: an achievable upper figure. slowest >= fastest.
+/// `fastest`: measured alone, at the full rate of the SM. No co-run can be faster, so a schedule
+/// built from these prices gives a true lower bound. `slowest`: with every compute group of the
+/// pool wanting the same pipes under a saturated tensor core: an achievable upper figure. slowest
+/// >= fastest.
 enum class Rate { fastest, slowest };
 
 struct PipeDemand {
@@ -143,13 +144,13 @@ struct CostRule {
   bool asynchronous = false;
   bool variable_latency = false;
   std::vector<Term> terms;
-  std::vector<std::string> alternatives;  ///< kinds that do the same in another way
+  std::vector<std::string> alternatives;  ///< kinds that do the same work, as alternatives
 };
 
-/// A GPU. Immutable; made by `load_machine` only, so whoever holds one may rely on its checks:
-/// ids in range, names unique, numbers finite and non-negative, pools within the launch rule: the
-/// setmaxnreg of all warpgroups sum to at most warpgroups x floor8(register_file / threads), or
-/// setmaxnreg would wait forever.
+/// A GPU. Immutable. Only `load_machine` makes one, so its checks hold: ids in range, names unique,
+/// numbers finite and non-negative. Pools obey the launch rule: the setmaxnreg of all warpgroups
+/// sum to at most warpgroups x floor8(register_file / threads). Beyond that, setmaxnreg would wait
+/// forever.
 struct Description {
   std::string name;    ///< "h200"
   std::string about;   ///< one line
@@ -221,7 +222,7 @@ Machine with_share_of_memory(Machine machine, double share);
 /// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
 
-/// The price of one op that does all of `work`, interleaved by the compiler: demands add up pipe by
+/// The price of one op that does all of `work`, interleaved by the compiler. Demands add up pipe by
 /// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work
 /// at the same time; `fastest` ignores it. Kinds without a rule get the rule "default" and
 /// `defaulted`. Fails if the machine has no rate for it (products of 64-bit elements) or if two of
@@ -230,20 +231,21 @@ Result<Cost> price(const Machine& machine, std::span<const Work> work, Rate rate
                    int compute_groups);
 Result<Cost> price(const Machine& machine, const Work& work, Rate rate, int compute_groups);
 
-/// Works with all of one kind done by another kind that the machine knows of; the first element is
-/// the works as they are. `name` is the kind that replaces, of the first the kind replaced. Empty
-/// if there is nothing to choose. Cost: linear in works and alternatives.
+/// Alternatives for `works`: all works of one kind done by another kind of the machine. The first
+/// element is the works as given. `name` is the replacing kind; of the first element, the kind to
+/// be replaced. Empty if there is nothing to choose. Cost: linear in works and alternatives.
 struct Choice {
   std::string name;
   std::vector<Work> works;
 };
 std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works);
 
-/// Cycles that a dependence gains when a register tile of `bytes` changes groups: the signal of a
-/// named barrier, and the latencies of "smem_store" and "smem_load" if there are bytes.
+/// Cycles of a transfer: the delay that a dependence gains when a register tile of `bytes` changes
+/// groups. It is the signal of a named barrier; with bytes, also the latencies of "smem_store" and
+/// "smem_load".
 Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
-/// All that is in a machine, for people: units, pipes, memories, pools, rules, numbers, sources.
+/// Describes a machine for people: units, pipes, memories, pools, rules, numbers, sources.
 std::string describe(const Machine& machine);
 
 }  // namespace twill::machine

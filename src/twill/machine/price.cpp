@@ -69,7 +69,7 @@ bool applies(const Term& term, const Work& work, int bits) {
          (!term.split_rows || work.parts_of_row > 1);
 }
 
-/// How long a group needs for `demand` cycles of a pipe while the tensor core streams.
+/// Cycles that a group needs for `demand` cycles of a pipe while the tensor core streams.
 double beside_tensor_core(const Pipe& pipe, double demand) {
   return demand / (1 - std::min(pipe.tensor_share.value, kGuaranteedShare));
 }
@@ -123,8 +123,9 @@ void add_tensor_share(const Machine& machine, Sums& sums) {
   }
 }
 
-/// How long the pipes hold one group: its most loaded pipe if nothing competes. Beside a streaming
-/// tensor core one group's pipes no longer overlap, and several groups share each pipe.
+/// Cycles for which the pipes hold one group: those of its most loaded pipe if nothing competes.
+/// Beside a streaming tensor core one group's pipes no longer overlap, and several groups share
+/// each pipe.
 double held_by_pipes(const Machine& machine, const Sums& sums, Rate rate, int compute_groups) {
   double longest = 0;
   double total = 0;

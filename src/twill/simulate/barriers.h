@@ -29,18 +29,19 @@ class Barriers {
  public:
   explicit Barriers(const plan::Plan& plan);
 
-  /// Whether this completed a phase; then `completed_at` has when.
+  /// Whether the arrival completed its phase; `completed_at` then has the time.
   bool arrive(const Phase& phase, const Arrival& arrival);
   /// Whether a wait for the phase passes at `now`, by its parity as the hardware would see it.
   bool passes(const Phase& phase, double now);
-  /// The same for a token, which counts phases itself.
+  /// Whether a wait for the token's phase passes at `now`: a token counts phases and needs no
+  /// parity.
   bool token_passes(const Phase& phase, double now) const;
   /// kNever if the time is not known yet, or if no arrival ever comes (the first acquires).
   double completed_at(const Phase& phase) const;
   /// The arrival that completed the phase a wait passed on; null if it needed none.
   const Arrival* completed_by(const Phase& phase) const;
 
-  /// A barrier was not used as it counts.
+  /// Misuse of a barrier, such as more arrivals than it counts; empty if there was none.
   const std::string& misuse() const { return misuse_; }
 
  private:

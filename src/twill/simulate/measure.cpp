@@ -12,7 +12,7 @@ constexpr std::int64_t kFewest = 8;          ///< iterations that make a steady 
 constexpr double kEqual = 1e-3;              ///< cycles
 
 /// Slope of the line nearest to the values (least squares). Disturbances at both ends of a run
-/// without a period hardly count here, unlike in the mean of the differences.
+/// without a period hardly count, unlike in the mean of the differences.
 double slope_of(const std::vector<double>& values) {
   const double middle = static_cast<double>(values.size() - 1) / 2;
   double sum = 0;
@@ -52,8 +52,8 @@ double Run::completion(std::int64_t iteration) const {
 }
 
 /// The last iteration that was complete while every op still had iterations to begin. Up to there
-/// the run is that of a loop without end. In later iterations, units, pipes and slots of rings are
-/// free that the next iterations would take.
+/// the run equals that of an endless loop. Later, units, pipes and slots are free that further
+/// iterations would take.
 std::int64_t Run::last_undisturbed() const {
   double end = kNever;
   for (const auto& op : times_) end = std::min(end, op.back().start);
@@ -63,8 +63,7 @@ std::int64_t Run::last_undisturbed() const {
 }
 
 /// Exact if the run repeats itself over its last quarter, else the mean over its second half. A few
-/// equal iterations are no proof: runs were seen to have them, and then longer ones, again and
-/// again.
+/// equal iterations prove no period: runs were seen that had them, and longer ones in between.
 void Run::measure_interval(Simulation& out) const {
   if (out.trips == 0) return;
   int spread = 0;

@@ -39,7 +39,7 @@ Task Model::task_of(OpId id) const {
   task.at_once = op.streaming && !timing.load_latency;
   task.variable = op.variable_latency;
   if (way.unit && way.occupancy > 0) task.unit = way.unit->index();
-  // Where a group may issue several ops at once, none of them holds it.
+  // Ops hold no group that may issue several at once.
   const bool one_by_one = costs.in_force(problem::Rule::one_stream);
   task.issue = one_by_one ? static_cast<double>(way.issue) : 0;
   if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(way.issue);
@@ -69,7 +69,8 @@ void Model::add_dependence(const problem::Dependence& d) {
   const auto transfer = crosses ? static_cast<double>(d.transfer) : 0;
   const bool same_queue = !crosses && from.asynchronous && to.asynchronous && from.unit == to.unit;
   if (!same_queue) {
-    // In a schedule a streaming op delays no reader; here its latency counts, if loads take any.
+    // A streaming op delays no reader in a schedule. In a run its latency counts, if loads take
+    // any.
     const bool waits = costs[d.from].streaming && !d.delay;
     const auto delay =
         waits ? from.latency

@@ -24,7 +24,7 @@ std::string names(const plan::Plan& plan, const std::vector<RoleId>& roles) {
   return text;
 }
 
-/// For whom a role waits at a step.
+/// Roles for which a role waits at a step.
 std::string others(const plan::Plan& plan, const Cause& cause) {
   if (cause.unit) return plan.problem[*cause.unit].name;
   if (cause.operand) return plan.problem[*cause.operand].name;
@@ -40,7 +40,8 @@ std::string figure(std::optional<double> cycles) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// Why the plan's order, at the schedule's own costs and on its units, does not take its II.
+/// Reason why the plan's order takes another interval than the schedule's II, at the same costs and
+/// on the same units.
 std::string off_schedule(const plan::Plan& plan, const Account& account) {
   const auto interval = static_cast<double>(plan.schedule.initiation_interval);
   constexpr double kSome = 0.5;

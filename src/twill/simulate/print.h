@@ -7,8 +7,8 @@
 
 namespace twill::simulate {
 
-/// Cycles per iteration in the steady state as one thing after the other is counted in: where a
-/// simulated interval comes from. Nothing where the run is too short for a steady state.
+/// Account of a simulated interval: cycles per iteration in the steady state, with one cause of
+/// delay more in each member. A member is empty where its run is too short for a steady state.
 struct Account {
   std::optional<double> scheduled;  ///< the plan's order at its own costs, on units, too; nothing
                                     ///< also where that order waits for itself
@@ -22,10 +22,10 @@ struct Account {
 /// Six short runs. Fails as `simulate` does.
 tl::expected<Account, Fault> account_for(const plan::Plan& plan, const Setting& setting);
 
-/// "wait load0 [n]" and whom it is for: ", on LOAD".
+/// "wait load0 [n]" and the role waited for: ", on LOAD".
 std::string to_text(const plan::Plan& plan, const Cause& cause);
 
-/// The run for people.
+/// Prints the run for people.
 std::string to_text(const plan::Plan& plan, const Simulation& run, const Account& account);
 
 /// "version" of the JSON, which docs/reference/simulation.md describes.

@@ -46,7 +46,7 @@ struct RoleState {
   double windows_end = 0;     ///< of the issue windows of all that it has begun
   double next_window_at = 0;  ///< none begins before: something that blocks was begun just now
   double blocked = -1;        ///< since when it waits; -1: it does not
-  Cause cause;                ///< of that
+  Cause cause;                ///< of that wait
   Program::Section section = Program::Section::prologue;
   double section_since = 0;
   RoleTimes times;
@@ -87,7 +87,7 @@ class Run {
  public:
   Run(const plan::Plan& plan, const Setting& setting);
 
-  /// To the end; false if there was a fault.
+  /// Runs to the end; false if there was a fault.
   bool go();
   Fault fault() const;
   /// Precondition: `go` came to the end.

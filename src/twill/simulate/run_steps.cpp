@@ -38,7 +38,7 @@ bool Run::step_role(std::size_t r) {
   return true;
 }
 
-/// The role is done with what it did in the section before.
+/// Ends the role's work of the section before.
 void Run::enter_section(RoleState& role) const {
   const double cycles = now_ - role.section_since;
   if (role.section == Program::Section::prologue) role.times.prologue += cycles;
@@ -118,8 +118,8 @@ bool Run::wait_until(std::size_t r, double time, Cause cause) {
   return false;
 }
 
-/// When the op may start, as far as no barrier says it; kNever if the role's own threads have not
-/// made an operand yet.
+/// Time at which the op may start, operands behind barriers left out. kNever if the role's own
+/// threads have not computed an operand yet.
 double Run::ready_at(Instance instance, Cause& cause) const {
   double ready = 0;
   for (const Operand& operand : model_[instance.op].operands) {
@@ -138,9 +138,9 @@ double Run::ready_at(Instance instance, Cause& cause) const {
   return ready;
 }
 
-/// Earliest time at which the role may begin the op by the rule `blocking`. A role that waits
-/// issues nothing, so an op that waits stands before or behind all that another op issues. Times
-/// are whole cycles.
+/// Earliest time at which the role may begin the op by the rule `blocking`. A waiting role issues
+/// nothing, so an op that waits comes before or after the whole issue of another op. Times are
+/// whole cycles.
 double Run::apart_at(std::size_t r, const Task& task) const {
   const RoleState& role = roles_[r];
   return std::max(task.blocks ? role.windows_end : 0, task.window > 0 ? role.next_window_at : 0);
@@ -247,7 +247,7 @@ bool Run::take_drain(std::size_t r) {
   return true;
 }
 
-/// The copy goes on while the role does.
+/// Starts the copy to the staging buffer; the role goes on meanwhile.
 void Run::stage(std::size_t r) {
   RoleState& role = roles_[r];
   const OpId op = *role.program.step().op;
@@ -288,15 +288,15 @@ double Run::told_to(std::size_t r, const std::vector<RoleId>& roles) const {
   return time;
 }
 
-/// An arrival releases all that the role stored, for whomever, and all it has word of itself: who
-/// waits for it may pass the word on.
+/// Release: an arrival makes all earlier stores of the role visible, and all stores that the role
+/// itself has acquired. So a waiting role may pass them on.
 void Run::give_word(std::size_t r, const Phase& phase) {
   const std::vector<double>& stored = roles_[r].stored;
   if (std::all_of(stored.begin(), stored.end(), [&](double time) { return time <= now_; })) return;
   std::vector<double>& word = words_[{phase.channel, phase.empty, phase.iteration}];
   word.resize(stored.size(), 0);
   for (std::size_t i = 0; i < word.size(); ++i) word[i] = std::max(word[i], stored[i]);
-  // A slot is not filled again before those who wait for it have passed.
+  // A slot is not filled again before all waits for its last phase have passed.
   const std::int64_t old = phase.iteration - 2 * plan_[phase.channel].depth - 2;
   words_.erase({phase.channel, phase.empty, old});
 }
@@ -308,14 +308,15 @@ void Run::take_word(std::size_t r, const Phase& phase) {
   for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = std::max(stored[i], word->second[i]);
 }
 
-/// Time of an arrival. By threads: once the role's work for the waiting roles is done and all that
-/// was stored for them is there. Asynchronous: once the role's tcgen05 work is done.
+/// Sends an arrival. By threads: once the role's work for the waiting roles is done, and its stores
+/// for them are visible. Asynchronous: once the role's tcgen05 work is done.
 void Run::signal(std::size_t r) {
   const Step& step = roles_[r].program.step();
   const plan::Channel& channel = plan_[*step.channel];
   const Phase phase = phase_of(r, step.kind == StepKind::release);
   std::int64_t count = step.by == plan::By::one_warp ? 1 : plan_.roles[r].warps;
-  // The other CTAs of a cluster are taken to run in step: what they send comes with our own.
+  // The other CTAs of a cluster are assumed to run in step: their arrivals come with the role's
+  // own.
   if (phase.empty && channel.scope == plan::Scope::cluster) count *= plan::cluster_size(plan_);
   if (step.kind == StepKind::pass) {
     arrive_from(r, phase, count, 0, now_ + model_.timing.named_barrier_signal);

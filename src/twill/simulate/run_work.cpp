@@ -42,7 +42,7 @@ std::optional<Instance> Run::take_scheduled(UnitState& unit) {
   return Instance{next->op, next->iteration++};
 }
 
-/// Without sharing everything that follows is known now; with it, when the work is done.
+/// Without shared pipes the op's end is known now; with them, once its work is done.
 void Run::begin(Instance instance, bool on_unit) {
   const Task& task = model_[instance.op];
   Times& at = times(instance);
@@ -66,7 +66,7 @@ void Run::begin(Instance instance, bool on_unit) {
   finish_running();
 }
 
-/// The hold on unit and pipes ends at `end`, which is now or known ahead.
+/// Ends the hold on unit and pipes at `end`, which is now or known ahead.
 void Run::end_held(Instance instance, bool on_unit) {
   const Task& task = model_[instance.op];
   const Times& at = times(instance);
@@ -149,8 +149,7 @@ void Run::close_queue(const Task& task) {
   }
 }
 
-/// Takes out the ops that have no work left. The caller looks again at what may begin because of
-/// that.
+/// Removes the ops that have no work left. The caller then looks again for ops that may begin.
 void Run::finish_running() {
   for (std::size_t i = 0; i < running_.size();) {
     if (running_[i].left > kSlack) {
@@ -176,7 +175,7 @@ std::span<const double> Run::speeds() {
   return known->second;
 }
 
-/// To the next moment at which something happens; false if nothing is to happen any more.
+/// Advances to the next event; false if there is none.
 bool Run::advance() {
   while (!alarms_.empty() && alarms_.top() <= now_ + kSlack) alarms_.pop();
   const std::span<const double> speed = speeds();

@@ -16,10 +16,9 @@
 /// of each step: docs/reference/simulation.md.
 namespace twill::simulate {
 
-/// A simulated interval that is larger by no more than this factor is no worse: the root mean
-/// square error on the kernels whose iterations were timed on an H200, by all strategies
-/// (docs/hardware-log.md, cycles of an iteration). ptxas moves work over the borders of steps, of
-/// which a plan knows nothing.
+/// Simulated intervals within this factor count as equal. It is the root mean square error on the
+/// kernels whose iterations were timed on an H200, by all strategies (docs/hardware-log.md, cycles
+/// of an iteration). Main cause: ptxas moves work across the borders of steps.
 inline constexpr double kError = 1.11;
 
 using plan::ChannelId;
@@ -28,8 +27,8 @@ using plan::RoleId;
 using problem::PipeId;
 using problem::UnitId;
 
-/// Delays beside the ops' own costs. The defaults leave all of it out: then nothing but the order
-/// of the plan and the costs of its ops decide.
+/// Delays beside the ops' own costs. The defaults leave them out: then the order of the plan and
+/// the costs of its ops decide alone.
 struct Timing {
   bool shared_pipes = false;     ///< who runs together slows each other down, and a synchronous op
                                  ///< holds its role until its pipes are done with it; else every op
@@ -53,12 +52,12 @@ class Listener {
   virtual ~Listener() = default;
   /// The op begins to read its operands.
   virtual void begins(OpId op, std::int64_t iteration, double now) = 0;
-  /// It ends: it reads nothing any more from `read` on, which may lie ahead, and its result is
-  /// there at `done`, which may too.
+  /// The op ends: its operands are free from `read` on, and its result is there at `done`. Both may
+  /// lie ahead.
   virtual void ends(OpId op, std::int64_t iteration, double read, double done) = 0;
-  /// Its value is copied to its staging buffer, and is there at `done`.
+  /// The op's value is copied to its staging buffer, where it is complete at `done`.
   virtual void stages(OpId op, std::int64_t iteration, double now, double done) = 0;
-  /// A role takes a step of something around the loop.
+  /// A role takes a step of a prologue or epilogue op.
   virtual void around(const plan::Step& step, double now) = 0;
 };
 
@@ -73,8 +72,8 @@ struct Setting {
 };
 inline constexpr std::int64_t kMostTrips = 100'000;
 
-/// Why a role could not go on. `step`: a step that waits, or a compute or issue that lacks an
-/// operand (`operand`) or its unit (`unit`).
+/// Cause of a stall. `step`: a step that waits, or a compute or issue that lacks an operand
+/// (`operand`) or its unit (`unit`).
 struct Cause {
   const plan::Step* step = nullptr;
   std::optional<OpId> operand;
@@ -152,7 +151,7 @@ struct Simulation {
   std::vector<Arrow> arrows;
 };
 
-/// A run that cannot go on, or a barrier that is not used as it counts. A proven plan has none.
+/// A run that cannot go on, or a barrier that is misused. A proven plan has neither.
 struct Fault {
   std::string message;
   std::vector<std::string> roles;  ///< where each of them stands

@@ -58,7 +58,7 @@ void print_counter(Json& events, const std::string& name, const char* unit,
   }
 }
 
-/// Slots of each ring: those that are taken, and of these those that are full.
+/// Counters of each ring: slots taken, and slots full among them.
 void print_rings(Json& events, const plan::Plan& plan, const Simulation& run) {
   for (const Ring& ring : run.rings) {
     Counter taken;
@@ -73,7 +73,7 @@ void print_rings(Json& events, const plan::Plan& plan, const Simulation& run) {
   }
 }
 
-/// How much of each pipe the work of each moment demands, as a share of the pipe.
+/// Counters of pipes: share of each pipe that the work of each moment demands.
 void print_pipes(Json& events, const plan::Plan& plan, const Simulation& run,
                  const problem::Problem& costs) {
   std::vector<Counter> pipes(costs.pipes().size());
