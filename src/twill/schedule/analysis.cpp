@@ -14,7 +14,7 @@ namespace {
 using problem::Problem;
 using problem::Way;
 
-/// Copies alive at `cycle` of the steady state, in which every iteration ever has been started.
+/// Copies alive at `cycle` of the steady state of an endless loop.
 Cycles copies_at(const Life& life, Cycles cycle, Cycles interval) {
   return floor_divide(cycle - life.begin, interval) - floor_divide(cycle - life.end, interval);
 }
@@ -44,7 +44,7 @@ Amount amount_in(const problem::Op& op, MemoryId memory) {
   return 0;
 }
 
-/// By MemoryId: what is left of it next to the rings, and next to the values that are in no ring.
+/// By MemoryId: space that rings, and values outside of rings, leave free.
 std::vector<Amount> room_beside(const Problem& problem, const Schedule& schedule,
                                 const std::vector<Life>& lives, const std::vector<Ring>& rings) {
   std::vector<bool> in_ring(lives.size(), false);
@@ -70,8 +70,8 @@ bool has_room(const problem::Op& op, const std::vector<Amount>& room) {
                      });
 }
 
-/// The ring that hides the smallest share of its latency, of those that fall short (of their
-/// latency, or of the depth) and have room.
+/// The ring that hides the smallest share of its latency, among rings that have room and fall short
+/// of their latency or of the depth.
 Ring* neediest(const Problem& problem, std::vector<Ring>& rings, const std::vector<Amount>& room,
                std::optional<Cycles> depth) {
   Ring* chosen = nullptr;
@@ -245,8 +245,8 @@ std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule,
   const std::vector<Life> lives = lives_of(problem, schedule);
   const std::vector<std::optional<Cycles>> reads = first_reads(problem, schedule);
   const Cycles interval = schedule.initiation_interval;
-  // A copy is free again `interval * depth` cycles after the load that filled it was issued at the
-  // earliest, so the load may lead its first read by that less the time reading takes.
+  // A copy is free again `interval * depth` cycles after its load was issued, at the earliest. So a
+  // load may lead its first read by that time less the time of reading.
   const auto hidden = [&](const Ring& ring) {
     const Cycles reading = lives[ring.op.index()].end - *reads[ring.op.index()];
     return ring.depth * interval - reading;

@@ -35,13 +35,13 @@ struct Buffer {
 /// By op, then memory; values that occupy nothing are left out.
 std::vector<Buffer> buffers_of(const problem::Problem& problem, const Schedule& schedule);
 
-/// The most registers per thread that live at once, by GroupId.
+/// Peak of live registers per thread, by GroupId.
 std::vector<Amount> peak_registers(const problem::Problem& problem, const Schedule& schedule);
-/// The registers per thread that each group of the budget takes, in the order of its groups: whole
-/// steps for its peak and the reserve.
+/// Registers per thread that each group of the budget takes, in the order of its groups: whole
+/// steps that cover peak and reserve.
 std::vector<Amount> registers_taken(const problem::Problem& problem, const Schedule& schedule,
                                     const problem::RegisterBudget& budget);
-/// The most that lives at once, by MemoryId.
+/// Peak of what lives in each memory, by MemoryId.
 std::vector<Amount> peak_memory(const problem::Problem& problem, const Schedule& schedule);
 /// Values of the memory that have a reader, grouped by buffer (rule `placement`): in-place
 /// dependences tie values to one buffer. Buffers come by their first value.
@@ -49,15 +49,15 @@ std::vector<std::vector<OpId>> tied_values(const problem::Problem& problem, Memo
 /// End of the highest buffer in each memory, by MemoryId; without offsets, the peak.
 std::vector<Amount> memory_reach(const problem::Problem& problem, const Schedule& schedule);
 
-/// Cycles per iteration that the chosen ways ask for, by UnitId and by PipeId.
+/// Cycles per iteration that the chosen alternatives ask for, by UnitId and by PipeId.
 std::vector<Cycles> unit_loads(const problem::Problem& problem, const Schedule& schedule);
 std::vector<Cycles> pipe_loads(const problem::Problem& problem, const Schedule& schedule);
 
-/// Groups of the pool that run something.
+/// Groups of the pool that run at least one op.
 std::vector<GroupId> used_groups(const problem::Problem& problem, const Schedule& schedule);
 
-/// The ring buffer of a streaming op. The steady state counts on nothing but its depth: a load may
-/// be issued ahead of its place in the schedule as soon as a copy is free.
+/// The ring buffer of a streaming op. The steady state relies on its depth alone: a load may run
+/// ahead of its place in the schedule once a copy is free.
 struct Ring {
   OpId op;
   Cycles depth = 1;  ///< copies; at least as many as the schedule keeps alive
@@ -68,9 +68,9 @@ struct Ring {
 inline constexpr Cycles kDeepestRing = 256;
 /// One ring per streaming op that has a reader, by OpId. Rings begin with the copies that the
 /// schedule keeps alive. Then one copy at a time goes to the ring that hides the smallest share of
-/// its latency, as long as some ring falls short and is not kDeepestRing deep, and the copy fits.
-/// It fits if all rings in full, beside the peak of the other values, stay within each capacity.
-/// With a `depth`, rings grow to that depth as far as copies fit, whatever they hide.
+/// its latency. This ends when every ring hides its latency or is kDeepestRing deep, or no copy
+/// fits. A copy fits if all rings in full, beside the peak of the other values, stay within each
+/// capacity. With a `depth`, rings grow to that depth as far as copies fit, whatever they hide.
 std::vector<Ring> rings_of(const problem::Problem& problem, const Schedule& schedule,
                            std::optional<Cycles> depth = {});
 

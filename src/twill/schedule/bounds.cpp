@@ -25,7 +25,7 @@ using problem::Way;
 /// The most ops a witness names; its `ops` have them all.
 constexpr std::size_t kShown = 12;
 
-/// The least an op can cost, over its ways.
+/// The least cost of an op over its alternatives.
 template <class CostOf>
 Cycles least(const Op& op, CostOf cost_of) {
   Cycles value = std::numeric_limits<Cycles>::max();
@@ -127,7 +127,7 @@ void add_circuits(const Problem& problem, std::vector<Bound>& out) {
   for (const Recurrence& it : critical_recurrences(problem)) out.push_back(bound_of(problem, it));
 }
 
-/// How long one op keeps any single resource to itself, done in that way.
+/// Cycles for which one op, by that alternative, keeps any single resource to itself.
 Cycles longest_hold(const Problem& problem, const Way& way) {
   Cycles cycles = 0;
   if (problem.in_force(Rule::unit)) cycles = std::max(cycles, way.occupancy);
@@ -181,7 +181,8 @@ std::vector<Bound> largest_first(std::vector<Bound> bounds) {
   return bounds;
 }
 
-/// Bounds of a problem with transfer ops: those of its part that exists whatever the groups are.
+/// Bounds of a problem with transfer ops: the bounds of its part that exists for every choice of
+/// groups.
 template <class BoundsOf>
 std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {
   const problem::Reduced part = problem::common_part(problem);

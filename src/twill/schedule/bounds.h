@@ -16,17 +16,16 @@ namespace twill::schedule {
 /// the order of BoundKind, then of the resources. Never empty.
 std::vector<Bound> lower_bounds(const problem::Problem& problem);
 
-/// The same with nothing summed up in the worst of its kind: one bound per recurrence
-/// (critical_recurrences) and one per op that keeps anything to itself. What else would limit the
-/// loop once the first were gone.
+/// Bounds as in `lower_bounds`, but one per recurrence (critical_recurrences) and one per op that
+/// keeps a resource to itself. They show what limits the loop once the first bound is mended.
 std::vector<Bound> all_lower_bounds(const problem::Problem& problem);
 
-/// The first of those: MinII, with a witness.
+/// MinII, the first of `lower_bounds`, with a witness.
 Bound min_ii(const problem::Problem& problem);
 
-/// The reason, in one sentence, why no schedule exists at any II, if it can be seen without search:
-/// an op that no group of the pool may run, a value that fits in no memory or register file, too
-/// few groups that can have an op. Nothing does not mean that a schedule exists.
+/// Reason, in one sentence, why no schedule exists at any II, if it can be seen without search.
+/// Examples: an op that no group of the pool may run, a value that fits in no memory or register
+/// file. An empty result does not mean that a schedule exists.
 std::optional<std::string> never_feasible(const problem::Problem& problem);
 
 }  // namespace twill::schedule

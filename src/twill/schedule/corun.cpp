@@ -40,7 +40,7 @@ struct Instance {
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-/// A sequence of ops that is gone through once a round: a group's or a unit's.
+/// Sequence of ops, of a group or a unit, that is run through once a round.
 struct Lane {
   std::span<const OpId> sequence;
   std::size_t position = 0;
@@ -130,12 +130,12 @@ class CoRunner {
     ++lane.round;
   }
 
-  /// Past the ops that the first rounds leave out because they belong to no iteration yet.
+  /// Skips the ops of the first rounds whose iteration would be before the first.
   void skip_prologue(Lane& lane) {
     while (lane.round < kRounds && instance_at(lane).iteration < 0) next(lane);
   }
 
-  /// When the operands of the op are there; kNever if that is not known yet.
+  /// Time at which the operands of the op are ready; kNever if not known yet.
   double ready_at(Instance instance) const {
     double ready = 0;
     for (const Dependence* dependence : tasks_[instance.op.index()].operands) {
@@ -235,7 +235,7 @@ class CoRunner {
     finish_done();
   }
 
-  /// Takes out what has no work left and notes when its result is there.
+  /// Removes work that is done, and notes when its result is ready.
   void finish_done() {
     std::erase_if(running_, [&](const Running& running) {
       if (running.left > kSlack) return false;
@@ -249,7 +249,7 @@ class CoRunner {
     });
   }
 
-  /// The next moment at which something that is known now happens to a waiting lane.
+  /// The next known event of a waiting lane.
   double next_event() const {
     double event = kNever;
     const auto consider = [&](double time) {
@@ -283,7 +283,7 @@ class CoRunner {
     return true;
   }
 
-  /// From result to result, by the slowest op.
+  /// Interval from result to result, by the slowest op.
   CoRun measured() const {
     CoRun result;
     std::vector<double> occupied(units_.size(), 0);

@@ -18,23 +18,23 @@ struct CoRun {
   std::vector<double> unit_busy;  ///< by UnitId: its occupancies per interval
 };
 
-/// An interval that is larger by no more than this factor is no worse. It was the root mean square
-/// error on the loops that were timed on an H200 when it was set; that is 3.5 % now, and the factor
-/// was kept (decision 0004).
+/// Expected intervals within this factor count as equal. It was the root mean square error on the
+/// loops timed on an H200 when it was set. That error is 3.5 % now; the factor was kept (decision
+/// 0004).
 inline constexpr double kCoRunError = 1.036;
 
 /// Service order of a unit that several groups use.
 enum class Turns {
   enforced,    ///< the order's sequence, held by tokens or barriers between the groups
-  first_come,  ///< whoever asked first; the sequence is not looked at
+  first_come,  ///< first come, first served; the sequence is ignored
 };
 
 /// Runs `order` for a fixed number of rounds. Meant for a Problem with every op at its fastest: the
-/// slowing down is what is computed here. Synchronous ops hold their group until they are issued
-/// and their pipes have done the work; asynchronous ones for their issue cycles. Registers and
-/// memory are not looked at; groups run at most four rounds ahead of each other and of their units.
-/// Stages beyond 60 are not measured. Fails if the order does not fit the Problem or can never go
-/// on. Deterministic. Cost: about 100 runs through the ops.
+/// slowdown is computed here. Synchronous ops hold their group until they are issued and their
+/// pipes have done the work; asynchronous ones for their issue cycles. Registers and memory are
+/// ignored; groups run at most four rounds ahead of each other and of their units. Stages beyond 60
+/// are not measured. Fails if the order does not fit the Problem or deadlocks. Deterministic. Cost:
+/// about 100 runs through the ops.
 Result<CoRun> co_run(const problem::Problem& problem, const Order& order, Turns turns);
 
 }  // namespace twill::schedule

@@ -50,7 +50,7 @@ class Constraints {
     return problem_[op].ways[static_cast<std::size_t>(step(op).way)];
   }
 
-  /// In one round `later` comes at least `delay` after `earlier`, `rounds` rounds on.
+  /// `later`, `rounds` rounds on, comes at least `delay` after `earlier`.
   void add_in_round(OpId earlier, OpId later, Cycles delay, Cycles rounds,
                     const std::string& reason) {
     if (constraints_.size() > kMostConstraints) return;
@@ -112,7 +112,7 @@ class Constraints {
     const std::vector<bool> blocking = blocking_ops();
     for (const std::vector<OpId>& sequence : order_.groups) {
       for (std::size_t at = 0; at < sequence.size(); ++at) {
-        // Where groups issue one op at a time, issue windows keep away from each other anyway.
+        // Where groups issue one op at a time, issue windows are disjoint anyway.
         const bool apart = problem_.in_force(Rule::one_stream) && way(sequence[at]).issue > 0;
         if (blocking[sequence[at].index()] && !apart) add_blocking_op(sequence, at);
       }
@@ -185,7 +185,7 @@ Attempt attempt(const std::vector<Constraint>& constraints, std::size_t ops, Cyc
   };
   bool changed = true;
   while (changed && !result.circuit) {
-    // To and fro, so that chains are followed whichever way they are listed.
+    // Passes go to and fro: chains are followed in either order of listing.
     changed = false;
     for (auto it = constraints.begin(); it != constraints.end(); ++it) changed |= improve(*it);
     for (auto it = constraints.rbegin(); it != constraints.rend(); ++it) changed |= improve(*it);

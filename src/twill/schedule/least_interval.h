@@ -5,8 +5,8 @@
 
 #include "twill/schedule/order.h"
 
-/// The cheap question: given only groups, stages and sequences, how fast can it run? What is left
-/// to choose are differences of issue cycles, so the least II is the largest ratio of delay to
+/// The cheap question: given only groups, stages and sequences, how fast can it run? Only
+/// differences of issue cycles are left to choose. So the least II is the largest ratio of delay to
 /// iterations over all circuits of the order's constraints.
 namespace twill::schedule {
 
@@ -26,12 +26,12 @@ struct LeastInterval {
   CriticalCircuit circuit;  ///< empty if II is 1
 };
 
-/// The least II at which some schedule follows the order, and the earliest such schedule. Fails if
-/// the order does not fit the Problem (see `completed`), if no II is large enough (a circuit that
-/// leads back to the same or an earlier iteration; the message names it), or if the order is too
-/// large to be searched exactly in 64 bits. No II below `at_least` is of interest; where that alone
-/// keeps it from being smaller, the circuit is empty.
-/// Cost: a few runs of Bellman-Ford over dependences, sequences and blocking ops.
+/// The least II of at least `at_least` at which some schedule follows the order, and the earliest
+/// such schedule. The circuit is empty where `at_least` alone keeps the II from being smaller.
+/// Fails if the order does not fit the Problem (see `completed`), or is too large to be searched
+/// exactly in 64 bits. Fails if no II is large enough: a circuit leads back to the same or an
+/// earlier iteration, and the message names it. Cost: a few runs of Bellman-Ford over dependences,
+/// sequences and blocking ops.
 Result<LeastInterval> least_interval(const problem::Problem& problem, const Order& order,
                                      Cycles at_least = 1);
 

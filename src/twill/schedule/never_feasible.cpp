@@ -48,7 +48,8 @@ std::vector<LeastLife> least_lives_of(const Problem& problem) {
     if (!it.carries_value) continue;
     LeastLife& life = lives[it.from.index()];
     if (it.from == it.to) {
-      // Reading its own value of `distance` iterations before keeps that many copies alive.
+      // An op that reads its own value of `distance` iterations before keeps that many copies
+      // alive.
       life.certain = true;
       life.always = std::max(life.always, std::int64_t{it.distance});
     } else if (problem.in_force(Rule::dependence) && shortest_read(problem, it) > 0) {

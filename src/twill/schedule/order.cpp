@@ -17,7 +17,7 @@ const Way& way_of(const Problem& problem, const Order& order, OpId op) {
   return problem[op].ways[static_cast<std::size_t>(order.ops[op.index()].way)];
 }
 
-/// The ops whose chosen way holds `unit`, by id.
+/// The ops whose chosen alternative holds `unit`, by id.
 std::vector<OpId> users_of(const Problem& problem, const Order& order, UnitId unit) {
   std::vector<OpId> users;
   for (std::size_t i = 0; i < order.ops.size(); ++i) {

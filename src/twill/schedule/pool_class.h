@@ -8,8 +8,8 @@
 
 namespace twill::schedule {
 
-/// Ops and the groups that may run them: the rules `width` and `load-group`, as far as in force,
-/// split ops and pool into classes that have nothing to do with each other.
+/// Ops and the groups that may run them. The rules `width` and `load-group`, as far as in force,
+/// split ops and pool into independent classes.
 struct PoolClass {
   std::string description;  ///< "groups of 4 warps", "load groups of 1 warp", "all groups"
   std::vector<OpId> ops;    ///< ascending

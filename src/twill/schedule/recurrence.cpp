@@ -90,8 +90,8 @@ class CircuitSearch {
  private:
   Cycles interval() const { return best_ ? best_->interval() : 0; }
 
-  /// One pass of Bellman-Ford for longest paths at the present interval. False: nothing moved, so
-  /// every circuit fits into it.
+  /// One pass of Bellman-Ford for longest paths at the present interval. False: no start moved, so
+  /// every circuit fits the interval.
   bool relax() {
     bool moved = false;
     for (const Edge& edge : edges_) {

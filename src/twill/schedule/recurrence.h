@@ -23,9 +23,9 @@ struct Recurrence {
 /// times the depth of nested recurrences as a rule.
 std::optional<Recurrence> critical_recurrence(const problem::Problem& problem);
 
-/// The same for each set of ops that depend on each other around some circuit (strong component):
-/// one circuit each, the largest interval() first, then by the lowest op. Two circuits of one
-/// component are not told apart: the faster one matters only once the slower one is mended.
+/// One circuit as above for each strong component, a set of ops that all depend on each other. The
+/// largest interval() comes first, then the lowest op. Two circuits of one component are not told
+/// apart: the faster one matters only once the slower one is mended.
 std::vector<Recurrence> critical_recurrences(const problem::Problem& problem);
 
 }  // namespace twill::schedule

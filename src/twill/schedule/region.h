@@ -15,8 +15,8 @@ struct Turn {
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
-/// A critical region: of the groups that enter it only one is in it at a time, each once per
-/// iteration, in the order of the turns. The groups of the turns differ.
+/// A critical region, in which one group is at a time: each group once per iteration, in the order
+/// of the turns. The groups of the turns differ.
 struct Region {
   std::vector<Turn> turns;  ///< two or more
   friend bool operator==(const Region&, const Region&) = default;
@@ -25,7 +25,7 @@ struct Region {
 /// The regions of a loop, if they were asked for.
 struct Regions {
   std::vector<Region> all;
-  std::string note;  ///< where they are, or why there are none, a sentence; empty: nobody asked
+  std::string note;  ///< a sentence: where they are, or why there are none; empty: not asked for
 };
 
 }  // namespace twill::schedule

@@ -20,8 +20,8 @@ struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
   int way = 0;         ///< index into Op::ways
-  bool exists = true;  ///< false: a store or load of a hand-off that is not needed; then it has the
-                       ///< issue cycle and group of the op it goes with
+  bool exists = true;  ///< false: a transfer op that is not needed; then it has the issue cycle and
+                       ///< group of its op
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
@@ -40,7 +40,7 @@ bool comes_before(const Address& a, const Address& b);
 struct Schedule {
   Cycles initiation_interval = 1;
   std::vector<Placement> ops;           ///< by OpId
-  std::vector<Address> addresses = {};  ///< by op, then memory; empty: it says nothing of them
+  std::vector<Address> addresses = {};  ///< by op, then memory; empty: none stated
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
@@ -50,14 +50,14 @@ std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId m
 /// By OpId, the group of each op.
 std::vector<GroupId> groups_of(const Schedule& schedule);
 
-/// A schedule of a Problem with hand-offs as one of what its groups leave of that (hand_off.h), and
-/// back. Precondition: sizes match.
+/// A schedule of a Problem with transfer ops as one of its residual problem (hand_off.h), and back.
+/// Precondition: sizes match.
 Schedule reduced(const problem::Reduced& to, const Schedule& schedule);
 Schedule completed(const problem::Problem& problem, const problem::Reduced& from,
                    const Schedule& schedule);
-/// The schedule with ops that do not exist at the place of the op they go with.
+/// The schedule with transfer ops that do not exist at the place of their op.
 Schedule at_home(const problem::Problem& problem, Schedule schedule);
-/// The same once every op is said to exist exactly if its groups need it.
+/// The schedule with transfer ops marked as existing exactly where the groups need them.
 Schedule with_existence(const problem::Problem& problem, Schedule schedule);
 
 /// floor(issue / II) and issue mod II (issue cycles are not negative).

@@ -17,7 +17,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 bool is_mark(char c) { return c == ':' || c == '@' || c == '[' || c == ']'; }
 
-/// Where the word that begins at `at` ends. A '-' belongs to it if another letter follows, so that
+/// End of the word that begins at `at`. A '-' belongs to it if another letter follows, so that
 /// "in-place" is one word and "S->P" three tokens.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   while (at < text.size()) {

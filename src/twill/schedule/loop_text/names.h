@@ -19,12 +19,12 @@ class LoopNames {
   void declare(const Token& name, int line);
   /// Reads a name of this table and gives its index.
   Result<std::size_t> read(LoopLine& line) const;
-  /// The same where a name of `other` may stand by mistake, which is written in another way: with a
-  /// word before the name, and another between name and cycles.
+  /// Words around a name of another table: one before the name, one between name and cycles.
   struct OtherWay {
     std::string_view before;
     std::string_view between;
   };
+  /// Reads a name of this table, with a hint where a name of `other` stands there by mistake.
   Result<std::size_t> read(LoopLine& line, const LoopNames& other, OtherWay way) const;
   bool contains(std::string_view name) const { return index_.contains(name); }
 

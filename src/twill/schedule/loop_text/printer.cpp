@@ -222,7 +222,7 @@ void add_order(const Problem& problem, const Order& order, std::vector<Statement
   }
 }
 
-/// Which sections stand together, without a blank line between them.
+/// Number of the paragraph: sections of one paragraph have no blank line between them.
 int paragraph_of(Section section) {
   if (section <= Section::minimum_compute_groups) return 0;
   if (section <= Section::register_budget) return 1;

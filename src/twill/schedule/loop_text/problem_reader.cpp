@@ -28,7 +28,7 @@ bool may_repeat(std::string_view word) { return word == "uses" || word == "occup
 /// The words of one line, each of which may be said once.
 class WordsOfLine {
  public:
-  /// `what` is what a message says is expected.
+  /// `what` names in messages what is expected.
   explicit WordsOfLine(std::span<const std::string_view> words,
                        std::string_view what = "another property or the end of the line")
       : words_(words), what_(what) {}

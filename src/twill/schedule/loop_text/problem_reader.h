@@ -33,7 +33,7 @@ class LoopProblemReader {
   const LoopNames& ops() const { return ops_; }
 
  private:
-  /// A way whose defaults are not filled in yet: they depend on what follows on its line.
+  /// An alternative whose defaults are not filled in yet: they depend on the rest of its line.
   struct WayDraft {
     problem::Way way;
     std::optional<Cycles> latency;

@@ -104,8 +104,8 @@ Result<void> LoopReader::finish_problem() {
   return {};
 }
 
-/// Statements that were in another order, or said nothing but defaults, move or vanish in the
-/// canonical text; their remarks go with them or to the statement that follows.
+/// Statements in another order move in the canonical text, and statements of defaults alone vanish.
+/// Their remarks go with them, or to the statement that follows.
 std::vector<Remark> LoopReader::placed_remarks(const LoopText& loop) const {
   const std::vector<Statement> statements = statements_of(loop);
   std::vector<Remark> placed;

@@ -154,7 +154,7 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   return {};
 }
 
-/// Stores and loads of hand-offs may be missing: then they do not exist in the schedule or order.
+/// Transfer ops may be missing: then they do not exist in the schedule or order.
 Result<void> LoopScheduleReader::check_complete() const {
   const auto errands = problem::errands_of(problem_);
   for (std::size_t op = 0; op < placements_.size(); ++op) {
@@ -189,7 +189,7 @@ std::optional<Order> LoopScheduleReader::order() const {
   Order order = order_;
   const auto errands = problem::errands_of(problem_);
   for (std::size_t op = 0; op < steps_.size(); ++op) {
-    // One that does not exist stands in no sequence, and where the op is with which it goes.
+    // A transfer op that does not exist is in no sequence. It has the group and stage of its op.
     order.ops.push_back(steps_[op] ? *steps_[op] : *steps_[errands[op]->home.index()]);
     if (!steps_[op]) order.ops.back().way = 0;
   }
