@@ -23,7 +23,7 @@ std::uint64_t pairs_of(const problem::Problem& problem) {
   return std::uint64_t{problem.ops().size()} * problem.ops().size();
 }
 
-/// A question is posed for every choice of ways.
+/// Work of posing: a question is posed for every choice of alternatives.
 std::uint64_t posing_of(const problem::Problem& problem) {
   std::uint64_t choices = 1;
   for (const problem::Op& op : problem.ops()) {
@@ -77,7 +77,7 @@ solve::Options Asker::options(const problem::Problem& problem) const {
   return options;
 }
 
-/// `work` of a search; 0: there was none.
+/// Counts a question and the `work` of its search; 0: no search was needed.
 void Asker::count(const problem::Problem& problem, std::uint64_t work) {
   work_ += work + (work > 0 ? posing_of(problem) : 0);
   ++progress_.questions;

@@ -28,20 +28,20 @@ struct Limits {
   std::function<bool()> cancelled;
 };
 
-/// Asks the solver, and keeps the account of its work. Schedules that were found are kept. A
-/// question that one of them answers (the same groups, stages and order in the changed Problem)
-/// needs no search; such an answer is checked by simulation. A question may take only a part of the
-/// work left for its step, so that hard questions leave some for the others. If too little is left
-/// even to pose the question, it stays undecided.
+/// Asks the solver, counts its work, and keeps the schedules that it finds. A question that one of
+/// them answers (the same groups, stages and order in the changed Problem) needs no search; such an
+/// answer is checked by simulation. A question may take only a part of the work left for its step,
+/// so that hard questions leave some for the others. If too little is left even to pose the
+/// question, it stays undecided.
 class Asker {
  public:
   explicit Asker(const Limits& limits) : limits_(limits), until_(limits.work_limit) {}
 
-  /// Begins a step. It may take one of `parts` equal parts of the work that is left, and each of
-  /// its questions one of `parts_of_question` parts of what then remains of that.
+  /// Begins a step, which may take one of `parts` equal parts of the work that is left. Each
+  /// question may take one of `parts_of_question` parts of what the step then has left.
   void begin(std::string_view step, std::uint64_t parts, std::uint64_t parts_of_question);
 
-  /// A schedule to answer questions with.
+  /// Keeps a schedule to answer questions with.
   void remember(const schedule::Schedule& schedule);
 
   /// Whether there is a schedule with an II of at most `ii`; with none given, at any II at all.
@@ -56,11 +56,11 @@ class Asker {
   /// The schedule kept that has the least II in this Problem, if one obeys its rules. No search.
   std::optional<schedule::Schedule> best_kept(const problem::Problem& problem);
 
-  /// The least II; the objectives are not looked at. One of the schedules kept is the first one
-  /// where it is of this Problem.
+  /// The least II, without objectives. The search starts from a kept schedule where one obeys this
+  /// Problem.
   schedule::Answer least(const problem::Problem& problem);
 
-  /// The same of a Problem that is known to have a schedule of that II, and none below `bound`.
+  /// The least II of a Problem that is known to have a schedule of that II, and none below `bound`.
   schedule::Answer least(const problem::Problem& problem, schedule::Schedule known, Cycles bound);
 
   std::uint64_t questions() const { return progress_.questions; }

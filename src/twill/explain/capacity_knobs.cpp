@@ -71,7 +71,7 @@ void add_register_knob(const Problem& problem, const PoolClass& it, std::size_t 
   out.push_back(std::move(knob_));
 }
 
-/// As many steps more as a budget may have, then none at all.
+/// Adds the what-if of a register budget: ever more steps, then no limit at all.
 void add_budget_knob(const Problem& problem, std::size_t index, std::vector<Knob>& out) {
   if (!problem.in_force(Rule::registers)) return;
   const problem::RegisterBudget& budget = problem.register_budgets()[index];

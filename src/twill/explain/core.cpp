@@ -15,14 +15,14 @@ using problem::Problem;
 using schedule::Bound;
 using schedule::BoundKind;
 
-/// The value of a hand-off, its store or one of its loads.
+/// Whether the op is part of the transfer: computes its value, stores it, or loads it.
 bool is_part_of(const problem::HandOff& hand_off, std::size_t op) {
   return hand_off.value.index() == op || hand_off.store.index() == op ||
          std::any_of(hand_off.loads.begin(), hand_off.loads.end(),
                      [&](const auto& load) { return load.op.index() == op; });
 }
 
-/// Takes members away as long as what is left leaves no schedule.
+/// Drops requirements while the rest still leaves no schedule.
 class Reduction {
  public:
   Reduction(const Problem& problem, std::vector<Member> members, std::optional<Cycles> ii,
@@ -83,7 +83,7 @@ class Reduction {
     return it.index == op;
   }
 
-  /// Drops them all if the rest still leaves no schedule.
+  /// Drops all of `some` if the rest still leaves no schedule.
   bool try_without(const std::vector<Member>& some) {
     if (some.empty()) return true;
     std::vector<Member> rest;
@@ -96,8 +96,10 @@ class Reduction {
     return true;
   }
 
-  /// Splits members that cannot be dropped together in halves, the later first. A member that stays
-  /// was tried alone, beside more than are left in the end, so there is a schedule without it.
+  /// Splits requirements that cannot be dropped together in halves, the later half first. A
+  /// requirement that stays was tried alone, beside more than are left in the end: there is a
+  /// schedule without it. Related: QuickXplain, which divides as well (Junker, "QuickXplain:
+  /// Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004).
   void reduce(const std::vector<Member>& some) {
     if (try_without(some) || some.size() == 1) return;
     const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);

@@ -9,21 +9,21 @@
 
 namespace twill::explain {
 
-/// Members that together leave no schedule.
+/// Requirements that together leave no schedule.
 struct Core {
   std::vector<Member> members;  ///< sorted
-  bool minimal = true;  ///< without any one of them there is a schedule: each was proven so.
-                        ///< False: a limit ended some of these proofs
+  bool minimal = true;  ///< each was proven needed: without it there is a schedule. False: a limit
+                        ///< ended some of these proofs
 };
 
-/// Members of a sum or circuit that is larger than `ii`, if there is one: no search is needed to
-/// see that they leave no schedule of that II.
+/// Requirements of a sum or circuit that exceeds `ii`, if there is one: they leave no schedule of
+/// that II, which needs no search.
 std::vector<Member> members_of_bound(const problem::Problem& problem, const schedule::Bound& bound);
 
-/// A part of `members` that leaves no schedule with an II of at most `ii` (none given: at any II)
-/// either, with nothing in it that could be dropped. Which of several is found is deterministic:
-/// it prefers few ops, and those that come first. Precondition: `members` leave none.
-/// Cost: some decisions per member kept, and a few per kind and op.
+/// Reduces `members` to a core: requirements that still leave no schedule with an II of at most
+/// `ii`. None given: at any II. None of the core can be dropped. Deterministic: among several
+/// cores, few ops and early ops are preferred. Precondition: `members` leave none. Cost: some
+/// decisions per member kept, and a few per kind and op.
 Core minimal_core(const problem::Problem& problem, std::vector<Member> members,
                   std::optional<Cycles> ii, Asker& asker);
 

@@ -34,7 +34,8 @@ struct Explanation {
   schedule::Answer answer;               ///< the least II of the loop; no objectives
   std::optional<Cycles> asked;           ///< the II the user asked about
   std::optional<Cycles> question;        ///< the II explained: asked, or one below the least
-  std::optional<schedule::Bound> bound;  ///< a sum or circuit says it all, without a search
+  std::optional<schedule::Bound> bound;  ///< the sum or circuit that is the whole explanation,
+                                         ///< without a search
   Core core;
   Sensitivity sensitivity;
   std::uint64_t questions = 0;  ///< asked of the solver
@@ -47,9 +48,9 @@ struct Known {
   std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II
 };
 
-/// Explains why `problem` has no schedule with an II of at most `ii`; of none given, why not one
-/// less than the least that is possible. Never fails: what could not be decided is said.
-/// Deterministic. Precondition: ii is positive.
+/// Explains why `problem` has no schedule with an II of at most `ii`; with none given, one less
+/// than the least possible. Never fails: the result says what stayed undecided. Deterministic.
+/// Precondition: ii is positive.
 Explanation explain(const problem::Problem& problem, std::optional<Cycles> ii,
                     std::span<const Variant> variants, const Limits& limits,
                     const std::optional<Known>& known = {});

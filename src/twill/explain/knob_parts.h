@@ -13,11 +13,11 @@ namespace twill::explain {
 
 using Change = std::function<void(problem::Parts&, std::int64_t)>;
 
-/// A knob from what it does to the Parts.
+/// Makes a what-if from its change of the Parts.
 Knob knob(const problem::Problem& problem, std::string what, std::string from, std::int64_t last,
           Change change);
 
-/// Whether one of these ops stores or loads for the hand-off.
+/// Whether one of these ops stores or loads for the transfer.
 template <class Test>
 bool any_errand(const problem::Problem& problem, const Member& member, Test test) {
   if (member.kind != Kind::hand_off) return false;

@@ -61,8 +61,7 @@ Cycles longest_demand(const Way& way) {
   return most;
 }
 
-/// On a faster pipe the demand shrinks, and the op gets shorter as far as it was this pipe that
-/// took longest.
+/// On a faster pipe the demand shrinks. The op gets shorter as far as this pipe took longest.
 void speed_up_pipe(Way& way, problem::PipeId pipe, std::int64_t step) {
   const Cycles before = longest_demand(way);
   for (problem::PipeUse& use : way.pipes) {
@@ -132,7 +131,7 @@ void add_rate_knobs(const Problem& problem, std::vector<Knob>& out) {
   }
 }
 
-/// Ops that stand for each other in interchangeable sub-tiles.
+/// Ops that correspond to each other in interchangeable sub-tiles.
 using Orbit = std::vector<std::size_t>;
 
 std::vector<Orbit> orbits_of(const Problem& problem) {
@@ -228,7 +227,7 @@ void add_latency_knob(const Problem& problem, const Orbit& orbit, std::vector<Kn
   out.push_back(std::move(it));
 }
 
-/// A copy of each of the ops' ways on that unit, besides their own.
+/// Adds a copy of each alternative of the ops, on that unit.
 void offer_unit(Parts& parts, const Orbit& orbit, problem::UnitId unit) {
   for (const std::size_t op : orbit) {
     std::vector<Way>& ways = parts.ops[op].ways;

@@ -12,25 +12,25 @@
 
 namespace twill::explain {
 
-/// Something of a Problem that could be otherwise, in steps: at a later step the Problem has all
-/// the schedules it has at an earlier one, and maybe more.
+/// What-if: something of a Problem that could be otherwise, in steps. A later step has all
+/// schedules of an earlier step, and maybe more.
 struct Knob {
   std::string what;       ///< "registers per thread of WG0 and WG1"
   std::string from;       ///< as it is: "148"; empty for what is there or not
   std::int64_t last = 1;  ///< the steps are 1 .. last; the last takes the limit away altogether
   std::function<std::string(std::int64_t)> value;    ///< of a step: "192"
   std::function<problem::Problem(std::int64_t)> at;  ///< the Problem changed by that step
-  std::function<bool(const Member&)> touches;        ///< members that it may weaken
+  std::function<bool(const Member&)> touches;        ///< requirements that it may weaken
   /// The least step that this schedule of a later one needs; empty if that cannot be read off it.
   std::function<std::int64_t(const problem::Problem&, const schedule::Schedule&)> needed;
   std::int64_t typical = 0;  ///< a step that people ask for, "twice as fast"; 0: none
   bool of_op = false;        ///< about single ops rather than the machine
-  std::string only_if;  ///< the `what` of an earlier knob whose last step has all schedules that
-                        ///< this one's has; empty: none
+  std::string only_if;  ///< the `what` of an earlier what-if whose last step has all schedules of
+                        ///< this last step; empty: none
 };
 
-/// Another Problem that the same loop could be, posed by the caller: another sub-tile, another
-/// pool. Nothing is assumed of it.
+/// Another Problem of the same loop, posed by the caller: another sub-tile, another pool. No
+/// relation to the first Problem is assumed.
 struct Variant {
   std::string what;  ///< "rows of a sub-tile"
   std::string from;
@@ -38,9 +38,10 @@ struct Variant {
   problem::Problem problem;
 };
 
-/// All knobs of a Problem: registers and number of groups of each class, register budgets,
-/// memories, rates of units and pipes, time and latency of each op, all latencies, all transfers,
-/// ops on other units, and rules. Interchangeable sub-tiles are changed together.
+/// All what-ifs of a Problem. Capacities: registers and number of groups of each class, register
+/// budgets, memories. Times: rates of units and pipes, time and latency of each op, all latencies,
+/// all transfers. Also ops on other units, and rules. Interchangeable sub-tiles are changed
+/// together.
 std::vector<Knob> knobs_of(const problem::Problem& problem);
 
 }  // namespace twill::explain

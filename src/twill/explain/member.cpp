@@ -99,7 +99,7 @@ void drop_hold(Op& op) {
   }
 }
 
-/// The op, with nothing that it takes or holds up.
+/// Makes the op free: it takes no resource and delays no other op.
 void make_free(Op& op) {
   op.ways = {Way{}};
   op.registers = 0;
@@ -111,8 +111,8 @@ void make_free(const HandOff& hand_off, Parts& parts) {
   for (const HandOff::Load& load : hand_off.loads) make_free(parts.ops[load.op.index()]);
 }
 
-/// Leaves the dependences of stores and loads to `pose`, which makes them from the others. They
-/// come last, so the others keep their ids.
+/// Drops the dependences of transfer ops, which `pose` makes from the others. They come last, so
+/// the others keep their ids.
 void drop_made(const std::vector<bool>& errands, Parts& parts) {
   std::erase_if(parts.dependences, [&](const Dependence& it) {
     return errands[it.from.index()] || errands[it.to.index()];
@@ -120,8 +120,7 @@ void drop_made(const std::vector<bool>& errands, Parts& parts) {
 }
 
 /// Drops the transfer of this dependence's value, if there is one: its load, and the store if no
-/// other load is left. The ops stay as ordinary ops that take nothing, since others keep their
-/// ids.
+/// other load is left. Both stay as ordinary ops without costs, so that others keep their ids.
 void drop_hand_over(const Dependence& dependence, Parts& parts) {
   if (!dependence.carries_value) return;
   for (HandOff& it : parts.hand_offs) {
@@ -216,7 +215,7 @@ bool occupies(const Op& op, problem::MemoryId memory) {
   });
 }
 
-/// Whether values that are one buffer no longer are without the member.
+/// Whether values that share one buffer no longer share it without the requirement.
 bool divides_buffer(const Problem& problem, const Member& member) {
   const auto ties = [&](const Dependence& it, std::size_t memory) {
     const problem::MemoryId id(memory);
@@ -312,8 +311,8 @@ Problem without(const Problem& problem, std::span<const Member> dropped) {
     }
   }
   const auto divides = [&](const Member& member) { return divides_buffer(problem, member); };
-  // The parts of a buffer may need more addresses than the whole, which is as deep as they are
-  // together. So that less is never harder, nothing needs any then.
+  // The parts of a divided buffer may need more addresses than the whole. Dropping must never make
+  // a Problem harder, so no value needs addresses then.
   if (std::any_of(dropped.begin(), dropped.end(), divides)) relax(parts, Rule::placement);
   erase(parts.dependences, dropped, Kind::dependence);
   erase(parts.same_group, dropped, Kind::same_group);

@@ -10,8 +10,8 @@
 /// Requirements of a Problem, one at a time: the vocabulary of explanations.
 namespace twill::explain {
 
-/// A kind of demand. Each can be dropped on its own, and whatever is dropped, no schedule of the
-/// Problem is lost: a Problem with fewer members has all schedules of one with more.
+/// Kind of a requirement. Each requirement can be dropped on its own. Dropping loses no schedule: a
+/// Problem with fewer requirements has all schedules of a Problem with more.
 enum class Kind {
   minimum_groups,  ///< so many compute groups must have an op
   width,           ///< the rule `width`
@@ -22,34 +22,35 @@ enum class Kind {
   budget,          ///< groups that share a register budget need no more together
   registers,       ///< the result of an op takes registers, and a group that reads it waits for it
   footprint,       ///< the result of an op takes a memory
-  hand_off,        ///< the store and the loads of a hand-off take anything at all
+  hand_off,        ///< the store and the loads of a transfer have costs
   transfer,        ///< a dependence takes longer between groups
   wait,            ///< the reader of a dependence waits on a barrier
   issue,           ///< an op keeps its group issuing
   demand,          ///< an op takes a part of a shared pipe
   hold,            ///< an op holds its exclusive unit
-  dependence,      ///< a dependence: its delay, and that the value lives until it is read; where
-                   ///< it is handed over, that too, with all that its load takes
+  dependence,      ///< a dependence: its delay, the life of the value until the read, and the
+                   ///< transfer with its load, if there is one
 };
 inline constexpr int kKindCount = 15;
 
 struct Member {
   Kind kind = Kind::dependence;
-  std::size_t index = 0;  ///< the op, the dependence, the class, the set, the budget or the hand-off
+  std::size_t index = 0;  ///< the op, the dependence, the class, the set, the budget or the
+                          ///< transfer
   std::size_t other = 0;  ///< the pipe or memory of a demand or footprint
   friend auto operator<=>(const Member&, const Member&) = default;
 };
 
-/// Everything that is demanded, by kind, then index: rules in force and numbers that are not zero.
-/// What the ops of a hand-off take belongs to the hand-off, and their dependences to those that
-/// they follow from.
+/// All requirements, by kind, then index: rules in force and numbers that are not zero. Costs of
+/// transfer ops belong to their transfer. Dependences of transfer ops belong to the dependences
+/// that they follow from.
 std::vector<Member> members_of(const problem::Problem& problem);
 
-/// The Problem without these members and without objectives. Ops, units, pipes, memories and
+/// The Problem without these requirements and without objectives. Ops, units, pipes, memories and
 /// classes keep their ids (dependences do not).
 problem::Problem without(const problem::Problem& problem, std::span<const Member> dropped);
 
-/// The Problem with these of its members only.
+/// The Problem with these of its requirements only.
 problem::Problem only(const problem::Problem& problem, std::span<const Member> kept);
 
 /// Adds `more` groups of the class of `groups` to `parts`, each like the group of the class with

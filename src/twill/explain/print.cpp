@@ -32,7 +32,7 @@ std::string paragraph(std::string_view text) { return wrap(text, kWidth, "", "")
 std::string item(std::string_view text) { return wrap(text, kWidth, "  ", "      "); }
 std::string detail(std::string_view text) { return wrap(text, kWidth, "    ", "      "); }
 
-/// The members of a kind, in order.
+/// The requirements of a kind, in order.
 std::vector<Member> of_kind(const Core& core, Kind kind) {
   std::vector<Member> some;
   for (const Member& it : core.members) {

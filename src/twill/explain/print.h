@@ -14,7 +14,7 @@ struct Heading {
   std::string pool;     ///< of the machine; empty likewise
   std::string rate;     ///< "slowest" or "fastest" costs; empty likewise
   bool machine_measured = true;
-  std::string story = {};  ///< what is said first of the answer for this input, whole lines
+  std::string story = {};  ///< the story of the answer (report/story.h), whole lines
 };
 
 /// The explanation in sentences, for readers who know kernels and GPUs but no solvers. At most 100
@@ -23,7 +23,8 @@ std::string explanation_text(const Heading& heading, const Explanation& it);
 
 inline constexpr int kExplanationJsonVersion = 1;
 
-/// The same with every detail, documented in docs/reference/cli.md. Same explanation, same bytes.
+/// The explanation as JSON with every detail, documented in docs/reference/cli.md. Same
+/// explanation, same bytes.
 std::string explanation_json(const Heading& heading, const Explanation& it);
 
 /// "qkA --660--> ldSA --160--> rmaxA", one line per chain: the dependences of a core, joined.

@@ -9,8 +9,8 @@ namespace {
 using problem::Problem;
 using solve::Decided;
 
-/// Parts of the work that is left, for the questions whether a change helps at all, and parts of
-/// that for each of them.
+/// Parts of the work that is left, for the questions whether a change helps at all. Then the parts
+/// of that for each question.
 constexpr std::uint64_t kPartsOfWhat = 2;
 constexpr std::uint64_t kPartsOfOne = 12;
 
@@ -19,21 +19,21 @@ constexpr std::uint64_t kPartsOfOne = 12;
 constexpr std::uint64_t kWeight = 4;
 constexpr std::uint64_t kPartsOfPoint = 2;
 
-/// The least step of a knob that reaches an II, and a schedule there.
+/// The least step of a what-if that reaches an II, and a schedule there.
 struct Least {
   std::int64_t step = 0;
   schedule::Schedule schedule;
   Extent extent = Extent::least;
 };
 
-/// Searches one knob. Only steps that are still open are asked again: a later step has all
-/// schedules of an earlier one, and a schedule found at one step is tried at others.
+/// Searches one what-if by bisection. Later steps have all schedules of earlier steps, so only open
+/// steps are asked about. A schedule found at one step is tried at others.
 class Turning {
  public:
   Turning(const Knob& knob, const Goal& goal, Asker& asker)
       : knob_(knob), goal_(goal), asker_(asker) {}
 
-  /// How much of the work for all is for this one.
+  /// Weight of this what-if when the work is shared.
   std::uint64_t weight() const { return knob_.of_op ? 1 : kWeight; }
 
   /// Whether the last step meets the goal.
@@ -43,7 +43,8 @@ class Turning {
     return end.decided;
   }
 
-  /// How little of it does, and how far it can go. Precondition: the last step meets the goal.
+  /// The least step that meets the goal, and the largest gain. Precondition: the last step meets
+  /// the goal.
   Help run() {
     Help help{knob_.what, knob_.from, {}, knob_.of_op};
     if (!goal_.and_more) {
@@ -73,7 +74,7 @@ class Turning {
     return asker_.least(changed, *std::move(schedule), floor_);
   }
 
-  /// The point at a step, if it is better than the last one.
+  /// Adds the point at a step, if it is better than the last point.
   void add(Help& help, const Least& at) {
     const schedule::Answer answer = best_at(at.step, at.schedule);
     const Cycles interval = answer.schedule->initiation_interval;
@@ -82,7 +83,7 @@ class Turning {
         {knob_.value(at.step), interval, answer.verdict == schedule::Verdict::optimal, at.extent});
   }
 
-  /// The most that the knob can do, at the least step that does it.
+  /// Adds the largest gain of the what-if, at the least step that has it.
   void add_last(Help& help, std::int64_t fails, const schedule::Answer& most) {
     const Cycles interval = most.schedule->initiation_interval;
     if (!help.points.empty() && interval >= help.points.back().interval) return;
@@ -91,8 +92,8 @@ class Turning {
                            most.verdict == schedule::Verdict::optimal, least.extent});
   }
 
-  /// Precondition: step `fails` does not reach `interval`, and `end` is a schedule of the last one
-  /// that does.
+  /// Precondition: step `fails` does not reach `interval`, and `end` is a schedule of the last
+  /// step, which does.
   Least least_step(std::optional<Cycles> interval, std::int64_t fails,
                    const schedule::Schedule& end) {
     Least least = lowered({knob_.last, end, Extent::least}, interval, fails);
@@ -111,7 +112,7 @@ class Turning {
     return least;
   }
 
-  /// As far down as the structure of the schedule alone reaches the II; more than `fails`.
+  /// Lowers the step, above `fails`, as far as the structure of the schedule alone reaches the II.
   Least lowered(Least least, std::optional<Cycles> interval, std::int64_t fails) {
     if (knob_.needed) {
       const std::int64_t needed = knob_.needed(knob_.at(least.step), least.schedule);
@@ -143,7 +144,7 @@ bool may_help(const Knob& knob, const Core& core, const std::vector<std::string>
   return std::any_of(core.members.begin(), core.members.end(), knob.touches);
 }
 
-/// Those whose last step meets the goal; the others are told.
+/// The what-ifs whose last step meets the goal; the others are reported as useless or undecided.
 std::vector<Turning> that_help(std::span<const Knob> knobs, const Core& core, const Goal& goal,
                                Asker& asker, Sensitivity& out) {
   std::vector<Turning> helping;

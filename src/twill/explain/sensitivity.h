@@ -11,14 +11,14 @@
 
 namespace twill::explain {
 
-/// Knowledge of smaller changes of the same knob.
+/// Knowledge of smaller changes of the same what-if.
 enum class Extent {
-  least,         ///< every smaller change was proven not to do it
+  least,         ///< every smaller change was proven not to suffice
   perhaps_less,  ///< a limit ended the search for a smaller one
   example,       ///< none was looked for
 };
 
-/// A value of a knob at which there is a faster schedule.
+/// A value of a what-if at which there is a faster schedule.
 struct Point {
   std::string to;       ///< "192"
   Cycles interval = 0;  ///< the II it makes possible; a schedule of the changed Problem was found
@@ -28,7 +28,7 @@ struct Point {
 
 /// Effect of one change, with everything else as it is.
 struct Help {
-  std::string what;           ///< the knob
+  std::string what;           ///< the what-if
   std::string from;           ///< its value as it is
   std::vector<Point> points;  ///< by growing change; at the last one more of it buys nothing
   bool of_op = false;         ///< about single ops rather than the machine
@@ -38,7 +38,7 @@ struct Help {
 struct Sensitivity {
   std::vector<Help> helps;                 ///< the largest gain first
   std::vector<std::string> useless;        ///< proven: however far it is changed
-  std::vector<std::string> useless_of_op;  ///< the same of single ops
+  std::vector<std::string> useless_of_op;  ///< as `useless`, of single ops
   std::vector<std::string> undecided;      ///< a limit ended the search
 };
 
@@ -48,9 +48,9 @@ struct Goal {
   bool and_more = false;           ///< then also how far each change alone can go
 };
 
-/// Turns each knob until the goal is met. What the core does not touch is not tried: the core
-/// stays, so the II does. Every figure comes from a search in the changed Problem.
-/// Precondition: `core` proves that the Problem has no schedule that meets the goal.
+/// Turns each what-if until the goal is met. A what-if that touches no requirement of the core is
+/// skipped: the core stays, and so does the II. Every figure comes from a search in the changed
+/// Problem. Precondition: `core` proves that the Problem has no schedule that meets the goal.
 Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker);
 

@@ -168,7 +168,7 @@ class Writer {
   const Recorder& recorder_;
   Certificate certificate_;
   std::string wrong_;
-  bool single_ = true;  ///< there is one combination of ways
+  bool single_ = true;  ///< there is one combination of alternatives
   int number_ = 0;      ///< of the case
 };
 
@@ -210,7 +210,7 @@ tl::expected<Written, std::string> certify(const Problem& problem, const Answer&
 tl::expected<Written, std::string> certify_nothing_better(const Problem& problem,
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options) {
-  Answer nothing;  // that is better
+  Answer nothing;  // claim: no schedule is better
   nothing.lower_bound.value = values.front();
   const std::vector<std::string> levels = certify::levels_of(problem);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -16,28 +16,27 @@ namespace twill::prove {
 
 struct Written {
   certify::Certificate certificate;
-  certify::Checked checked;  ///< what the checker says of it, which accepts it
-  bool complete = true;  ///< it claims all that was asked for; else a limit ended its searches, and
-                         ///< it claims what was proven until then
+  certify::Checked checked;  ///< the checker's statement: it accepts the certificate
+  bool complete = true;  ///< all claims asked for are proven; else a limit ended the searches, and
+                         ///< only the claims proven until then are made
 };
 
-/// A certificate of an answer of solve::solve: of an optimal answer every level, of others
-/// what the answer says is proven. The refutations are searched for anew, for the answer in
-/// hand, so a certificate cannot change the answer. Of `options` the limits of work, memory
-/// and combinations and the callbacks count. Fails, with the reason, if the answer is wrong or
-/// the certificate would not be accepted; both are bugs of ours. Cost: about that of
-/// solve::solve.
+/// Certificate of an answer of solve::solve: every level of an optimal answer, the proven bounds of
+/// any other. The refutations are searched for anew, for the answer in hand, so a certificate
+/// cannot change the answer. Of `options` the limits of work, memory and combinations and the
+/// callbacks count. Fails, with the reason, if the answer is wrong or the certificate would not be
+/// accepted; both are bugs of ours. Cost: about that of solve::solve.
 tl::expected<Written, std::string> certify(const problem::Problem& problem,
                                            const schedule::Answer& answer,
                                            const solve::Options& options);
 
-/// The same of the claim that no schedule is lexicographically less than `values`: an interval, and
-/// then as many objectives as there are values. Fails as well if there is such a schedule.
+/// Certificate that no schedule is lexicographically less than `values`: an interval, then as many
+/// objectives as there are values. Fails as well if there is such a schedule.
 tl::expected<Written, std::string> certify_nothing_better(const problem::Problem& problem,
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
 
-/// The same of the claim that no schedule has an interval below `bound`.
+/// Certificate that no schedule has an interval below `bound`.
 tl::expected<Written, std::string> certify_interval(const problem::Problem& problem, Cycles bound,
                                                     const solve::Options& options);
 
@@ -46,7 +45,7 @@ struct Proven {
   certify::Certificate certificate;
 };
 
-/// solve::solve and a certificate of its answer. `options.proof` is not looked at.
+/// solve::solve and a certificate of its answer. `options.proof` is ignored.
 tl::expected<Proven, std::string> prove(const problem::Problem& problem,
                                         const solve::Options& options);
 

@@ -116,7 +116,7 @@ AtLeast length_bound(const Problem& problem, Cycles interval) {
   return bound;
 }
 
-/// A reason about the common part of a Problem as one about the whole.
+/// A reason about the common part of a Problem, reworded for the whole.
 Reason about_whole(const problem::Reduced& part, Reason reason) {
   using Kind = Reason::Kind;
   const auto move = [&](std::size_t& op) { op = part.ops[op].index(); };

@@ -78,10 +78,10 @@ Predicate predicate_of(const Meaning& meaning) {
   return {kind_of(meaning.kind), meaning.first, meaning.second, meaning.number};
 }
 
-/// Predicate of a variable without a meaning. It says nothing, so no proof can rest on it.
+/// Predicate of a variable without a meaning. It has no content, so no proof can rest on it.
 constexpr Predicate kNothing = {Predicate::Kind::slot, 0, 0, 0};
 
-/// The same for the same literals in any order.
+/// Hash of a set of literals, independent of their order.
 std::uint64_t hash_of(std::span<const Literal> literals) {
   std::uint64_t sum = 0x9e3779b97f4a7c15U * (literals.size() + 1);
   for (const Literal literal : literals) {
@@ -178,8 +178,8 @@ std::optional<Predicate> Recorder::limit_of(Literal literal) const {
   return limits ? std::optional(it) : std::nullopt;
 }
 
-/// Records limits that are kept for good. All other input follows from the
-/// Problem.
+/// Records limits that hold for the rest of the solve. All other clauses given to the engine follow
+/// from the Problem.
 void Recorder::clause(std::span<const Literal> literals) {
   if (literals.size() != 1) return;
   const std::optional<Predicate> limit = limit_of(literals.front());
@@ -242,7 +242,8 @@ void Recorder::refuted(Literal assumption) {
     if (best) known.interval = std::move(it);
     return;
   }
-  if (assumption == solve::kTrue) {  // nothing keeps all that is given: the last of it goes too far
+  /// The limits in `given` are refuted by themselves: the last one is the refuted limit.
+  if (assumption == solve::kTrue) {
     it.subject.refuted = it.subject.given.back();
     it.subject.given.pop_back();
   } else {

@@ -16,8 +16,8 @@
 
 namespace twill::prove {
 
-/// Keeps the strongest refutations that an engine reports while a Problem is solved: per
-/// combination of alternatives, one at the largest II, and per objective one of its largest value.
+/// Keeps the strongest refutations that an engine reports while a Problem is solved. Per
+/// combination of alternatives: one at the largest II, and per objective one of its largest value.
 /// All others are dropped when the next search begins.
 class Recorder : public solve::ProofSink {
  public:
