@@ -12,7 +12,7 @@ namespace twill::dialect {
 /// The attribute `name` of an op; null if it has none.
 ir::Attribute attribute(const ir::Op& op, std::string_view name);
 
-/// Its value, if it is there and of that kind.
+/// The value of an integer attribute; nullopt if absent or of another kind.
 std::optional<std::int64_t> integer_attribute(const ir::Op& op, std::string_view name);
 std::optional<std::string_view> string_attribute(const ir::Op& op, std::string_view name);
 /// The elements of an array or dense array of integers; nullopt if absent or of another kind.

@@ -8,9 +8,8 @@ namespace {
 
 using ir::OpKind;
 
-/// Every op that Twill knows. This is no whitelist: an op that is not listed reads, prints and runs
-/// through the Program as OpKind::other.
-// clang-format off
+/// Every op that Twill knows. No whitelist: an op that is not listed is read, printed and kept in
+/// the Program as OpKind::other. clang-format off
 using K = OpKind;
 constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"builtin.module", K::module}, {"arith.constant", K::constant}, {"arith.addi", K::add},

@@ -12,7 +12,7 @@ namespace twill::dialect {
 ir::OpKind kind_of(std::string_view name);
 
 /// Today's spelling: `triton_gpu.` is `ttg.`, `triton_nvidia_gpu.` is `ttng.`, and renamed ops
-/// (tt.experimental_descriptor_load) are what they are called today. Names that are not known stay.
+/// (tt.experimental_descriptor_load) get their present names. Unknown names stay.
 std::string todays_name(std::string_view name);
 
 /// The part of an op name before the first dot: "arith".

@@ -8,10 +8,10 @@
 namespace twill::dialect {
 
 /// Meaning of a layout attribute, by its name (after any dialect's prefix: ttg, triton_gpu, ...)
-/// and its entries; nothing if hardware does not see it.
+/// and its entries; empty if hardware does not see it.
 ir::Encoding layout_of(std::string_view name, const std::vector<ir::NamedAttribute>& entries);
 
-/// Where a memdesc of that memory space lies.
+/// The memory of a memdesc of that memory space.
 ir::MemorySpace space_of(ir::Attribute memory_space);
 
 }  // namespace twill::dialect

@@ -85,7 +85,8 @@ bool is_zero(const Numbers& basis) {
   return std::all_of(basis.begin(), basis.end(), [](std::int64_t n) { return n == 0; });
 }
 
-/// Warps beyond those there are become registers, and the other way round.
+/// Moves bases between warps and registers: surplus warps become registers, and missing warps come
+/// from registers.
 void share_among_warps(Bases& registers, Bases& warps, const Piece& piece) {
   while ((std::size_t{1} << warps.size()) > static_cast<std::size_t>(piece.warps)) {
     registers.push_back(warps.back());

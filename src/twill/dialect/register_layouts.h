@@ -9,8 +9,8 @@
 
 #include "twill/ir/type.h"
 
-/// Layouts of tiles in registers, as the text has them, brought to other roles: to another number
-/// of warps, and to a part of the rows. A layout is never null here unless it says so.
+/// Adapts the text's layouts of register tiles to roles: to another number of warps, and to a part
+/// of the rows. A layout is never null here unless it says so.
 namespace twill::dialect {
 
 /// A tile that is to be laid out anew.
@@ -20,10 +20,10 @@ struct Piece {
   int warps = 4;                    ///< that hold it, a power of two
 };
 
-/// `layout` for `piece`: the tensor core's has all warps along the rows, a blocked one loses or
-/// gains warps where it has most, of a linear one the bases beyond the piece are dropped. Slices
-/// and operands of products follow their parents; layouts of shared memory stay. Fails, with the
-/// reason, for what has no such piece.
+/// `layout` for `piece`. The tensor core's layout has all warps along the rows. A blocked layout
+/// loses or gains warps in the dimension with most. A linear layout loses the bases beyond the
+/// piece. Slices and operands of products follow their parents; layouts of shared memory stay.
+/// Fails, with the reason, for a layout without such a piece.
 tl::expected<ir::Attribute, std::string> for_piece(ir::TypeTable& types, ir::Attribute layout,
                                                    const Piece& piece);
 
@@ -39,7 +39,7 @@ ir::Attribute sliced(ir::TypeTable& types, std::int64_t dimension, ir::Attribute
 
 /// Whether a product leaves its result in that layout, or in the parent of that slice.
 bool is_of_product(ir::Attribute layout);
-/// Whether it is that of an operand of a product in registers.
+/// Whether `layout` is of a product's operand in registers.
 bool is_of_operand(ir::Attribute layout);
 
 /// The dimension in which a blocked layout gives neighbours to a thread first, and how many.
@@ -57,13 +57,13 @@ ir::Attribute barrier_layout(ir::TypeTable& types);
 /// swizzled if it has two dimensions.
 ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element_bits);
 
-/// The type of what an asynchronous copy returns.
+/// The type of an asynchronous copy's result.
 ir::Type copy_token(ir::TypeTable& types);
 
 /// A pointer to bytes in global memory.
 ir::Type byte_pointer(ir::TypeTable& types);
 
-/// The text's prefix of the type of a tile in shared memory.
+/// Prefix, in the text, of a type of tiles in shared memory.
 inline constexpr const char* kMemdesc = "!ttg.memdesc";
 
 }  // namespace twill::dialect

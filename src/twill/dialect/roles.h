@@ -17,7 +17,7 @@ enum class Arity { one, optional, variadic };
 struct OperandRole {
   std::string_view name;  ///< as formats.cpp calls it
   Arity arity = Arity::one;
-  std::optional<ir::Role> role;  ///< what rooms behind the front end ask for, if any does
+  std::optional<ir::Role> role;  ///< role that later rooms ask for, if any does
 };
 
 /// The roles of an op in operand order, by its name; empty for ops without an entry in the table.
@@ -27,9 +27,9 @@ std::span<const OperandRole> roles_of(std::string_view name);
 /// on its own.
 bool has_segment_sizes(std::string_view name);
 
-/// How many operands of `op` each of its roles takes: `operandSegmentSizes` if it has that, else
-/// what follows from the number of operands. nullopt if that does not fit, as in the generic
-/// spelling of a Triton that declares the op with other operands.
+/// How many operands of `op` each of its roles takes: `operandSegmentSizes` if it has one, else by
+/// the number of operands. nullopt if the number does not fit, as in the generic spelling of a
+/// Triton that declares other operands.
 std::optional<std::vector<std::size_t>> operand_segments(const ir::Op& op);
 
 }  // namespace twill::dialect

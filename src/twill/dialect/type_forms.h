@@ -21,7 +21,7 @@ enum class TypeForm {
   copy,      ///< : A -> <B>, of pointers and a buffer without the name of its kind
 };
 
-/// That of the op of that name, of today's spelling.
+/// The form of the op of that name, in today's spelling.
 TypeForm type_form(std::string_view name);
 
 /// A Triton whose spelling is printed.
@@ -29,7 +29,7 @@ enum class Spelling {
   v3_6,  ///< 3.6 and 3.7: !tt.tensordesc<tensor<128x64xf16, #shared>>
   v3_8,  ///< from 3.8 on: !tt.tensordesc<128x64xf16, #shared>
 };
-/// That of a text: of a Triton that made it, or one that reads it.
+/// The spelling of a text: that of the Triton that made the text, or of one that reads it.
 Spelling spelling_of(std::string_view text);
 
 }  // namespace twill::dialect

@@ -12,8 +12,9 @@ namespace twill::ir {
 /// Cost: linear in the ops that make the address.
 std::optional<ValueId> array_of(const Program& program, ValueId address);
 
-/// Whether two accesses may meet. One rule for all of Twill: those through one argument may, those
-/// through different arguments do not, and those through addresses of unknown origin may meet all.
+/// Whether two accesses may touch one element. One rule for all of Twill: accesses through one
+/// argument may, and through different arguments do not. Accesses through addresses of unknown
+/// origin may meet all.
 bool may_meet(const Program& program, ValueId address, ValueId other);
 
 }  // namespace twill::ir

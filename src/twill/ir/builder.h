@@ -7,8 +7,8 @@
 
 namespace twill::ir {
 
-/// Makes a Program. Ops are added in the order of the text: an op before what is in its regions.
-/// The first op must be the module. Values may be created before what defines them, since branches
+/// Makes a Program. Ops are added in the order of the text: an op before the ops of its regions.
+/// The first op must be the module. Values may be created before their definition, since branches
 /// of a control-flow graph can refer forward.
 class ProgramBuilder {
  public:

@@ -7,7 +7,7 @@
 namespace twill::ir {
 namespace {
 
-/// Whether a block ends the function, perhaps after it has done something.
+/// Whether a block ends the function; by `leaving`, perhaps after ops with effects.
 bool returns(const Program& program, BlockId block, Leaving leaving) {
   const auto& ops = program.block(block).ops;
   if (ops.empty() || program.op(ops.back()).kind != OpKind::ret) return false;

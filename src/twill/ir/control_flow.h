@@ -14,21 +14,22 @@ struct Exit {
   OpId branch;
   ValueId condition;
   bool when = true;
-  std::optional<BlockId> acts = {};  ///< what is done before; only where that was asked for
+  std::optional<BlockId> acts = {};  ///< the block with ops before the return; only where
+                                     ///< `Leaving::may_act` asks for it
 };
 
-/// Whether a block that ends the function may do something before.
+/// Whether a block that ends the function may have ops with effects.
 enum class Leaving { only, may_act };
 
-/// The one way to a block: the blocks on it from the entry on, itself the last, and where the
-/// function may have returned before.
+/// The only path to a block: its blocks from the entry on, that block last, and the early returns
+/// on it.
 struct Way {
   std::vector<BlockId> blocks;
   std::vector<Exit> exits;
 };
 
-/// The way to `block`, a block of a function. nullopt if there is not just one, or if a branch
-/// passes values, or leads elsewhere than on or to a return.
+/// The path to `block`, a block of a function. nullopt if there are several, if a branch passes
+/// values, or if one leads neither on nor to a return.
 std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving = Leaving::only);
 
 /// Where a function may return before it comes to an operation.

@@ -13,7 +13,7 @@ Effect effect_of(const Op& op) {
     case OpClass::load:
       return op.is_volatile ? Effect::orders : Effect::none;
     case OpClass::synchronization:
-      // The plan of a loop says anew what these say of buffers.
+      // These ops order accesses to buffers, which the plan of a loop orders anew.
       if (op.kind == OpKind::shared_end || op.kind == OpKind::proxy_fence) return Effect::none;
       return Effect::orders;
     case OpClass::remark:

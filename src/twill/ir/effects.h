@@ -2,20 +2,20 @@
 
 #include "twill/ir/program.h"
 
-/// Effects of ops: what else they do than make their results.
+/// Effects of ops besides their results.
 namespace twill::ir {
 
 enum class Effect : unsigned char {
-  none,     ///< nothing else: where nobody reads the results, the op may be left out
+  none,     ///< results only: without a reader of them, the op may be left out
   writes,   ///< memory, at the places that its operands say
   orders,   ///< nothing that accesses memory may be moved from one side of the op to the other
   unknown,  ///< may do anything
-  remark,   ///< only people see it
+  remark,   ///< visible to people only
 };
 
-/// Ops that Twill has never heard of have an unknown effect if they have no results: somebody wants
-/// them done, and no more is known. Calls, inline assembly that is not pure, volatile loads,
-/// atomic operations that acquire or release, and those that compare order, whatever else they do.
+/// Effect of an op besides its results. Ops of unknown kind without results have an unknown effect,
+/// since some effect must be their purpose. Ops that order: calls, inline assembly that is not
+/// pure, volatile loads, and atomic operations that acquire, release or compare.
 Effect effect_of(const Op& op);
 
 }  // namespace twill::ir

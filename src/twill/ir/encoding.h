@@ -71,13 +71,13 @@ std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding);
 std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding);
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
 
-/// 32-bit columns that a memdesc in tensor memory takes (0 for other types): its blocks lie side by
-/// side, each block_n elements of the element's width wide; two blocks of 64 rows share columns.
+/// 32-bit columns that a memdesc in tensor memory takes; 0 for other types. Its blocks lie side by
+/// side, each block_n elements wide. Two blocks of 64 rows share columns.
 std::int64_t tensor_memory_columns(Type memdesc);
 
-/// Lanes of its columns, of 128, that a tile takes: 64 for a single block of 64 rows, so that
-/// another such tile may lie below it in the same columns (Triton does that); else 128. 0 for types
-/// that are not in tensor memory.
+/// Lanes, of the 128 of its columns, that a tile takes: 64 for a single block of 64 rows, else 128.
+/// Two tiles of 64 lanes may lie in the same columns, as Triton places them. 0 for types that are
+/// not in tensor memory.
 int tensor_memory_lanes(Type memdesc);
 
 }  // namespace twill::ir

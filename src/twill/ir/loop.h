@@ -9,10 +9,10 @@
 /// Loops of a function and what they carry from one iteration to the next.
 namespace twill::ir {
 
-/// One value carried around a loop. For a counting loop: `init` enters as `argument` in the first
-/// iteration, `yielded` of one iteration is `argument` of the next, and `result` is what it is in
-/// the end. For a while loop the same, with `argument` of the before-region and `yielded` of the
-/// after-region, and no `result` (see Loop::forwarded).
+/// One value carried around a loop. In a counting loop, `init` enters as `argument` in the first
+/// iteration. `yielded` of one iteration is `argument` of the next, and `result` is the final
+/// value. In a while loop, `argument` is of the before-region and `yielded` of the after-region,
+/// and there is no `result` (see Loop::forwarded).
 struct Carried {
   ValueId init;
   ValueId argument;
@@ -56,8 +56,8 @@ std::optional<Loop> as_loop(const Program& program, OpId op);
 /// The number of iterations, if lower, upper and step are constants; 0 if it never runs.
 std::optional<std::int64_t> constant_trip_count(const Program& program, const Loop& loop);
 
-/// A value carried around a loop that is `init` in the first iteration and `by` more, an invariant,
-/// in each that follows: an index, a pointer, or a tile of them.
+/// A carried value that is `init` in the first iteration and grows by the invariant `by` in each
+/// later one. It is an index, a pointer, or a tile of them.
 struct Advance {
   ValueId init;
   ValueId by;

@@ -8,7 +8,7 @@
 namespace twill::ir {
 namespace {
 
-/// Or not known.
+/// Whether a number is a power of two; an unknown extent (negative) counts as one.
 bool is_power_of_two(std::int64_t number) { return number < 0 || (number & (number - 1)) == 0; }
 
 MaybeMisfit layout_misfit(const OpTypes& types, ValueId value, Type it) {
@@ -60,7 +60,7 @@ MaybeMisfit by_itself(const OpTypes& types, ValueId value) {
   return layout_misfit(types, value, it);
 }
 
-/// The types of what an op makes, each by itself.
+/// Misfit in the types of an op's results, each by itself.
 MaybeMisfit made_misfit(const OpTypes& types) {
   for (const ValueId value : types.op().results) {
     if (auto wrong = by_itself(types, value)) return wrong;

@@ -15,14 +15,14 @@ struct Misfit {
   std::optional<ValueId> value;  ///< whose type it is
 };
 
-/// Finds what does not fit in the types of one op whose meaning is known: arithmetic, casts,
-/// comparisons, views, reductions, products, accesses to memory, descriptors, and what branches and
-/// loops hand on. Shapes, elements, and layouts as far as they say how wide elements are or must be
-/// one. Nothing: it fits, or the op or one of its types is not known. Signs of integers are no
-/// difference. Cost: constant per operand.
+/// Finds a type of one op that does not fit the op's meaning. Ops: arithmetic, casts, comparisons,
+/// views, reductions, products, accesses to memory, descriptors, and the values of branches and
+/// loops. Checks shapes, elements, and layouts where they fix the width of elements or must be
+/// equal. Empty: the types fit, or the op or one of its types is not known. Signs of integers are
+/// ignored. Cost: constant per operand.
 std::optional<Misfit> misfit(const Program& program, OpId op);
 
-/// Where a value is made: the op, or for an argument of a block the op that holds the block.
+/// The op that defines a value; for an argument of a block, the op that holds the block.
 OpId maker(const Program& program, ValueId value);
 
 }  // namespace twill::ir

@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::span<const ValueId>;
 
-/// As far as both go: how many there must be is a matter of form.
+/// Compares pairs of both lists, up to the shorter one: their number is checked elsewhere.
 MaybeMisfit each(const OpTypes& types, Values values, Values like) {
   for (std::size_t i = 0; i < values.size() && i < like.size(); ++i) {
     if (auto wrong = types.same(values[i], types.type(like[i]))) return wrong;
@@ -45,7 +45,7 @@ MaybeMisfit waiting(const OpTypes& types) {
   return each(types, arguments_of(types, types.id(), 1), types.op().results);
 }
 
-/// Values that the end of a region hands on, at that end.
+/// Misfit at the end of a region, in the values that it yields.
 MaybeMisfit yielded(const OpTypes& types) {
   const auto around = parent(types.program(), types.id());
   if (!around) return {};

@@ -4,7 +4,7 @@
 namespace twill::ir {
 namespace {
 
-/// Elements that a cast takes and makes: of one kind or another, narrower, wider or neither.
+/// Element kinds of a cast's operand and result, and whether it narrows or widens.
 struct Cast {
   OpKind kind;
   bool (*from)(Type);

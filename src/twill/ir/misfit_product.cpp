@@ -24,7 +24,7 @@ Words extents(Type a, Type b, Type d) {
          d->text;
 }
 
-/// Elements of one type, except that of 8 bits there are several that mix.
+/// Elements of both operands have one type; types of 8 bits may mix.
 Words elements(Type a, Type b, Type d) {
   const Type x = scalar_of(a), y = scalar_of(b), sum = scalar_of(d);
   const bool mix = x->kind == y->kind && x->bits == 8 && y->bits == 8;
@@ -37,7 +37,7 @@ Words elements(Type a, Type b, Type d) {
   return "a product of elements of " + x->text + " does not add to " + sum->text;
 }
 
-/// The instruction that wgmma's layout names must go into the depth of the tile.
+/// The depth of the instruction in wgmma's layout must divide the depth of the tile.
 Words instruction(Type a, Type d) {
   const auto mma = mma_encoding(d->encoding);
   if (!mma || mma->version_major != 3 || mma->instr_shape.size() != 3) return {};

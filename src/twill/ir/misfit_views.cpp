@@ -77,7 +77,7 @@ MaybeMisfit reshape(const OpTypes& types) {
   return types.element(types.op().results[0], scalar_of(types.operand(0)));
 }
 
-/// Results are operands under another name.
+/// Results have the operands' types: the op only renames.
 MaybeMisfit renamed(const OpTypes& types) {
   const Op& op = types.op();
   if (op.results.size() > op.operands.size()) return types.counts(op.results.size());
@@ -97,7 +97,7 @@ MaybeMisfit indexed(const OpTypes& types) {
   return types.element(op.results[0], scalar_of(types.operand(0)));
 }
 
-/// A part of the operand: of its elements.
+/// The result has the operand's element type: it is a part of the operand.
 MaybeMisfit sliced(const OpTypes& types) {
   const Op& op = types.op();
   if (op.operands.empty() || op.results.size() != 1) return types.counts(1);
@@ -117,7 +117,7 @@ MaybeMisfit joined(const OpTypes& types, Type both, const std::vector<ValueId>& 
   return {};
 }
 
-/// One source of a reduction, its result, and the arguments that stand for its elements.
+/// One source of a reduction, its result, and the block arguments for its elements.
 MaybeMisfit reduced_source(const OpTypes& types, const Reduction& found, std::size_t i,
                            const Shape& wanted) {
   const Op& op = types.op();
@@ -159,14 +159,14 @@ MaybeMisfit reduced(const OpTypes& types) {
   return {};
 }
 
-/// An integer, of nothing.
+/// An integer result, without operands.
 MaybeMisfit integer_of_nothing(const OpTypes& types) {
   if (auto wrong = types.counts(0)) return wrong;
   if (is_whole(scalar_of(types.result()))) return {};
   return types.wrong(types.op().results[0], "integers are wanted");
 }
 
-/// Shapes of the operands and the result are one; elements may be anything.
+/// Operands and result have one shape; their elements are free.
 MaybeMisfit called(const OpTypes& types) {
   const Op& op = types.op();
   if (op.results.size() != 1) return {};

@@ -1,16 +1,16 @@
 #pragma once
 
-/// The closed set of tile operations. Front ends lower what they read to these; rooms behind them
-/// ask for a kind, or for the class of all kinds that they treat alike, and never for a name of a
-/// text. What computes numbers has the names of LLVM's instructions: `sdiv` and `fdiv` divide
-/// signed integers and floating-point numbers, `sext` widens. `buffer_` is a tile in shared or
-/// tensor memory, `block_` an access by a descriptor (TMA), `_async` one that is only begun.
+/// The closed set of tile operations. Front ends lower what they read to these; later rooms ask for
+/// a kind, or for the class of kinds that they treat alike. They never ask for a name of a text.
+/// What computes numbers has the names of LLVM's instructions: `sdiv` and `fdiv` divide signed
+/// integers and floating-point numbers, `sext` widens. `buffer_` is a tile in shared or tensor
+/// memory, `block_` an access by a descriptor (TMA), `_async` one that is only begun.
 namespace twill::ir {
 
 enum class OpClass : unsigned char {
-  other,            ///< what Twill does not compute with
+  other,            ///< ops that Twill does not compute with
   structure,        ///< functions, loops, branches and the ends of their blocks
-  value,            ///< made of nothing: constants, ranges, program ids
+  value,            ///< without operands: constants, ranges, program ids
   elementwise,      ///< element by element, of tiles of one shape or of scalars
   view,             ///< the same elements under another shape or layout
   rearrangement,    ///< elements repeated, joined or picked, in registers
@@ -21,7 +21,7 @@ enum class OpClass : unsigned char {
   copy,             ///< between memories, past the registers
   update,           ///< of memory: atomic, or by a reducing store
   allocation,       ///< of a buffer
-  synchronization,  ///< orders others and does nothing else
+  synchronization,  ///< only orders other ops
   remark,           ///< only people or compilers read it
 };
 
@@ -81,10 +81,10 @@ enum class OpClass : unsigned char {
   X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on
 
-/// `other` is an op that Twill has never heard of, `unmodelled` one that it knows and does not
-/// compute with; `branch` has regions, `jump` leads to a block; `combined` ends the region of a
-/// reduction. `warp_roles` has the region of the warps that ran so far, ended by `roles_end`, and
-/// a region with `warp_partitions`, which has one region for each further role, ended by
+/// `other` is an op of unknown name, `unmodelled` one that Twill knows and does not compute with.
+/// `branch` has regions, `jump` leads to a block. `combined` ends the region of a reduction.
+/// `warp_roles` has two regions: that of the warps that ran so far, ended by `roles_end`, and one
+/// with `warp_partitions`. The latter has one region for each further role, ended by
 /// `partition_end`. `copy_arrive` arrives at an mbarrier when the role's copies so far have landed.
 enum class OpKind : unsigned char {
 #define TWILL_ENUMERATOR(kind, op_class) kind,

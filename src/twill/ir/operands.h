@@ -24,8 +24,8 @@ struct MmaOperands {
   std::optional<ValueId> result;           ///< mma, wgmma: the register tile D; tcgen05 has none
   std::optional<ValueId> use_accumulator;  ///< i1: false starts from zero; absent means true
   std::optional<ValueId> predicate;        ///< tcgen05, i1: false skips the product
-  std::optional<ValueId> token_in;         ///< tcgen05: what was done to D before
-  std::optional<ValueId> token_out;        ///< tcgen05: this product done to D
+  std::optional<ValueId> token_in;         ///< tcgen05: token of the op on D before
+  std::optional<ValueId> token_out;        ///< tcgen05: token of this product
   std::span<const ValueId> barriers;       ///< tcgen05: mbarriers that completion arrives at
   std::span<const ValueId> barrier_predicates;
   std::optional<ValueId> a_scale;  ///< mma_scaled, tcgen05_scaled

@@ -114,7 +114,7 @@ std::optional<OpId> terminator(const Program& program, BlockId block) {
 }
 
 std::vector<OpId> walk(const Program& program, OpId op) {
-  // Ops are numbered in pre-order, so what an op holds is the range behind it.
+  // Ops are numbered in pre-order, so an op's contents are the range behind it.
   OpId last = op;
   while (const auto inside = last_inside(program, program.op(last))) last = *inside;
   std::vector<OpId> found;
@@ -158,8 +158,7 @@ std::optional<Location> source_location(const Program& program, OpId op) {
   if (files.empty()) return std::nullopt;
   Attribute file = files.front();
   if (files.size() > 1) {
-    // Functions that the kernel calls stand elsewhere: in a library, which its author does not
-    // read.
+    // Functions that the kernel calls are in libraries, whose lines its author does not know.
     const auto function = enclosing(program, op, OpKind::function);
     const auto of_function =
         function ? file_locations(program.op(*function).location) : std::vector<Attribute>();

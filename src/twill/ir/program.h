@@ -14,9 +14,9 @@
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
-/// A Program: the tile-level SSA of one module, with every function whole (several loops, nested
-/// and persistent ones, conditionals, what happens before and after a loop, source locations).
-/// Built once (ProgramBuilder, usually by a reader) and never changed.
+/// A Program: the tile-level SSA of one module, with every function whole: all loops, conditionals,
+/// ops before and after a loop, and source locations. Built once (ProgramBuilder, usually by a
+/// reader) and never changed.
 ///
 /// An op is a tile operation (`Traits`) with operands, results, regions and successors. Front ends
 /// lower to it; the op's name and attributes are those of the text, for messages and for printing
@@ -55,13 +55,13 @@ enum class Role : unsigned char {
   address,      ///< of a memory access: pointers, a descriptor, or a buffer
   coordinates,  ///< of a block access
   mask,         ///< i1: elements that are accessed
-  fill,         ///< what masked elements of a load are
+  fill,         ///< value of a load's masked elements
   source,       ///< the tile that is stored, or the buffer that is viewed
   destination,  ///< of a copy into shared memory: the buffer
   barrier,      ///< that completion arrives at, or that the op is about
   phase,        ///< of a wait: the parity of the phase that is waited for
   predicate,    ///< i1: false skips the op
-  token,        ///< what was done before
+  token,        ///< orders the op after the token's op
   a,            ///< of a product, and so on
   b,
   accumulator,
@@ -94,7 +94,7 @@ struct AccessTraits {
   bool by_descriptor = false;
   bool asynchronous = false;   ///< completion is signalled, not waited for
   bool allocates = false;      ///< writes its source into the buffer that it returns
-  bool returns_tile = false;   ///< the first result is what was read
+  bool returns_tile = false;   ///< the first result is the tile that was read
   bool returns_token = false;  ///< the first result is a token; else the second may be one
 };
 
@@ -110,8 +110,8 @@ struct LaunchTraits {
   std::optional<int> cuda_target;  ///< 90 of "cuda:90"
 };
 
-/// Function of an op, beside its operands, results and regions. A field counts for the kinds that
-/// it names.
+/// Meaning of an op, beside its operands, results and regions. A field applies to the kinds that it
+/// names.
 struct Traits {
   OpKind kind = OpKind::other;
   std::vector<RoleOperands> roles;     ///< of ops whose operands are not all alike
@@ -142,12 +142,12 @@ struct Traits {
   bool reverse = false;                                        ///< scan
   bool asynchronous = false;                                   ///< products
   bool two_ctas = false;                                       ///< tcgen05: over a CTA pair
-  bool pads_with_nan = false;  ///< make_descriptor: what is outside reads as NaN, not as zero
+  bool pads_with_nan = false;  ///< make_descriptor: elements outside read as NaN, not as zero
   bool reorders = false;       ///< reshape: elements may come in any order
   bool is_pure = false;        ///< library_call, inline_asm
   bool is_volatile = false;    ///< load, block_load
   bool fixed_results = false;  ///< loops: remarks number their results, so none may be left out
-  bool publishes = false;      ///< atomic_update: who sees it sees what was written before
+  bool publishes = false;      ///< atomic_update: releases; observers of it see earlier writes
   bool is_counted = false;     ///< copy_arrive: its arrivals are among those the barrier counts
 };
 
@@ -263,7 +263,7 @@ Attribute constant_of(const Program& program, ValueId value);
 /// The integer or boolean a value is known to be: a scalar constant, or the splat of a dense one.
 std::optional<std::int64_t> constant_integer(const Program& program, ValueId value);
 
-/// The same as a number; integers included. -inf for dense<0xFF800000> of f32.
+/// The number that a value is known to be; integers included. -inf for dense<0xFF800000> of f32.
 std::optional<double> constant_number(const Program& program, ValueId value);
 
 // --- Module -----------------------------------------------------------------------------------
@@ -275,12 +275,12 @@ inline const LaunchTraits& launch_traits(const Program& program) {
 
 // --- Where ------------------------------------------------------------------------------------
 
-/// Where the op stands in the text that was read.
+/// The op's place in the text that was read.
 Location text_location(const Program& program, OpId op);
 
-/// Where the user's source says it comes from (its loc(...)): of several file:line:col, of fused
-/// locations and of calls, the innermost in the file that has the kernel, since what it calls in
-/// libraries is not its author's; if none is, the outermost. nullopt if that is unknown.
+/// The op's place in the user's source, from its loc(...). Among several places, as of fused
+/// locations and calls, the innermost in the file of the kernel: libraries are not its author's.
+/// Without one there, the outermost. nullopt if unknown.
 std::optional<Location> source_location(const Program& program, OpId op);
 
 }  // namespace twill::ir

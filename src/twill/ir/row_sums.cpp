@@ -70,7 +70,7 @@ class Finder {
     return reader && program_.op(*reader).kind == kind;
   }
 
-  /// `product` = the carried sum times a factor that has nothing to do with it.
+  /// `product` = the carried sum times a factor that does not depend on the sum.
   std::optional<RowSum> scaled(const Carried& carried, const Op& product, OpId scaling,
                                ValueId added, OpId addition) const {
     const bool first = behind(product.operands[0]) == carried.argument;

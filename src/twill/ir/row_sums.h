@@ -8,16 +8,16 @@
 namespace twill::ir {
 
 /// A vector of f32 that a loop carries as sum := sum * factor + (sum of a tile's columns), or
-/// without the factor: the denominator of a softmax, the sums of an operand's rows.
+/// without the factor. Examples: the denominator of a softmax, the sums of an operand's rows.
 ///
-/// In the loop nobody else reads the sum, nor what is added to it, and the factor, a vector like
-/// it, has nothing to do with either. So the loop is linear in it: whoever splits the columns among
-/// several threads, and the initial value with them, may let each scale and add up its own share
-/// and add up the shares after the loop. Only the order of additions is another.
+/// No other op of the loop reads the sum or the addend. The factor, a vector of the same shape,
+/// depends on neither. So the loop is linear in the sum: columns and the initial value may be split
+/// among threads. Each thread scales and adds up its own share, and the shares are added after the
+/// loop. Only the order of additions changes.
 struct RowSum {
   OpId reduction;         ///< over the columns, by addition
-  OpId addition;          ///< makes the sum that the loop yields: fadd or fma
-  std::vector<OpId> ops;  ///< both, and what scales the sum
+  OpId addition;          ///< computes the sum that the loop yields: fadd or fma
+  std::vector<OpId> ops;  ///< both, and the op that scales the sum
 };
 
 /// All of them, in the order in which the loop carries them. Cost: about linear in their uses.

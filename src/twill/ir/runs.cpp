@@ -89,8 +89,8 @@ Run Runs::of_argument(ValueId value, int dimension) {
   return by.kind == Kind::constant ? sum(at(advance->init, dimension), by, false) : Run{};
 }
 
-/// A hint's divisor is that of the first element of what it calls contiguous: of all elements of a
-/// tile it says nothing, and of runs of consecutive ones no more than their length.
+/// A hint's divisor is of the first element of each contiguous range only. It holds for no other
+/// element; for runs of consecutive elements it holds up to their length.
 Run Runs::hinted(const Op& op, int dimension, Run run) const {
   const std::int64_t divisor = hint(op.hints.divisors, dimension);
   if (dimension == kNone) {
@@ -131,7 +131,7 @@ Run Runs::product(const Op& op, Run a, Run b) const {
   return {};
 }
 
-/// A run that begins and ends at multiples of the divisor lies between two of them.
+/// A run between two adjacent multiples of the divisor has one quotient.
 Run Runs::quotient(const Op& op, Run a, Run b) const {
   if (b.kind != Kind::constant) return {};
   const auto by = constant_integer(*program_, op.operands[1]);
@@ -160,7 +160,7 @@ Run Runs::comparison(const Op& op, Run a, Run b) const {
   return holds && whole(a) && whole(b) ? constant(1) : Run{};
 }
 
-/// Elementwise ops make equal results of equal operands.
+/// Elementwise ops have equal results for equal operands.
 Run Runs::elementwise(const Op& op, int dimension) {
   if (dimension == kNone) return constant(1);
   const bool alike = class_of(op.kind) == OpClass::elementwise || op.kind == OpKind::load;

@@ -27,13 +27,12 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-/// Follows the arithmetic that makes a tile, from what the text says of arguments and values
-/// (`Hints`). As in Triton's own analysis, indices do
-/// not overflow, and what is divided is not negative.
+/// Follows the arithmetic of a tile, from the text's facts about arguments and values (`Hints`). As
+/// in Triton's own analysis (AxisInfo), indices do not overflow, and dividends are not negative.
 class Runs {
  public:
-  /// Runs of `length`, a power of two. `divisors`: what arguments of the function are multiples of,
-  /// powers of two, where that is not what the text says; must outlive this.
+  /// Runs of `length`, a power of two. `divisors`: powers of two that divide arguments of the
+  /// function, where other than the text states; must outlive this.
   Runs(const Program& program, std::int64_t length,
        const std::map<std::size_t, std::int64_t>* divisors = nullptr)
       : program_(&program), length_(length), divisors_(divisors) {}
@@ -44,7 +43,7 @@ class Runs {
   Run of(ValueId value) { return at(value, kNone); }
 
  private:
-  /// No dimension of the value follows the run: all elements that a run meets are one.
+  /// No dimension of the value follows the run: the whole run meets one element.
   static constexpr int kNone = -1;
   Run at(ValueId value, int dimension);
   Run computed(ValueId value, int dimension);
@@ -65,8 +64,8 @@ class Runs {
   std::map<std::pair<ValueId, int>, Run> known_;
 };
 
-/// Whether threads may access the elements of each run of `elements` neighbours along a dimension
-/// of a tile of pointers in one piece: they lie side by side, aligned to as many bytes as they are,
+/// Whether a thread may access each run of `elements` neighbours along a dimension of a tile of
+/// pointers in one piece. Then the elements lie side by side, aligned to their total size in bytes,
 /// under one mask. `elements` is a power of two. Cost: as Runs::of.
 bool in_one_piece(const Program& program, const MemoryAccess& access, std::size_t dimension,
                   std::int64_t elements);
@@ -79,10 +78,10 @@ struct Piece {
   std::int64_t elements = 2;
 };
 
-/// Divisors that the integer arguments of a function must have for `pieces` to be in one piece: by
-/// number of the argument, powers of two above 1 and no larger than the text promises. No divisor
-/// can be smaller while the others stay. Precondition: all are in one piece by the text. Cost: a
-/// few times that of in_one_piece for each argument and piece.
+/// Divisors that the integer arguments of a function must have for `pieces` to be in one piece. By
+/// number of the argument: powers of two above 1, no larger than the text promises. Each is the
+/// least while the others stay. Precondition: all are in one piece by the text. Cost: a few times
+/// that of in_one_piece for each argument and piece.
 std::map<std::size_t, std::int64_t> divisors_relied_on(const Program& program, OpId function,
                                                        const std::vector<Piece>& pieces);
 

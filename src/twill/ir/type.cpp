@@ -116,7 +116,7 @@ bool is_scalar(Type type) {
          type->kind == TypeKind::index;
 }
 
-/// Keys are what a node is made of: its text, which is unique per kind.
+/// The key of a node is its text, which is unique per kind.
 struct TypeTable::Nodes {
   std::unordered_map<std::string, std::unique_ptr<const TypeNode>> types;
   std::unordered_map<std::string, std::unique_ptr<const AttributeNode>> attributes;

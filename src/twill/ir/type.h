@@ -57,8 +57,8 @@ enum class AttributeKind {
   dictionary,   ///< `entries`, in text order
   dialect,      ///< #name<{...}>: `value` is the name; `entries` where the body is
                 ///< <{k = v, ...}> or <k = v, ...>, else the body is only in `text`
-  dense,        ///< dense<...> : type; one element in `elements` if it is a splat, else what is
-                ///< written, in nested arrays; none for a hex blob (see `text`)
+  dense,        ///< dense<...> : type; one element in `elements` if it is a splat, else the
+                ///< elements as written, in nested arrays; none for a hex blob (see `text`)
   location,     ///< loc(...): `value` is "file", "name", "callsite", "fused" or "unknown"
   opaque,       ///< anything else, balanced, kept as `text`
 };
@@ -74,7 +74,7 @@ struct AttributeNode {
   Type type = nullptr;
   std::vector<Attribute> elements;      ///< array, dense; operands of a location
   std::vector<NamedAttribute> entries;  ///< dictionary, dialect
-  Encoding encoding;                    ///< dialect: what it means as a layout
+  Encoding encoding;                    ///< dialect: its meaning as a layout
 
   /// The entry named `key` of a dictionary or dialect attribute; null if there is none.
   Attribute entry(std::string_view key) const;
@@ -91,7 +91,7 @@ int element_bits(Type type);
 /// 0 where that is not known (tokens, other types, dynamic extents).
 std::int64_t byte_size(Type type);
 
-/// Whether both are the same scalar or pointer, signs of integers aside: descriptors of Triton have
+/// Whether both are the same scalar or pointer, signs of integers aside. Triton's descriptors have
 /// blocks of `si8` or `ui8`, and the tiles that they move have elements `i8`.
 bool same_element(Type a, Type b);
 
@@ -114,8 +114,8 @@ std::string function_type_text(const std::vector<Type>& inputs, const std::vecto
 /// `{a = 1 : i32, flag}`: a dictionary as MLIR prints it.
 std::string entries_text(const std::vector<NamedAttribute>& entries);
 
-/// Creates and owns interned types and attributes. Making the same thing twice gives the same
-/// node. Cost: amortized constant in the number of direct parts.
+/// Creates and owns interned types and attributes. Equal types or attributes are one node. Cost:
+/// amortized constant in the number of direct parts.
 class TypeTable {
  public:
   TypeTable();
@@ -126,7 +126,8 @@ class TypeTable {
   /// i32, f16, bf16, index, f8E4M3FN ...; null if `name` is no builtin scalar type.
   Type scalar(std::string_view name);
   Type tensor(std::vector<std::int64_t> shape, Type element, Attribute encoding = nullptr);
-  /// `prefix` is how the text spells the type, up to its "<"; `parts` says all but kind and text.
+  /// `prefix` is how the text spells the type, up to its "<"; `parts` has every field but kind and
+  /// text.
   Type memdesc(TypeNode parts, std::string_view prefix);
   Type pointer(Type pointee, std::string_view prefix, int address_space = 1);
   Type tensordesc(Type block, std::string_view prefix);

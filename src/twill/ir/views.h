@@ -4,11 +4,11 @@
 
 namespace twill::ir {
 
-/// True for ops that only rename a register tile or a tile in shared memory: more dimensions of
-/// size 1, rows or columns that are repeated, another layout.
+/// True for ops that only rename a tile in registers or shared memory: added dimensions of size 1,
+/// repeated rows or columns, another layout.
 bool is_view(OpKind kind);
 
-/// True for ops whose results are their operands, in another layout or known to be there.
+/// True for ops whose results are their operands, in another layout or after a wait.
 bool is_renaming(OpKind kind);
 
 /// The value behind `value`, without views and changes of layout.

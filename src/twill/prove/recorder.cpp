@@ -242,7 +242,7 @@ void Recorder::refuted(Literal assumption) {
     if (best) known.interval = std::move(it);
     return;
   }
-  /// The limits in `given` are refuted by themselves: the last one is the refuted limit.
+  // The limits in `given` are refuted by themselves: the last one is the refuted limit.
   if (assumption == solve::kTrue) {
     it.subject.refuted = it.subject.given.back();
     it.subject.given.pop_back();
