@@ -38,8 +38,8 @@ within the work limit or the memory, 6 a schedule or plan that breaks a rule, a 
 rejected, numbers that differ, a compiled kernel that is refused, 7 a schedule that no plan carries
 out.)";
 
-/// No argument and no option's value may be empty: it is the name that a shell forgot to fill in,
-/// and must not count as an option that was not given.
+/// Refuses empty arguments and option values. An empty value is a name that a shell did not fill
+/// in, and must not count as an option left out.
 void refuse_empty_values(CLI::App& app) {
   const auto say = [](const std::string& value) {
     return value.empty() ? std::string("its value is empty") : std::string();
@@ -52,15 +52,15 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
-/// Null: there is none.
+/// The command of that name; null if there is none.
 const CLI::App* command_named(const CLI::App& app, const std::string& name) {
   const auto found =
       app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
   return found.empty() ? nullptr : found.front();
 }
 
-/// The words of a command line, those of a command before its options: `twill --machine h100
-/// schedule K` means what `twill schedule --machine h100 K` does.
+/// Moves the words of a command before its options: `twill --machine h100 schedule K` means `twill
+/// schedule --machine h100 K`.
 std::vector<std::string> commands_first(const CLI::App& app, int count, char** arguments) {
   std::vector<std::string> words(arguments, arguments + count);
   const CLI::App* within = &app;
@@ -104,7 +104,7 @@ int run_checked(int argc, char** argv) {
   format_help(app);
   try {
     std::vector<std::string> words = commands_first(app, argc - 1, argv + 1);
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // the order that CLI11 takes
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto shown = print(help_of(innermost(app)));
@@ -148,7 +148,7 @@ void warn(const std::vector<Diagnostic>& warnings) {
 }
 
 int run(int argc, char** argv) {
-  // A closed pipe is an error to report, not a reason to die without a word.
+  // A closed pipe is reported as an error; by default it would end the process silently.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run_checked(argc, argv);

@@ -14,7 +14,7 @@ struct Batch {
   std::string list;    ///< a file with one path per line; "-": standard input
   std::string folder;  ///< for the full JSON of each; empty: none
   std::size_t jobs = 1;
-  driver::Request settings;        ///< all but the input
+  driver::Request settings;        ///< all settings but the input
   std::vector<std::string> given;  ///< options
   report::Printing printing;
 };

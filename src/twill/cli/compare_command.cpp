@@ -32,7 +32,7 @@ constexpr const char* kCompareFooter = R"(Examples:
   twill compare kernels/fa_fwd/sm_90/d128.pre.ttgir
   twill compare loops/fwd_h2.loop --strategy twill --strategy triton)";
 
-/// An answer if any strategy has one; else what became of the first.
+/// kAnswer if any strategy has an answer; else the exit code of the first strategy.
 int exit_code_of_comparison(const driver::ComparedLoop& compared) {
   if (!compared.bugs.empty()) return kUnverified;
   const std::vector<report::Compared>& rows = compared.comparison.rows;

@@ -32,7 +32,7 @@ constexpr const char* kEmitCudaFooter = R"(Examples:
   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O3 -Igemm --shared -Xcompiler -fPIC \
     -o gemm.so gemm/kernel.cu)";
 
-/// A kernel as it was printed last, and what came of it.
+/// The last printed kernel, and its verdict.
 struct Judged {
   driver::EmittedCuda emitted;
   gate::Verdict verdict;
@@ -45,8 +45,8 @@ Result<driver::EmittedCuda> emit_once(const driver::Request& request, emit::Stam
   return emitted;
 }
 
-/// Compiles and judges, with a word to whoever waits. If the user interrupts, it ends here: nothing
-/// is written yet.
+/// Compiles and judges, with a line of progress. An interruption ends the process here, before any
+/// file is written.
 Result<gate::Verdict> judge_once(const driver::EmittedCuda& emitted,
                                  const gate::Toolchain& toolchain) {
   const auto judge = [&] {
@@ -63,8 +63,8 @@ Result<gate::Verdict> judge_once(const driver::EmittedCuda& emitted,
   return verdict;
 }
 
-/// Compiles, and as long as ptxas does not follow the plan and something is left to try, emits and
-/// compiles again. Stamps keep the code from overlapping, so an instrumented kernel is only judged.
+/// Compiles; while ptxas does not follow the plan and a remedy is left, emits and compiles again.
+/// Stamps keep the code from overlapping, so an instrumented kernel is only judged.
 Result<Judged> close_loop(const EmitCudaChoices& choices, const gate::Toolchain& toolchain,
                           driver::EmittedCuda first) {
   driver::Request request = choices.request;
@@ -88,7 +88,7 @@ Result<Judged> close_loop(const EmitCudaChoices& choices, const gate::Toolchain&
   return judged;
 }
 
-/// Why the kernel is not compiled; empty if it is.
+/// Reason why the kernel is not compiled; empty if it is.
 std::string why_unchecked(const EmitCudaChoices& choices, const gate::Toolchain& toolchain) {
   if (choices.compile == Compile::always) return "";
   if (choices.compile == Compile::never) return "--no-compile was given";
@@ -96,8 +96,8 @@ std::string why_unchecked(const EmitCudaChoices& choices, const gate::Toolchain&
   return toolchain.nvcc ? "" : "there is no nvcc on PATH or in CUDA's folders";
 }
 
-/// Writes what is to be kept, and says what came of it: to standard output beside a folder, else to
-/// standard error.
+/// Writes the kernel, and prints the verdict: to standard output beside a folder, else to standard
+/// error.
 int finish(const EmitCudaChoices& choices, const Judged& judged) {
   const gate::Verdict& verdict = judged.verdict;
   const bool refused = verdict.standing() == gate::Standing::refused;

@@ -65,7 +65,8 @@ int run(ExplainChoices choices) {
   explain::Limits limits;
   limits.work_limit = static_cast<std::uint64_t>(choices.work_limit);
   limits.progress = explain_progress_line();
-  auto& of_answer = choices.request.limits.work_limit;  // what is explained is what is scheduled
+  // The explanation is about the schedule of the same limit.
+  auto& of_answer = choices.request.limits.work_limit;
   of_answer = std::max(of_answer, limits.work_limit);
   choices.request.limits.progress = progress_line();
   auto explained = driver::explain_loop(choices.request, choices.rate, choices.ii, limits);

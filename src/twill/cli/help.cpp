@@ -25,7 +25,7 @@ struct OptionGroup {
   std::vector<std::string_view> options;  ///< long names
 };
 
-/// Groups in the order in which help shows them. Options that are in none come last.
+/// Groups in the order of the help text. Options without a group come last.
 const std::array<OptionGroup, 6>& option_groups() {
   static const std::array<OptionGroup, 6> groups = {{
       {"The loop and its costs",

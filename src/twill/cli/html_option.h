@@ -18,7 +18,7 @@ struct Html {
   std::optional<double> measured;
 
   bool is_wanted() const { return !file.empty(); }
-  bool is_all() const { return file == "-"; }  ///< nothing else is printed
+  bool is_all() const { return file == "-"; }  ///< the page is the whole output
 };
 
 /// --html and --measured; `html` must live as long as the options. Returns the first.
@@ -28,7 +28,7 @@ CLI::Option* add_html_options(CLI::App& command, Html& html);
 /// Fails if the plan cannot be run or the file cannot be written.
 Result<void> write_page(const Html& html, const driver::Request& request,
                         driver::PlannedLoop planned, driver::PageParts parts);
-/// The same for a run in hand.
+/// Writes the page of a run that is already known.
 Result<void> write_page(const Html& html, const driver::SimulatedLoop& loop,
                         driver::PageParts parts);
 

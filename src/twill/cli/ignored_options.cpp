@@ -14,7 +14,7 @@
 namespace twill::cli {
 namespace {
 
-/// How a kernel's loop is found and posed, and what is around it.
+/// Options that say how a kernel's loop is found and posed, with its prologue and epilogue ops.
 constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
                                                          "--loop",
                                                          "--subtile",
@@ -27,14 +27,14 @@ constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
                                                          "--spare-registers",
                                                          "--already-pipelined"};
 
-/// How a plan is made; the machine it runs on is a question of its own.
+/// Options that say how a plan is made; the machine is apart.
 constexpr std::array<std::string_view, 20> kOfPlanning = {
     "--already-pipelined", "--loop",         "--subtile",  "--pool",           "--strict",
     "--hand-offs",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
     "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
     "--cluster",           "--work-limit",   "--pins",     "--spare-registers",  "--may-overlap"};
 
-/// Options about what `twill plan --check` does not print.
+/// Options of outputs that `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};
 
 constexpr std::array<std::string_view, 2> kOfNumbers = {"--size", "--arg"};
@@ -58,7 +58,7 @@ std::string no_change(const Names& names) {
                      names.back());
 }
 
-/// Kind of an input that has decided something itself, in words; and the options about that.
+/// Kind of an input, in words, that has decided these options itself.
 std::string decided_by(const Names& given, const driver::Input& input, Names& options) {
   const auto form = driver::form_of(input);
   if (!form || form == driver::Form::ttgir) return {};

@@ -14,9 +14,8 @@ namespace twill::cli {
 /// The options that a command was given, as "--pool", in the order of its help.
 std::vector<std::string> options_given(const CLI::App& command);
 
-/// Warnings about options that were given and change nothing: a `.loop` text, the JSON of a
-/// schedule or the JSON of a plan has already decided what they are about, or another option is
-/// missing.
+/// Warnings about options without an effect. Reasons: a `.loop` text or the JSON of a schedule or
+/// plan has decided the question already, or another option is missing.
 std::vector<Diagnostic> ignored_options(const std::vector<std::string>& given,
                                         const driver::Input& input);
 

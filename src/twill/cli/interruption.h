@@ -2,8 +2,8 @@
 
 namespace twill::cli {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process but are noted, so that what
-/// is half done can be taken back; signals that were ignored before still are. One at a time.
+/// During its lifetime, SIGINT, SIGTERM and SIGHUP are noted and do not end the process, so that
+/// half-done work can be undone. Signals that were ignored before stay ignored. One at a time.
 class Interruption {
  public:
   Interruption();
@@ -15,7 +15,7 @@ class Interruption {
   static int caught();
 };
 
-/// Ends this process by that signal, as if it had never been noted.
+/// Ends this process by that signal, as its default action would.
 [[noreturn]] void end_by(int signal);
 
 }  // namespace twill::cli

@@ -24,7 +24,8 @@ struct LoopChoices {
   bool json = false;
 };
 
-/// Why the text's answer need not be the kernel's; nothing above what was a text before.
+/// Comment that says why the text's answer need not be the kernel's; empty if the input was a
+/// `.loop` text.
 std::string heading_of(const driver::PosedLoop& posed, machine::Rate rate) {
   if (posed.pool.empty()) return "";
   return fmt::format(

@@ -18,7 +18,7 @@ tl::unexpected<Diagnostic> cannot_write(const std::string& what, int error) {
   return fail({what}, std::string("cannot be written: ") + std::strerror(error));
 }
 
-/// All of `text`, or errno.
+/// Writes all of `text`; returns errno of a failure, else 0.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -29,7 +29,7 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-/// Opens, writes and closes; errno of whatever went wrong first.
+/// Opens, writes and closes; returns errno of the first failure.
 int write_to(const std::string& path, int flags, std::string_view text) {
   const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) return errno;
@@ -38,9 +38,9 @@ int write_to(const std::string& path, int flags, std::string_view text) {
   return error;
 }
 
-/// Where a symbolic link leads in the end, even if nothing is there yet.
+/// Target of a chain of symbolic links, even if the target does not exist yet.
 fs::path without_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel has it; a circle of links ends as one
+  constexpr int kMostLinks = 40;  // the limit of Linux; a circle of links ends as a link
   std::error_code error;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
     const fs::path next = fs::read_symlink(path, error);
@@ -50,7 +50,7 @@ fs::path without_links(fs::path path) {
   return path;
 }
 
-/// Writes the files below a new folder; errno of whatever went wrong first.
+/// Writes the files below a new folder; returns errno of the first failure.
 int write_below(const fs::path& folder, const std::map<std::string, std::string>& files) {
   std::error_code error;
   if (!fs::create_directory(folder, error)) return error ? error.value() : EEXIST;
@@ -63,8 +63,8 @@ int write_below(const fs::path& folder, const std::map<std::string, std::string>
   return 0;
 }
 
-/// Moves all that lies in a folder into another, but for what has that prefix; errno of whatever
-/// went wrong first.
+/// Moves all entries of a folder into another, but names with that prefix; returns errno of the
+/// first failure.
 int move_entries(const fs::path& from, const fs::path& to, const std::string& but_for) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -79,8 +79,8 @@ int move_entries(const fs::path& from, const fs::path& to, const std::string& bu
   return 0;
 }
 
-/// Replaces what lies in a folder that must itself stay where it is; errno of whatever went wrong
-/// first, and then the folder has what it had.
+/// Replaces the entries of a folder that must stay in place. Returns errno of the first failure,
+/// after which the folder has its old entries.
 int replace_within(const fs::path& folder, const std::string& suffix,
                    const std::map<std::string, std::string>& files) {
   const fs::path fresh = folder / suffix;

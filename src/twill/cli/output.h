@@ -17,10 +17,10 @@ Result<void> print(std::string_view text);
 /// its name. "-" is standard output; devices and pipes are written directly.
 Result<void> write_file(const std::string& path, std::string_view text);
 
-/// Writes a folder of files (names may have a folder of their own in front), whole or not at all:
-/// to a temporary folder beside it that then takes its name. What was at `path` must be an empty
-/// folder or one with a file named like `marks`, which is then replaced; else it fails. Of the
-/// current folder only what lies in it is replaced.
+/// Writes a folder of files, whole or not at all: to a temporary folder beside it that then takes
+/// its name. Names of files may begin with a folder. An existing folder at `path` is replaced if it
+/// is empty or has a file named as one of `marks`; else the call fails. If `path` is the current
+/// folder, only its entries are replaced.
 Result<void> write_folder(const std::string& path, const std::map<std::string, std::string>& files,
                           const std::vector<std::string>& marks);
 

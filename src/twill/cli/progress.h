@@ -12,7 +12,7 @@ namespace twill::cli {
 std::function<void(const solve::Progress&)> progress_line();
 std::function<void(const explain::Progress&)> explain_progress_line();
 std::function<void(std::size_t done, std::size_t of)> batch_progress_line();
-/// For work of which nothing is known but that it goes on.
+/// Progress line of work without figures: only that it goes on.
 std::function<void()> waiting_line(const std::string& words);
 
 /// Wipes the line away, if there is one, before anything else is printed.

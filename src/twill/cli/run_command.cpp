@@ -40,7 +40,7 @@ constexpr const char* kRunFooter = R"(Examples:
   twill run gemm --arg arg0=weights.npy --arg table=0..64
   twill run fa.ttgir --against kernels/fa_fwd/sm_90/d128.pre.ttgir)";
 
-/// Runs a module; the exit code that it stands for.
+/// Runs a module; returns the exit code of its report.
 Result<int> run_module(const RunChoices& choices, const std::string& file) {
   driver::RunModuleRequest request;
   TWILL_TRY(request.module, driver::read_input(file));
@@ -61,7 +61,7 @@ bool is_module(const std::string& argument) {
   return argument == "-" || std::filesystem::is_regular_file(argument, ignored);
 }
 
-/// Runs the folder; the exit code that it stands for.
+/// Runs the folder; returns the exit code of its report.
 Result<int> run_one(RunChoices& choices, std::optional<driver::RunSession>& session,
                     const std::string& folder) {
   if (is_module(folder)) return run_module(choices, folder);
@@ -91,7 +91,7 @@ int run(RunChoices choices) {
     return Interruption::caught() == 0;
   };
   {
-    std::optional<Interruption> interruption;  // what is interrupted removes its folders first
+    std::optional<Interruption> interruption;  // an interrupted run removes its folders first
     std::optional<driver::RunSession> session;
     for (const std::string& folder : choices.folders) {
       if (!interruption && !is_module(folder)) interruption.emplace();

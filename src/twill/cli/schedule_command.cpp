@@ -71,7 +71,7 @@ Result<void> write_files(const ScheduleChoices& choices, const driver::PlannedLo
   return write_page(choices.html, choices.request, planned, parts);
 }
 
-/// Prints what is known and writes the files. A schedule that breaks a rule is not handed out.
+/// Prints the answer and writes the files. A schedule that breaks a rule is not handed out.
 int show(const ScheduleChoices& choices, const driver::PlannedLoop& planned,
          const certify::Files& certificate) {
   const report::Outcome& outcome = planned.outcome;

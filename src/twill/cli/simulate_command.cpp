@@ -52,7 +52,7 @@ int show_findings(const std::string& message, const std::vector<std::string>& li
   return code;
 }
 
-/// Without a plan there is nothing to run: say why.
+/// Says why there is no plan to run.
 int show_no_plan(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
   std::vector<std::string> lines;
   for (const plan::Finding& it : loop.findings) lines.push_back(it.rule + ": " + it.message);

@@ -86,7 +86,7 @@ UsageError missing_command(const CLI::App& at, const std::string& path, const st
           hint.empty() ? list_hint(path) : hint};
 }
 
-/// An option that the command has not. Nothing if there is none.
+/// The fault of an unknown option; empty if all are known.
 std::optional<UsageError> unknown_option(const CLI::App& at, const std::string& path,
                                          const Words& rest) {
   for (const std::string& word : rest) {

@@ -10,7 +10,7 @@
 /// that is empty or missing has no section on the page. Times are cycles of one SM.
 namespace twill::page {
 
-/// On what a figure rests.
+/// Basis of a figure.
 enum class Basis { proven, simulated, model, measured };
 
 /// One figure of the strip at the top, in cycles of an iteration.
@@ -18,7 +18,7 @@ struct Figure {
   std::string who;  ///< "no schedule is faster", "Twill", "Triton", "yours"
   double cycles = 0;
   Basis basis = Basis::simulated;
-  std::string note;  ///< what it is exactly, one sentence
+  std::string note;  ///< its exact meaning, one sentence
 };
 
 /// A part of the distance from the bound to the plan.
@@ -59,12 +59,12 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-/// A stretch of a lane in which something is done or waited for.
+/// A stretch of a lane: an op at work, or a wait.
 struct Bar {
   double begin = 0;
   double end = 0;
   std::string label;
-  std::vector<std::string> details;  ///< for who looks closer, a line each
+  std::vector<std::string> details;  ///< shown on a closer look, a line each
   std::optional<std::size_t> op;     ///< index into Facts::ops
   bool waits = false;
   int iteration = 0;    ///< relative to the chart's
@@ -79,7 +79,7 @@ struct Lane {
   std::vector<Bar> bars;
 };
 
-/// Something that begins when something else has ended.
+/// Order between two bars: the second begins when the first has ended.
 struct Arrow {
   std::size_t from = 0;  ///< index of a lane; so is `to`
   double begin = 0;
@@ -99,7 +99,7 @@ struct Chart {
   std::vector<Arrow> arrows;
 };
 
-/// A unit or pipe, and which ops fill an interval of it.
+/// A unit or pipe, and the ops that fill an interval of it.
 struct Fill {
   std::string name;
   bool unit = false;
@@ -142,7 +142,7 @@ struct Change {
 struct Changes {
   std::string question;           ///< "why not an II of 2063 cycles?"
   std::string answer;             ///< "impossible, proven", in a sentence
-  std::vector<std::string> core;  ///< what makes it impossible, a sentence each
+  std::vector<std::string> core;  ///< reasons why it is impossible, a sentence each
   std::vector<Change> helps;
   std::vector<std::string> useless;
   std::vector<std::string> undecided;
@@ -152,7 +152,7 @@ struct Changes {
 struct Strategy {
   std::string name;
   std::string pool;
-  std::string what;  ///< how its figure was come by
+  std::string what;  ///< how its figure was found
   std::optional<double> interval;
   std::optional<double> simulated;
   std::optional<double> ratio;  ///< to Twill's

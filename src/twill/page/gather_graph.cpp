@@ -22,8 +22,8 @@ std::vector<OpId> by_issue(const LoopView& loop) {
   return order;
 }
 
-/// Each op below those it needs of its own iteration, as far as these are issued before it, and
-/// below all of its role that are.
+/// Places each op below the earlier-issued ops of its own iteration that it depends on, and below
+/// all earlier-issued ops of its role.
 void place_rows(const LoopView& loop, Graph& graph) {
   std::vector<std::size_t> next(graph.roles.size(), 0);
   for (const OpId op : by_issue(loop)) {

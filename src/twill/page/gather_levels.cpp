@@ -62,7 +62,7 @@ Level::Layer whole(std::string name, std::string note, double amount, double int
   return {std::move(name), std::move(note), std::nullopt, {{0, interval, amount}}};
 }
 
-/// Memory taken for the whole loop, before any op gets some.
+/// Adds memory that is reserved for the whole loop.
 void add_reserved(const report::Outcome* outcome, const std::string& memory, Level& level) {
   if (outcome == nullptr) return;
   for (const extract::Reserved& it : outcome->reserved) {

@@ -16,7 +16,7 @@ using explain::Kind;
 using explain::Member;
 using problem::Problem;
 
-/// A demand of the Problem in words, with a place for what it is about.
+/// A requirement of the Problem in words, with a placeholder for its op or resource.
 const char* sentence_of(Kind kind) {
   switch (kind) {
     case Kind::minimum_groups:

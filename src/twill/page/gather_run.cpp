@@ -25,8 +25,8 @@ struct Window {
   double end = 0;
 };
 
-/// From the moment when the busiest unit begins with an iteration in the middle of the run; in a
-/// loop without units, when anybody does.
+/// Window from the time at which the busiest unit begins an iteration in the middle of the run.
+/// Without units: the time at which any role begins it.
 Window window_of(const simulate::Simulation& run, double interval) {
   const auto busiest = std::max_element(run.units.begin(), run.units.end());
   const bool has_unit = busiest != run.units.end() && *busiest > 0;
@@ -89,8 +89,8 @@ void add_bars(const LoopView& loop, const Material& material, const Window& wind
   }
 }
 
-/// Where the arrow of work that began at this moment leaves its lane: at the end of that work, if
-/// that is before `latest`.
+/// Time at which the arrow of work that began at `time` leaves its lane: the end of that work, if
+/// before `latest`.
 double left_at(const Lane& lane, double time, double latest) {
   for (const Bar& bar : lane.bars) {
     if (bar.waits || std::abs(bar.begin - time) >= kSameMoment) continue;

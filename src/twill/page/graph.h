@@ -7,11 +7,11 @@
 /// The dependences of a loop with the role of each op, as files of their own.
 namespace twill::page {
 
-/// For Graphviz: roles are clusters, each with its colour; what goes from one iteration to a later
-/// one is dashed and says how many. Names may be anything.
+/// The graph for Graphviz. Roles are clusters, each with its colour. Edges to a later iteration are
+/// dashed, with the distance. Names may be any text.
 std::string roles_dot(const Facts& facts);
 
-/// A drawing that needs no other program: a column for each role, time going down.
+/// The graph as SVG, which needs no other program: a column for each role, time going down.
 std::string roles_svg(const Facts& facts);
 
 }  // namespace twill::page

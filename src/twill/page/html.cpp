@@ -33,7 +33,7 @@ std::string base64_of(std::string_view hex) {
   return out;
 }
 
-/// Nothing may be loaded, and no script may run but the page's own.
+/// Content-Security-Policy: loads are forbidden, and so are scripts other than the page's own.
 std::string policy() {
   return fmt::format(
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{}'; "

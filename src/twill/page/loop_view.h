@@ -14,7 +14,7 @@ namespace twill::page {
 /// The Problem and the schedule of a plan, or without one of an outcome.
 class LoopView {
  public:
-  /// Nothing without a schedule.
+  /// Empty without a schedule.
   static std::optional<LoopView> of(const Material& material);
 
   const problem::Problem& problem() const { return *problem_; }
@@ -26,12 +26,12 @@ class LoopView {
   const problem::Way& cost(problem::OpId op) const { return way_of(*costs_, op); }
   bool exists(problem::OpId op) const { return schedule_->ops[op.index()].exists; }
 
-  /// Where the op is among those that exist, which is its place in Facts::ops.
+  /// The op's number among the ops that exist, which is its index in Facts::ops.
   std::optional<std::size_t> place(problem::OpId op) const { return places_[op.index()]; }
   /// Units, then pipes: the names of Facts::resources.
   std::vector<std::string> resources() const;
-  /// The unit that the op holds, else the pipe it demands most of; nothing of both: the number of
-  /// resources.
+  /// Index of the unit that the op holds, else of the pipe it demands most of. Without either: the
+  /// number of resources.
   std::size_t resource_of(problem::OpId op) const;
 
  private:
@@ -53,12 +53,11 @@ void add_levels(const LoopView& loop, const Material& material, Facts& facts);
 void add_graph(const LoopView& loop, Facts& facts);
 /// The schedule's own steady state, modulo its II.
 void add_schedule_chart(const LoopView& loop, Facts& facts);
-/// Two intervals of the run's steady state, and what its roles wait for. Precondition: plan and
-/// run.
+/// Two intervals of the run's steady state, and the waits of its roles. Precondition: plan and run.
 void add_run_chart(const LoopView& loop, const Material& material, Facts& facts);
 void add_explanation(const Material& material, Facts& facts);
 void add_comparison(const Material& material, Facts& facts);
-/// The strip, the gap, what is proven and assumed.
+/// Adds the strip, the gap, proven claims and assumptions.
 void add_answer(const LoopView& loop, const Material& material, Facts& facts);
 
 }  // namespace twill::page

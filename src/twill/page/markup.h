@@ -8,11 +8,11 @@
 /// Internal to the room: HTML and SVG whose text and attributes are escaped by construction.
 namespace twill::page {
 
-/// `text` as HTML has it between tags and in quoted attributes. What is no UTF-8, and control
-/// characters but blanks, become U+FFFD.
+/// `text` escaped for HTML, between tags and in quoted attributes. Bytes that are no UTF-8, and
+/// control characters but blanks, become U+FFFD.
 std::string escaped(std::string_view text);
 
-/// Writes elements. Tags and names of attributes are ours; all else may be anybody's.
+/// Writes elements. Tags and names of attributes are trusted; all other text is escaped.
 class Markup {
  public:
   using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
@@ -22,12 +22,12 @@ class Markup {
   void close(std::string_view tag);
   /// `<tag ...>text</tag>` and a line break.
   void leaf(std::string_view tag, Attributes attributes, std::string_view text);
-  /// The same without the line break, for words within a sentence.
+  /// As `leaf`, without the line break, for words within a sentence.
   void word(std::string_view tag, Attributes attributes, std::string_view text);
   /// `<tag .../>`, for SVG and for elements of HTML that have no end.
   void empty(std::string_view tag, Attributes attributes);
   void text(std::string_view text) { text_ += escaped(text); }
-  /// Constants of ours: style and script, which are not escaped.
+  /// Writes constants of the program, style and script, without escaping.
   void verbatim(std::string_view constant) { text_ += constant; }
 
   const std::string& str() const { return text_; }

@@ -66,7 +66,7 @@ double amount_at(const std::vector<Level::Step>& steps, double time) {
   return sum;
 }
 
-/// Where one of them begins, and where the interval ends.
+/// Borders of the steps: each begin, and the end of the interval.
 std::vector<double> borders_of(const std::vector<Level::Step>& some,
                                const std::vector<Level::Step>& others, double interval) {
   std::vector<double> borders = {interval};

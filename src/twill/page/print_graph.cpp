@@ -27,8 +27,8 @@ std::string bow(int x1, int y1, int x2, int y2, int out) {
   return fmt::format("M{} {}C{} {} {} {} {} {}", x1, y1, x1 + out, y1, x2 + out, y2, x2, y2);
 }
 
-/// Down to a node below; on the left around others of its column; and on the right up to a later
-/// iteration.
+/// Path of an edge: down to a node below, left around nodes of its column, or right and up to a
+/// later iteration.
 std::string path_of(const Graph& graph, const Graph::Edge& edge) {
   const Graph::Node& from = graph.nodes[edge.from];
   const Graph::Node& to = graph.nodes[edge.to];

@@ -43,7 +43,7 @@ void cell(Markup& out, std::string_view text) { out.leaf("td", {}, text); }
 /// A cell that begins with `begin_cell` and ends with `close("td")`.
 void begin_cell(Markup& out) { out.verbatim("<td>"); }
 
-/// A number, which sorts as one; nothing sorts last.
+/// A cell with a number, which sorts by value; an empty cell sorts last.
 void number_cell(Markup& out, std::optional<double> value, const std::string& text) {
   out.leaf("td", {{"class", "n"}, {"data-value", value ? number(*value, 6) : ""}}, text);
 }
@@ -62,7 +62,7 @@ void print_list(Markup& out, std::string_view title, const std::vector<std::stri
   out.close("details");
 }
 
-/// Columns of operations that not every loop has.
+/// Optional columns of the table of operations.
 struct OperationColumns {
   bool line = false;
   bool sources = false;

@@ -2,8 +2,8 @@
 
 namespace twill::page {
 
-/// Sorts tables, and shows below a chart what a bar says to a pointer that stays. Without it the
-/// page has the same contents.
+/// Sorts tables, and shows a bar's details below its chart while a pointer rests on it. Without the
+/// script the page has the same contents.
 const char* const kScript = R"JS(
 (function () {
   'use strict';

@@ -18,7 +18,7 @@ using Align = TextTable::Align;
 
 constexpr std::size_t kShown = 3;  ///< differences of one alternative
 
-/// Where an op with this round after `other` is issued. `short_name`: for `other` of the same
+/// Place of an op with this round after `other`, in words. `short_name`: for `other` of the same
 /// iteration.
 std::string place(std::int64_t round, const std::string& other, const std::string& short_name) {
   if (round == 0) return "after " + short_name;

@@ -13,7 +13,7 @@ std::string in_words(const problem::Problem& problem, const schedule::Difference
 std::string in_words(const problem::Problem& problem,
                      const std::vector<schedule::Difference>& differences);
 
-/// A table of the alternatives beside the answer itself, with what differs in each below it.
+/// A table of the alternatives beside the answer itself, each with its differences below.
 /// Precondition: the outcome has a schedule and alternatives.
 std::string alternatives_text(const Outcome& outcome);
 

@@ -8,7 +8,7 @@
 
 namespace twill::report {
 
-/// A buffer as it will be allocated: of streaming values, the whole ring.
+/// A buffer as it will be allocated; for streaming values, the whole ring.
 struct Buffer {
   problem::OpId value;
   problem::MemoryId memory;
@@ -17,8 +17,8 @@ struct Buffer {
   std::optional<schedule::Ring> ring;
 };
 
-/// The buffers of the outcome's schedule, rings at the depth that hides their loads, as far as they
-/// may be so deep.
+/// The buffers of the outcome's schedule. Rings have the depth that hides their loads, as far as
+/// they may be so deep.
 std::vector<Buffer> allocated_buffers(const Outcome& outcome);
 
 }  // namespace twill::report

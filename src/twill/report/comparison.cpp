@@ -66,7 +66,7 @@ std::optional<double> ratio_to_twill(const Comparison& comparison, const Compare
 }
 
 std::string on_faster(const Comparison& comparison, const Compared& row) {
-  constexpr double kShown = 0.995;  // that shows in two decimals
+  constexpr double kShown = 0.995;  // a difference that shows in two decimals
   const auto ratio = ratio_to_twill(comparison, row);
   if (!ratio || *ratio >= kShown || row.strategy == "twill") return "";
   if (*ratio * comparison.tolerance < 1) {

@@ -12,7 +12,7 @@ namespace twill::report {
 
 struct Compared {
   std::string strategy;
-  std::string what;                          ///< it stands for, in a line
+  std::string what;                          ///< meaning of the row, in a line
   std::string pool;                          ///< empty for `.loop` texts
   std::optional<schedule::Verdict> verdict;  ///< none: the strategy cannot be had
   // Members about the schedule, if there is one.
@@ -24,7 +24,7 @@ struct Compared {
   // Members about the plan, if there is one.
   std::vector<std::pair<std::string, Amount>> memory;  ///< by name: what the loop's buffers span
   std::optional<double> simulated;                     ///< cycles per iteration in the steady state
-  std::string note;                                    ///< why something of the above is missing
+  std::string note;                                    ///< why a member above is missing
 };
 
 struct Comparison {
@@ -32,7 +32,7 @@ struct Comparison {
   std::string loop;  ///< as in Outcome; so are the next two
   std::string machine;
   bool machine_measured = true;
-  double tolerance = 1;  ///< figures that differ by no more than this factor are not told apart
+  double tolerance = 1;  ///< figures within this factor count as equal
   std::string story;     ///< of the answer by strategy twill, if that is among the rows; lines
   std::vector<Compared> rows;
 };
@@ -40,8 +40,8 @@ struct Comparison {
 /// The row's simulated cycles over those of `twill`, if both are known.
 std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row);
 
-/// Remark on a row that is simulated to take less than the answer: the simulator cannot tell the
-/// two apart, or how to get the faster one. Empty for other rows.
+/// Remark on a row whose simulated cycles are below the answer's. It says that both count as equal,
+/// or how to get the faster schedule. Empty for other rows.
 std::string on_faster(const Comparison& comparison, const Compared& row);
 
 /// A table, and a line for each note.

@@ -8,7 +8,7 @@ namespace twill::report {
 namespace {
 
 constexpr std::size_t kLongestName = 20;
-/// More lines than this say nothing to a reader; what is left out is counted.
+/// Most lines of a row that a reader can use; the rest is counted.
 constexpr std::size_t kMostRows = 12;
 /// Stands for a blank beside a name that no other bar may take; printed as a blank.
 constexpr char kKept = '~';
@@ -134,7 +134,8 @@ class Canvas {
     return true;
   }
 
-  /// No room for the name on either side even on an empty line: the bar, with what fits of it.
+  /// Without room for the name beside the bar, even on an empty line: the bar, with the part of the
+  /// name that fits.
   static bool draw_alone(std::string& line, Piece head, const std::string& name, char digit,
                          bool wraps) {
     const bool empty = line.find_first_not_of(' ') == std::string::npos;
@@ -186,7 +187,7 @@ std::string draw(const std::vector<Row>& rows, Cycles ii, std::size_t width) {
   std::string out = axis(scale, margin);
   for (const Row& row : rows) {
     std::vector<Bar> bars = row.bars;
-    // Bars that wrap first: their tails want the left edge. Then from left to right.
+    // Bars that wrap come first, since their tails need the left edge. Then from left to right.
     std::stable_sort(bars.begin(), bars.end(), [&](const Bar& a, const Bar& b) {
       const bool a_wraps = a.start + a.cycles > ii;
       const bool b_wraps = b.start + b.cycles > ii;

@@ -14,11 +14,11 @@ namespace twill::report {
 ///
 ///     TC   |qkA 000000|pvB 111111|qkB 000000|pvA 000000
 ///
-/// A bar begins with `|` and is filled with its stage (the last digit of it): the work of the
-/// iteration started that many intervals ago. A name that does not fit into its bar stands beside
-/// it, and bars that would overlap in print are drawn on further lines. Bars of units are as long
-/// as the unit is held, bars of groups as long as the warps are held by issuing.
-/// No line is longer than `width`. Cost: O(ops * lines).
+/// A bar begins with `|` and is filled with the last digit of its stage. Its iteration began so
+/// many intervals ago. A name that does not fit into its bar stands beside it, and bars that would
+/// overlap in print are drawn on further lines. Bars of units are as long as the unit is held, bars
+/// of groups as long as the warps are held by issuing. No line is longer than `width`. Cost: O(ops
+/// * lines).
 std::string draw_steady_state(const problem::Problem& problem, const schedule::Schedule& schedule,
                               std::size_t width = 100);
 

@@ -8,8 +8,8 @@
 /// A measured launch of a kernel beside what is proven of its loop, and what Twill would reach.
 namespace twill::report {
 
-/// Everything in microseconds is of the main loops alone: epilogue, launch, DRAM and L2 are in no
-/// model. One CTA at a time runs on an SM.
+/// Microseconds are of the main loops alone: no model has epilogue, launch, DRAM and L2. One CTA at
+/// a time runs on an SM.
 struct LaunchTime {
   double measured = 0;  ///< microseconds
   std::array<std::int64_t, 3> grid{};
@@ -29,10 +29,10 @@ struct LaunchTime {
   double reached = 0;       ///< microseconds that Twill's plan would take, in the model
 };
 
-/// Lines of at most 100 columns: the launch, its share of the bound, and what lies between.
+/// Lines of at most 100 columns: the launch, its share of the bound, and the parts between.
 std::string launch_text(const LaunchTime& launch);
 
-/// The same as the text of a JSON object, documented in docs/reference/cli.md.
+/// The launch as the text of a JSON object, documented in docs/reference/cli.md.
 std::string launch_json(const LaunchTime& launch);
 
 }  // namespace twill::report

@@ -27,7 +27,7 @@ std::string whole_percent(Cycles part, Cycles whole) {
 
 const Bound& binding(const RatedBounds& end) { return end.bounds.front(); }
 
-/// "bound 2190 (74 %), limited by ...", or that the figure cannot be.
+/// "bound 2190 (74 %), limited by ...", or a sentence that the figure is impossible.
 std::string against(const RatedBounds& end, Cycles figure) {
   const Bound& bound = binding(end);
   if (figure < bound.value) {

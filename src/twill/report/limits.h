@@ -28,17 +28,18 @@ struct RatedBounds {
 struct GivenSchedule {
   bool is_order = false;  ///< then `interval` is the least it can reach
   Cycles interval = 1;
-  std::vector<std::string> circuit;     ///< of an order: what keeps it from being faster
+  std::vector<std::string> circuit;     ///< of an order: the circuit that keeps it from being
+                                        ///< faster
   std::vector<std::string> violations;  ///< by the independent checker
 };
 
-/// Contents of `twill bound`: how fast a loop can possibly be, and who says so.
+/// Contents of `twill bound`: the lower bounds of a loop, with their reasons.
 struct Limits {
   std::string input;    ///< as the user named it
   std::string loop;     ///< which loop of it; empty for `.loop` files
   std::string machine;  ///< empty for `.loop` files
   bool machine_measured = true;
-  std::optional<Outcome> answer;   ///< of a loop or a kernel: what would be built
+  std::optional<Outcome> answer;   ///< the answer for the loop or kernel, to be built
   std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
   std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
   std::optional<LaunchTime> launch;
@@ -46,13 +47,13 @@ struct Limits {
   std::vector<Diagnostic> warnings;
 };
 
-/// In at most 100 columns of plain ASCII: the least II, what it is compared with, who sets it, and
-/// all other bounds with their slack.
+/// In at most 100 columns of plain ASCII: the least II, the figure it is compared with, its
+/// limiter, and all other bounds with their slack.
 std::string limits_text(const Limits& limits);
 
 inline constexpr int kLimitsJsonVersion = 1;
 
-/// The same as JSON, documented in docs/reference/cli.md, with every bound. Same limits, same
+/// The limits as JSON with every bound, documented in docs/reference/cli.md. Same limits, same
 /// bytes.
 std::string limits_json(const Limits& limits);
 

@@ -7,7 +7,7 @@
 
 namespace twill::report {
 
-/// How much of every interval one resource is in use.
+/// Use of one resource in every interval.
 struct Load {
   enum class Kind { unit, pipe, group };
   Kind kind = Kind::unit;

@@ -14,21 +14,20 @@
 
 namespace twill::report {
 
-/// Between which two figures the hardware's initiation interval is to be expected.
+/// The two figures between which the hardware's initiation interval is expected.
 struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
   std::optional<Cycles> slowest;   ///< the II at which the schedule's order can be kept with every
                                    ///< op at its slowest co-run rate; none: registers or memory
   std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
-  std::string fastest_witness;     ///< the same with all its summands
+  std::string fastest_witness;     ///< the witness with all its summands
   std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model, which
                                    ///< may be beyond the ends: see `expected_within`
 };
 
-/// Interval that a reader is told to expect: no less than is proven for every schedule, and no more
-/// than the order keeps. The co-run estimate ignores registers and memory, so it can fall below the
-/// proven bound. It models contention for pipes on units, too, so it can exceed the slowest-rate
-/// II.
+/// Interval to expect: the co-run estimate, kept between the proven bound and the II that the order
+/// keeps. The estimate ignores registers and memory, so it can fall below the proven bound. It
+/// models contention for pipes on units, too, so it can exceed the slowest-rate II.
 std::optional<Cycles> expected_within(const Bracket& bracket);
 
 /// One pool of warp groups that was considered.
@@ -37,7 +36,7 @@ struct PoolTried {
   std::string result;  ///< "II 2048, chosen", "no schedule below 2100: needs at least 2304", ...
 };
 
-/// The optimum of one pool for the costs of one rate, or why there is none.
+/// The optimum of one pool for the costs of one rate, or the reason why there is none.
 struct Candidate {
   std::string rate;  ///< "fastest" or "slowest"; empty if the loop cannot be posed for the pool
   std::string pool;
@@ -45,10 +44,10 @@ struct Candidate {
   std::optional<Cycles> interval;   ///< at that rate; this and the next two: if there is a schedule
   std::optional<Cycles> expected;   ///< as in Bracket
   std::optional<Cycles> slowest;    ///< as in Bracket
-  Cycles handed_over = 0;           ///< that the busiest group works on hand-offs of an iteration
+  Cycles handed_over = 0;           ///< work of the busiest group on an iteration's transfers
   std::optional<double> simulated;  ///< cycles of an iteration of its plan, if that was drafted
   std::string refused;  ///< what became of its schedule: the stage and why, "plan: ..."; or empty
-  std::string note;     ///< why there is no schedule, or why nobody looked for one
+  std::string note;     ///< why there is no schedule, or why none was searched for
   bool chosen = false;
 };
 
@@ -63,23 +62,25 @@ struct Remains {
 struct Alternative {
   schedule::Schedule schedule;
   std::vector<schedule::ObjectiveValue> objectives;  ///< as those of the answer
-  bool proven = false;                               ///< nothing better was left when it was found
+  bool proven = false;                               ///< no better alternative was left when it was
+                                                     ///< found
   std::optional<Cycles> expected;                    ///< this and the next as in Bracket
   std::optional<Cycles> slowest;
   std::vector<schedule::Difference> differences;  ///< from the answer's schedule; never empty
-  std::optional<Remains> remains;  ///< of a loop with hand-offs: what schedule and differences are
-                                   ///< about, which need not be what the answer's are about
+  std::optional<Remains> remains;  ///< of a loop with transfer ops: the residual loop of this
+                                   ///< schedule and its differences, which may be another than the
+                                   ///< answer's
 };
 
 struct Alternatives {
-  /// Why there are no more of them.
+  /// Reason why the list ends.
   enum class End {
     complete,  ///< proven: there is no other within the distance
     count,     ///< no more were asked for
     limit,     ///< the work limit ended the search
   };
   int within = 0;                 ///< percent by which II may be above the answer's
-  Cycles most_interval = 0;       ///< the same in cycles
+  Cycles most_interval = 0;       ///< the largest II, in cycles
   std::vector<Alternative> list;  ///< best first
   End end = End::count;
 };
@@ -90,12 +91,12 @@ struct Timings {
   double verify = 0;
 };
 
-/// Plan of a schedule: what is built, and how fast it is simulated to be.
+/// Plan of a schedule, to be built, with its simulated cycles.
 struct Built {
   bool planned = false;  ///< there is a plan, proven safe
   std::string refusal;   ///< else why there is none
-  // Cycles of an iteration of the plan in the steady state, every op of a kernel at its full rate,
-  // each line with more of what takes time. Nothing where a run comes to no steady state.
+  // Cycles of an iteration of the plan in the steady state, with every op of a kernel at its full
+  // rate. Each member adds one cause of delay. Empty where a run has no steady state.
   std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
   std::optional<double> with_signals;        ///< and with the signals of barriers
   std::optional<double> simulated;           ///< and with the latency of loads: all of it
@@ -104,8 +105,9 @@ struct Built {
   std::optional<double> at_slowest;  ///< of a kernel: all of it, with every op at its slowest co-run
                                      ///< rate in place of shared pipes
   std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
-                                             ///< be; nothing: nobody looked, or it is no kernel
-  std::optional<std::string> no_ttgir;  ///< why Triton cannot have it, in the same three ways
+                                             ///< be; nothing: not tried, or no kernel
+  std::optional<std::string> no_ttgir;  ///< why Triton cannot have it; empty or nothing as for
+                                        ///< `not_printable`
 };
 
 /// The resource, circuit or op that limits a loop most, as every command names it.
@@ -117,7 +119,7 @@ struct Limiter {
   std::string lines;  ///< where they stand: "silu.py:18, silu.py:20", or "line 28" of the text
 };
 
-/// All that is known about one loop once somebody scheduled it: what the printers print.
+/// Everything known about one loop after its scheduling: the input of all printers.
 struct Outcome {
   explicit Outcome(problem::Problem what) : problem(std::move(what)) {}
 
@@ -129,7 +131,8 @@ struct Outcome {
   std::string pool;                ///< the chosen one; empty if the input brings its own groups
   std::vector<std::string> pools;  ///< over which the answer's claims hold
   std::string rate;  ///< of the costs: "fastest" or "slowest"; empty for `.loop` files
-  std::string strategy = "twill";     ///< who arranged it; any other claims no optimum
+  std::string strategy = "twill";     ///< the strategy that arranged it; any other claims no
+                                      ///< optimum
   bool load_latency = false;          ///< the problem has the latency of loads that run ahead
   std::optional<int> ring_depth;      ///< copies of streaming values; none: as many as hide them
   schedule::Regions regions;          ///< where groups take turns by that strategy's terms
@@ -137,15 +140,16 @@ struct Outcome {
   problem::Problem problem;
   std::string problem_hash;
   std::string problem_text;  ///< the `.loop` text
-  schedule::Bound min_ii;    ///< what needs no search
+  schedule::Bound min_ii;    ///< the bound that needs no search
   schedule::Answer answer;
   std::optional<Alternatives> alternatives;  ///< if they were asked for
-  int alternative = 0;  ///< which alternative of the optimum the answer's schedule is; 0: none, and
-                        ///< then the answer is about all schedules. Else its objectives are those
-                        ///< of what was left, its lower bound is that of all
+  int alternative = 0;  ///< number of the alternative that the answer's schedule is; 0: none, and
+                        ///< the answer is about all schedules. Else objectives are about the
+                        ///< schedules left at that number, the lower bound about all
   std::vector<schedule::Difference> differences;  ///< of the alternative from the optimum
-  std::optional<Bracket> bracket;  ///< absent for `.loop` files: their costs are what they are
-  std::vector<std::string> order_circuit;  ///< of a given order: what keeps its II from being less
+  std::optional<Bracket> bracket;  ///< absent for `.loop` files, which have one set of costs
+  std::vector<std::string> order_circuit;  ///< of a given order: the circuit that keeps its II from
+                                           ///< being less
   std::vector<std::string> violations;  ///< of the schedule, by the independent checker; then the
                                         ///< schedule must not be used
   std::vector<extract::OpOrigin> origins;  ///< by OpId; empty for `.loop` files
@@ -154,7 +158,7 @@ struct Outcome {
   std::optional<Built> built;      ///< if there is a schedule
   std::optional<Limiter> limiter;  ///< with every op at its fastest, for the pool chosen
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
-  std::vector<std::string> notes;           ///< what the problem approximates, a sentence each
+  std::vector<std::string> notes;           ///< approximations of the problem, a sentence each
   std::vector<Diagnostic> warnings;
   std::uint64_t work = 0;  ///< units of work of all searches for it
   Timings timings;
@@ -163,7 +167,7 @@ struct Outcome {
 /// "fastest" or "slowest".
 std::string name_of(machine::Rate rate);
 
-/// "pipe FMA", "circuit", "search": what a bound rests on, in a word or two.
+/// "pipe FMA", "circuit", "search": the reason of a bound in a word or two.
 std::string limit_of(const schedule::Bound& bound);
 
 /// "this graph, these costs, this pool, one CTA per SM", in full.

@@ -12,7 +12,7 @@ namespace {
 
 using UnorderedJson = nlohmann::json;
 
-/// Looks things up by path in a JSON value and says what is wrong by that path.
+/// Looks up members by path in a JSON value; messages name the path.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -87,7 +87,7 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Unordered
   return placement;
 }
 
-/// The offsets in /buffers; files of before there were any have none.
+/// The offsets in /buffers; older files have none.
 Result<std::vector<schedule::Address>> read_addresses(const Reader& reader,
                                                       const UnorderedJson& json,
                                                       const problem::Problem& problem) {

@@ -13,7 +13,7 @@
 namespace twill::report {
 namespace {
 
-/// At most so many characters, so that an entry keeps to one line or two.
+/// Most characters of an entry, so that it keeps to one line or two.
 constexpr std::size_t kOneLine = 86;
 constexpr std::size_t kTwoLines = 160;
 std::string shortened(const std::string& text, std::size_t most) {
@@ -22,7 +22,7 @@ std::string shortened(const std::string& text, std::size_t most) {
 
 constexpr double kSome = 0.05;  ///< cycles of a part that is told
 
-/// As figures are printed, so that printed parts add up to the printed whole.
+/// Rounds as figures are printed, so that printed parts add up to the printed whole.
 double in_tenths(double cycles) { return std::round(10 * cycles) / 10; }
 
 constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
@@ -45,7 +45,7 @@ std::string few_of(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Over which pools the proven bound holds: all but those that the loop is not posed for.
+/// Pools over which the proven bound holds: all for which the loop is posed.
 std::vector<std::string> pools_of(const Outcome& outcome) {
   std::vector<std::string> pools;
   for (const Candidate& it : outcome.candidates) {
@@ -94,7 +94,7 @@ std::string limiter_line(const Outcome& outcome) {
   return shortened(text + where_limited(it), kTwoLines);
 }
 
-/// "optimal" only with what it is proven for in the same sentence.
+/// Says "optimal" only with the scope of the proof in the same sentence.
 std::string schedule_line_of(const Outcome& outcome) {
   const schedule::Answer& answer = outcome.answer;
   const Cycles ii = answer.schedule->initiation_interval;
@@ -114,8 +114,8 @@ std::string schedule_line_of(const Outcome& outcome) {
   return text + fmt::format(", feasible; nothing below {} exists", answer.lower_bound.value);
 }
 
-/// Whether the schedule's own figures are the answer's: those of a kernel are of one end of its
-/// costs, and its plan runs at neither.
+/// Whether the schedule's own figures are the answer's. A kernel's schedule is for one of two
+/// rates, and its plan runs between them.
 bool tells_schedule(const Outcome& outcome) {
   return outcome.rate.empty() || outcome.strategy != "twill" || outcome.alternative > 0;
 }
@@ -125,7 +125,7 @@ std::string plan_line(const Built& built) {
   return "proven safe for every trip count";
 }
 
-/// By which commands the plan becomes a kernel, and what refuses where there is none.
+/// Commands by which the plan becomes a kernel, or the reason why there is none.
 std::string way_out(const Built& built) {
   const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
   if (triton && cuda) return "`twill emit ttgir` (Triton) or `twill emit cuda`";
@@ -167,8 +167,8 @@ std::vector<GapPart> gap_of(const Outcome& outcome) {
   if (!simulated(outcome)) return parts;
   const Built& built = *outcome.built;
   const double whole = in_tenths(*built.simulated);
-  // The bound may count what a run comes to later, as the latency of loads: no part lies below it.
-  // A run with less of what takes time may be slower, since other ops meet: none lies above the
+  // The bound may include causes that a run adds later, as the latency of loads: no part lies below
+  // the bound. A run with fewer causes may be slower, since other ops meet: no part lies above the
   // whole.
   double level = std::max(0.0, static_cast<double>(proven_bound(outcome)));
   const auto add = [&](const char* what, std::optional<double> to) {

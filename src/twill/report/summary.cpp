@@ -122,7 +122,7 @@ std::string load_table(const Outcome& outcome) {
   return "\nload per interval, in cycles\n" + table.to_string();
 }
 
-/// As sequences in `.loop` texts have it: "exp2[poly]" if there is a choice.
+/// Name as in sequences of `.loop` texts: "exp2[poly]" if there is a choice.
 std::string name_with_way(const problem::Problem& problem, const schedule::Schedule& found,
                           OpId op) {
   const problem::Op& it = problem[op];
@@ -195,8 +195,8 @@ std::string register_budgets(const Outcome& outcome) {
   return out;
 }
 
-/// Whether two values begin at shared addresses, so that offsets say more than sizes. Not if rings
-/// are deeper than the schedule needs, which moves what lies above them.
+/// Whether two values begin at shared addresses, so that offsets say more than sizes. False if
+/// rings are deeper than the schedule needs, since they move the values above them.
 bool share_addresses(const problem::Problem& problem, const schedule::Schedule& found,
                      const std::vector<Buffer>& list) {
   const std::vector<schedule::Buffer> needed = schedule::buffers_of(problem, found);

@@ -14,16 +14,15 @@ struct Printing {
   bool verbose = false;    ///< of the summary: everything, below the first screen
 };
 
-/// The first screen (report/story.h), and if `verbose` all that lies behind it, in at most 100
-/// columns of plain ASCII: II and bracket, what bounds it, the load of each resource, groups with
-/// their ops and registers, buffers with their depth, and the steady state as a picture. Without a
-/// schedule: the verdict and its reason.
+/// The first screen (report/story.h), in at most 100 columns of plain ASCII. With `verbose` also:
+/// II and bracket, bounds, loads of resources, groups with ops and registers, buffers with depths,
+/// and the steady state as a picture. Without a schedule: the verdict and its reason.
 std::string summary(const Outcome& outcome, const Printing& printing);
 
 /// "II 2048 cycles, 2 stages, length 3072"
 std::string interval_line(const problem::Problem& problem, const schedule::Schedule& schedule);
 
-/// The steady state drawn, under a line that says how to read it; precondition: the outcome has a
+/// The steady state drawn, under a line that says how to read it. Precondition: the outcome has a
 /// schedule.
 std::string picture(const Outcome& outcome);
 

@@ -19,7 +19,7 @@ std::vector<GroupId> compute_groups(const problem::Problem& problem);
 /// the first. Fails if there is no group for an op, or nothing to load.
 Result<std::vector<GroupId>> specialized(const problem::Problem& problem, const SubTiles& tiles);
 
-/// The same with nothing but compute groups: each does all of its own sub-tiles, loads too.
+/// Group of each op with compute groups alone: each runs all ops of its sub-tiles, loads too.
 std::vector<GroupId> unspecialized(const problem::Problem& problem, const SubTiles& tiles);
 
 }  // namespace twill::strategy

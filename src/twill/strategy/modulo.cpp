@@ -15,11 +15,12 @@ using problem::Parts;
 /// The loop of one sub-tile, and where the ops of the whole loop are in it.
 struct Single {
   Problem problem;
-  std::vector<OpId> of;         ///< by OpId of the whole loop: what does the same here
+  std::vector<OpId> of;         ///< by OpId of the whole loop: its counterpart here
   std::vector<GroupId> groups;  ///< by OpId of this one
 };
 
-/// All sub-tiles take their turn, so one has its part of what they share.
+/// Scales an op's costs for all sub-tiles: they take turns, so one has its part of shared
+/// resources.
 void take_for_all(problem::Op& op, int tiles, int tiles_of_group) {
   for (problem::Way& way : op.ways) {
     way.occupancy *= tiles;

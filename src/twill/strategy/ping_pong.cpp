@@ -64,7 +64,7 @@ class Finder {
     return op.index() < exponentials_.size() && exponentials_[op.index()] && computes(op);
   }
 
-  /// Why no region is looked for; "" if they are.
+  /// Reason why no region is looked for; "" if there is none.
   std::string objection() {
     std::set<GroupId> consumers;
     for (const OpId op : order_) {
@@ -80,7 +80,8 @@ class Finder {
     return "";
   }
 
-  /// In source order, what all sub-tiles do alike: products if there are some, else exponentials.
+  /// Candidates in source order: ops that all sub-tiles have. Products if there are some, else
+  /// exponentials.
   std::vector<std::vector<OpId>> candidates() const {
     const bool products =
         std::any_of(order_.begin(), order_.end(), [&](OpId op) { return is_product(op); });
@@ -96,7 +97,7 @@ class Finder {
     return all;
   }
 
-  /// The turns of those that alternate strictly. Precondition: in source order.
+  /// The region of ops that alternate strictly between groups. Precondition: in source order.
   std::optional<Region> region_of(const std::vector<OpId>& same) const {
     std::vector<std::vector<OpId>> turns;
     for (const OpId op : same) {
@@ -160,7 +161,7 @@ class Finder {
   const std::vector<bool>& exponentials_;
   std::vector<GroupId> compute_;
   std::vector<OpId> order_;
-  std::vector<OpId> like_;  ///< by OpId: what does the same in the first sub-tile
+  std::vector<OpId> like_;  ///< by OpId: its counterpart in the first sub-tile
 };
 
 /// Cycles that an op holds its group at least: a turn ends no sooner.

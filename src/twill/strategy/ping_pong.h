@@ -14,8 +14,8 @@ namespace twill::strategy {
 /// Triton has named barriers 7 to 14 for them, a pair for each.
 inline constexpr std::size_t kMostRegions = 4;
 
-/// Critical regions of two consumers. A region is what each sub-tile does once: a product of the
-/// consumers, or, where products are in a partition of their own, the exponentials of a tile.
+/// Critical regions of two consumers. A region is an op that each sub-tile has once: a product of
+/// the consumers. Where products have a partition of their own, it is the exponentials of a tile.
 /// Between the regions of one consumer no other op may touch memory, and in source order one
 /// consumer's regions come before the other's. A region lasts to the first op that touches memory:
 /// to the product itself, or behind exponentials. At most kMostRegions, in source order. `streams`:
@@ -25,7 +25,7 @@ schedule::Regions ping_pong(const Problem& problem, const SubTiles& tiles,
                             const std::vector<std::vector<OpId>>& streams,
                             const std::vector<bool>& exponentials);
 
-/// That turns follow each other, as pure order.
+/// Dependences, as pure order, by which turns follow each other.
 std::vector<problem::Dependence> order_of_turns(const Problem& problem,
                                                 const std::vector<schedule::Region>& regions);
 

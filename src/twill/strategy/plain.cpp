@@ -20,9 +20,9 @@ bool is_read_at_once(const Parts& parts, OpId op) {
   });
 }
 
-/// Products that the iteration itself reads are waited for before anything else is issued, those
-/// that were issued together as one. Others stay under way, as an accumulator that only products
-/// read, or one that is read only behind the next wait.
+/// Adds a wait for each product that its own iteration reads, before any other op is issued;
+/// products issued together have one wait. Other products stay in flight: accumulators that only
+/// products read, or that are read after the next wait.
 void wait_for_read_products(Parts& parts, const std::vector<std::vector<OpId>>& streams,
                             const std::vector<Cycles>& stages) {
   const Parts before = parts;
@@ -53,8 +53,8 @@ void meet(Parts& parts, OpId op, OpId next, const std::vector<Cycles>& stages, b
   parts.dependences.push_back(order);
 }
 
-/// Where a stream reads a load that none of its ops before has read, but at its beginning; and
-/// where its loads begin, or where they would.
+/// Positions in a stream, but its beginning, at which a load is first read; and the position at
+/// which its loads begin or would begin.
 std::vector<std::size_t> meetings_of(const Problem& problem, const std::vector<OpId>& stream) {
   std::vector<std::size_t> at;
   std::vector<bool> read(problem.ops().size(), false);
@@ -72,8 +72,8 @@ std::vector<std::size_t> meetings_of(const Problem& problem, const std::vector<O
   return at;
 }
 
-/// All groups meet where Triton has a barrier of the whole CTA: before loads are waited for, and
-/// before shared memory is filled anew. Streams that are not alike do not meet.
+/// All groups meet where Triton has a barrier of the whole CTA: before the wait for loads, and
+/// before shared memory is filled anew. Streams of different ops do not meet.
 void meet_as_one(Parts& parts, const Problem& problem,
                  const std::vector<std::vector<OpId>>& streams, const std::vector<Cycles>& stages) {
   std::vector<std::vector<std::size_t>> meetings;

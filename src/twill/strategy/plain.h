@@ -8,8 +8,8 @@
 namespace twill::strategy {
 
 /// Adds the order that Triton 3.6 prints for Hopper without warp specialization to `parts`, which
-/// are those of `problem`. A product that its own iteration reads is waited for at once, others
-/// stay under way. All groups meet before a load is waited for, and before copies are filled anew.
+/// are those of `problem`. A product that its own iteration reads is waited for at once; others
+/// stay in flight. All groups meet before the wait for a load, and before copies are filled anew.
 /// `streams`: the ops of each group, its loads last. `stages`: by OpId, as in Program.
 void order_as_plain(problem::Parts& parts, const problem::Problem& problem,
                     const std::vector<std::vector<problem::OpId>>& streams,

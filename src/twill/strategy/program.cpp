@@ -43,7 +43,7 @@ Result<void> count_rounds(Parts& parts, const std::vector<Cycles>& stages) {
   return {};
 }
 
-/// Cycles that an op holds its group at least, where groups do one thing at a time.
+/// Least cycles for which an op holds its group, where groups issue one op at a time.
 Cycles issue_of(const Parts& parts, OpId op) {
   const bool one_by_one = std::find(parts.relaxed.begin(), parts.relaxed.end(), Rule::one_stream) ==
                           parts.relaxed.end();

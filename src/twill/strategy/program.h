@@ -29,12 +29,12 @@ struct Program {
 /// times dependences.
 std::vector<OpId> source_order(const problem::Problem& problem);
 
-/// The least interval at which the program runs by all rules of the Problem, and then its
-/// objectives: solve::solve with everything pinned that the program fixes. The answer's claims are
-/// about this program. Fails if the stages do not fit the dependences.
+/// The least interval at which the program obeys all rules of the Problem, then its objectives. It
+/// is solve::solve with every decision of the program pinned. The answer's claims are about this
+/// program. Fails if the stages do not fit the dependences.
 ///
 /// The rounds of a pipelined loop are a loop themselves, with distances that count rounds: there
-/// the program is nothing but dependences. Groups are pinned by giving each a width of its own.
+/// the program is a set of dependences. Groups are pinned by giving each a width of its own.
 Result<schedule::Answer> run_program(const problem::Problem& problem, const Program& program,
                                      const solve::Options& limits);
 

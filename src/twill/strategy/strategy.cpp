@@ -75,7 +75,7 @@ void set_minimum_groups(Parts& parts, const std::vector<GroupId>& groups) {
       std::min(parts.minimum_compute_groups, static_cast<int>(used.size()));
 }
 
-/// A product that another one reads, if only through other ops: attention and its kin.
+/// Whether a product reads another one, perhaps through other ops, as in attention.
 bool chains_products(const Problem& problem) {
   std::vector<bool> behind(problem.ops().size(), false);
   for (const OpId op : source_order(problem)) {
@@ -236,7 +236,7 @@ Result<Terms> named_terms(const Problem& problem, const Choice& choice, const Kn
   return tl::unexpected(std::move(why));
 }
 
-/// A load into a copy waits for those who read what was there.
+/// Dependences by which a load into a copy waits for the readers of the copy's last value.
 std::vector<Dependence> copies_reused(const Problem& problem, std::optional<int> depth) {
   std::vector<Dependence> out;
   if (!depth) return out;

@@ -27,8 +27,8 @@ enum class Strategy {
   twill,         ///< the optimum over all schedules: solve::solve
   modulo,        ///< optimal modulo schedule of one sub-tile, the same for all; loads apart
   triton,        ///< loads apart; rows over the consumers, which wait for each product at once
-  triton_plain,  ///< loads ahead by the number of stages, all else in source order, by all groups
-                 ///< alike: what Triton does where nobody asks for warp specialization
+  triton_plain,  ///< loads ahead by the number of stages, other ops in source order, by all groups
+                 ///< alike: Triton's order without warp specialization
   cypress,       ///< loads apart, so many iterations ahead; the rest in source order
   sequential,    ///< everything in source order, waited for at once, loads too
 };
@@ -36,7 +36,7 @@ enum class Strategy {
 /// "twill", "modulo" and so on.
 std::string_view name_of(Strategy strategy);
 std::optional<Strategy> strategy_named(std::string_view name);
-/// In a line, what it stands for: "software pipelining alone, ...".
+/// Meaning of a strategy, in a line: "software pipelining alone, ...".
 std::string_view summary_of(Strategy strategy);
 /// All of them, in the order above.
 std::span<const Strategy> all_strategies();
@@ -49,8 +49,8 @@ struct Choice {
                              ///< only
 };
 
-/// Fails, naming the strategy and the option, if there is something in the choice that the strategy
-/// has not.
+/// Fails, naming the strategy and the option, if the choice has an option that the strategy does
+/// not have.
 Result<void> check(const Choice& choice);
 
 /// Facts about a kernel's loop beyond its Problem. Both may be empty.
@@ -59,18 +59,18 @@ struct Known {
   std::vector<bool> exponentials;  ///< by OpId: whether it makes exponentials of a whole tile
 };
 
-/// Restrictions that a strategy puts on a Problem before anything is searched.
+/// Restrictions that a strategy puts on a Problem before the search.
 struct Terms {
   explicit Terms(Problem what) : problem(std::move(what)) {}
 
   Problem problem;                         ///< with the rules it relaxes and the waits it adds; the
                                            ///< ops and groups are those of the loop
-  std::vector<GroupId> groups;             ///< by OpId: who runs it
+  std::vector<GroupId> groups;             ///< by OpId: the group that runs it
   std::vector<std::vector<OpId>> streams;  ///< issued in this order, round after round
   std::vector<Cycles> stages = {};  ///< by OpId: rounds by which it runs later than the round that
                                     ///< begins its iteration; empty: all in that round
   std::optional<int> depth;         ///< copies of a load's buffer; nothing: as many as hide it
-  schedule::Regions regions;        ///< where groups take turns, beside all that
+  schedule::Regions regions;        ///< where groups take turns
   std::vector<std::string> notes;   ///< what was decided, a sentence each
 };
 
@@ -85,9 +85,10 @@ struct Arranged {
   explicit Arranged(Terms what) : terms(std::move(what)) {}
 
   Terms terms;
-  schedule::Answer answer;  ///< over `terms.problem`, as of a schedule that somebody else made: at
-                            ///< best `feasible`, with the bound that needs no search
-  std::vector<std::string> circuit;  ///< what keeps its order from being faster, edge by edge
+  schedule::Answer answer;  ///< over `terms.problem`, as for an imported schedule: at best
+                            ///< `feasible`, with the bound that needs no search
+  std::vector<std::string> circuit;  ///< the circuit that keeps its order from being faster, edge
+                                     ///< by edge
 };
 
 /// Schedules by a strategy other than `twill`: the least interval that its terms leave, proven

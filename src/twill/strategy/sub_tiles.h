@@ -21,8 +21,8 @@ struct SubTiles {
 /// its own. A loop without such a cut is one sub-tile.
 SubTiles sub_tiles_of(const problem::Problem& problem, std::span<const int> known);
 
-/// By OpId, the op of sub-tile 0 that does the same; shared ops are their own. Fails if the
-/// sub-tiles do not all do the same work in the same order.
+/// By OpId, the counterpart in sub-tile 0; a shared op is its own counterpart. Fails unless all
+/// sub-tiles do the same work in the same order.
 Result<std::vector<OpId>> counterparts(const problem::Problem& problem, const SubTiles& tiles);
 
 }  // namespace twill::strategy

@@ -7,8 +7,8 @@
 
 namespace twill {
 
-/// Where something stands in a text the user gave us. Lines and columns count from 1;
-/// 0 means "not known" and is not printed.
+/// A place in a text of the user's. Lines and columns count from 1; 0 means "not known" and is not
+/// printed.
 struct Location {
   std::string file;
   int line = 0;
@@ -36,7 +36,7 @@ using Result = tl::expected<T, Diagnostic>;
 ///            ^
 ///     hint: HINT
 ///
-/// leaving out whatever is not known. `severity` is "error" or "warning".
+/// leaving out unknown parts. `severity` is "error" or "warning".
 std::string to_string(const Diagnostic& diagnostic, std::string_view severity = "error");
 
 /// The line (from 1) of `text`, without its newline; empty if there is no such line.

@@ -47,7 +47,7 @@ void in_order(std::size_t count, std::size_t jobs, const Work& work, const Take&
       finished.notify_all();
     }
   };
-  /// Whatever happens, no thread outlives what it refers to.
+  /// Joins all threads on every path: no thread outlives the data it refers to.
   struct Crew {
     std::vector<std::jthread> threads;
     std::mutex& mutex;
@@ -60,7 +60,7 @@ void in_order(std::size_t count, std::size_t jobs, const Work& work, const Take&
   } crew{{}, mutex, next, count};
   try {
     for (std::size_t i = 0; i < (jobs < count ? jobs : count); ++i) crew.threads.emplace_back(run);
-  } catch (const std::system_error&) {  // there are no more threads to be had
+  } catch (const std::system_error&) {  // the system gives no more threads
     if (crew.threads.empty()) run();
   }
   for (std::size_t i = 0; i < count; ++i) {

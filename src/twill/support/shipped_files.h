@@ -11,7 +11,7 @@ struct ShippedFile {
   std::string_view text;
 };
 
-/// All of them, by name: machines/ and runtime/ as they were when the library was built
+/// All shipped files, by name: machines/ and runtime/ as of the library's build
 /// (cmake/TwillShip.cmake writes the definition).
 std::span<const ShippedFile> shipped_files();
 
