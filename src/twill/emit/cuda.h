@@ -13,15 +13,15 @@
 /// order, behind which barrier and in which buffer, all that is the plan's.
 namespace twill::emit {
 
-/// Which moments an instrumented kernel records (runtime/stamps.cuh).
+/// Moments that an instrumented kernel records (runtime/stamps.cuh).
 enum class Stamps {
   none,
   sections,  ///< the beginning of each section of each role: a few instructions a tile
   steps,     ///< the beginning of each step, in every iteration
 };
 
-/// Input of the printer. The Program says what is computed, the origins which of its operations
-/// each op of the plan stands for, and the plan everything else.
+/// Input of the printer. The Program has the computation, the origins the operations of each op of
+/// the plan, and the plan all else.
 struct KernelParts {
   const ir::Program& program;
   ir::OpId loop;                               ///< the loop the plan is for
@@ -31,19 +31,19 @@ struct KernelParts {
   Stamps stamps = Stamps::none;
 };
 
-/// Fails if the kernel was compiled for a GPU whose code nobody here prints yet.
+/// Fails if the kernel was compiled for a GPU that the printer does not have yet.
 Result<void> check_target(const ir::Program& program);
 
 /// A complete `kernel.cu`: the kernel, and a function that launches it with the arguments of the
 /// TTGIR function. It includes the headers of `runtime/` as "runtime/...".
 /// docs/reference/cuda.md has its interface and its numerics.
 ///
-/// Fails for what it cannot express, with the line of the operation in the TTGIR. Deterministic.
-/// Cost: about linear in the length of the text.
+/// Fails for an operation that it cannot express, with its line in the TTGIR. Deterministic. Cost:
+/// about linear in the length of the text.
 Result<std::string> cuda_kernel(const KernelParts& parts);
 
-/// Code that the steady state of a role has to show for its overlaps to be there: its waits, and
-/// before each wgmma instructions and exponentials of tiles, of one thread.
+/// Machine code that a role's steady state must have for its planned overlaps. Its waits; before
+/// each, the wgmma instructions and exponentials of tiles, of one thread.
 struct ExpectedLoop {
   std::string role;
   gate::LoopCode code;  ///< without an address

@@ -34,7 +34,7 @@ Json parameter_json(const Parameter& parameter) {
   return json;
 }
 
-/// Throws what the library throws for what is missing or of another type.
+/// Throws the library's exception for a member that is missing or of another type.
 Parameter parameter_of(const Json& json, int count) {
   Parameter parameter;
   parameter.name = json.at("name").get<std::string>();

@@ -37,7 +37,7 @@ struct Description {
   std::string input;    ///< the name of the text it was printed from, as it was given
   std::string sha256;   ///< of that text, which is kernel.ttgir
   std::string runtime;  ///< of the headers beside kernel.cu (`driver::runtime_hash`); may be empty
-  int loop = 0;         ///< which of its loops is the main loop: its number in source order
+  int loop = 0;         ///< number, in source order, of the loop that is the main loop
   std::string machine;  ///< a name
   std::vector<std::string> options;  ///< those of `twill emit cuda` that make this kernel again
   std::vector<Parameter> parameters;
@@ -51,7 +51,7 @@ struct Description {
   friend bool operator==(const Description&, const Description&) = default;
 };
 
-/// All that follows from the kernel itself; the rest (`sha256`, `loop`, `machine`, `options`) is
+/// The members that follow from the kernel; the rest (`sha256`, `loop`, `machine`, `options`) is
 /// left to the caller. Fails as `cuda_kernel` does.
 Result<Description> cuda_description(const KernelParts& parts);
 
@@ -59,7 +59,7 @@ Result<Description> cuda_description(const KernelParts& parts);
 inline constexpr int kDescriptionVersion = 1;
 std::string description_json(const Description& description);
 
-/// Reads that. `file` names it in messages. Fails for what is no such JSON, or of another version.
+/// Reads a description. `file` names it in messages. Fails for other JSON, and other versions.
 Result<Description> read_description(std::string_view text, const std::string& file);
 
 }  // namespace twill::emit

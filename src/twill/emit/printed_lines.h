@@ -7,9 +7,8 @@
 
 namespace twill::emit {
 
-/// By OpId, the lines of a printed `kernel.cu` at which work of the op begins, from 1, ascending:
-/// one for each section in which its role does it. The printer puts "// NAME: ..." in front of
-/// each.
+/// By OpId, the lines of a printed `kernel.cu` at which work of the op begins, from 1, ascending.
+/// There is one for each section with the op. The printer puts "// NAME: ..." in front of each.
 std::vector<std::vector<int>> printed_lines(std::string_view kernel,
                                             const problem::Problem& problem);
 

@@ -5,20 +5,20 @@
 
 #include "twill/problem/problem.h"
 
-/// Scheduling problems as SMT-LIB 2 text (logic QF_LIA) that any SMT solver reads, so that a
-/// verdict of `solve` can be had from a program that is not ours. Nothing is decided here.
+/// Scheduling problems as SMT-LIB 2 text (logic QF_LIA) for any SMT solver. So an independent
+/// program can confirm a verdict of `solve`. Nothing is decided here.
 namespace twill::emit {
 
-/// "Does this problem have a schedule at the interval `ii`?" by docs/reference/rules.md, ways of
-/// ops included. Satisfiable exactly if there is one, of any number of stages; the model is one:
-/// `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several). Of stores and loads of
-/// hand-offs it says something only where `exists!OP` is true, which follows from the groups; it is
-/// not printed of one that always or never exists.
+/// "Does this problem have a schedule at the interval `ii`?" by docs/reference/rules.md, with the
+/// alternatives of ops. Satisfiable exactly if there is one, of any number of stages; the model is
+/// one: `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several). Values of a
+/// transfer op count only where `exists!OP` is true, which follows from the groups. `exists!OP` is
+/// not printed for an op that always or never exists.
 ///
-/// An encoding of its own: it shares nothing with `solve`, takes nothing without loss of
-/// generality, and says nothing twice but that the occupancies of a unit sum to at most `ii`.
-/// Precondition: 1 <= ii <= problem::kLargestTotal, and at most kMostSmtlibWays ways of all ops.
-/// Cost and length of the text: O(ops^2 * ways^2 + values^2 * readers).
+/// An independent encoding: it shares no code with `solve`, and breaks no symmetry. The only
+/// redundant constraint: the occupancies of a unit sum to at most `ii`. Precondition: 1 <= ii <=
+/// problem::kLargestTotal, and at most kMostSmtlibWays alternatives of all ops. Cost and length of
+/// the text: O(ops^2 * ways^2 + values^2 * readers).
 std::string smtlib(const problem::Problem& problem, Cycles ii);
 inline constexpr std::size_t kMostSmtlibWays = 1'000;
 
@@ -34,11 +34,11 @@ Cycles total_of(const StraightLine& shape);
 
 /// "Do Figures 4 to 6 of the paper have a solution at this I and L?", as printed there, with its
 /// names: `op!OP!COPY!CYCLE`, `live!OP!COPY!CYCLE`, `opw!OP!GROUP`. docs/paper.md lists the
-/// readings that the figures leave open, and what our problems have that the paper does not.
+/// readings that the figures leave open, and the features of Twill's problems beyond the paper.
 ///
-/// Fails if an op has several ways, if there are hand-offs, of which the paper knows none, or if
-/// the text would have more than about kMostLiteralTerms terms: it grows with T, so normalize first
-/// (problem/normalize.h). Cost and length of the text: O(ops^2 * copies * T).
+/// Fails if an op has several alternatives, or if there are transfer ops: the paper has neither.
+/// Fails if the text would have more than about kMostLiteralTerms terms. It grows with T, so
+/// normalize first (problem/normalize.h). Cost and length of the text: O(ops^2 * copies * T).
 Result<std::string> smtlib_literal(const problem::Problem& problem, const StraightLine& shape);
 inline constexpr double kMostLiteralTerms = 5e6;
 

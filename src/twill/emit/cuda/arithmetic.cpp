@@ -62,7 +62,7 @@ const Patterns& for_f32() {
   return patterns;
 }
 
-/// f16 and bf16; sums and products are those of their types.
+/// f16 and bf16; sums and products are rounded to their types.
 const Patterns& for_halves() {
   static const Patterns patterns = {
       {OpKind::fmaxnum, "__hmax({0}, {1})"},
@@ -72,7 +72,7 @@ const Patterns& for_halves() {
   return patterns;
 }
 
-/// Integers taken without a sign: `{0}` and so on are of type U, and so is the result.
+/// Integers without a sign: `{0}` and so on are of type U, and so is the result.
 const Patterns& for_unsigned() {
   static const Patterns patterns = {
       {OpKind::udiv, "{0} / {1}"},     {OpKind::urem, "{0} % {1}"},

@@ -21,7 +21,7 @@ void RolePrinter::results_behind(ir::ValueId value, std::set<ir::ValueId>& resul
   for (const ir::ValueId operand : op->operands) results_behind(operand, results);
 }
 
-/// The parts of whose rows this role has all that `value` is computed from after the loop.
+/// Parts of rows for which this role has every source of `value` after the loop.
 Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
   std::set<ir::ValueId> results;
   results_behind(value, results);
@@ -63,7 +63,7 @@ constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
 
 }  // namespace
 
-/// The role's rows of a tile on its way out, part after part, in panels of 128 bytes.
+/// Stages the role's rows of a stored tile, part after part, in panels of 128 bytes.
 Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point& point) {
   const ir::OpId store = view_.op_of_outside(*step.outside);
   const auto access = *ir::memory_access(view_.program().op(store));
@@ -140,8 +140,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   return {};
 }
 
-/// A vector that cannot be loaded where it is wanted, or is wanted again and again, stays in
-/// registers.
+/// Loads a vector into registers: one that cannot be loaded at its use, or is used many times.
 Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::ValueId value = *ir::memory_access(view_.program().op(id))->result;
@@ -167,7 +166,7 @@ Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point&
   return {};
 }
 
-/// Only what leaves the registers is printed: what it is computed from is computed there.
+/// Prints only ops whose results leave the registers; their sources are computed at that place.
 Result<void> RolePrinter::compute_outside(Text& text, const Step& step, const Point& point) {
   const ir::OpId id = view_.op_of_outside(*step.outside);
   const ir::Op& op = view_.program().op(id);

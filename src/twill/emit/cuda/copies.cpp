@@ -19,7 +19,7 @@ using plan::Step;
 
 namespace {
 
-/// The allocations that a loaded tile fills; false if something else uses it.
+/// The allocations that a loaded tile fills; false if the tile has other uses.
 bool find_allocations(const View& view, ir::ValueId tile, std::vector<ir::ValueId>& found) {
   const auto& uses = view.program().value(tile).uses;
   return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
@@ -108,8 +108,8 @@ class Keeper {
     if (!tile && op != nullptr && op->kind == OpKind::load) kept_.scalars.push_back(value);
   }
 
-  /// Marks what is read by more than vectors that are kept themselves: those are computed from it
-  /// on the way. `vector`: on the way to one.
+  /// Marks values with readers other than kept vectors, which are computed from them at once.
+  /// `vector`: the reader is, or leads to, a kept vector.
   void read_by(bool vector, ir::ValueId value) {
     if (!read_.emplace(value, vector).second) return;
     const auto& all = kept_.vectors;
@@ -132,7 +132,7 @@ class Keeper {
     return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n > 1; }) <= 1;
   }
 
-  /// Sources of a value; of a carried value, what it begins with and what it grows by.
+  /// Sources of a value; for a carried value, its initial value and its increment.
   std::vector<ir::ValueId> behind(ir::ValueId value) const {
     if (const ir::Op* op = ir::defining_op(program_, value)) return op->operands;
     const auto advance = ir::advance_of(program_, view_.loop(), value);
@@ -181,7 +181,7 @@ std::string times(const std::string& i, std::int64_t by) {
   return i == "0" ? "" : fmt::format("{} * {} + ", i, by);
 }
 
-/// Row and column of a chunk: of those in these slots, or of the chunk with that number.
+/// Prints row and column of a chunk: from its slots, or from its number.
 void print_row(Text& text, const Copy& copy, const std::string& slot) {
   const std::string number = fmt::format("({} * {} + thread)", slot, copy.threads);
   text.line("[[maybe_unused]] const int row = " +
@@ -209,7 +209,7 @@ std::string column_slot(const Copy& copy, const std::string& i) {
   return copy.column_slots() == 1 ? "0" : fmt::format("{} / {}", i, copy.row_slots());
 }
 
-/// A place of the load: its rows are columns of the slot if it is flipped.
+/// A place of the load: rows of the load are columns of the slot if the copy is flipped.
 Tiles::Place place_of(const Copy& copy, const std::string& row_slot,
                       const std::string& column_slot) {
   if (copy.flipped) return {"column", "row", column_slot, row_slot};
@@ -235,7 +235,7 @@ Tiles::Place print_place(Text& text, const Copy& copy) {
   return place_of(copy, row, column);
 }
 
-/// Those that are computed once an iteration, or once a tile.
+/// The kept vectors that are computed once an iteration, or once a tile.
 std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
   std::vector<KeptVector> vectors;
   std::copy_if(kept.vectors.begin(), kept.vectors.end(), std::back_inserter(vectors),
@@ -245,8 +245,8 @@ std::vector<KeptVector> of_scope(const Kept& kept, bool in_loop) {
 
 }  // namespace
 
-/// Read anew where it is used: what follows from it would be computed ahead of the loop, and held
-/// in registers that the role does not have.
+/// Reads the thread's number anew at each use. Otherwise, values that follow from it would be
+/// computed before the loop, and held in registers that the role does not have.
 std::string RolePrinter::thread_of_role() const {
   const std::string first =
       role_.first_warp == 0 ? "" : fmt::format(" - {}", 32 * role_.first_warp);
@@ -261,7 +261,7 @@ Tiles RolePrinter::tiles_at(const std::string& iteration) {
           }};
 }
 
-/// The vectors along the rows of the slot in one loop, those along its columns in another.
+/// Prints two loops: one for vectors along the rows of the slot, one for its columns.
 Result<void> RolePrinter::keep_vectors(Text& declarations, Text& text, const Copy& copy,
                                        const std::vector<KeptVector>& all,
                                        const std::string& iteration) {
@@ -326,7 +326,7 @@ Result<void> RolePrinter::keep_pointers(Text& text, const Copy& copy, OpId op, i
   return {};
 }
 
-/// Before the loop: what the addresses of the role's copies take that does not change in it.
+/// Prints, before the loop, the loop-invariant parts of the addresses of the role's copies.
 Result<void> RolePrinter::prepare_copies(Text& text) {
   int spare = role_.usable - role_.registers;
   for (const Step& step : role_.sections.steady) {
@@ -341,7 +341,7 @@ Result<void> RolePrinter::prepare_copies(Text& text) {
     for (const KeptVector& it : all.vectors) {
       spare -= static_cast<int>(is_of_rows(copy, it) ? copy.row_slots() : copy.column_slots());
     }
-    // All at once, and what of each address does not change stays in registers.
+    // Computes all addresses at once; their loop-invariant parts stay in registers.
     if (!walking_.contains(*step.op) && registers_of_addresses(copy) <= spare) {
       spare -= registers_of_addresses(copy);
       at_once_.insert(*step.op);
@@ -395,11 +395,11 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
         "{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
     scalars_.call(scalar, name);
   }
-  if (step.outside) {  // nothing was prepared for it
+  if (step.outside) {  // no address was prepared for it
     TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
   TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));
-  // The swizzle repeats every 8 rows: whoever copies so many at once does so at one place of them.
+  // The swizzle repeats every 8 rows: copies of so many rows at once have one place in the pattern.
   const bool repeats = copy.even() && copy.rows_at_once() % 8 == 0;
   const std::int64_t panel = panel_elements(copy.tile);
   if (repeats) {
@@ -407,7 +407,7 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
         fmt::format("char* const to = slot + twill::swizzled<{}>(thread / {}, thread % {} * {});",
                     copy.tile.swizzle, copy.in_row(), copy.in_row(), copy.bytes));
   }
-  // The elements of an array are registers only if each chunk knows which of them is its own.
+  // Array elements are registers only if the index of each chunk is known at compile time.
   const bool indexed = !kept.vectors.empty() || walking != walking_.end();
   const bool at_once = indexed || (step.op && at_once_.contains(*step.op));
   text.line(at_once ? kUnroll : "#pragma unroll 4");

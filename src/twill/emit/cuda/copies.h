@@ -8,13 +8,13 @@
 #include "twill/emit/cuda/shared_tiles.h"
 #include "twill/emit/cuda/view.h"
 
-/// Tiles that the threads of a role copy through pointers into shared memory (cp.async): what of
-/// them a thread copies, and what it keeps for their addresses.
+/// Tiles that the threads of a role copy through pointers into shared memory (cp.async): the chunks
+/// of a thread, and the values kept for addresses.
 namespace twill::emit::cuda {
 
 /// A load that is such a copy. Threads copy chunks: neighbours in memory and in the slot alike,
-/// under one mask. Of a panel of the slot, consecutive threads have consecutive chunks of a row,
-/// and all of them together some rows; panel after panel, if that comes out even.
+/// under one mask. Within a panel of the slot, consecutive threads have consecutive chunks of a
+/// row, and all threads together several rows. Panels follow each other, if that divides evenly.
 struct Copy {
   ir::OpId load;
   SharedTile tile;
@@ -31,7 +31,8 @@ struct Copy {
   }  ///< of a thread, at most
   std::int64_t rows_at_once() const { return threads / in_row(); }
   bool even() const { return tile.rows % rows_at_once() == 0; }
-  /// How many rows and how many columns a thread has chunks at; else each chunk has its own.
+  /// Rows and columns at which a thread has chunks; where uneven, each chunk has its own row and
+  /// column.
   std::int64_t row_slots() const { return even() ? tile.rows / rows_at_once() : each(); }
   std::int64_t column_slots() const { return even() ? panels() : each(); }
 };
@@ -43,9 +44,9 @@ Result<ir::OpId> load_copied_by(const View& view, OpId op);
 /// wgmma reads, or if no chunks of its elements are proven to lie side by side.
 Result<Copy> copy_of(const View& view, ir::OpId load, int threads);
 
-/// A vector along the rows or columns of what is loaded that costs more than an instruction or two:
-/// a quotient, a remainder, or something loaded. Threads compute their elements of it once, and
-/// from it, chunk by chunk, what is cheap: that takes no registers.
+/// A vector along the rows or columns of the load that costs more than two instructions: a
+/// quotient, a remainder, or a loaded value. Threads compute their elements once. Cheap values are
+/// computed from them chunk by chunk, without registers.
 struct KeptVector {
   ir::ValueId value;
   bool in_loop = false;    ///< once an iteration, else once a tile

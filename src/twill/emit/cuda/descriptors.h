@@ -17,22 +17,22 @@ struct Tensor {
   std::string base;                  ///< the address of its first element
   std::vector<std::string> sizes;    ///< outermost first
   std::vector<std::string> strides;  ///< in elements, outermost first; one for each size
-  bool nan_outside = false;          ///< elements outside of it read as NaN, not as zero
+  bool nan_outside = false;          ///< elements outside of the tensor read as NaN, not as zero
 };
 
 /// A descriptor that is argument number `argument`: Triton passes the sizes (i32) and strides (i64)
 /// of its tensor behind it, outermost first. Fails if they are not there.
 Result<Tensor> tensor_of_argument(const View& view, std::size_t argument);
 
-/// Descriptors that the kernel makes (tt.make_tensor_descriptor) of what is the same for all its
-/// CTAs: arguments, constants, the size of the grid, and arithmetic on these.
+/// Descriptors that the kernel makes (tt.make_tensor_descriptor) of values that are the same for
+/// all CTAs. Such are arguments, constants, the size of the grid, and arithmetic on these.
 class MadeTensors {
  public:
   explicit MadeTensors(const View& view) : view_(view) {}
 
-  /// The tensor of one that stands under no condition; what its address, sizes and strides are
-  /// computed from is declared in `text`, the launch function, before, once. Fails, with the op's
-  /// line, where one of them depends on the CTA, on a loop or on what is in memory.
+  /// The tensor of a descriptor that is made under no condition. Sources of its address, sizes and
+  /// strides are declared once in `text`, the launch function, before. Fails, with the op's line,
+  /// where a source depends on the CTA, on a loop or on memory.
   Result<Tensor> tensor_of(Text& text, ir::ValueId descriptor);
 
  private:

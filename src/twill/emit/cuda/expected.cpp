@@ -9,7 +9,8 @@ namespace twill::emit {
 namespace cuda {
 namespace {
 
-/// Exponentials of one thread. Row vectors are few, and lie where ptxas likes.
+/// Exponentials of one thread. Row vectors are left out: they are few, and ptxas places them
+/// freely.
 Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
   const ir::Op& op = view.program().op(id);
   if (op.kind != ir::OpKind::exp2 && op.kind != ir::OpKind::exp) return 0;
@@ -18,7 +19,7 @@ Result<int> exponentials_of(const View& view, ir::OpId id, int part) {
   return static_cast<int>(elements_per_thread(shape));
 }
 
-/// Adds what the step does to what stands before the next wait.
+/// Adds the step's work to the counts before the next wait.
 Result<void> count(gate::Wait& next, const View& view, const plan::Step& step) {
   const extract::OpOrigin& origin = view.origin(*step.op);
   for (const extract::Source& source : origin.sources) {

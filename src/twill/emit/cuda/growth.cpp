@@ -14,7 +14,7 @@ using ir::OpKind;
 
 namespace {
 
-/// The scalar that all elements of an invariant tile are, or an invariant scalar itself.
+/// The scalar equal to all elements of an invariant tile, or an invariant scalar itself.
 std::optional<std::string> uniform(const View& view, Scalars& scalars, ir::ValueId value) {
   if (const auto number = ir::constant_integer(view.program(), value)) {
     return std::to_string(*number);
@@ -93,7 +93,7 @@ class Growths {
   }
 
   static constexpr const char* kNothing = "0";
-  static constexpr std::size_t kLongest = 200;  // characters: nobody would read more
+  static constexpr std::size_t kLongest = 200;  // characters: longer text is unreadable
   const View& view_;
   Scalars& scalars_;
   std::map<ir::ValueId, std::optional<std::string>> known_;

@@ -23,8 +23,8 @@ ir::Type type_of(const View& view, std::size_t argument) {
 
 bool is_descriptor(ir::Type type) { return type->kind == ir::TypeKind::tensordesc; }
 
-/// Prints the check that rows are contiguous, which descriptors of TMA cannot say otherwise. Of
-/// empty tensors, and of rows of one element, strides are anything.
+/// Prints the check that rows are contiguous, as TMA descriptors assume. Empty tensors, and rows of
+/// one element, may have any stride.
 void print_contiguous(Text& text, const Tensor& tensor, const std::string& where) {
   if (tensor.strides.back() == "1ll") return;
   std::string here;
@@ -54,7 +54,7 @@ void print_order(Text& text, const plan::Kernel& kernel, const std::string& x, c
       fmt::format("{}{{{} * band + in_band % width, in_band / width, z{}}};", head, group, tail));
 }
 
-/// How many tiles, or groups of them, there are along an axis of the grid.
+/// Number of tiles, or of groups of them, along an axis of the grid.
 std::string along(const plan::Kernel& kernel, plan::Axis axis) {
   const std::string size = fmt::format("grid_{}", plan::name_of(axis));
   const bool groups = kernel.cluster > 1 && kernel.axis == axis;
@@ -125,8 +125,8 @@ void print_persistent_grid(Text& text, const plan::Kernel& kernel, const std::st
   }
 }
 
-/// Prints the checks of the launch: promises of the text about pointers, promises about integers
-/// that the printed code relies on, and that rows of described tensors are contiguous.
+/// Prints the checks of the launch: the text's promises about pointers, and those about integers
+/// that the printed code relies on. Also that rows of described tensors are contiguous.
 Result<void> print_checks(Text& text, const View& view) {
   for (std::size_t i = 0; i < arguments_of(view).size(); ++i) {
     const ir::Type type = type_of(view, i);

@@ -6,12 +6,12 @@
 
 namespace twill::emit::cuda {
 
-/// The struct of what the kernel gets: its tensor maps and the other arguments of the TTGIR
-/// function, by their number there. Fails for types CUDA does not have.
+/// Prints the struct of the kernel's arguments: its tensor maps, and the other arguments of the
+/// TTGIR function by their number there. Fails for types CUDA does not have.
 Result<void> print_arguments(Text& text, const View& view, const Maps& maps);
 
-/// The function that encodes the tensor maps and launches. Its parameters are the grid, a stream,
-/// and those of the TTGIR function, a descriptor by the address of its tensor.
+/// Prints the function that encodes the tensor maps and launches. Its parameters are the grid, a
+/// stream, and those of the TTGIR function, a descriptor by the address of its tensor.
 Result<void> print_launch(Text& text, const View& view, const Maps& maps);
 
 }  // namespace twill::emit::cuda

@@ -68,7 +68,7 @@ void print_initialization(Text& text, const View& view, const Maps& maps) {
   text.close();
 }
 
-/// Which warps go where. The roles of a warpgroup share its register budget.
+/// Prints the dispatch of warps to roles. The roles of a warpgroup share its register budget.
 void print_dispatch(Text& text, const plan::Plan& plan) {
   text.line("const int warp = twill::warp_index();");
   for (std::size_t g = 0; g < plan.warpgroups.size(); ++g) {
@@ -107,7 +107,7 @@ Result<void> check(const View& view) {
   const problem::Problem& problem = view.plan().problem;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {
     const auto way = static_cast<std::size_t>(view.plan().schedule.ops[v].way);
-    if (way == 0) continue;  // what the kernel's text says
+    if (way == 0) continue;  // as the kernel's text has it
     return fail({view.input()},
                 fmt::format("cannot be printed as CUDA: {} is done by '{}', and only what the "
                             "kernel's text says is printed",

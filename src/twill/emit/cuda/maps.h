@@ -13,13 +13,13 @@ namespace twill::emit::cuda {
 /// Use of a map (runtime/host.cuh has the same names).
 enum class MapUse { loads, writes };
 
-/// The tensor maps a kernel needs: one for each descriptor, an argument or one that the kernel
-/// makes, each height of the boxes it is read or written in, and each of the two uses.
+/// The tensor maps that a kernel needs: one for each descriptor, height of its boxes, and use. A
+/// descriptor is an argument, or made by the kernel.
 class Maps {
  public:
-  /// The name of the map, which is an argument of the kernel from now on. `rows`: of a box.
-  /// Fails if `descriptor` is neither an argument of the function nor made by it, or its blocks are
-  /// not printed.
+  /// The name of the map, which becomes an argument of the kernel. `rows`: of a box. Fails if
+  /// `descriptor` is neither an argument of the function nor made by it, or its blocks are not
+  /// printed.
   Result<std::string> name(const View& view, ir::ValueId descriptor, std::int64_t rows, MapUse use);
 
   struct Map {
@@ -31,7 +31,7 @@ class Maps {
   /// By the descriptors' places in the text: first those that are arguments.
   std::vector<Map> all() const;
   static std::string name_of(const View& view, const Map& map);
-  /// Which argument of the function its descriptor is; nothing if the kernel makes it.
+  /// Number of the function's argument that is its descriptor; empty if the kernel makes it.
   static std::optional<std::size_t> argument_of(const View& view, const Map& map);
   /// "argument 5", "tt.make_tensor_descriptor @ 17:10"
   static std::string words_of(const View& view, const Map& map);

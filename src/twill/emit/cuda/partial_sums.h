@@ -10,9 +10,9 @@
 
 namespace twill::emit::cuda {
 
-/// The row sums that the plan has a role keep in parts: the four threads of a quad that hold a row
-/// each have the sum over their own columns, one of them the initial value as well, and the
-/// shuffles that add up the four come after the loop.
+/// Row sums that a role of the plan keeps in parts. The four threads of a quad hold a row, and each
+/// adds up its own columns; one also has the initial value. Shuffles after the loop add up the four
+/// parts.
 class PartialSums {
  public:
   /// Fails if the plan is of another kernel, or a sum is no vector of rows.

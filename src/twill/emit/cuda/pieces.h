@@ -10,18 +10,18 @@
 /// the text proves that they lie together.
 namespace twill::emit::cuda {
 
-/// Columns of whose four groups of 8 each lane of a quad gets one to store.
+/// Columns in four groups of 8, of which each lane of a quad stores one.
 inline constexpr std::int64_t kColumnsOfQuad = 32;
 
 /// The longest chunks that a load can be copied in, along a dimension: 16, 8 or 4 bytes of 16-bit
 /// elements; 0: none.
 std::int64_t bytes_of_chunk(const View& view, ir::OpId load, std::size_t dimension);
 
-/// How many neighbours of a row of `shape` a thread stores at once: two as it holds them, or eight
-/// of 16 bits, for which the four lanes of a row exchange theirs.
+/// Neighbours of a row of `shape` that a thread stores at once: two as it holds them, or eight of
+/// 16 bits. For eight, the four lanes of a row exchange their elements.
 int stored_at_once(const View& view, ir::OpId store, const Shape& shape);
 
-/// Accesses that the kernel copies and stores in one piece. Precondition: it can be printed.
+/// Accesses that the kernel does in one piece. Precondition: the kernel can be printed.
 std::vector<ir::Piece> pieces_of(const View& view);
 
 }  // namespace twill::emit::cuda

@@ -11,7 +11,7 @@ constexpr std::int64_t kStep = 16;   ///< of k in one wgmma of 16-bit operands
 constexpr std::int64_t kBlock = 64;  ///< rows of one wgmma
 constexpr std::int64_t kMostColumns = 256;
 
-/// Bytes from the start of an operand to where step k begins, as an expression over `k`; and the
+/// Bytes from the start of an operand to the begin of step k, as an expression over `k`, and the
 /// arguments of its descriptor.
 struct Operand {
   std::string major;

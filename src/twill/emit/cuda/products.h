@@ -8,17 +8,17 @@
 
 namespace twill::emit::cuda {
 
-/// Where a role finds the operands of a product when it issues it.
+/// Places of a product's operands at its issue.
 struct ProductPlaces {
   const Variable* result = nullptr;
   const Variable* a_registers = nullptr;  ///< else A lies in shared memory
   std::string a_array;                    ///< of a_registers
   std::string a_address;                  ///< of the tile in shared memory, bytes
   std::string b_address;
-  bool accumulates = false;  ///< adds to what the result holds
+  bool accumulates = false;  ///< adds to the contents of the result
 };
 
-/// How many wgmma instructions a product is. Fails if its result has no place in registers.
+/// Number of wgmma instructions of a product. Fails if its result has no place in registers.
 Result<int> instructions_of(const View& view, ir::OpId product, int part);
 
 /// The wgmma instructions of one product and its commit. Fails for shapes and types that wgmma does

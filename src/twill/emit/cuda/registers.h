@@ -17,7 +17,8 @@ struct Variable {
   Shape shape;
   std::string type;        ///< of the elements: "float", "__half", ...
   bool packed = false;     ///< the array is of uint32_t, two elements each
-  int depth = 1;           ///< copies: name is that of the latest iteration, name_1 the one before
+  int depth = 1;           ///< copies: `name` is of the latest iteration, `name_1` of the iteration
+                           ///< before
   std::optional<OpId> op;  ///< that makes it last in an iteration
 };
 
@@ -27,25 +28,25 @@ std::string copy_name(const Variable& variable, int back);
 /// Length of the array.
 std::int64_t array_length(const Variable& variable);
 
-/// The results of an op's operations that have to be kept, in program order: those that others read,
-/// and those that need a loop of their own. An op hands no others to other roles. Index arithmetic is
-/// never kept: whoever needs it computes it.
+/// The results of an op's operations that have to be kept, in program order. Other ops read them,
+/// or they need a loop of their own. An op transfers only these to other roles. Index arithmetic is
+/// never kept, but computed at each use.
 std::vector<ir::ValueId> kept_results(const View& view, OpId op);
 
-/// Everything a role keeps, from the register buffers of the plan.
+/// Variables of a role, from the register buffers of the plan.
 class Registers {
  public:
   static Result<Registers> of(const View& view, plan::RoleId role);
 
   /// The variable that holds `value`, a result of an operation in the loop; null if it has none.
   const Variable* find(ir::ValueId value, int part) const;
-  /// By the results of the op's operations that others read, in program order.
+  /// Variables by the results of the op's operations that other ops read, in program order.
   struct Made {
     ir::ValueId value;
     const Variable* variable = nullptr;
   };
   std::vector<Made> made_by(OpId op) const;
-  /// Parts of whose rows this role has something; -1 alone if nothing is cut.
+  /// Parts of rows that this role works on; -1 alone if no value is cut.
   std::vector<int> parts() const;
   /// The declarations.
   void declare(Text& text) const;
@@ -57,8 +58,8 @@ class Registers {
   std::map<OpId, int> part_;
 };
 
-/// Whether something beyond `op` reads `value`, a result of one of its operations: another op, the
-/// next iteration, or what comes after the loop.
+/// Whether `value`, a result of one of the op's operations, has a reader beyond `op`: another op,
+/// the next iteration, or an epilogue op.
 bool is_read_elsewhere(const View& view, OpId op, ir::ValueId value);
 
 }  // namespace twill::emit::cuda

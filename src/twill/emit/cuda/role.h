@@ -16,7 +16,7 @@
 
 namespace twill::emit::cuda {
 
-/// Whether one thread does all that a role does: it is of one warp, and no thread copies.
+/// Whether one thread does all work of a role: the role has one warp, and no copies by threads.
 bool is_one_thread(const plan::Plan& plan, const plan::Role& role);
 
 /// Prints one role as a function: its steps in the order of the plan, section by section.
@@ -40,12 +40,12 @@ class RolePrinter {
         scalars_(view, 1, 2) {}
 
   using Steps = std::vector<plan::Step>;
-  /// State at a point of a section, relative to its window (or its first or last iteration): the
-  /// iteration of the latest copy of each variable with several copies, and the products that may
-  /// still be under way, oldest first.
+  /// State at a point of a section, relative to its window (or its first or last iteration). For
+  /// each variable with several copies: the iteration of its latest copy. Also the products that
+  /// may still be in flight, oldest first.
   struct Product {
     const Variable* result = nullptr;
-    const Variable* operand = nullptr;  ///< that it reads from registers, if any
+    const Variable* operand = nullptr;  ///< operand in registers, if any
   };
   struct Point {
     std::map<std::string, int> latest;
@@ -97,7 +97,7 @@ class RolePrinter {
   const Variable* held(const plan::Step& step, int part, ir::ValueId value, int distance) const;
   std::optional<OpId> staged_by(const plan::Step& step, int part, ir::ValueId value,
                                 int distance) const;
-  /// `carried`: wanted is what the iteration before left of `value`; null: this iteration's.
+  /// `carried`: the wanted value is of the iteration before; null: of this iteration.
   std::optional<Found> import_staged(const plan::Step& step, int part, Text& prelude,
                                      ir::ValueId value, const ir::Carried* carried);
   std::optional<Found> import_reduction(const plan::Step& step, int part, const Point& point,
@@ -115,7 +115,7 @@ class RolePrinter {
   Result<void> keep_vectors(Text& declarations, Text& text, const Copy& copy,
                             const std::vector<KeptVector>& all, const std::string& iteration);
   std::string thread_of_role() const;
-  /// Arithmetic on elements that are copied, with what is kept for them.
+  /// Arithmetic on copied elements, with the values kept for them.
   Tiles tiles_at(const std::string& iteration);
 
   // around.cpp
@@ -145,7 +145,7 @@ class RolePrinter {
   /// Variables kept for the copy that is printed, by value; and for each copy from before the loop.
   std::map<ir::ValueId, Variable> kept_;
   std::map<OpId, std::map<ir::ValueId, Variable>> prepared_;
-  /// Pointers that are kept for a copy, and what they grow by after it; nothing if they stay.
+  /// Pointers that are kept for a copy, and their increment after it; none if they are constant.
   struct Walking {
     std::string name, by;
   };
@@ -153,7 +153,7 @@ class RolePrinter {
   std::set<OpId> at_once_;  ///< copies whose chunks' addresses are all computed at once
   std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
   bool asks_own_ = false;                     ///< a step asks whether the tile is the CTA's own
-  bool asks_rank_ = false;                    ///< a step asks which CTA of the cluster it is
+  bool asks_rank_ = false;                    ///< a step asks for the CTA's rank in the cluster
   std::optional<Diagnostic> wrong_;           ///< found where no Result can be returned
 };
 

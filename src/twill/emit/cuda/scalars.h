@@ -8,28 +8,27 @@
 
 namespace twill::emit::cuda {
 
-/// The scalars of the kernel that one role needs: whatever a step asks for is computed once where
-/// it belongs, before the tiles or for each tile; what changes with the iteration is written out
-/// in place.
+/// The scalars of the kernel that one role needs. Each is computed once, before the tiles or for
+/// each tile. Scalars that change with the iteration are written out at their use.
 class Scalars {
  public:
   Scalars(const View& view, int kernel_depth, int tile_depth)
       : view_(&view), kernel_scope_(kernel_depth), tile_scope_(tile_depth) {}
 
-  /// An expression for a scalar; `iteration` is one for the number of the iteration it is wanted
-  /// for, empty outside the loop. Fails for what is no arithmetic on scalars.
+  /// An expression for a scalar; `iteration` is an expression for the number of its iteration,
+  /// empty outside the loop. Fails for a value that is no arithmetic on scalars.
   Result<std::string> operator()(ir::ValueId value, const std::string& iteration);
 
-  /// From here on `value` is what `name` says; without a name, it is computed again.
+  /// Names `value` from here on; without a name, the value is computed again.
   void call(ir::ValueId value, const std::string& name) {
     name.empty() ? static_cast<void>(known_.erase(value)) : static_cast<void>(known_[value] = name);
   }
 
-  /// Ends the tile where the function returns before it comes to the loop; `how`: a statement. What
-  /// is asked for later is computed behind it.
+  /// Ends the tile where the function returns before the loop; `how`: a statement. Scalars asked
+  /// for later are computed behind it.
   Result<void> leave_at(const ir::Exit& exit, const std::string& how);
 
-  /// Whether anything asked for a program id.
+  /// Whether a program id was asked for.
   bool uses_ids() const { return uses_ids_; }
 
   const Text& kernel_scope() const { return kernel_scope_; }  ///< before the tiles

@@ -24,7 +24,7 @@ void declare_positions(Text& text, const std::set<std::pair<int, int>>& position
 
 }  // namespace
 
-/// The depths of the rings the role has to know its place in.
+/// Depths of the rings in which the role tracks its position.
 std::set<int> RolePrinter::depths(Counts counts) const {
   std::set<int> depths;
   const auto look = [&](const Steps& steps) {
@@ -66,8 +66,8 @@ RolePrinter::Point RolePrinter::at_start() const {
   return point;
 }
 
-/// At the beginning of a window, the latest copy is of the iteration before the one it will make;
-/// after the last window the same, counted from the number of iterations.
+/// At the beginning of a window, the latest copy is of the iteration before the window's own. After
+/// the last window, iterations are counted from the trip count.
 RolePrinter::Point RolePrinter::at_steady(const Point& entered) const {
   Point point = entered;
   for (const Step& step : role_.sections.steady) {
@@ -112,7 +112,7 @@ Result<void> RolePrinter::initial_values(Text& text) {
       if (variable == nullptr || !done.insert(variable->name).second) continue;
       Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
       TWILL_TRY_VOID(tiles.assign(text, {{variable, carried.init}}));
-      // A constant would be moved into the loop, between the products that are under way there.
+      // A constant would be moved into the loop, between products in flight.
       if (variable->shape.kind == Shape::Kind::matrix && variable->type == "float") {
         text.line(fmt::format("twill::settle({});", variable->name));
       }
@@ -186,7 +186,7 @@ std::string RolePrinter::tile_loop_head() {
   return "";
 }
 
-/// The program ids, where somebody asks for them.
+/// Prints the program ids, where a scalar needs them.
 void RolePrinter::ids(Text& text, const Scalars& scalars) const {
   const bool walks = plan_.kernel->tiles == plan::Tiles::persistent;
   const bool cluster = plan_.kernel->cluster > 1;
@@ -196,7 +196,8 @@ void RolePrinter::ids(Text& text, const Scalars& scalars) const {
                         walks ? "args.ids_of(tile)" : "twill::block_ids()"));
 }
 
-/// Epilogue ops compute their scalars anew, so that scalars hold no registers in the loop.
+/// Prints the epilogue ops. They compute their scalars anew, so that these hold no registers in the
+/// loop.
 Result<void> RolePrinter::after(Text& text) {
   if (role_.after.empty()) return {};
   const Scalars in_loop = std::exchange(scalars_, Scalars(view_, 3, 3));
@@ -216,7 +217,7 @@ Result<void> RolePrinter::after(Text& text) {
   return {};
 }
 
-/// One run of the loop with what surrounds it.
+/// Prints a tile: one run of the loop with its prologue and epilogue ops.
 Result<Text> RolePrinter::tile() {
   Text body(2);
   const bool walks = plan_.kernel->tiles == plan::Tiles::persistent;

@@ -33,7 +33,7 @@ std::string why_no_swizzle(ir::Type descriptor) {
 
 namespace {
 
-/// The load behind a tile, and whether it is read transposed; the allocation that it fills, if one
+/// The load behind a tile, whether it is read transposed, and the allocation that it fills, if one
 /// is named.
 struct Behind {
   ir::ValueId value;
@@ -41,7 +41,7 @@ struct Behind {
   std::optional<ir::ValueId> allocation;
 };
 
-/// Whether an op leaves the tile where it is.
+/// Whether an op leaves the tile in place.
 bool passes(OpKind kind) {
   return kind == OpKind::shared_alloc || kind == OpKind::relayout || kind == OpKind::reshape ||
          kind == OpKind::buffer_reshape;

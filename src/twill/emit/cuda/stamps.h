@@ -9,7 +9,7 @@
 /// Which number stands for which step in the clock stamps of an instrumented kernel.
 namespace twill::emit::cuda {
 
-/// The steps of one section of one role; `steps` is that of the plan it was made from.
+/// The steps of one section of one role; `steps` points into the plan.
 struct StampedSection {
   plan::RoleId role;
   std::string name;  ///< "before", "prologue", "steady", "drain", "short N", "after", "tail"
@@ -17,8 +17,8 @@ struct StampedSection {
   std::size_t first = 0;  ///< number of its first step; the others follow
 };
 
-/// All sections, role by role. What `first + steps->size()` of the last one says is the number of
-/// the stamp at the end of a role.
+/// All sections, role by role. `first + steps->size()` of the last section is the number of the
+/// stamp at the end of a role.
 std::vector<StampedSection> stamped_sections(const plan::Plan& plan);
 
 }  // namespace twill::emit::cuda

@@ -110,14 +110,14 @@ Result<void> RolePrinter::synchronize(Text& text, const Step& step) {
   switch (step.kind) {
     case StepKind::acquire:
     case StepKind::wait:
-      // Where the others of the role have nothing to wait for, the phase may be over before they
-      // look.
+      // By `one_warp`, the leader alone waits. The other threads need no wait, and the phase may be
+      // over before they look.
       text.line(fmt::format("{}twill::barrier_wait({}, {});",
                             step.by == plan::By::one_warp && !alone() ? "if (leader) " : "", at,
                             parity(step, full)));
       return {};
     case StepKind::peek:
-      return {};  // a test whose answer nobody uses
+      return {};  // a test whose result is unused
     case StepKind::expect:
       by(text, step, fmt::format("twill::barrier_expect({}, {})", at, channel.bytes));
       return {};
@@ -140,7 +140,8 @@ Result<void> RolePrinter::fence(Text& text, const Steps& steps, std::size_t inde
       text.line("twill::wgmma_fence();");
       return {};
     case plan::Fence::pin:
-      // It ends the basic block, and ptxas cannot move what comes after above what stands before.
+      // The statement ends the basic block, so that ptxas cannot move later instructions above
+      // earlier ones.
       text.line(
           "twill::barrier_wait(&barriers.open, 1u);  // never waits: keeps ptxas from moving code");
       return {};

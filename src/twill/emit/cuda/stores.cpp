@@ -29,8 +29,8 @@ Result<std::string> Tiles::writes_by(ir::OpId id) const {
   return view_.refuse(id, "is no atomic operation that can be printed");
 }
 
-/// Address and mask are those of the first of the neighbours. Fails if they are computed from what
-/// threads hold for their own columns.
+/// Stores neighbours in one piece, with address and mask of the first. Fails if these are computed
+/// from values that threads hold for their own columns.
 Result<void> Tiles::store_together(Text& text, ir::OpId id, const Shape& shape, int together) {
   const auto access = *ir::memory_access(view_.program().op(id));
   const ir::Type type = ir::type_of(view_.program(), *access.source);

@@ -6,7 +6,7 @@
 /// Internal to the CUDA printer: C++ text with its indentation.
 namespace twill::emit::cuda {
 
-/// Stands before loops that the compiler shall unroll.
+/// Line before loops that the compiler shall unroll.
 inline constexpr const char* kUnroll = "#pragma unroll";
 
 class Text {
@@ -18,7 +18,7 @@ class Text {
   /// `head {`, indented from here on; `close` ends it with `}` and what follows it.
   void open(std::string_view head);
   void close(std::string_view tail = {});
-  /// `} head {` in between.
+  /// Prints `} head {` in between.
   void otherwise(std::string_view head);
   /// Lines that were printed elsewhere, indented as they are.
   void append(const Text& other) { text_ += other.text_; }

@@ -18,8 +18,8 @@ std::string packed_element(const Variable& variable, const std::string& name,
 
 }  // namespace
 
-// A thread's elements of a fragment, as wgmma numbers them: i = 4j + 2h + e of a 64-row block lies
-// in row 8h of the thread's two and column 8j + e.
+// A thread's elements of a fragment, as wgmma numbers them. In a 64-row block, element i = 4j + 2h
+// + e is in row 8h of the thread's two rows, and in column 8j + e.
 
 std::string Tiles::row_slot(const Frame& frame) const {
   if (frame.place != nullptr) return frame.place->row_slot;
@@ -59,7 +59,7 @@ Tiles::Axes Tiles::axes_of(ir::ValueId value) const {
   return {Axis::rows, Axis::columns};
 }
 
-/// The same of what stands at a place: dimensions of one element run along nothing.
+/// Axes of an element at a place: dimensions of size 1 run along no axis.
 Tiles::Axes Tiles::axes_at(ir::ValueId value) const {
   Axes axes = axes_of(value);
   const auto& shape = ir::type_of(view_.program(), value)->shape;
@@ -141,7 +141,7 @@ Result<std::string> Tiles::computed(Frame& frame, const ir::Op& op, ir::ValueId 
   return named(frame, value, axes, *expression);
 }
 
-/// A constant of the value's type, which stands for it from here on.
+/// Declares a constant of the value's type, which replaces the value from here on.
 std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
                          const std::string& text) const {
   const bool twice = frame.known.contains({value, axes[0] != Axis::columns});
@@ -153,7 +153,7 @@ std::string Tiles::named(Frame& frame, ir::ValueId value, const Axes& axes,
   return name;
 }
 
-/// The element of the whole tile that stands where this one does in its half.
+/// The element of the whole tile that corresponds to an element of its half.
 Result<std::string> Tiles::half(Frame& frame, ir::ValueId value, const Axes& axes) {
   const auto half = view_.half_of(value);
   if (!half || frame.shape.kind != Shape::Kind::matrix || axes != Axes{Axis::rows, Axis::columns}) {
@@ -266,7 +266,7 @@ Result<void> Tiles::reduce(Text& text, const Variable& array, ir::OpId id, bool 
   }
   const ir::Op& by = view_.program().op(combine.ops[0]);
   const std::string rows = std::to_string(shape.rows / 32);
-  // Two sums a row, of even and of odd columns: half the latency, and the order is ours to choose.
+  // Two sums a row, of even and of odd columns: half the latency. The order of additions is free.
   text.line(fmt::format("float partial[{}][2];", rows));
   text.line(kUnroll);
   text.open(fmt::format("for (int i = 0; i < {}; ++i)", elements_per_thread(shape)));

@@ -11,19 +11,19 @@
 
 namespace twill::emit::cuda {
 
-/// Where a tile that is not computed in place is found, as the step that reads it sees it.
+/// Place of a tile that is not computed in place, as the reading step sees it.
 struct Found {
   const Variable* variable = nullptr;
   std::string name;  ///< of the array to read
 };
 
-/// Prints arithmetic on register tiles: a loop over what a thread holds, a statement for each
-/// operation of the TTGIR. Loads through pointers are done element by element where their values
-/// are wanted; `find` sees to it that nothing was written to global memory since.
+/// Prints arithmetic on register tiles: a loop over a thread's elements, with a statement for each
+/// operation of the TTGIR. Loads through pointers are done element by element at their use. `find`
+/// ensures that global memory was not written since.
 class Tiles {
  public:
-  /// `find` says where a value lies that is there already; nothing: it is computed here from its
-  /// operands.
+  /// `find` has the place of a value that exists already; empty: the value is computed here from
+  /// its operands.
   using Find = std::function<std::optional<Found>(ir::ValueId)>;
 
   Tiles(const View& view, Scalars& scalars, int part, std::string iteration, Find find)
@@ -43,18 +43,18 @@ class Tiles {
   /// A reduction over the columns of a matrix into a row vector; over those that each thread has,
   /// if `in_parts`.
   Result<void> reduce(Text& text, const Variable& array, ir::OpId reduction, bool in_parts);
-  /// tt.store and atomics through pointers: each element by one thread that holds it, or neighbours
-  /// in one piece where the text proves that they lie together.
+  /// Stores through pointers, and atomics: each element by one thread that holds it. Neighbours are
+  /// stored in one piece where the text proves that they lie together.
   Result<void> store(Text& text, ir::OpId store);
 
-  /// One element of a matrix that is no fragment: where it stands, and at which index of the arrays
-  /// of vectors that `find` finds the thread has it; names or numbers.
+  /// One element of a matrix that is no fragment: its row and column, and its index in the arrays
+  /// of vectors that `find` returns. Names or numbers.
   struct Place {
     std::string row, column;
     std::string row_slot, column_slot;
   };
   /// Expressions for the elements of `values` at one place, all matrices or vectors of one such
-  /// matrix; what they are computed from is printed before.
+  /// matrix; their sources are printed before.
   Result<std::vector<std::string>> at(Text& text, const std::vector<ir::ValueId>& values,
                                       const Place& place);
 

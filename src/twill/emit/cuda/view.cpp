@@ -102,7 +102,7 @@ Result<View> View::of(const KernelParts& parts) {
   return view;
 }
 
-/// Fails for chains of operands that are longer than the stack is made for; nobody writes such.
+/// Fails for chains of operands that would overflow the stack; no kernel in use has such.
 Result<void> View::check_chains() const {
   constexpr int kLongest = 2000;
   std::map<ir::ValueId, int> behind;
@@ -121,15 +121,15 @@ Result<void> View::check_chains() const {
     }
     const auto around = ir::parent(*program_, id);
     if (!op.results.empty() || !around) continue;
-    for (const ir::ValueId result : program_->op(*around).results) {  // of what a region yields
+    for (const ir::ValueId result : program_->op(*around).results) {  // of the region's yields
       behind[result] = std::max(behind[result], longest + 1);
     }
   }
   return {};
 }
 
-/// Fails for a loop over the steps of all tiles, one tile after the other: what follows each tile
-/// then stands in the loop under a condition, which no section of a role is for.
+/// Fails for a loop over the steps of all tiles, one tile after the other. Its epilogue ops are in
+/// the loop under a condition, and no section of a role has such.
 Result<void> View::check_nested() const {
   for (const ir::OpId id : ir::walk(*program_, loop_.op)) {
     const auto access = ir::memory_access(program_->op(id));
@@ -169,7 +169,7 @@ bool View::is_carried_out(ir::OpId op) const {
   });
 }
 
-/// Whether an op may do anything, as far as we know.
+/// Whether an op has unknown effects.
 bool is_unknown(const ir::Op& op) {
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
   return ir::effect_of(op) == ir::Effect::unknown;
@@ -346,7 +346,7 @@ Result<Shape> View::shape_of(ir::ValueId value, int part) const {
   const ir::Type type = ir::type_of(*program_, value);
   if (!is_register_tile(type)) return refuse(value, "is no tile of registers");
   if (type->shape.size() > 2) return refuse(value, "has more than two dimensions");
-  // A matrix of one row or of one column is held as the vector it is.
+  // A matrix of one row or of one column is held as a vector.
   const bool matrix = type->shape.size() == 2;
   const bool columns =
       matrix ? type->shape[0] == 1 && type->shape[1] > 1 : along(value) == Along::columns;

@@ -44,7 +44,7 @@ class View {
   const ir::Loop& loop() const { return loop_; }
   const std::optional<ir::Loop>& outer() const { return outer_; }
   ir::OpId function() const { return function_; }
-  /// Where the function may return before it comes to the loop.
+  /// Early returns of the function before the loop.
   const std::vector<ir::Exit>& exits() const { return exits_; }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   const std::string& input() const { return input_; }
@@ -60,8 +60,8 @@ class View {
   /// `value` without leading dimensions of 1 that a reshape gave it; itself if there are none.
   ir::ValueId without_ones(ir::ValueId value) const;
 
-  /// The left (0) or right (1) half of the columns of a tile, as a reshape to [rows, 2, columns /
-  /// 2], a transposition of the last two and a split make it.
+  /// The left (0) or right (1) half of the columns of a tile. Triton makes it by a reshape to
+  /// [rows, 2, columns / 2], a transposition of the last two dimensions and a split.
   struct Half {
     ir::ValueId whole;
     int side = 0;
@@ -86,15 +86,15 @@ class View {
 
   /// Fails if a load through pointers is not always done, or of elements CUDA has no type for.
   Result<void> check_load(ir::OpId load) const;
-  /// Fails if a load cannot be done where its value is wanted, since something is written to global
-  /// memory between the two.
+  /// Fails if a load cannot be done at the use of its value, since global memory is written between
+  /// the two.
   Result<void> check_fresh(ir::OpId load) const;
-  /// Says which arrays the text takes to be apart around the loop: it loads where a value is
-  /// wanted, also behind stores to other arguments with elements of the same type. Empty: none.
+  /// Note on arrays that prologue and epilogue ops assume to be disjoint. Loads are done at the use
+  /// of a value, also behind stores to other arguments with elements of the same type. Empty: none.
   std::string assumed_apart() const;
-  /// Fails if the kernel has an effect that is not among those for which roles have text.
+  /// Fails if the kernel has an effect that no role prints.
   Result<void> check_printed(const std::set<ir::OpId>& printed) const;
-  /// Whether something in the loop is computed from the results of an op outside.
+  /// Whether an op in the loop depends on the results of an op outside.
   bool is_read_in_loop(ir::OpId op) const;
 
   /// A complaint about an operation of the TTGIR.

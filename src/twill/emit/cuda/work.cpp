@@ -25,7 +25,7 @@ std::string RolePrinter::slot_of(plan::BufferId buffer, const plan::Instance& in
 
 namespace {
 
-/// Whether a thread holds the tile in registers of 32 bits, which is how values are handed over.
+/// Whether a thread holds the tile in registers of 32 bits, the form of transfers.
 bool is_staged_in_words(ir::Type tile, const Shape& shape) {
   return ir::element_bits(tile) == 32 || (is_packed(tile) && shape.kind == Shape::Kind::matrix);
 }
@@ -33,7 +33,7 @@ bool is_staged_in_words(ir::Type tile, const Shape& shape) {
 }  // namespace
 
 /// The op of another role that stages `value`, of `distance` iterations ago, for the op of the
-/// step: the plan's dependences say who hands what to whom, and only what the op keeps is staged.
+/// step. The plan's dependences have all transfers, and only values that the op keeps are staged.
 std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::ValueId value,
                                            int distance) const {
   if (!step.op) return std::nullopt;
@@ -47,8 +47,8 @@ std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::Value
   return std::nullopt;
 }
 
-/// A value that another role staged for us: copied into an array of its own, once per step. What
-/// iterations before the first left is what the loop begins with.
+/// A value that another role staged: copied into an array of its own, once per step. Before the
+/// first iteration, it is the initial value of the loop.
 std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value, const ir::Carried* carried) {
   const int distance = carried == nullptr ? 0 : 1;
@@ -75,7 +75,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   if (!fresh) return found;
   plan::Instance instance = step.instance;
   instance.offset -= distance;
-  // The least that the iteration can be.
+  // Least number of the iteration.
   const int begins = instance.from == plan::Instance::From::first ? 0 : role_.sections.spread;
   const bool always = begins + instance.offset >= 0;
   const bool never = instance.from == plan::Instance::From::first && !always;
@@ -95,7 +95,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   return found;
 }
 
-/// A tile that TMA brought, read into registers.
+/// A tile that TMA loaded, read into registers.
 std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -125,7 +125,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   return Found{&known->second, variable.name};
 }
 
-/// A reduction around the loop: into an array of its own, before what reads it.
+/// A reduction of a prologue or epilogue op: into an array of its own, before its reader.
 std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
                                                    Text& prelude, ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -156,8 +156,8 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
   return Found{&known->second, variable.name};
 }
 
-/// The registers that hold `value` for the step. What the step's own op makes of its iteration lies
-/// in that op's registers or nowhere, also if another op of the role makes the same for itself.
+/// The registers that hold `value` for the step. Results of the step's own op in its iteration are
+/// in that op's registers or in none. Another op of the role may compute the same value for itself.
 const Variable* RolePrinter::held(const Step& step, int part, ir::ValueId value,
                                   int distance) const {
   const auto from = view_.program().value(value).op;
@@ -237,7 +237,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   }
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
   for (const Registers::Made& it : made) {
-    // The copies are shifted, so that the latest one would move from under the product.
+    // The copies are shifted, so the product's operand would move while it is being read.
     const bool is_read =
         std::any_of(point.in_flight.begin(), point.in_flight.end(),
                     [&](const Product& product) { return product.operand == it.variable; });
@@ -290,7 +290,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   return {};
 }
 
-/// Prints what an op of the loop writes to global memory, for the rows of its part.
+/// Prints the stores to global memory of an op in the loop, for the rows of its part.
 Result<void> RolePrinter::store_in_loop(Text& text, const Step& step, const Point& point,
                                         ir::OpId id) {
   const ir::Op& op = view_.program().op(id);

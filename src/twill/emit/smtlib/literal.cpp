@@ -8,11 +8,10 @@
 #include "twill/emit/smtlib/script.h"
 #include "twill/schedule/loop_text.h"
 
-// Figures 4 to 6 of the paper, constraint by constraint under its names. Three things are said more
-// briefly than there, none of which changes the solutions: `before` (issued before that cycle)
-// stands for the ranges of t' and s; `busy` for the range of t' in Concurrency; and the four
-// liveness rules, which give live[t - 1] for every value of live[t], op[t] and the uses at t, are
-// one equation.
+// Figures 4 to 6 of the paper, constraint by constraint under its names. Three shorter forms leave
+// the solutions as they are. `before` (issued before that cycle) replaces the ranges of t' and s.
+// `busy` replaces the range of t' in Concurrency. The four liveness rules give live[t - 1] for
+// every value of live[t], op[t] and the uses at t: they are one equation.
 
 namespace twill::emit {
 namespace {

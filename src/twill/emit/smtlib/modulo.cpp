@@ -13,7 +13,7 @@
 #include "twill/schedule/loop_text.h"
 
 // The rules, section by section of docs/reference/rules.md. An issue cycle is II * stage + slot
-// with 0 <= slot < II, so "the next issue of b after one of a" and "copies alive" are statements
+// with 0 <= slot < II. So "the next issue of b after one of a" and "copies alive" are statements
 // about differences of two variables.
 
 namespace twill::emit {
@@ -69,7 +69,7 @@ class Modulo {
   Term stage(std::size_t v) const { return "stage!" + op(v).name; }
   Term slot(std::size_t v) const { return "slot!" + op(v).name; }
 
-  /// v is carried out that way.
+  /// v is carried out by that alternative.
   Term by(std::size_t v, const Way& way) const {
     return op(v).ways.size() == 1 ? kTrue : fmt::format("way!{}!{}", op(v).name, way.name);
   }
@@ -92,10 +92,11 @@ class Modulo {
     return any_of(any);
   }
 
-  /// There are a u and a v.
+  /// Both u and v exist.
   Term exist(std::size_t u, std::size_t v) const { return all_of({exists_[u], exists_[v]}); }
 
-  /// Where the two groups differ, the reader has a load and does not read the value itself.
+  /// The value is transferred: where the two groups differ, the reader has a load and does not read
+  /// the value itself.
   bool is_handed_over(const Dependence& it) const {
     return std::any_of(
         problem_.hand_offs().begin(), problem_.hand_offs().end(), [&](const HandOff& hand_off) {
@@ -105,8 +106,8 @@ class Modulo {
         });
   }
 
-  /// Stores and loads are there if a pair of groups differs. One that is not there may be in any
-  /// group: it is put where it would be.
+  /// Stores and loads exist if a pair of groups differs. One that does not exist gets the group
+  /// that it would have.
   void hand_offs() {
     for (std::size_t v = 0; v < count(); ++v) {
       if (!errands_[v]) continue;
@@ -193,7 +194,7 @@ class Modulo {
     }
   }
 
-  /// Adds what an op may not do whatever the others do.
+  /// Adds the limits of a single op, which hold for all schedules of the others.
   void alone(std::size_t v) {
     for (const Way& way : op(v).ways) {
       const bool unit = problem_.in_force(Rule::unit) && way.occupancy > ii_;
@@ -232,8 +233,8 @@ class Modulo {
     return any_of(any);
   }
 
-  /// Follows from the pairs. It is said because no solver that we know sees it: without it, Z3
-  /// takes minutes to find that a unit is asked for too much.
+  /// Implied by the constraints on pairs, and added since known solvers do not derive it. Without
+  /// it, Z3 takes minutes to find that a unit is overloaded.
   void unit_totals() {
     for (std::size_t f = 0; f < problem_.units().size(); ++f) {
       std::vector<Term> held;
@@ -262,7 +263,7 @@ class Modulo {
     }
   }
 
-  // Values. A sum of lives is largest where one of them begins, so it is taken there.
+  // Values. A sum of lives is largest where a life begins, so it is taken there.
 
   bool is_read(std::size_t w) const {
     return std::any_of(
@@ -356,8 +357,8 @@ class Modulo {
     return sum_of({offset(buffer, m), times(size, depth)});
   }
 
-  /// Offsets that hold all copies of each buffer, and keep those apart that ever live together: at
-  /// the issue of a value of one of them.
+  /// Offsets: all copies of each buffer fit, and buffers that ever live together are disjoint. Two
+  /// live together at the issue of a value of one of them.
   void placement() {
     for (std::size_t m = 0; m < problem_.memories().size(); ++m) {
       const auto buffers = buffers_in(m);
