@@ -12,8 +12,8 @@
 
 namespace twill::execute {
 
-/// Accesses of CTAs that are run one after the other: which elements they read and write, and
-/// whether the result would be the same in another order.
+/// Accesses of CTAs that are run one after the other: the elements that they read and write. Finds
+/// out whether the result would be the same in another order.
 class Accesses {
  public:
   /// Range [begin, end) of the indices of one array that were read or written; empty if none was.
@@ -31,7 +31,7 @@ class Accesses {
 
   void read(Pointer at);
   void write(Pointer at, double value);
-  /// Adds to what is there, or takes the smaller or larger: in any order the same but for rounding.
+  /// Adds to the element, or takes the minimum or maximum: the order matters for rounding only.
   void combine(Pointer at);
   /// A block of `shape` at `coordinates` is read or written by descriptor of a tensor of the sizes
   /// `tensor`; empty: it is without end.
@@ -41,7 +41,7 @@ class Accesses {
   Extent extent(std::int64_t array) const;
   /// Empty: no descriptor of it was used.
   Reach reach(std::int64_t array) const;
-  /// Whether a CTA reads, or combines with, what lay there at the beginning.
+  /// Whether a CTA reads, or combines with, the initial value of the element.
   bool needs_initial(Pointer at) const;
   /// Elements read and written, counted each time.
   std::int64_t count() const { return count_; }
@@ -61,7 +61,7 @@ class Accesses {
     std::int64_t reader = kNobody;    ///< the CTA that read it, or kSeveral
     std::int64_t combiner = kNobody;  ///< the CTA that combined with it, or kSeveral
     double value = 0;                 ///< written
-    bool initial = false;             ///< what lay there at the beginning was needed
+    bool initial = false;             ///< the initial value was needed
   };
   static constexpr std::int64_t kPage = 256;
   using Page = std::vector<Marks>;

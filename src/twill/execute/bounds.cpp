@@ -9,8 +9,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Adds the values that one is computed from, directly: of an argument of a block those that enter
-/// it.
+/// Adds the direct sources of a value; for an argument of a block, the values that enter it.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
   const auto& known = program.value(value);
   const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
@@ -18,7 +17,8 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // A loop around the value may decide by what it carries, an op by all that it holds.
+    // For an argument of a block, the op's own operands suffice; for a result, those of all ops
+    // inside.
     if (!known.op && inner == op) break;
   }
   if (known.op) return;
@@ -44,8 +44,7 @@ bool is_of_integers(ir::Type type) {
          type->element->kind == ir::TypeKind::integer && type->element->bits > 8;
 }
 
-/// By how much a bound is larger for one more iteration: the loop's step, or by what its bounds are
-/// divided.
+/// Growth of a bound for one more iteration: the loop's step, or the divisor of its bounds.
 std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
                              const std::set<ir::ValueId>& behind) {
   std::int64_t most = ir::constant_integer(program, *loop.step).value_or(1);

@@ -10,15 +10,14 @@
 /// From where a loop has its bounds.
 namespace twill::execute {
 
-/// The arguments of `function` on which any of `values` depends, arrays that are read for them
-/// among them. Cost: linear in the ops that the values come from.
+/// The arguments of `function` on which any of `values` depends, including arrays that are read for
+/// them. Cost: linear in the ops that the values come from.
 std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId function,
                                        const std::vector<ir::ValueId>& values);
 
-/// Fills arrays of integers that hold bounds of the loop and are not given in `launch`: such that
-/// neighbours lie 0, 1, 2 ... times `times` iterations apart, whether they are counts or where
-/// sequences end. Elsewhere arrays are drawn, and a loop from one random number to another hardly
-/// ever runs.
+/// Fills arrays of integers that hold bounds of the loop and are not given in `launch`. Neighbours
+/// differ by 0, 1, 2 ... times `times` iterations, whether they are counts or ends of sequences.
+/// With random bounds, a loop would hardly ever run.
 void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, Launch& launch);
 
 }  // namespace twill::execute

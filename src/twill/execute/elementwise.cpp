@@ -178,7 +178,8 @@ float as_number(Wide value, int bits, bool is_signed) {
   return is_signed ? static_cast<float>(value) : static_cast<float>(as_unsigned(value, bits));
 }
 
-/// Towards zero; what does not fit becomes the nearest that does, NaN zero (as cvt.rzi does).
+/// Rounds towards zero. Numbers out of range become the nearest in range, NaN becomes zero (as by
+/// cvt.rzi).
 Wide as_integer(float number, int bits, bool is_signed) {
   if (std::isnan(number)) return 0;
   const double least = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
@@ -198,7 +199,7 @@ bool has_bits(ir::Type scalar) {
          (scalar->kind == ir::TypeKind::floating && format_of(scalar).has_value());
 }
 
-/// The same bits read as elements of another type. NaNs keep no more than being one.
+/// Reads the same bits as elements of another type. NaNs keep no payload.
 Result<Tile> bits_as(const ir::Program& program, ir::OpId id, const Elements& in, ir::Type from,
                      ir::Type to) {
   if (from->bits != to->bits || !has_bits(from) || !has_bits(to)) {
@@ -367,7 +368,7 @@ bool is_other(OpKind kind) {
   }
 }
 
-/// How many operands the op takes.
+/// Number of the op's operands.
 std::size_t arity(OpKind kind) {
   if (kind == OpKind::fma || kind == OpKind::clamp || kind == OpKind::select) return 3;
   return unary().contains(kind) || is_conversion(kind) || kind == OpKind::iabs ? 1 : 2;
@@ -379,7 +380,7 @@ bool takes_numbers(OpKind kind) {
          kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
 
-/// Operands as the op wants them, of one shape but for scalars.
+/// Whether the operands fit the op: their number, and one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
   const bool called = kind == OpKind::library_call;
   if (called ? operands.empty() : operands.size() != arity(kind)) return false;

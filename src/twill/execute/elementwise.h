@@ -19,7 +19,7 @@ Result<Tile> elementwise(const ir::Program& program, ir::OpId op,
 /// Rounds, or wraps, every element to `scalar`; true unless that type is not known.
 bool conform(Tile& tile, ir::Type scalar);
 
-/// The scalar type of a scalar or of a tile's elements; a pointer's is itself.
+/// The scalar type of a scalar or of a tile's elements; for a pointer, the pointer type itself.
 ir::Type scalar_of(ir::Type type);
 
 }  // namespace twill::execute

@@ -28,8 +28,8 @@ Tile zeros(Shape shape, bool floating) {
 
 // --- Views --------------------------------------------------------------------------------------
 
-/// Element by element: where that of the result at `at` stands in the operand. `at` and what is
-/// returned count from the beginnings of the boxes.
+/// Copies element by element: `place` maps the place `at` of the result to a place of the operand.
+/// Both count from the beginnings of the boxes.
 template <class Place>
 Tile gathered(const Tile& from, const Box& box, Place place) {
   Tile tile = zeros(shape_of(box), from.is_floating());
@@ -77,8 +77,8 @@ Tile broadcast(const Tile& from, const Box& box) {
   });
 }
 
-/// A reshape keeps the order of all elements, so that a part of its result is a part of the operand
-/// only where the box is that of leading ones and the same dimensions behind them.
+/// Whether two shapes differ in dimensions of 1 only. A reshape keeps the order of all elements:
+/// only then is a part of its result a part of the operand.
 bool only_ones_differ(const Shape& a, const Shape& b) {
   const auto without = [](const Shape& shape) {
     Shape kept;

@@ -7,7 +7,7 @@
 /// Internal to the room: integers of any width up to 64, held as tiles hold them.
 namespace twill::execute {
 
-/// An op of two integers, `bits` wide. What it returns is still to be wrapped.
+/// An op of two integers, `bits` wide. Its result is still to be wrapped.
 using Integral = std::int64_t (*)(std::int64_t, std::int64_t, int bits);
 
 /// Null if `kind` is no such op.

@@ -97,7 +97,7 @@ class Arguments {
   }
 
  private:
-  /// Whether a number is one of an integer type's. Narrow ones take what is left of any.
+  /// Whether an integer type holds a number. Narrow types take any, wrapped.
   static bool holds(ir::Type type, double number) {
     if (type->bits < 32) return true;
     const double most = std::ldexp(1.0, type->bits - 1);
@@ -121,7 +121,7 @@ class Arguments {
     return given == launch_.arrays.end() ? Values() : of_type(given->second, element);
   }
 
-  /// Nothing: of more dimensions than one without end can have.
+  /// The descriptor of an argument; empty for more dimensions than an endless tensor can have.
   std::optional<Descriptor> descriptor(std::size_t number, const Values& values) const {
     const ir::ValueId value = ir::function_arguments(program_, function_)[number];
     const std::size_t rank = ir::type_of(program_, value)->element->shape.size();
@@ -256,7 +256,7 @@ Result<void> Interpreter::run(ir::OpId function, const std::map<ir::ValueId, Val
   return {};
 }
 
-/// The block that a block of a function leads to; nothing at its end.
+/// The block that a block of a function leads to; empty at the function's end.
 Result<std::optional<ir::BlockId>> Interpreter::branch_from(ir::BlockId block) {
   const auto end = ir::terminator(program_, block);
   if (!end || program_.op(*end).successors.empty()) return std::nullopt;

@@ -23,7 +23,7 @@ struct Launch {
   double scale = 0.125;                     ///< every floating one
   std::map<std::string, double> arguments;  ///< by name, as the text has it without %; of an array:
                                             ///< each of its elements
-  std::map<std::string, Values> arrays;     ///< by name: what is there before the kernel
+  std::map<std::string, Values> arrays;     ///< by name: contents before the kernel
   std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
 };
 
@@ -35,7 +35,7 @@ struct View {
   Shape strides;
 };
 
-/// Nothing: a token, or what is never read.
+/// Value of the interpreter; `monostate` for a token or a value that is never read.
 using Value = std::variant<std::monostate, TilePtr, Descriptor, View>;
 
 Tile read(const View& view);
@@ -53,10 +53,10 @@ DescriptorArguments descriptor_arguments(const ir::Program& program, ir::OpId fu
                                          std::size_t argument);
 
 /// The arguments of a function: for each pointer and each descriptor an array of `memory`, named
-/// after it. A descriptor describes a tensor without end, unless `launch` has one of its sizes, or
-/// a file of its rank: then of these sizes (`launch.size` where one is missing), and of the strides
-/// that `launch` has (of a row-major tensor where one is missing). Fails on a type that is
-/// not known, on a name that the function has not, and on values that do not fit their argument.
+/// after it. A descriptor describes an endless tensor, unless `launch` has one of its sizes, or a
+/// file of its rank. Then it has these sizes, `launch.size` where one is missing, and the strides
+/// of `launch`, or of a row-major tensor. Fails on an unknown type, on a name that the function
+/// does not have, and on values that do not fit their argument.
 Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
                                                   const Launch& launch, Memory& memory);
 
@@ -67,7 +67,7 @@ class Interpreter {
               std::array<std::int64_t, 3> program_id)
       : program_(program), memory_(memory), launch_(launch), program_id_(program_id) {}
 
-  /// Does instead of a loop what that loop would: it sets the loop's results.
+  /// Stands in for a loop: sets the loop's results.
   using StandIn = std::function<Result<void>(const ir::Loop&)>;
   void stand_in_for(ir::OpId loop, StandIn stand_in) {
     stand_in_ = std::move(stand_in);
@@ -78,10 +78,10 @@ class Interpreter {
   /// kMostSteps ops.
   Result<void> run(ir::OpId function, const std::map<ir::ValueId, Value>& arguments);
 
-  /// Current contents of a value; nothing before it is computed.
+  /// Current contents of a value; `monostate` before it is computed.
   const Value& value(ir::ValueId value) const;
   void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
-  /// The tile of a value: of a memdesc, what lies there.
+  /// The tile of a value; for a memdesc, the contents of its memory.
   Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;
   Result<std::int64_t> integer(ir::OpId reader, ir::ValueId value) const;
 

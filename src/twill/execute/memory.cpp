@@ -274,7 +274,7 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
   return tile;
 }
 
-/// Writes, or combines with what is there; returns what was there, if that matters.
+/// Writes an element, or combines with its old value; returns the old value, if it matters.
 double put(Memory& memory, Pointer at, Combine combine, double value) {
   const bool overwrites = combine == take_new;
   const double old = overwrites ? 0 : memory.read(at);

@@ -14,14 +14,14 @@
 #include "twill/execute/values.h"
 #include "twill/ir/program.h"
 
-/// Global memory as a kernel sees it: for each argument that is a pointer or a descriptor an array
-/// of its own, without end in both directions.
+/// Global memory of a kernel: an array, endless in both directions, for each argument that is a
+/// pointer or a descriptor.
 namespace twill::execute {
 
 class Memory {
  public:
-  /// Until it is written, element `index` of array `array` is what the array's values say; where
-  /// they are evenly spread, only these two and the seed decide. All are rounded to the type.
+  /// Until it is written, element `index` of array `array` is given by the array's values. Evenly
+  /// spread values depend on these two numbers and the seed only. All are rounded to the type.
   explicit Memory(std::uint64_t seed) : seed_(seed) {}
 
   /// Returns its number. Null if the elements are of no known type. Precondition: the values are of
@@ -35,14 +35,14 @@ class Memory {
   /// Precondition: the array exists.
   double read(Pointer at) const;
   void write(Pointer at, double value);
-  /// Number at a place until something is written there.
+  /// Number at a place before the first write to it.
   double initial(Pointer at) const;
 
-  /// Fails if something was read that a file with the array's values does not have.
+  /// Fails if an element was read that the file with the array's values does not have.
   Result<void> check_files() const;
 
-  /// Tells `accesses` of what ops read and write from now on. It must outlive this, or be taken
-  /// back (null).
+  /// Reports all later reads and writes to `accesses`, which must outlive this, or be taken back
+  /// (null).
   void report_to(Accesses* accesses) { accesses_ = accesses; }
   Accesses* accesses() const { return accesses_; }
 
@@ -74,13 +74,13 @@ struct Descriptor {
   Pointer base;
   Shape shape;               ///< empty: without end
   Shape strides;             ///< in elements
-  bool nan_outside = false;  ///< what is outside reads as NaN, if it is of floating-point numbers
+  bool nan_outside = false;  ///< floating-point elements outside read as NaN
 };
 
 /// The tile of an operand.
 using Lookup = std::function<Result<TilePtr>(ir::ValueId)>;
 
-/// An integer operand; of a pointer, it packed.
+/// An integer operand; a pointer is packed.
 using IntegerOf = std::function<Result<std::int64_t>(ir::ValueId)>;
 
 /// Descriptor that a make_descriptor makes. Fails, with the op's line, if its base points to no
@@ -88,16 +88,15 @@ using IntegerOf = std::function<Result<std::int64_t>(ir::ValueId)>;
 Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId op, const Memory& memory,
                                    const IntegerOf& integer);
 
-/// Tile that a load, block load or copy brings: zero, or NaN, outside a descriptor's tensor, and
-/// zero where a mask is false unless the op says what is there. `descriptor`: the op's, if it has
-/// one. Fails, with the op's line, where a pointer points to no array or the op is no such op.
+/// Tile that a load, block load or copy reads. Outside a descriptor's tensor it is zero or NaN;
+/// where a mask is false, it is the op's fill or zero. `descriptor`: the op's, if it has one.
+/// Fails, with the op's line, where a pointer points to no array or the op reads no tile.
 Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup);
 
-/// Stores `source` as a store, an update or a block store does, not outside the
-/// tensor and not where a mask is false. Returns what an atomic found.
-/// `part`: which part of what the op stores `source` is, and `lookup` gives that of pointers and
-/// masks; empty: all of it.
+/// Stores `source` by a store, an update or a block store; skips places outside the tensor and
+/// where a mask is false. Returns the old values for an atomic. `part`: the part of the op's tile
+/// that `source` is, for which `lookup` gives pointers and masks; empty: all of it.
 Result<Tile> write_global(const ir::Program& program, ir::OpId op, Memory& memory,
                           const Descriptor* descriptor, const Tile& source, const Lookup& lookup,
                           const Box& part = {});

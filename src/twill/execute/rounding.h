@@ -12,14 +12,14 @@ struct Format {
   int mantissa = 23;
   int least = -126;      ///< exponent of the smallest normal number
   double largest = 0;    ///< finite
-  bool infinite = true;  ///< what is too large becomes an infinity; else NaN
+  bool infinite = true;  ///< larger numbers become an infinity; else NaN
 };
 
 /// f32, f16, bf16, f8E4M3FN, f8E5M2; nullopt for other types (f64 among them).
 std::optional<Format> format_of(ir::Type scalar);
 
-/// `number` as the nearest of the format, ties to even: what hardware does for one operation whose
-/// exact result is `number`, and MLIR's truncf.
+/// `number` as the nearest of the format, ties to even. Hardware rounds one operation so, and
+/// MLIR's truncf.
 float round_to(const Format& format, double number);
 
 }  // namespace twill::execute

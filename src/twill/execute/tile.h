@@ -53,12 +53,12 @@ Tile poison(Shape shape, bool floating);
 /// The part `box` of a tile.
 Tile crop(const Tile& tile, const Box& box);
 
-/// Puts `from`, which is the part `from_box` of some tile, into `into`, its part `into_box`, as far
-/// as the two have elements in common. Precondition: both are numbers, or both integers.
+/// Copies the common elements of two parts of one tile: `from` is the part `from_box`, `into` the
+/// part `into_box`. Precondition: both are numbers, or both integers.
 void paste(Tile& into, const Box& into_box, const Tile& from, const Box& from_box);
 
-/// Calls `visit(a, b, length)` for every run of elements of `part` along the last dimension: where
-/// it begins, in row-major order, in the boxes `a` and `b` of the same tile. `part` lies in both.
+/// Calls `visit(a, b, length)` for every run of elements of `part` along the last dimension. `a`
+/// and `b` are its begins, in row-major order, in two boxes of the same tile. `part` lies in both.
 template <class Visit>
 void for_each_run(const Box& part, const Box& a, const Box& b, Visit visit) {
   if (is_empty(part)) return;

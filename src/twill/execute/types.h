@@ -7,8 +7,8 @@
 /// an op has several that say the same.
 namespace twill::execute {
 
-/// Fails, with the op's line, at the first op of a function whose types do not fit each other
-/// (`ir::misfit`), or that makes a tile of dynamic extents. Cost: linear in the ops.
+/// Fails, with the op's line, at the first op of a function whose types do not fit (`ir::misfit`).
+/// Fails for tiles of dynamic extents, too. Cost: linear in the ops.
 Result<void> check_types(const ir::Program& program, ir::OpId function);
 
 }  // namespace twill::execute

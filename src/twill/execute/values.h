@@ -18,7 +18,7 @@ namespace twill::execute {
 /// The bytes of an element of a type that `Memory` takes: 1, 2, 4 or 8. An i1 has a byte.
 std::size_t bytes_of(ir::Type element);
 
-/// `value`, rounded to the type, as the low bytes of a number; and the other way round.
+/// `value`, rounded to the type, as the low bytes of a number; and the inverse.
 std::uint64_t bits_of(ir::Type element, double value);
 double value_of(ir::Type element, std::uint64_t bits);
 
@@ -31,7 +31,7 @@ struct Values {
     growing,      ///< `first` * (0, 0, 1, 3, 6, ...): each is further from the one before
     integers,     ///< evenly spread whole numbers in [`first`, `second`)
     uniform,      ///< evenly spread numbers in [`first`, `second`)
-    elements,     ///< those of a file; there are no others
+    elements,     ///< the elements of a file, and no others
   };
   Kind kind = Kind::by_position;
   double first = 0;
@@ -40,7 +40,7 @@ struct Values {
   std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
   Shape shape;                                          ///< elements: the file's; empty: not known
   std::shared_ptr<const std::string>
-      bytes;                      ///< elements whose type is not known: as they lie there
+      bytes;                      ///< elements of unknown type, as in the file
   std::size_t element_bytes = 0;  ///< of these; 0: the file does not say
   bool floating = false;          ///< elements whose type is known: numbers
 };
@@ -50,14 +50,14 @@ struct Values {
 Result<Values> read_values(std::string_view text);
 
 /// The array in an .npy file (little-endian, row-major, of numbers or of 1, 2 or 4 opaque bytes, as
-/// which bf16 and fp8 are saved). Fails, naming the file, for what is none.
+/// which bf16 and fp8 are saved). Fails, naming the file, for other bytes.
 Result<Values> values_of_npy(std::string bytes, const std::string& file);
 
-/// A file that holds nothing but little-endian elements of the array's own type.
+/// Values of a raw file: little-endian elements of the array's own type.
 Values values_of_bytes(std::string bytes, const std::string& file);
 
-/// The same with `elements` of the array's type in place of `bytes`. Fails if the file's elements
-/// are of another kind: integers for numbers, or another size where it says no more.
+/// `values` with `elements` of the array's type in place of `bytes`. Fails if the file's elements
+/// are of another kind: integers for numbers, or another size where the file has only that.
 Result<Values> of_type(Values values, ir::Type element);
 
 }  // namespace twill::execute
