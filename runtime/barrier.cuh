@@ -17,8 +17,8 @@ __device__ __forceinline__ void barrier_init(uint64_t* bar, uint32_t arrivals) {
   cuda::ptx::mbarrier_init(bar, arrivals);
 }
 
-/// The thread that initialized, after the last barrier_init and before the CTA (or cluster)
-/// synchronizes: makes the barriers known to the copy engine and to the other CTAs.
+/// Makes the barriers known to the copy engine and to the other CTAs. To be called by the
+/// initializing thread, after the last barrier_init and before the CTA (or cluster) synchronizes.
 __device__ __forceinline__ void barrier_init_fence() {
   cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
 }
@@ -32,8 +32,8 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* bar) {
 /// One arrival, by the calling thread, at the barrier that CTA `cta_rank` of the cluster has at the
 /// same offset as `bar` here; `cta_rank` may be this CTA's own. That CTA must not have exited.
 ///
-/// For handing back a slot that was read: what this thread wrote before is not thereby seen by the
-/// other CTA (that takes release at cluster scope, which is a memory barrier of the whole GPU).
+/// Hands back a slot that was read. It does not make this thread's earlier writes visible to the
+/// other CTA. That takes a release at cluster scope, which is a memory barrier of the whole GPU.
 __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t cta_rank) {
   asm volatile(
       "{.reg .b32 remote;"
@@ -64,7 +64,7 @@ __device__ __forceinline__ bool barrier_test(uint64_t* bar, uint32_t parity) {
 }
 
 /// Every thread that needs the phase's data or order: returns when the phase of parity `parity` is
-/// complete. Never more than one phase behind, or the parity is that of another lap.
+/// complete. A thread must never be more than one phase behind, or the parity is of another lap.
 __device__ __forceinline__ void barrier_wait(uint64_t* bar, uint32_t parity) {
   while (!barrier_test(bar, parity)) {
   }
@@ -73,18 +73,18 @@ __device__ __forceinline__ void barrier_wait(uint64_t* bar, uint32_t parity) {
 // Named barriers (PTX ISA, "bar, barrier"); whole warps, converged. `id` is 1 to 15, `threads` (a
 // multiple of 32) counts all who sync or arrive.
 
-/// Waits until `threads` threads have come.
+/// Arrives, and waits until `threads` threads have arrived.
 __device__ __forceinline__ void named_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Comes, and does not wait.
+/// Arrives, and does not wait.
 __device__ __forceinline__ void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 // The cluster's barrier (PTX ISA, "barrier.cluster"); every thread of every CTA arrives, then
-// waits. What was written before the arrival is seen after the wait.
+// waits. Writes before the arrival are visible after the wait.
 
 __device__ __forceinline__ void cluster_arrive() {
   cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);

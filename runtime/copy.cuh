@@ -7,8 +7,8 @@
 /// copied fences (fence_proxy_async) between its wait for the barrier and the wgmma.
 namespace twill {
 
-/// The byte where byte `byte` of a row (less than Swizzle) lies in a panel of rows of Swizzle bytes
-/// (32, 64 or 128), as TMA and wgmma permute its pieces of 16 bytes. The panel is aligned to 8 rows.
+/// Place of byte `byte` of a row (less than Swizzle) in a panel of rows of Swizzle bytes (32, 64 or
+/// 128). TMA and wgmma permute pieces of 16 bytes so. The panel is aligned to 8 rows.
 template <int Swizzle>
 __device__ __forceinline__ constexpr int swizzled(int row, int byte) {
   static_assert(Swizzle == 32 || Swizzle == 64 || Swizzle == 128, "a swizzle that wgmma reads");
@@ -17,7 +17,7 @@ __device__ __forceinline__ constexpr int swizzled(int row, int byte) {
 }
 
 /// `Bytes` (4, 8 or 16) from `from` in global memory to `to` in shared memory, both aligned to as
-/// many; zeros if not `inside`, and then nothing is read.
+/// many; zeros without any read if not `inside`.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool inside = true) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "what cp.async copies");

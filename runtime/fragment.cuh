@@ -4,8 +4,8 @@
 #include "runtime/types.cuh"
 
 /// Tiles of 64 rows x N columns in the registers of a warpgroup, as wgmma leaves them (PTX ISA,
-/// "wgmma.mma_async", register fragment of D): thread t = 32 * warp + lane holds N/2 values; value
-/// i = 4j + 2h + e stands in row 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a
+/// "wgmma.mma_async", register fragment of D). Thread t = 32 * warp + lane holds N/2 values. Value
+/// i = 4j + 2h + e is in row 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a
 /// thread has two rows, h = 0 and 1, and a row lies in the four lanes of a quad.
 namespace twill {
 
@@ -56,8 +56,8 @@ __device__ __forceinline__ char* block_row(void* panels, int first_row, uint32_t
 
 /// A warpgroup writes packed values as 16-bit columns 0 to N - 1 of rows first_row to
 /// first_row + 63 of a tile in shared memory. The tile is made of panels of 64 columns,
-/// `panel_bytes` = rows of the tile * 128 apart; in a panel, row r has 128 bytes and its 16-byte
-/// chunk c stands at chunk c ^ (r % 8): what TMA with a 128-byte swizzle and wgmma read.
+/// `panel_bytes` = rows of the tile * 128 apart; in a panel, row r has 128 bytes, and its 16-byte
+/// chunk c is at chunk c ^ (r % 8). TMA with a 128-byte swizzle and wgmma read this form.
 ///
 /// `fragment[Offset]` is the first of N / 4 registers, each two columns of a row as pack() makes
 /// them. `panels` is aligned to 1024 bytes, `first_row` a multiple of 8. Before TMA or wgmma read

@@ -32,8 +32,8 @@ Pointer driver_function(const char* name) {
   return reinterpret_cast<Pointer>(entry);
 }
 
-/// Gives a host thread that has made no CUDA call yet the device's primary context: the driver's
-/// functions want one, and only the runtime's make it current on their own. A context that the
+/// Gives a host thread without a CUDA context the device's primary context. The driver's functions
+/// need one, and only the runtime's functions make it current on their own. A context that the
 /// thread has stays. Since CUDA 12.0 cudaSetDevice does so at once; other than cudaFree(0) it may
 /// be called while a stream is captured.
 inline const char* make_context_current(int device) {
@@ -170,16 +170,16 @@ enum class MapUse { loads, writes };
 
 namespace detail {
 
-/// Stand-ins for tensors without elements, 16 bytes each, in the memory of every device: zeros and
-/// NaNs (of every type of map_type) that are only read, and a place that is only written.
+/// Stand-ins for tensors without elements, 16 bytes each, in the memory of every device. Zeros and
+/// NaNs (of every type of map_type) are only read; the sink is only written.
 enum : int { kEmptyZeros, kEmptyNans, kEmptySink };
 static __device__ __align__(16) std::uint32_t empty_tensors[3][4] = {
     {0, 0, 0, 0}, {~0u, ~0u, ~0u, ~0u}, {0, 0, 0, 0}};
 
-/// A map needs at least one element in each dimension, and the device's limits of addresses and
-/// strides are nothing that a tensor without elements has to keep. So the map is one of a tensor
-/// with a single element: all other coordinates are outside of it. The one that is not reads as
-/// what is outside would, and what is written there nobody reads.
+/// Encodes a map for a tensor without elements. A map needs at least one element in each dimension,
+/// and the device has limits for addresses and strides. So the map has a stand-in with a single
+/// element, and all other coordinates are outside of it. The element has the value of elements
+/// outside; writes to it are never read.
 inline const char* encode_empty(CUtensorMap* map, CUtensorMapDataType type, int rank,
                                 const std::uint32_t* box, int swizzle_bytes, MapUse use,
                                 CUtensorMapFloatOOBfill outside) {
@@ -195,9 +195,9 @@ inline const char* encode_empty(CUtensorMap* map, CUtensorMapDataType type, int 
 
 }  // namespace detail
 
-/// The same for a tensor that may have no elements, whose address and strides then do not matter:
-/// all of it reads as what is outside of a tensor, and nothing is written. Such a map may be used
-/// for loads or for stores and reductions, not for both.
+/// Describes a tensor as encode_tensor_map does, also without elements. Address and strides are
+/// then ignored. All reads have the value of elements outside, and no write reaches memory. Such a
+/// map may be used for loads or for stores and reductions, not for both.
 inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank, void* base,
                             const std::uint64_t* sizes, const std::uint64_t* strides_bytes,
                             const std::uint32_t* box, int swizzle_bytes, MapUse use,
@@ -210,7 +210,7 @@ inline const char* describe(CUtensorMap* map, CUtensorMapDataType type, int rank
                            outside);
 }
 
-/// How a kernel is launched.
+/// Parameters of a launch.
 struct Launch {
   dim3 grid = 1;         ///< CTAs; grid.x is a multiple of `cluster`
   int threads = 0;       ///< of a CTA
@@ -244,8 +244,8 @@ const char* allow_shared(void (*kernel)(Parameters...), int bytes) {
 
 }  // namespace detail
 
-/// How many CTAs of such a launch the current device can hold at once: the grid of a persistent
-/// kernel. `how.grid` does not matter.
+/// Number of CTAs of such a launch that the current device can hold at once: the grid of a
+/// persistent kernel. `how.grid` does not matter.
 template <class... Parameters>
 const char* resident_ctas(int* ctas, void (*kernel)(Parameters...), const Launch& how) {
   if (const char* wrong = detail::allow_shared(kernel, how.shared_bytes)) return wrong;

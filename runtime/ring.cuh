@@ -8,10 +8,10 @@
 
 namespace twill {
 
-/// Where an iteration stands in a ring of `Depth` slots: iteration i uses slot i mod Depth, and
+/// Position of an iteration in a ring of `Depth` slots. Iteration i uses slot i mod Depth, and
 /// `phase` is the parity of its lap, (i / Depth) mod 2. A reader waits for a full barrier with
-/// `phase`, a writer for an empty barrier with `phase ^ 1` (which passes in the first lap, since a
-/// fresh mbarrier counts as having completed the phase before, of parity 1).
+/// `phase`, a writer for an empty barrier with `phase ^ 1`. The latter passes in the first lap,
+/// since a fresh mbarrier counts as having completed the phase before, of parity 1.
 ///
 /// Starts at iteration 0. Compile-time steps cost an add, a compare and two selects. Plain C++:
 /// also used on the host.

@@ -22,8 +22,8 @@ __device__ __forceinline__ void registers_drop() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
 }
 
-/// A whole warp, converged: true in exactly one thread, always the same one. ptxas knows that one
-/// thread runs what depends on it, which it does not know of `lane == 0` (PTX ISA, "elect.sync").
+/// A whole warp, converged: true in exactly one thread, always the same one. ptxas then knows that
+/// one thread runs the dependent code, unlike with `lane == 0` (PTX ISA, "elect.sync").
 __device__ __forceinline__ bool elect_one() {
   uint32_t elected;
   asm volatile("{.reg .pred p; elect.sync _|p, 0xffffffff; selp.b32 %0, 1, 0, p;}" : "=r"(elected));

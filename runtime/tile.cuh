@@ -86,8 +86,8 @@ __device__ __forceinline__ void store_columns(void* to, const T (&columns)[Size]
   *static_cast<Piece*>(to) = piece;
 }
 
-/// The other way round than store_fragment: 64 rows x N columns of a tile in 128-byte panels, into
-/// N / 4 packed registers from fragment[Offset] on. A whole warpgroup; N / 16 ldmatrix (PTX ISA,
+/// Inverse of store_fragment: loads 64 rows x N columns of a tile in 128-byte panels into N / 4
+/// packed registers, from fragment[Offset] on. A whole warpgroup; N / 16 ldmatrix (PTX ISA,
 /// "ldmatrix"), no bank conflicts.
 template <int N, int Offset = 0, int Size>
 __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const void* panels,
@@ -102,9 +102,9 @@ __device__ __forceinline__ void load_fragment(uint32_t (&fragment)[Size], const 
   }
 }
 
-/// A thread's registers into a staging buffer and back, for a role that holds the same fragment:
-/// 16 bytes of each of the 128 threads side by side, so that no banks conflict. `values` is an
-/// array of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
+/// Copies a thread's registers into a staging buffer and back, for a role that holds the same
+/// fragment. 16 bytes of each of the 128 threads lie side by side, so that no banks conflict.
+/// `values` is an array of 32-bit values; `at` is aligned to 16 bytes and has Size * 512 bytes.
 template <class T, int Size>
 __device__ __forceinline__ void stage(void* at, const T (&values)[Size]) {
   static_assert(sizeof(T) == 4, "32-bit values");

@@ -25,8 +25,8 @@ __device__ __forceinline__ void tma_load(void* smem, const CUtensorMap* map, uin
                                   full);
 }
 
-/// The same into every CTA of the cluster whose bit is set in `ctas`, at the same offset as `smem`
-/// here, counted at each one's own `full`.
+/// Box into every CTA of the cluster whose bit is set in `ctas`, at the offset of `smem`. Bytes
+/// count at each CTA's own `full`.
 template <class... Coordinates>
 __device__ __forceinline__ void tma_load_multicast(void* smem, const CUtensorMap* map,
                                                    uint64_t* full, uint16_t ctas,
@@ -79,8 +79,9 @@ __device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/// Every thread that wrote shared memory with ordinary instructions (stmatrix too), before the
-/// barrier after which the copy engine or a wgmma reads it (PTX ISA, "Async proxy").
+/// Fence for a thread that wrote shared memory with ordinary instructions (stmatrix too). To be
+/// called before the barrier after which the copy engine or a wgmma reads it (PTX ISA, "Async
+/// proxy").
 __device__ __forceinline__ void fence_proxy_async() {
   cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
 }

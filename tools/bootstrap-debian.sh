@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what Twill needs on Debian 12 or Ubuntu 24.04, and nothing that is there already: with everything in
+# Installs what Twill needs on Debian 12 or Ubuntu 24.04, and nothing that is there already. With everything in
 # place it touches neither the network nor the system.
 #
 #   tools/bootstrap-debian.sh build    what the program and the library need

@@ -13,8 +13,8 @@ HEAD = r'''#pragma once
 
 #include "runtime/types.cuh"
 
-/// Products on the tensor cores: D (64 x N, fp32, registers) = or += A (64 x 16) * B (16 x N), for
-/// fp16 and bf16 operands and N = 8, 16, ..., 256 (PTX ISA, "wgmma"). Everything here is for a whole
+/// Products on the tensor cores (PTX ISA, "wgmma"): D (64 x N, fp32, registers) = or += A (64 x 16)
+/// * B (16 x N). Operands are fp16 or bf16; N = 8, 16, ..., 256. Everything here is for a whole
 /// warpgroup (four warps, the first of index 0 mod 4), converged.
 ///
 /// A batch is wgmma_fence, products, wgmma_commit; its results, and the registers and shared memory
@@ -164,9 +164,9 @@ __device__ __forceinline__ void wgmma_ss(float (&d)[Size], uint64_t a, uint64_t 
   detail::Wgmma<N>::template ss<T, A, B, Offset>(d, a, b, accumulate);
 }
 
-/// The same with A in registers: a[first] to a[first + 3], which are the packed values 8k to 8k + 7
-/// of an accumulator for its columns 16k to 16k + 15 (pack() in runtime/fragment.cuh). `first` is a
-/// compile-time constant once inlined, or `a` ends up in local memory.
+/// Issues the product with A in registers: a[first] to a[first + 3]. These are the packed values 8k
+/// to 8k + 7 of an accumulator for its columns 16k to 16k + 15 (pack() in runtime/fragment.cuh).
+/// `first` is a compile-time constant once inlined, or `a` ends up in local memory.
 template <int N, class T, Major B, int Offset = 0, int Size, int ASize>
 __device__ __forceinline__ void wgmma_rs(float (&d)[Size], const uint32_t (&a)[ASize], int first,
                                          uint64_t b, bool accumulate) {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-/// Vector clocks: what a thread knows to have happened, by agent. Agents are the threads of a
-/// cluster, its mbarriers (phases, which complete copies), the products of its warpgroups
-/// (batches), and the bulk stores of threads (groups).
+/// Vector clocks (Mattern 1989): the events that a thread knows to have happened, by agent. Agents
+/// are the threads of a cluster, and its mbarriers, whose phases complete copies. Also the products
+/// of its warpgroups (batches), and the bulk stores of threads (groups).
 namespace twill::run {
 
 using Agent = std::uint16_t;

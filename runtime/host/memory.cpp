@@ -194,8 +194,8 @@ void engine_writes(int cta, std::size_t offset, std::size_t bytes, const Knowled
 
 namespace {
 
-/// Whether the address belongs to the program: data of the compiler (constants, the executor's own
-/// variables), or the stack of the host's thread, where the kernel's parameters come from.
+/// Whether the address belongs to the program: constants, the executor's variables, or the stack of
+/// the host's thread, which has the kernel's parameters.
 bool is_of_program(std::uintptr_t at) {
   constexpr std::uintptr_t kMostStack = 8 << 20;
   const auto host = reinterpret_cast<std::uintptr_t>(m.host);

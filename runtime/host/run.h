@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-/// Runs a printed kernel on the CPU and says what no GPU would tell: the calling side of the
-/// executor, a second implementation of runtime/ in this folder.
+/// Runs a printed kernel on the CPU and finds faults that no GPU reports: the calling side of the
+/// executor. The executor is a second implementation of runtime/, in this folder.
 ///
-/// The text of kernel.cu is compiled as it stands, its launch function included. A program that
-/// runs it copies kernel.cu into a folder without a `runtime/` (a quoted include looks beside the
-/// text first), includes run.h and kernel.cu, and is built in three steps, HOST being this folder
-/// and DIR the folder that `twill emit cuda` wrote:
+/// The text of kernel.cu is compiled as printed, its launch function included. A program that runs
+/// it copies kernel.cu into a folder without a `runtime/`, since a quoted include looks beside the
+/// text first. It includes run.h and kernel.cu, and is built in three steps. HOST is this folder,
+/// DIR the folder that `twill emit cuda` wrote:
 ///
 ///   c++ -std=c++20 -O2 -ffp-contract=off -c HOST/executor.cpp -o executor.o       (once)
 ///   c++ -std=c++20 -O1 -g -w -ffp-contract=off -fsanitize=thread -I HOST/include -I HOST -I DIR
