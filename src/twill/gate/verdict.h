@@ -28,7 +28,7 @@ struct Verdict {
 };
 
 /// The verdict in a line: "accepted", "refused", "accepted, machine code not checked: there is no
-/// nvdisasm", or "spills and machine code not checked: there is no nvcc".
+/// nvdisasm". Without nvcc: "spills and machine code not checked: there is no nvcc".
 std::string words_of(const Verdict& verdict);
 
 /// The text of status.json, which lies beside a kernel's source (docs/reference/cuda.md has its

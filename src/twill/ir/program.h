@@ -159,9 +159,9 @@ struct Op : Traits {
   std::vector<NamedAttribute> attributes;
   std::vector<RegionId> regions;
   std::vector<BlockId> successors;  ///< of jumps; their arguments are operands
-  /// Text of an op without a known format, written in custom form, between its name and its types,
-  /// with % for every operand, such as "%[%], % keyword". Empty if that is just operands with
-  /// commas, and for all other ops.
+  /// Custom form of an op without a known format: its text between name and types, with % for every
+  /// operand, such as "%[%], % keyword". Empty if that is just operands with commas, and for all
+  /// other ops.
   std::string form;
   BlockId block;                 ///< it stands in (the module op itself: meaningless)
   Attribute location = nullptr;  ///< its loc(...), or null; see `source_location`

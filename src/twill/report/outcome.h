@@ -94,7 +94,7 @@ struct Timings {
 /// Plan of a schedule, to be built, with its simulated cycles.
 struct Built {
   bool planned = false;  ///< there is a plan, proven safe
-  std::string refusal;   ///< else why there is none
+  std::string refusal;   ///< else the reason why there is none
   // Cycles of an iteration of the plan in the steady state, with every op of a kernel at its full
   // rate. Each member adds one cause of delay. Empty where a run has no steady state.
   std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
