@@ -2,6 +2,7 @@
 """Holds the project to words that anybody understands. Usage: check_words.py [--list]
 
 - A block of comment lines in src/, runtime/, tests/, tools/ and bench/ begins with a verb or a noun, never with What, Who, Whose or Of.
+- A sentence of a comment in src/, runtime/ and tools/ has at most 25 words. Indented lines are drawings and formulas, and not counted.
 - A sentence of the documents has at most 40 words. Code, tables of numbers and links' targets are no words.
 - A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with these rooms.
 
@@ -17,12 +18,27 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPENERS = ("What", "Who", "Whose", "Of")
 MOST_WORDS = 40
+MOST_IN_COMMENT = 25
 TYPE_NAMES = ROOT / "docs/reference/type-names.md"
 SOURCES = {".h": "//", ".cpp": "//", ".cuh": "//", ".cu": "//", ".py": "#", ".sh": "#", ".cmake": "#"}
 FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
 
-# Room for work that is under way, by folder or document: a number may only fall, to nothing once it is mended.
-ALLOWED = {}
+# Room for work that is under way: by document, by folder, and by folder and "comments". Numbers may only fall.
+ALLOWED = {
+    "src/twill/certify comments": 7,
+    "src/twill/concurrent comments": 5,
+    "src/twill/device comments": 13,
+    "src/twill/driver comments": 50,
+    "src/twill/extract comments": 28,
+    "src/twill/frontend comments": 21,
+    "src/twill/numerics comments": 3,
+    "src/twill/plan comments": 42,
+    "src/twill/problem comments": 16,
+    "src/twill/run comments": 10,
+    "src/twill/solve comments": 47,
+    "src/twill/tasks comments": 11,
+    "src/twill/verify comments": 5,
+}
 
 
 def comment_blocks(text, mark):
@@ -52,6 +68,34 @@ def bad_openers():
             for line, words in comment_blocks(path.read_text(errors="replace"), SOURCES[path.suffix]):
                 if words.split(" ", 1)[0] in OPENERS:
                     yield folder_of(path), path, line, words[:100]
+
+
+def comment_prose(text, mark):
+    """The line and the text of each paragraph and list item of the comments; a comment behind code counts, too."""
+    block, begin, in_item, kind = [], 0, False, ""
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        found = None if line.startswith("#!") else re.match(rf"(?:(.*)\s)?({re.escape(mark)}[/!<]*) ?(\s*)(.*)$", line)
+        code, now, indent, words = (found[1] or "", found[2], len(found[3]), found[4].strip()) if found else ("", "", 0, "")
+        trailing, is_item = bool(code.strip()), words.startswith("- ")
+        drawing = indent > 1 and not in_item and not trailing
+        if block and (not words or drawing or is_item or trailing or now != kind):
+            yield begin, " ".join(block)
+            block, in_item = [], False
+        if words and not drawing:
+            begin, in_item, kind = begin if block else number, in_item or is_item, now
+            block.append(words)
+
+
+def long_comments():
+    for folder in ("src/twill", "runtime", "tools"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in SOURCES or "build" in path.parts:
+                continue
+            for line, prose in comment_prose(path.read_text(errors="replace"), SOURCES[path.suffix]):
+                for sentence in sentences_of(prose):
+                    count = len(words_in(sentence))
+                    if count > MOST_IN_COMMENT:
+                        yield folder_of(path) + " comments", path, line, f"{count} words: {sentence[:90]}"
 
 
 def prose_of(text):
@@ -127,7 +171,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     listed = parser.parse_args().list
     found = collections.defaultdict(list)
-    for where, path, line, what in [*bad_openers(), *long_sentences(), *unlisted_types()]:
+    for where, path, line, what in [*bad_openers(), *long_comments(), *long_sentences(), *unlisted_types()]:
         found[where].append(f"{path.relative_to(ROOT)}:{line}: {what}")
     failed = False
     for where, places in found.items():
