@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/hand_off.h"
+
 namespace twill::certify {
 namespace {
 

@@ -10,6 +10,7 @@
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/alternatives.h"
 

@@ -11,6 +11,7 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"

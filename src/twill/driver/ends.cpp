@@ -13,6 +13,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
+#include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"

@@ -8,6 +8,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/problem/hand_off.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
 #include "twill/schedule/least_interval.h"

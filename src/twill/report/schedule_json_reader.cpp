@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "twill/problem/hand_off.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/loop_text.h"
 

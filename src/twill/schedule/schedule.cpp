@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "twill/problem/hand_off.h"
+
 namespace twill::schedule {
 
 std::vector<GroupId> groups_of(const Schedule& schedule) {

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/hand_off.h"
 #include "twill/problem/problem.h"
+
+namespace twill::problem {
+struct Reduced;  // problem/hand_off.h
+}
 
 /// When each op of a Problem is issued and by which group; and what is claimed about it.
 /// A Schedule promises nothing: `verify` decides whether it obeys the rules of its Problem.

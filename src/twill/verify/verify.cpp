@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/hand_off.h"
 #include "twill/verify/simulation.h"
 
 namespace twill::verify {

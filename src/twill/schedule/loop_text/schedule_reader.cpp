@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "twill/problem/hand_off.h"
 #include "twill/support/spelling.h"
 
 namespace twill::schedule {
