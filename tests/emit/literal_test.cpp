@@ -260,7 +260,7 @@ TEST(Literal, RefusesWhatThePaperDoesNotHave) {
   parts.ops[0].ways.push_back(way);
   const auto two = smtlib_literal(*pose(parts), {1000, 1000});
   ASSERT_FALSE(two);
-  EXPECT_NE(two.error().message.find("exp has several ways"), std::string::npos);
+  EXPECT_NE(two.error().message.find("exp has several alternatives"), std::string::npos);
 }
 
 TEST(Literal, RefusesHandOffs) {

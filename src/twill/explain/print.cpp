@@ -86,7 +86,7 @@ std::string holds(const Problem& problem, const Core& core) {
     if (!problem.ops()[it.index].ways.front().unit) elsewhere.push_back(it);
   }
   if (elsewhere.empty()) return out;
-  const auto none = [](const Member&) { return "(some ways)"; };
+  const auto none = [](const Member&) { return "(some alternatives)"; };
   return out + item("units are held by " + numbered(problem, elsewhere, none));
 }
 

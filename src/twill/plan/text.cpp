@@ -115,7 +115,7 @@ std::string role_text(const Plan& plan, const Role& role) {
   const bool idle = sections.steady.empty();
   std::string text =
       fmt::format("role {}: {} warp{}, {}\n", role.name, role.warps, role.warps == 1 ? "" : "s",
-                  idle ? "around the loop only"
+                  idle ? "prologue and epilogue only"
                        : fmt::format("an iteration spreads over {} window{}", sections.spread + 1,
                                      sections.spread == 0 ? "" : "s"));
   if (!role.before.empty()) text += "  before\n" + steps_text(plan, role.before, false);
@@ -173,7 +173,7 @@ std::string partial_sums_text(const Plan& plan) {
 
 std::string kernel_text(const Plan& plan) {
   std::string text =
-      fmt::format("around the loop ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
+      fmt::format("prologue and epilogue ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
   for (const Outside& outside : plan.kernel->around) {
     table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,

@@ -112,8 +112,8 @@ std::string in_words(const Problem& problem, const std::vector<Difference>& diff
 std::string alternatives_text(const Outcome& outcome) {
   const Alternatives& alternatives = *outcome.alternatives;
   std::string out = wrap(
-      fmt::format("alternatives: other ways, groups or orders on units, II at most {} ({} % above "
-                  "this one), best first; {}",
+      fmt::format("alternatives: schedules of other structures, II at most {} ({} % above this one), "
+                  "best first; {}",
                   alternatives.most_interval, alternatives.within, end_of(alternatives)),
       kWidth, "", "  ");
   if (alternatives.list.empty()) return out;

@@ -326,11 +326,11 @@ Cycles total_of(const StraightLine& shape) {
 Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& shape) {
   for (const Op& op : problem.ops()) {
     if (op.ways.size() > 1) {
-      return fail({}, fmt::format("op {} has several ways, but the paper knows only one", op.name));
+      return fail({}, fmt::format("op {} has several alternatives, but the paper has one", op.name));
     }
   }
   if (!problem.hand_offs().empty()) {
-    return fail({}, "the paper knows no hand-offs: there, what crosses is late and takes nothing",
+    return fail({}, "the paper has no transfer ops: there, hand-offs are a delay without a cost",
                 "ask of the loop with transfers, or without --literal");
   }
   if (problem.in_force(Rule::registers) && !problem.register_budgets().empty()) {
