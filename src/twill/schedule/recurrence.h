@@ -8,7 +8,8 @@
 
 namespace twill::schedule {
 
-/// A circuit of dependences: its ops repeat no faster than every ceil(delay / distance) cycles.
+/// A circuit of dependences: its ops repeat no faster than every ceil(delay / distance) cycles
+/// (RecMII; Rau, "Iterative Modulo Scheduling", MICRO 1994).
 struct Recurrence {
   std::vector<problem::DependenceId> circuit;  ///< in order, each beginning where the last one ends
   Cycles delay = 0;                            ///< summed along the circuit

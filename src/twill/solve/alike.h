@@ -13,7 +13,7 @@ namespace twill::solve {
 /// Whether two ops differ in their names and sources only.
 bool same_work(const problem::Op& a, const problem::Op& b);
 
-/// Everything about a dependence except its ends and its distance.
+/// Kind of a dependence: all its members but ends and distance.
 using EdgeKind =
     std::tuple<std::optional<Cycles>, bool, bool, std::optional<Cycles>, bool, Cycles, bool>;
 EdgeKind kind_of(const problem::Dependence& dependence);
@@ -28,9 +28,10 @@ struct Link {
 /// By op.
 std::vector<std::vector<Link>> links_of(const problem::Problem& problem);
 
-/// Classes of ops that look alike from any distance (colour refinement), by op: equal class,
-/// perhaps interchangeable; different class, certainly not. `distances`: whether those of
-/// dependences tell ops apart. Cost: O(ops squared) and so many sorts of all dependences.
+/// Classes of isomorphic ops, by op. Colour refinement (one-dimensional Weisfeiler-Leman): ops of
+/// one class look alike from any distance and may be interchangeable; ops of two classes are not.
+/// `distances`: whether distances of dependences count. Cost: O(ops squared) and so many sorts of
+/// all dependences.
 std::vector<std::size_t> classes_of(const problem::Problem& problem,
                                     const std::vector<std::vector<Link>>& links, bool distances);
 

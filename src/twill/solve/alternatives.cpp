@@ -26,7 +26,7 @@ std::vector<std::int64_t> proven_levels(const std::vector<ObjectiveValue>& level
   return out;
 }
 
-/// The schedule with groups, then sub-tiles renamed as long as that makes it more like `model`.
+/// The schedule with groups, then sub-tiles renamed while that brings it closer to `model`.
 Schedule like(const Problem& problem, const Schedule& schedule, const Schedule& model,
               const std::vector<Exchange>& exchanges) {
   Schedule closest = schedule::aligned(problem, schedule, model);

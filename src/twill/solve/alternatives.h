@@ -22,18 +22,18 @@ struct Alternative {
 struct Alternatives {
   std::vector<Alternative> list;
   bool complete = false;  ///< proven: within the distance there is no structure but these
-  bool stopped = false;   ///< a limit ended the search before it found as many as were wanted
+  bool stopped = false;   ///< a limit ended the search before `count` were found
   std::uint64_t work = 0;
 };
 
-/// Up to `count` schedules of `problem` with an II of at most `options.most_interval` (default:
-/// that of `first`), of which no two have the same structure, and none that of `first`
-/// (schedule/difference.h); the exchange of interchangeable sub-tiles (symmetry.h) makes no new
-/// structure. Each is the optimum, in all levels, of what is left without those before it; groups
-/// and sub-tiles are named so that it differs least from `first`. Ties are settled as by `solve`.
+/// Up to `count` schedules of `problem` with an II of at most `options.most_interval` (default: the
+/// II of `first`). No two have one structure (schedule/difference.h), and none has that of `first`.
+/// Exchanges of interchangeable sub-tiles (symmetry.h) make no new structure. Each is the optimum,
+/// in all levels, of the schedules without the structures before it. Groups and sub-tiles are named
+/// so that it differs least from `first`. Ties are settled as by `solve`.
 ///
-/// The work limit is that of one alternative, so asking for more of them changes none. What is
-/// found within it and not proven to be the best left may be followed by a better one.
+/// The work limit is for one alternative, so a larger `count` changes none. An alternative that is
+/// not proven best may be followed by a better one.
 ///
 /// Precondition: `first` has a schedule and is `solve`'s answer for `problem`. Deterministic.
 Alternatives alternatives(const problem::Problem& problem, const schedule::Answer& first,

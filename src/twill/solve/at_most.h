@@ -9,8 +9,8 @@
 
 namespace twill::solve {
 
-/// Pseudo-Boolean constraints sum a_i x_i <= bound with a_i > 0, kept as counters of the true
-/// terms.
+/// Pseudo-Boolean constraints sum a_i x_i <= bound with a_i > 0, propagated by counters of the true
+/// terms (Chai and Kuehlmann, "A Fast Pseudo-Boolean Constraint Solver", DAC 2003).
 class AtMostStore {
  public:
   /// `values` by literal code (1 true, -1 false, 0 open) and `positions` on the trail by variable
@@ -32,13 +32,14 @@ class AtMostStore {
     Literal literal;  ///< must be true: the negation of a term that does not fit any more
     std::uint32_t constraint;
   };
-  /// Fills `implied()` anew with what one constraint rules out now; false if it is violated.
+  /// Fills `implied()` anew with the literals that one constraint implies now; false if it is
+  /// violated.
   bool check(std::uint32_t constraint);
   const std::vector<Implied>& implied() const { return implied_; }
   std::uint32_t violated() const { return violated_; }
 
-  /// Appends true terms that together leave no room for the term ~`implied` (kTrue: that exceed
-  /// the bound), only among those before `position_limit` on the trail, the earliest preferred.
+  /// Appends true terms that together leave no room for the term ~`implied`; for kTrue, that exceed
+  /// the bound. Only terms before `position_limit` on the trail, the earliest preferred.
   void explain(std::uint32_t constraint, Literal implied, std::uint32_t position_limit,
                std::vector<Literal>& causes);
 
@@ -57,7 +58,7 @@ class AtMostStore {
     std::int64_t coefficient;
   };
 
-  /// Appends to `implied()` what one constraint rules out; false if it is violated.
+  /// Appends to `implied()` the literals that one constraint implies; false if it is violated.
   bool propagate(std::uint32_t constraint);
 
   const std::vector<std::int8_t>& values_;

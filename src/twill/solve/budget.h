@@ -9,8 +9,8 @@
 namespace twill::solve {
 
 /// Work that all searches of one call to `solve` may spend together. Work is counted, not timed, so
-/// an exhausted budget is exhausted at the same place on every machine. Only a stop that the caller
-/// asks for is not.
+/// an exhausted budget is exhausted at the same place on every machine. A stop by the caller is the
+/// exception.
 class Budget {
  public:
   /// `keep_going` is asked now and then; false ends the search. It may be empty.

@@ -11,7 +11,7 @@ namespace {
 
 using problem::Problem;
 
-/// Combinations looked at, repetitions included, per combination tried.
+/// Combinations visited, repetitions included, per combination tried.
 constexpr std::size_t kRepetitions = 64;
 
 Candidate candidate_of(const Problem& problem, const std::vector<int>& ways) {

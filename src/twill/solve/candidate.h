@@ -10,22 +10,22 @@
 
 namespace twill::solve {
 
-/// A Problem in which a way has been chosen for every op.
+/// A Problem with one alternative chosen for every op.
 struct Candidate {
   std::vector<int> ways;     ///< by op, of the original Problem
   problem::Problem problem;  ///< with these ways only
   schedule::Bound min_ii;    ///< of `problem`
 };
 
-/// The combinations of ways worth trying.
+/// The combinations of alternatives to try.
 struct Candidates {
   std::deque<Candidate> tried;  ///< by ascending MinII, then in order of the ways
   bool all = true;              ///< false if there are more combinations than the limit
 };
 
-/// All combinations of ways, at most `limit` of them: the first in lexicographic order of the ways
-/// (those a Problem lists first are its default). Of combinations that an exchange of sub-tiles
-/// turns into each other only the first is kept. Cost: one MinII per combination.
+/// All combinations of alternatives, at most `limit` of them: the first in lexicographic order. The
+/// alternatives that a Problem lists first are its default. An exchange of sub-tiles may turn
+/// combinations into each other: only the first is kept. Cost: one MinII per combination.
 Candidates candidates_of(const problem::Problem& problem, const SubTiles& sub_tiles,
                          std::size_t limit);
 

@@ -19,13 +19,13 @@ namespace twill::solve {
 /// - `feasible`: there is one, so that the levels claim too much.
 /// - `undecided`: a limit ended the search.
 ///
-/// With several combinations of ways, those are skipped whose resources and circuits alone need a
-/// larger II. `options.start` is where the search begins; `hurry_after` and `most_interval` are not
-/// looked at. Precondition: `levels` is not empty.
+/// With several combinations of alternatives, those whose resources and circuits alone need a
+/// larger II are skipped. The search begins at `options.start`; `hurry_after` and `most_interval`
+/// are ignored. Precondition: `levels` is not empty.
 Decision confirm(const problem::Problem& problem, std::span<const schedule::ObjectiveValue> levels,
                  const Options& options);
 
-/// The same of a claim that there is no schedule at any II.
+/// Asks for a schedule at any II, to contradict a claim that there is none.
 Decision confirm_infeasible(const problem::Problem& problem, const Options& options);
 
 }  // namespace twill::solve

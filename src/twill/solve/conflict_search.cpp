@@ -4,7 +4,8 @@
 namespace twill::solve {
 namespace {
 
-/// Conflicts between restarts: this times the Luby sequence 1 1 2 1 1 2 4 ...
+/// Conflicts between restarts: this times the sequence 1 1 2 1 1 2 4 ... (Luby, Sinclair and
+/// Zuckerman, "Optimal Speedup of Las Vegas Algorithms", 1993).
 constexpr std::uint64_t kRestartUnit = 100;
 
 /// The budget is looked at after so many decisions, and its owner asked after so many conflicts.
@@ -67,7 +68,7 @@ Outcome Engine::solve(Literal assumption, Budget& budget, const Effort& effort) 
   }
 }
 
-/// Lets atoms that are new since the last search have the values the edges give them.
+/// Gives atoms that are new since the last search the values that the edges imply.
 bool Engine::prepare() {
   backtrack(0);
   if (inconsistent_) return false;
@@ -77,9 +78,9 @@ bool Engine::prepare() {
   return imply_from_graph();
 }
 
-/// The most active open variable that matters, kTrue if there is none. An atom gets the value it
-/// has in the current solution of the difference graph (which then need not change), others the one
-/// they had last.
+/// Picks the most active open variable that matters, kTrue if there is none. An atom gets its value
+/// in the current solution of the difference graph, which then stays valid. Other variables get
+/// their last value (phase saving).
 Literal Engine::pick() {
   while (!order_.empty()) {
     const std::uint32_t variable = order_.take_first();

@@ -24,9 +24,9 @@ struct Decision {
 Decision decide(const problem::Problem& problem, Cycles ii, const Options& options = {});
 
 /// Whether `problem` has a schedule that is better than `values`: its II and objectives, in order,
-/// are lexicographically less. Where it is, this is not worth the search for the best; where it is
-/// not, far cheaper. Precondition: `values` starts with an II, and has at most one value more for
-/// each objective.
+/// are lexicographically less. Cheaper than a search for the best if there is none; if there is
+/// one, the search for the best is the better question. Precondition: `values` starts with an II,
+/// and has at most one value more for each objective.
 Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
                        const Options& options = {});
 

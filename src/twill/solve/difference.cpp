@@ -63,7 +63,7 @@ std::pair<Literal, bool> DifferenceGraph::add_atom(const Difference& difference,
   return {fresh, true};
 }
 
-/// A path of that length will decide an atom. Shorter ones that are there already:
+/// Notes that a path of that length decides an atom. Paths that exist already are found by
 /// decide_all_atoms.
 void DifferenceGraph::watch_for(std::size_t cell, std::int64_t length) {
   Distance& distance = distances_[cell];

@@ -12,18 +12,19 @@
 namespace twill::solve {
 
 /// Integer difference logic: a set of constraints x - y >= c that grows and shrinks like a stack,
-/// and atoms whose truth some of those sets decide.
+/// and atoms that the set may decide.
 ///
 /// The constraints are edges y -> x of weight c. They have a solution iff no circuit has a positive
 /// weight. Two things are kept up to date:
 ///
-/// - a solution, the *potential*: a new edge costs only the nodes whose value must rise, and paths
-///   can be searched with Dijkstra on the slack potential(x) - potential(y) - c >= 0 (Cotton and
-///   Maler, SAT 2006), which is how implied literals are explained, and only when somebody asks;
-/// - the longest distance between every two nodes: a new edge y -> x changes it only from nodes
-///   whose way to x got longer to nodes whose way from y got longer, so a step costs two scans and
-///   the product of these two sets, which is small. Every atom between such a pair is looked at:
-///   propagation is exhaustive, and an edge that is implied already costs nothing.
+/// - a solution, the *potential*: a new edge costs only the nodes whose value must rise. Paths are
+///   searched with Dijkstra on the slack potential(x) - potential(y) - c >= 0 (Cotton and Maler,
+///   "Fast and Flexible Difference Constraint Propagation for DPLL(T)", SAT 2006). They explain
+///   implied literals, on demand only;
+/// - the longest distance between every two nodes. A new edge y -> x changes distances only from
+///   nodes whose path to x got longer, to nodes whose path from y got longer. So a step costs two
+///   scans and the product of these two sets, which is small. Every atom between such a pair is
+///   visited: propagation is exhaustive, and an implied edge costs no update.
 ///
 /// Memory: 20 bytes per pair of nodes.
 class DifferenceGraph {

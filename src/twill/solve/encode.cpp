@@ -26,9 +26,9 @@ std::vector<Term> merged(const std::vector<Term>& terms) {
   return out;
 }
 
-/// The op whose slot is 0: one of the sub-tiles if there are any, else the op that holds a unit
-/// longest, since fixing it says most about the others. It always exists: the slots of others are
-/// seen from it.
+/// Chooses the op whose slot is 0: one of the sub-tiles if there are any. Else the op that holds a
+/// unit longest, as it constrains the others most. It must always exist, since the slots of the
+/// others are relative to it.
 std::size_t choose_anchor(const Instance& instance, const SubTiles& sub_tiles) {
   if (!sub_tiles.ops.empty()) return sub_tiles.ops.front();
   std::size_t best = instance.tasks[0].home;
@@ -172,8 +172,8 @@ void Encoding::exclude(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_
   add_clause(guards, {slot_apart(a, b, hold_b - ii_)});
 }
 
-/// Slots and stages apart, what two dependences in a row say of their ends is lost until the slots
-/// between are decided: each is a choice of its own. So paths are added as well.
+/// Adds dependences, and paths of them. With slots and stages apart, two dependences in a row imply
+/// nothing about their ends until the slot between is decided. Paths restore that.
 void Encoding::add_precedences() {
   for (const Precedence& it : instance_.precedences) {
     const Cycles by = it.delay - it.distance * ii_;
@@ -205,7 +205,7 @@ void Encoding::add_units() {
   }
 }
 
-/// Bounds the demand of transfer ops on a pipe; the demand of all others is known to fit.
+/// Bounds the demand of transfer ops on a pipe; all other demand is known to fit.
 void Encoding::add_pipes() {
   const problem::Problem& problem = *instance_.problem;
   if (problem.hand_offs().empty() || !problem.in_force(Rule::pipe)) return;
@@ -223,7 +223,8 @@ void Encoding::add_pipes() {
   }
 }
 
-/// Which ops exist. That no op is too long for this II is known only of those that always do.
+/// Constrains which ops exist. Ops that always exist are known to fit this II; a transfer op may be
+/// too long for it.
 void Encoding::add_existence() {
   for (std::size_t op = 0; op < instance_.op_count(); ++op) {
     const Task& task = instance_.tasks[op];
@@ -314,8 +315,8 @@ void Encoding::share_groups() {
   }
 }
 
-/// Orders groups that differ in nothing but the name: op number i may open the next one only if an
-/// op before it is in the group before.
+/// Orders groups that differ in their names only. Op number i may open the next group only if an
+/// earlier op is in the group before.
 void Encoding::order_identical_groups() {
   std::map<schedule::GroupKind, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < instance_.group_count(); ++i) {
@@ -380,7 +381,7 @@ Literal Encoding::same_group(std::size_t a, std::size_t b) {
 }
 
 /// True if the op has to wait for a barrier: always, or because a register value it reads comes
-/// from another group. (One that is handed over comes by a load, which waits.)
+/// from another group. (A transferred value comes by a load, which waits.)
 Literal Encoding::waits_literal(std::size_t op) {
   if (instance_.tasks[op].waits) return kTrue;
   Guards comes_from_elsewhere;
@@ -445,7 +446,8 @@ void Encoding::add_one_stream() {
               unless_exist({a, b}, same == kTrue ? Guards{} : Guards{~same}));
     }
   }
-  for (std::size_t group = 0; group < instance_.group_count(); ++group) {  // redundant, but quick
+  // Redundant, for quicker propagation.
+  for (std::size_t group = 0; group < instance_.group_count(); ++group) {
     std::vector<Term> issue;
     for (std::size_t op = 0; op < instance_.op_count(); ++op) {
       const Literal runs = instance_.tasks[op].issue > 0 ? runs_in(op, group) : kFalse;

@@ -21,30 +21,37 @@ namespace twill::solve {
 
 /// "Is there a schedule of this instance with this II?" as constraints of an Engine.
 ///
-/// The issue cycle of an op is M = II * s + r. Its slot r in [0, II) and its stage s, which has no
-/// bounds at all, are two nodes of the difference logic; slots and stages are never compared with
-/// each other. An inequality M(v) - M(u) >= q * II + rho, 0 <= rho < II, becomes
+/// The issue cycle of an op is M = II * s + r:
+///
+///     0            II           2 II          3 II
+///     |------------|------------|------------|
+///     .    u       .            .            .     s(u) = 0, slot r(u)
+///     .            .        v   .            .     s(v) = 1, slot r(v) > r(u)
+///
+/// Its slot r in [0, II) and its stage s, which has no bounds at all, are two nodes of the
+/// difference logic. Slots and stages are never compared with each other. The paper has a Boolean
+/// per op, copy and cycle instead (sections 4.1 to 4.3, Figures 4 to 6; emit/smtlib/literal.cpp).
+/// An inequality M(v) - M(u) >= q * II + rho, 0 <= rho < II, becomes
 ///
 ///     s(v) - s(u) >= q
 ///     r(v) - r(u) >= rho       or  s(v) - s(u) >= q + 1
 ///     r(v) - r(u) >= rho - II  or  s(v) - s(u) >= q + 2
 ///
-/// so neither the size nor the search depends on how many cycles things take. Exclusion on units
-/// and in groups is a matter of slots only. Memories and registers are counted at the issue of each
-/// value (nowhere else can the sum reach its maximum): copy number j of w is alive there if
-/// s(reader) - s(w) is large enough for the order of the three slots.
+/// so neither the size nor the search depends on the lengths of ops in cycles. Exclusion on units
+/// and in groups concerns slots only. Memories and registers are counted at the issue of each
+/// value, where alone the sum can reach its maximum. Copy number j of w is alive there if s(reader)
+/// - s(w) is large enough for the order of the three slots.
 ///
-/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit),
-/// which is a relaxation: a refutation holds, a schedule has to be checked (recheck.h) and the
-/// search repeated with more if it does not pass.
+/// At most `most_copies` copies per value are counted (a quarter of that if many more would fit).
+/// That is a relaxation: a refutation holds, but a schedule has to be checked (recheck.h). If it
+/// fails, the search is repeated with more copies.
 ///
-/// Where the values lie in their memories is left out unless `placed`: most schedules that are
-/// found can be given offsets, and a refutation without holds with them (place.h). With it, each
+/// Offsets of values in memories are left out unless `placed`: most schedules that are found can be
+/// given offsets later (place.h). A refutation without offsets holds with them. With it, each
 /// buffer has two more nodes, its offset and its end.
 ///
-/// Stores and loads of hand-offs have nodes like any other op; what is said of them is excused
-/// where they do not exist, so their nodes are free there. Groups alone decide which exist, so
-/// nothing of this depends on II.
+/// Transfer ops have nodes like any other op. Their constraints are excused where they do not
+/// exist, so their nodes are free there. Groups alone decide which exist, at every II alike.
 ///
 /// Without loss of generality: the slot of one op is 0 (rotation); of interchangeable sub-tiles the
 /// slots of one op are ordered; of identical groups a later one is used only if the earlier is.
@@ -57,11 +64,11 @@ class Encoding {
 
   bool complete() const { return complete_; }
 
-  /// Literals that, assumed, keep an objective down.
+  /// Literals that, when assumed, limit an objective.
   Literal groups_at_most(std::int64_t limit);
   Literal crossings_at_most(std::int64_t limit);
   Literal length_at_most(Cycles limit);
-  /// Keeps it down for good.
+  /// Limits the objective for the rest of the search.
   void fix(Literal literal) { engine_.add_clause({literal}); }
 
   /// Excludes, for good, all schedules with the structure of this one (schedule/difference.h),
@@ -92,7 +99,7 @@ class Encoding {
   const Engine& engine() const { return engine_; }
 
  private:
-  using Guards = std::vector<Literal>;  ///< literals one of which excuses from a constraint
+  using Guards = std::vector<Literal>;  ///< literals, each of which excuses from a constraint
 
   Literal literal(const Meaning& meaning);
   Literal consequence(const Meaning& meaning);

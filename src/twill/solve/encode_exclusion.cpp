@@ -30,12 +30,12 @@ std::vector<std::vector<std::size_t>> served(const Instance& instance,
 
 }  // namespace
 
-/// Some op is in another group, or on some unit an op does not come in the same round after the one
-/// before it. Around a unit the latter is all there is to say: let D(i) be M(next) - M(i) - k(i) *
-/// II of the excluded rounds k(i). All D(i) together are one II, so where all of them are at least
-/// 0 none is more than II, and the rounds of any two ops are sums of the k(i) between them.
-/// In the same groups the same ops exist, and an op that does not has a home whose group differs;
-/// what is then said of a round is said of nodes that are free.
+/// Requires that some op is in another group, or that on some unit an op has another round after
+/// its predecessor. Rounds of neighbours suffice: let D(i) be M(next) - M(i) - k(i) * II for the
+/// excluded rounds k(i). All D(i) together are one II. Where each is at least 0, none exceeds II,
+/// and the rounds of any two ops are sums of the k(i) between them. In the same groups the same ops
+/// exist. An op that does not exist has a home whose group differs, and its round is about nodes
+/// that are free.
 void Encoding::rule_out(const schedule::Schedule& schedule) {
   TWILL_CHECK(proof_ == nullptr, "structures are excluded without proofs");
   Guards differs;

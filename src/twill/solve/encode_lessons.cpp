@@ -87,7 +87,7 @@ Lessons Encoding::lessons() {
   return out;
 }
 
-/// A difference that no atom says is said by the next weaker one.
+/// A difference without an atom is replaced by the next weaker atom.
 void Encoding::follow(const Lessons& lessons) {
   const Dictionary dictionary(meanings_);
   const auto literal_of = [&](const Saying& it) -> std::optional<Literal> {

@@ -46,7 +46,7 @@ Literal Encoding::crossings_at_most(std::int64_t limit) {
   return limit_sum({Meaning::Kind::crossings, 0, 0, limit}, crossings_);
 }
 
-/// Only ops that may be first, and ops that may end last, matter, whichever exist.
+/// Compares only ops that may be first with ops that may end last.
 Literal Encoding::length_at_most(Cycles limit) {
   std::vector<std::uint8_t> first(instance_.op_count(), 1);
   std::vector<std::uint8_t> last(instance_.op_count(), 1);

@@ -30,8 +30,8 @@ std::vector<AddressNode> Encoding::address_nodes() const {
   return out;
 }
 
-/// A buffer lies within its memory, is as long as its copies ask for, and apart from those it
-/// meets.
+/// Adds offsets: a buffer is inside its memory, as long as its copies need, and apart from buffers
+/// that live with it.
 void Encoding::add_placement() {
   for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
     const Store& memory = instance_.memories[number];
@@ -48,8 +48,8 @@ void Encoding::add_placement() {
   }
 }
 
-/// Literals say how deep the buffer is at least; no more of its copies are alive at the issue of
-/// one of its values.
+/// Literals for the least depth of the buffer: no more of its copies are alive at the issue of one
+/// of its values.
 void Encoding::add_depth(std::size_t memory, const Buffer& buffer, const Extent& extent) {
   const std::int64_t fitting = instance_.memories[memory].capacity / buffer.size;
   const std::int64_t countable = countable_copies(fitting);
@@ -74,7 +74,7 @@ void Encoding::add_depth(std::size_t memory, const Buffer& buffer, const Extent&
   }
 }
 
-/// Unless never a value of one is alive at the issue of one of the other that lives itself.
+/// Keeps two buffers apart if a value of one is alive at the issue of a live value of the other.
 void Encoding::keep_apart(const Buffer& a, const Extent& of_a, const Buffer& b,
                           const Extent& of_b) {
   const auto lives = [&](std::size_t value, std::size_t event) {

@@ -7,8 +7,8 @@
 namespace twill::solve {
 namespace {}  // namespace
 
-/// Copies to be counted of a value of which so many fit: all and one too many, unless it is so
-/// small that this would cost more than it says.
+/// Copies to be counted of a value, if `fitting` copies fit: one more than fit. Fewer for a small
+/// value, whose copies would cost more than they constrain.
 std::int64_t Encoding::countable_copies(std::int64_t fitting) const {
   if (fitting < most_copies_) return fitting + 1;
   return std::max<std::int64_t>(1, most_copies_ / 4);
@@ -28,7 +28,7 @@ void Encoding::count_copies(const Occupant& value, std::size_t event, std::int64
 }
 
 /// A literal that is true at least if `copy` or more copies of the value are alive when `event` is
-/// issued (and `shared` is true), if both exist.
+/// issued. Only if `shared` is true and both exist.
 Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t copy,
                              Literal shared) {
   if (placed_ && shared == kTrue) {  // counted in the memory and in the buffer
@@ -95,8 +95,9 @@ void Encoding::add_shares() {
   }
 }
 
-/// Literals say how many steps each group needs; those of a group with nothing alive are there in
-/// any case. The last step of a group may be good for fewer registers, if it alone has a limit.
+/// Literals for the steps that each group needs; the steps of a group without live values are
+/// always needed. The last step of a group may have fewer registers, if the group has its own
+/// limit.
 void Encoding::add_budget(const problem::RegisterBudget& budget) {
   const std::int64_t reserved = budget.steps_for(0);
   const auto count = static_cast<std::int64_t>(budget.groups.size());
@@ -123,8 +124,8 @@ void Encoding::add_budget(const problem::RegisterBudget& budget) {
   add_at_most({Meaning::Kind::budget, budget.groups.front().index(), 0, 0}, needed, spare);
 }
 
-/// In the group, what is alive at the event fits into its share. Elsewhere this says no more than
-/// that no group holds more than the largest.
+/// In the group, live values at the event fit into its share. For other groups, the constraint is
+/// only that no group holds more than the largest.
 void Encoding::limit_share(std::size_t event, std::size_t group, std::int64_t largest,
                            std::vector<Term> terms) {
   const Share& share = shares_[group];
@@ -170,7 +171,8 @@ void Encoding::add_registers() {
   }
 }
 
-/// No value of it lives for a whole II by itself; the others are counted one by one.
+/// Whether no value of the accumulator lives for a whole II by itself; the values of others are
+/// counted one by one.
 bool Encoding::is_regular(const Accumulator& accumulator) const {
   return std::all_of(accumulator.ops.begin(), accumulator.ops.end(),
                      [this](std::size_t op) { return lifetimes_[op] < ii_; });
@@ -182,9 +184,9 @@ bool Encoding::in_regular_accumulator(std::size_t op) const {
   });
 }
 
-/// As count_copies for the values of an accumulator. If all are of the event's group one of them is
-/// always alive, whichever it is, so the first copies count as 1 + (those alive - 1): a value
-/// counts if one before it in the accumulator is alive as well.
+/// As count_copies for the values of an accumulator. If all values are of the event's group, one of
+/// them is always alive. So the first copies count as 1 + (live values - 1): a value counts if an
+/// earlier one of the accumulator is alive, too.
 void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int64_t capacity,
                                  std::vector<Term>& terms) {
   const Accumulator& accumulator = instance_.accumulators[number];
@@ -213,7 +215,7 @@ void Encoding::count_accumulator(std::size_t number, std::size_t event, std::int
   }
 }
 
-/// True iff all are.
+/// True iff all literals are true.
 Literal Encoding::all_of(const Guards& literals, const Meaning& meaning) {
   if (std::find(literals.begin(), literals.end(), kFalse) != literals.end()) return kFalse;
   if (std::all_of(literals.begin(), literals.end(), [](Literal it) { return it == kTrue; })) {
@@ -229,9 +231,9 @@ Literal Encoding::all_of(const Guards& literals, const Meaning& meaning) {
   return all;
 }
 
-/// Registers times cycles: what the values of a group take at least is at most what it has. Follows
-/// from the counts, but speaks of the groups alone, so that hopeless distributions of the ops fail
-/// before anything is placed.
+/// Registers times cycles: the least demand of a group's values is at most the group's supply.
+/// Implied by the counts, but a constraint on groups alone: hopeless distributions of ops fail
+/// before the first op is placed.
 void Encoding::limit_register_time() {
   constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // beyond it sums might overflow
   const auto groups = instance_.problem->groups();
@@ -251,7 +253,7 @@ void Encoding::limit_register_time() {
     }
     for (std::size_t number = 0; number < instance_.accumulators.size(); ++number) {
       const Accumulator& it = instance_.accumulators[number];
-      // A member that lives longer for a reader in another group may then be the only one alive.
+      // A member that lives longer for a reader in another group may be the only live one then.
       Cycles counted = 0;
       Guards members;
       for (const std::size_t op : it.ops) {
@@ -266,8 +268,8 @@ void Encoding::limit_register_time() {
   }
 }
 
-/// Cycles by which the value lives longer at least if a reader that makes a difference is in
-/// another group; 0 if none does.
+/// Least cycles by which the value lives longer if a reader is in another group; 0 if no reader
+/// makes a difference.
 Cycles Encoding::least_extra_abroad(std::size_t value) const {
   Cycles least = 0;
   for (const Read& read : instance_.reads[value]) {

@@ -76,7 +76,7 @@ void Engine::add_learned(std::span<const Literal> literals, std::uint32_t glue) 
   add_simplified(literals, glue);
 }
 
-/// Without what is known of the literals already.
+/// Adds a clause without literals whose value is known.
 void Engine::add_simplified(std::span<const Literal> literals, std::uint32_t glue) {
   backtrack(0);
   if (inconsistent_) return;
@@ -140,7 +140,7 @@ void Engine::assign(Literal literal, Reason reason) {
   levels_[variable] = level();
   reasons_[variable] = reason;
   trail_.push_back(literal);
-  // At level 0 no reason is ever asked for, so a proof has to be told of them right away.
+  // At level 0 reasons are never asked for, so they are reported to the proof at once.
   const bool log = level() == 0 && proof_ != nullptr;
   if (log && (reason.cause == Cause::at_most || reason.cause == Cause::difference)) {
     explain(variable);

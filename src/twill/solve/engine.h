@@ -38,9 +38,9 @@ struct Effort {
 
 /// Conflict-driven search over clauses, at-most constraints and difference atoms.
 ///
-/// Grows only: variables, nodes and constraints may be added before and between calls of `solve`,
-/// and whatever was learned stays valid. Constraints that shall not hold forever carry the negation
-/// of an assumption literal.
+/// Incremental: variables, nodes and constraints may be added before and between calls of `solve`,
+/// and learned clauses stay valid. Temporary constraints carry the negation of an assumption
+/// literal.
 ///
 ///     Engine engine(proof, "title");
 ///     Node a = engine.add_node(), b = engine.add_node();
@@ -48,9 +48,18 @@ struct Effort {
 ///     engine.add_clause({late, engine.at_least({b, a, 5})});
 ///     if (engine.solve(kTrue, budget) == Outcome::satisfied) use(engine.value(a));
 ///
-/// The search: two watched literals, counters (at_most.h), incremental longest paths
-/// (difference.h), first-UIP learning with recursive minimization, VSIDS, saved phases, Luby
-/// restarts, deletion of learned clauses by glue. Nothing is random.
+/// The search and its sources:
+/// - conflict-driven search with an incremental interface, as in MiniSat (Een and Soerensson, "An
+///   Extensible SAT-solver", SAT 2003);
+/// - two watched literals and VSIDS (Moskewicz et al., "Chaff", DAC 2001);
+/// - clauses of the first unique implication point (Zhang et al., "Efficient Conflict Driven
+///   Learning", ICCAD 2001), minimized recursively (Soerensson and Biere, "Minimizing Learned
+///   Clauses", SAT 2009);
+/// - saved phases (Pipatsrisawat and Darwiche, SAT 2007) and Luby restarts;
+/// - deletion of learned clauses by glue, the number of their decision levels (Audemard and Simon,
+///   "Predicting Learnt Clauses Quality in Modern SAT Solvers", IJCAI 2009);
+/// - counters for sums (at_most.h) and incremental longest paths for differences (difference.h).
+/// Deterministic: there is no random choice.
 class Engine {
  public:
   /// `proof` may be null; else it must outlive the engine.
@@ -63,21 +72,21 @@ class Engine {
   /// define it (cause -> literal), negatively only where they use it; in at-most constraints
   /// positively. So the search never decides it, and it is false where nothing made it true.
   Literal add_consequence() { return add_literal(false); }
-  /// The search will try this first; a hint, no constraint.
+  /// Makes the search try this literal first: a hint, no constraint.
   void suggest(Literal literal) {
     phases_[literal.variable()] = static_cast<std::int8_t>(literal.negative() ? -1 : 1);
   }
   /// If one of the two is false, the search does not decide this literal's variable, and the model
   /// leaves it undefined. The caller must not depend on its value then.
   void matters_if(Literal literal, Literal first, Literal second);
-  /// Nodes come before everything that speaks of nodes.
+  /// Adds a node; nodes are added before all constraints and atoms on nodes.
   Node add_node() { return graph_.add_node(); }
 
   /// The literal that is true iff the difference holds; the same one for the same difference.
   Literal at_least(const Difference& difference);
   /// Makes the difference hold always.
   void require(const Difference& difference);
-  /// At least one of the literals is true. Repeated and constant literals are fine.
+  /// Requires that at least one of the literals is true. Repeated and constant literals are fine.
   void add_clause(std::span<const Literal> literals);
   void add_clause(std::initializer_list<Literal> literals) {
     add_clause(std::span(literals.begin(), literals.size()));
@@ -86,7 +95,7 @@ class Engine {
   /// coefficients.
   void add_at_most(std::span<const Term> terms, std::int64_t bound);
 
-  /// A clause that follows from the input, whoever found it; it may be forgotten like learned
+  /// Adds a clause that follows from the input, by any derivation; it may be forgotten like learned
   /// clauses. `glue` is at least 1. Precondition: no proof is written.
   void add_learned(std::span<const Literal> literals, std::uint32_t glue);
   /// Visits the learned clauses with their glue, then all literals that always hold, with 1.
@@ -183,8 +192,8 @@ class Engine {
   std::vector<std::uint32_t> levels_;
   std::vector<Reason> reasons_;
   std::vector<std::int8_t> phases_;  ///< the last value, 0 if there was none
-  /// By variable, what it matters for; kTrue if it always does. And those that were left open, with
-  /// the decision level at which they were.
+  /// By variable, the literals for which it matters; kTrue if it always does. Also variables that
+  /// were left open, with their decision level.
   std::vector<std::array<Literal, 2>> matters_if_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_open_;
   std::vector<Literal> trail_;

@@ -15,24 +15,23 @@ namespace twill::solve {
 struct Exclusion {
   /// Schedules whose structures are excluded.
   std::vector<schedule::Schedule> structures;
-  /// Proven of all other schedules: their II and then their objectives, in order, are
-  /// lexicographically not less than this; may be shorter than the list of objectives.
+  /// Proven for all other schedules: their II and objectives, in order, are lexicographically not
+  /// less than this. It may be shorter than the list of objectives.
   std::vector<std::int64_t> least;
 };
 
-/// The structures of `exclusion` with the ways of `candidate`, as schedules of the candidate
-/// (way 0), and all that exchanges of sub-tiles, one after the other, make of them. `of_problem`:
-/// the sub-tiles of the Problem that the candidate is of. So what is excluded is closed under all
-/// that the encoding takes for equal. Cost: n! schedules each for n sub-tiles, at most 8.
+/// The structures of `exclusion` with the alternatives of `candidate`, as schedules of the
+/// candidate (way 0). Also their images under sequences of exchanges of sub-tiles, so that the
+/// exclusion is closed under the symmetry of the encoding. `of_problem`: the sub-tiles of the
+/// candidate's Problem. Cost: n! schedules each for n sub-tiles, at most 8.
 std::vector<schedule::Schedule> excluded_in(const Candidate& candidate, const SubTiles& of_problem,
                                             const Exclusion& exclusion);
 
-/// The same schedule with the sub-tiles exchanged.
+/// The schedule with the sub-tiles exchanged.
 schedule::Schedule image_of(const schedule::Schedule& schedule, const Exchange& exchange);
 
-/// By op, its group, where of groups that differ in nothing but the name the first is that of the
-/// first op in any of them, the second that of the first op that is in another, and so on, all of
-/// ops that always exist: the names that the encoding allows (encode.h).
+/// By op, its group under the names that the encoding allows (encode.h). Groups that differ in
+/// their names only are ordered by their first op, among ops that always exist.
 std::vector<std::size_t> ordered_groups(const Instance& instance,
                                         const schedule::Schedule& schedule);
 

@@ -82,7 +82,7 @@ class Greedy {
     return true;
   }
 
-  /// In the order of dependences within an iteration, and of the text where they leave a choice.
+  /// Sorts ops by the dependences within an iteration, and by the text where these leave a choice.
   bool sort_ops() {
     const std::size_t count = instance_.op_count();
     std::vector<std::size_t> waiting(count, 0);
@@ -110,7 +110,7 @@ class Greedy {
     return it.delay + (share_group(it.from, it.to) ? 0 : it.transfer);
   }
 
-  /// How long after the issue of `a` the op `b` may not be issued.
+  /// Cycles after the issue of `a` in which `b` may not be issued.
   Cycles held(std::size_t a, std::size_t b) const {
     const Task& first = instance_.tasks[a];
     const Task& second = instance_.tasks[b];
@@ -120,7 +120,7 @@ class Greedy {
     return held;
   }
 
-  /// The first cycle in [`from`, `until`) at which nothing is in the op's way.
+  /// The first cycle in [`from`, `until`) at which no other op blocks the op.
   std::optional<Cycles> free_cycle(std::size_t op, Cycles from, Cycles until) const {
     const Cycles ii = schedule_.initiation_interval;
     for (Cycles at = from; at < until;) {

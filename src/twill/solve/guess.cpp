@@ -21,19 +21,19 @@ using problem::Parts;
 using problem::Problem;
 using schedule::Schedule;
 
-/// Shares of the remaining budget: of each of the two searches for a loop with transfer ops, and of
-/// the search for a rerolled loop, whose schedule is worth more.
+/// Shares of the remaining budget: for each of two searches for a loop with transfer ops, and for a
+/// rerolled loop, whose schedule is better.
 constexpr std::uint64_t kShare = 16;
 constexpr std::uint64_t kRolledShare = 4;
 
-/// Nothing where a number is larger than a Problem may have: sums of durations may be.
+/// The Parts as a Problem; empty where a sum of durations exceeds the limits of a Problem.
 std::optional<Problem> posed(Parts parts) {
   Result<Problem> problem = problem::pose(std::move(parts));
   if (!problem) return std::nullopt;
   return *std::move(problem);
 }
 
-/// Every store and load as a delay; then the fewer cross, the better.
+/// The Problem with every transfer op as a delay, minimizing crossings.
 std::optional<problem::Reduced> with_delays(const Problem& problem) {
   problem::Reduced part = problem::common_part(problem);
   Parts parts = part.problem.parts();

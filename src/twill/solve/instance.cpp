@@ -168,8 +168,8 @@ Cycles largest_pipe_load(const Instance& instance, bool least) {
   return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
 }
 
-/// By op, the fewest cycles from the issue of `value` to its own, by longest paths over ops that
-/// always exist; of the same iteration, if no interval is given.
+/// By op, the least cycles from the issue of `value` to its own, by longest paths over ops that
+/// always exist. Without an interval: within the same iteration.
 std::vector<Cycles> least_after(const Instance& instance, std::size_t value,
                                 std::optional<Cycles> ii) {
   std::vector<Cycles> after(instance.op_count(), kUnreached);
@@ -189,7 +189,8 @@ std::vector<Cycles> least_after(const Instance& instance, std::size_t value,
   return after;
 }
 
-/// A value that may be handed over is read by its store or by all its readers, whichever is less.
+/// Least life of a value. If it may be transferred: until its store or all its readers have read
+/// it, whichever is less.
 Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
   const std::vector<Cycles> after = least_after(instance, value, ii);
   Cycles stored = std::numeric_limits<Cycles>::max();

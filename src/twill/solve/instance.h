@@ -47,7 +47,7 @@ struct Read {
   Cycles hold = 0;
   Cycles transfer = 0;  ///< of the dependence, if the groups differ and it is in force
   Cycles delay = 0;     ///< of the dependence; 0 if it is not in force
-  bool handed = false;  ///< only in the group of the value; abroad, the value is handed over
+  bool handed = false;  ///< only in the group of the value; to other groups it is transferred
 };
 
 /// A value of a storage: so much of it per live copy.
@@ -56,9 +56,9 @@ struct Occupant {
   std::int64_t amount = 0;
 };
 
-/// Values of the same size in registers, around a circuit: each is read by the op before it in the
-/// list, the first by the op of the last. From one round to the next is `distance` iterations, so
-/// that many of their copies are alive in any cycle, whichever they are.
+/// Values of the same size in registers, around a circuit. Each is read by the op before it in the
+/// list, the first by the last op. A round takes `distance` iterations, so in any cycle exactly
+/// that many of their copies are alive.
 struct Accumulator {
   std::vector<std::size_t> ops;  ///< at least two
   std::int64_t amount = 0;
@@ -84,7 +84,7 @@ struct Instance {
   std::vector<Precedence> precedences;    ///< empty if the rule is relaxed
   std::vector<std::vector<Read>> reads;   ///< by op that produces the value
   std::vector<Store> memories;            ///< empty if the rule is relaxed
-  std::vector<Occupant> register_values;  ///< values in registers that somebody reads; the same
+  std::vector<Occupant> register_values;  ///< values in registers with a reader; as above
   std::vector<Accumulator> accumulators;  ///< disjoint
   bool one_stream = true;
   bool blocking = true;
@@ -96,31 +96,31 @@ struct Instance {
 /// Precondition: every op has exactly one way. The instance points into `problem`.
 Instance instance_of(const problem::Problem& problem);
 
-/// The least II at which the loads of units and pipes fit and no op alone is too long, as far as ops
-/// always exist. At least 1.
+/// The least II, at least 1, at which the loads of units and pipes fit and no op alone is too long.
+/// Transfer ops are left out.
 Cycles load_bound(const Instance& instance);
 
-/// The longest paths of dependences within one iteration, over ops that always exist, that no single
-/// dependence says as much as: issue(to) >= issue(from) + delay in any schedule, whatever the groups.
-/// At most one for two ops, ordered by ops. Cost: ops times dependences for each op, at worst.
+/// Longest paths of dependences within one iteration, over ops that always exist, which exceed
+/// every single dependence between their ends. issue(to) >= issue(from) + delay in any schedule,
+/// for all choices of groups. At most one for two ops, ordered by ops. Cost: ops times dependences
+/// for each op, at worst.
 std::vector<Precedence> longest_paths(const Instance& instance);
 
-/// By op, the fewest cycles its value lives in any schedule of this II in which the op exists; 0 if
-/// nobody reads it. If
-/// the dependences cannot be met at this II the result means nothing. Cost: ops times dependences.
+/// By op, the fewest cycles its value lives in any schedule of this II in which the op exists; 0
+/// without a reader. Meaningless if the dependences cannot be met at this II. Cost: ops times
+/// dependences.
 std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii);
 
 /// An II with this property: if the instance is feasible at any II, it is feasible at this one.
 ///
-/// Smaller ones: the stretch lemma. Larger ones: fix, in a schedule of a larger II, groups and, of
-/// every disjunction, the side that holds. What remains are inequalities
-/// M(b) >= M(a) + alpha + beta * II, alpha >= 0, where alpha depends on `a`'s delays, occupancy,
-/// issue cycles and read holds only (or is 1). They have a solution at II iff no simple circuit has
-/// sum(alpha) + II * sum(beta) > 0. There is none at the larger II, so circuits with sum(beta) >= 0
-/// have sum(alpha) = sum(beta) = 0 and never matter, and all others are harmless for every
-/// II >= sum(alpha). A simple circuit leaves each op once, so the sum over all ops of the largest
-/// alpha is enough; the sums over pipes must fit as well. Stores and loads of hand-offs count as if
-/// all existed.
+/// Smaller ones: the stretch lemma. Larger ones: in a schedule of a larger II, fix the groups, and
+/// of every disjunction the side that holds. There remain inequalities M(b) >= M(a) + alpha + beta
+/// * II, alpha >= 0, where alpha depends on `a`'s delays, occupancy, issue cycles and read holds
+/// only (or is 1). They have a solution at II iff no simple circuit has sum(alpha) + II * sum(beta)
+/// > 0. There is none at the larger II. So circuits with sum(beta) >= 0 have sum(alpha) = sum(beta)
+/// = 0 and never matter. All other circuits are harmless for every II >= sum(alpha). A simple
+/// circuit leaves each op once, so the sum over all ops of the largest alpha is enough; the sums
+/// over pipes must fit as well. Transfer ops count as if all existed.
 Cycles decisive_interval(const Instance& instance);
 
 }  // namespace twill::solve

@@ -15,8 +15,8 @@ constexpr std::uint32_t kGoodGlue = 2;
 
 }  // namespace
 
-/// The literals, all false, that made `variable` what it is. Reasons of the theories are worked out
-/// when first asked for, and kept until the next return to level 0.
+/// The literals, all false, that implied the value of `variable`. Reasons of the theories are
+/// computed on demand, and kept until the next return to level 0.
 std::span<const Literal> Engine::explain(std::uint32_t variable) {
   Reason& reason = reasons_[variable];
   if (reason.cause == Cause::clause) return clauses_.literals(reason.index).subspan(1);
@@ -48,8 +48,8 @@ void Engine::log_lemma(const Reason& reason, std::span<const Literal> literals) 
   }
 }
 
-/// Turns `conflict_` into a clause with one literal of the highest level in it (the first unique
-/// implication point), returns to where that literal becomes true, and assigns it.
+/// Turns `conflict_` into a clause with a single literal of its highest level, the first unique
+/// implication point. Returns to the level at which that literal is implied, and assigns it.
 void Engine::learn_from_conflict() {
   std::uint32_t highest = 0;
   for (const Literal literal : conflict_) {
@@ -120,7 +120,7 @@ void Engine::resolve(std::span<const Literal> literals, std::size_t& open) {
   }
 }
 
-/// Drops literals that follow from the others.
+/// Drops literals that follow from the others (recursive minimization).
 void Engine::minimize() {
   count_levels(learned_);  // stamps the levels of the clause
   const auto redundant = [this](Literal literal) { return is_redundant(literal, 0); };
@@ -175,8 +175,8 @@ std::optional<Difference> Engine::difference_of(Literal literal) const {
   return graph_.difference_of(literal);
 }
 
-/// Drops the worse half of the learned clauses. At level 0, after propagation: there no clause is
-/// anybody's reason, and those that are true can go as well.
+/// Drops the worse half of the learned clauses. At level 0, after propagation: there no clause is a
+/// reason, and true clauses are dropped as well.
 void Engine::forget_learned() {
   std::vector<ClauseArena::Reference> candidates;
   for (auto at = clauses_.first(); at != clauses_.end(); at = clauses_.next(at)) {

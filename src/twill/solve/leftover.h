@@ -12,13 +12,13 @@ namespace twill::solve {
 /// transfer ops it is the instance itself.
 class Leftover {
  public:
-  /// `instance` outlives this. Cost: that of an instance, if there are hand-offs.
+  /// `instance` outlives this. Cost: that of an instance, if there are transfer ops.
   Leftover(const Instance& instance, const schedule::Schedule& schedule);
   Leftover(const Leftover&) = delete;
   Leftover& operator=(const Leftover&) = delete;
 
   const Instance& instance() const { return own_ ? *own_ : whole_; }
-  /// A schedule with these groups, without what does not exist; and back.
+  /// A schedule with these groups, without the transfer ops that do not exist; and the inverse.
   schedule::Schedule reduced(const schedule::Schedule& schedule) const;
   schedule::Schedule completed(const schedule::Schedule& schedule) const;
 

@@ -8,8 +8,8 @@
 
 namespace twill::solve {
 
-/// A literal of an Encoding in words that every Encoding of the same instance understands: a
-/// difference of slots or stages, or what a literal means.
+/// A literal of an Encoding in terms that every Encoding of the same instance has: a difference of
+/// slots or stages, or a meaning.
 struct Saying {
   bool is_difference = false;
   bool negative = false;  ///< of the meaning; a difference is negated by itself
@@ -17,16 +17,15 @@ struct Saying {
   Difference difference;
 };
 
-/// Clauses that one Encoding learned, and that hold of all schedules of a smaller or equal II as
-/// well.
+/// Clauses that one Encoding learned, and that hold for all schedules of a smaller or equal II,
+/// too.
 ///
-/// Slots and stages of a schedule at an II make one at every larger II (the stretch lemma:
-/// decision 0002), so what holds of all schedules at the larger one holds of this one, as long as
-/// it speaks of slots, stages and groups. Copies that are alive are not fewer at the smaller II,
-/// and they fit, so they do no harm at the larger one either: a clause holds as well if its
-/// `alive`, `held`, `before` and `counts` are those of the smaller II. What depends on least
-/// lifetimes
-/// (`leaves`), addresses and limits of objectives are left out.
+/// Slots and stages of a schedule at one II are a schedule at every larger II (stretch lemma,
+/// decision 0002). So a clause on slots, stages and groups that holds at the larger II holds at the
+/// smaller one. Live copies are not fewer at the smaller II, and they fit, so they fit at the
+/// larger II, too. So a clause also holds with the `alive`, `held`, `before` and `counts` of the
+/// smaller II. Literals on least lifetimes (`leaves`), addresses and limits of objectives are left
+/// out.
 struct Lessons {
   struct Clause {
     std::uint32_t glue = 0;

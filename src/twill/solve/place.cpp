@@ -13,7 +13,7 @@ namespace {
 using schedule::Address;
 using schedule::Schedule;
 
-/// Pairs of buffers that the search of one memory may look at.
+/// Pairs of buffers that the search of one memory may visit.
 constexpr std::int64_t kMostLooks = 2'000'000;
 
 /// The buffers of one memory, as they live in a schedule.
@@ -46,7 +46,7 @@ class Layout {
 
   bool place() { return fill_gaps() || search(); }
 
-  /// Takes the offsets of the schedule, if they will do.
+  /// Takes the offsets of the schedule, if they obey the rule.
   bool take(const Schedule& schedule) {
     for (const std::size_t op : living_) {
       const auto offset =
@@ -81,7 +81,7 @@ class Layout {
     return count();
   }
 
-  /// The largest first, each where it first fits.
+  /// Places the largest buffers first, each where it first fits.
   bool fill_gaps() {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < count(); ++i) {
@@ -119,7 +119,7 @@ class Layout {
     return place_rest(rest, {-1, 0, 0});
   }
 
-  /// `offsets_` of the rest are where they would begin now.
+  /// Places the rest; their `offsets_` are the least that the placed buffers allow.
   bool place_rest(const std::vector<std::size_t>& rest, const Choice& last) {
     if (rest.empty()) return true;
     std::vector<Choice> choices;

@@ -11,8 +11,8 @@
 namespace twill::solve {
 
 /// Meaning of a literal or an at-most constraint as a statement about a schedule, so that a second
-/// program can find out what holds. `first` and `second` number ops, groups, memories, or the
-/// subject's accumulators, as said below. docs/reference/certificate.md has it in words.
+/// program can check it. `first` and `second` number ops, groups, memories, or the subject's
+/// accumulators, as said below. docs/reference/certificate.md has it in words.
 struct Meaning {
   enum class Kind : std::uint8_t {
     in_group,        ///< op, group
@@ -27,21 +27,22 @@ struct Meaning {
     counts,          ///< accumulator, event, position: the value there is held, and it is not the
                      ///< first that is, or they are not together
     gathered,        ///< accumulator, group: all its ops are in the group
-    leaves,          ///< value, group: it is there, and a reader for which it lives longer is not
-    crosses,         ///< value, group: it is not there, a reader is
-    exists,          ///< op of a hand-off: it does
-    runs_in,         ///< op of a hand-off, group: it exists and is there
+    leaves,          ///< value, group: the value is in the group, a reader for which it lives
+                     ///< longer is not
+    crosses,         ///< value, group: a reader is in the group, the value is not
+    exists,          ///< transfer op: it exists
+    runs_in,         ///< transfer op, group: it exists and is in the group
     deep,            ///< value, memory, number: its buffer holds so many copies at once
     steps,           ///< group, number: it needs so many steps of its register budget
     groups,          ///< number: no more groups have an op
     crossings,       ///< number: no more crossings
     length,          ///< number: the schedule is no longer
-    pipe,            ///< pipe: what the ops of hand-offs ask of it fits beside the others
-    memory,          ///< memory, event: what is alive then fits
+    pipe,            ///< pipe: the demand of transfer ops fits beside the others
+    memory,          ///< memory, event: live values fit then
     depth,           ///< event, memory: the copies alive then in its buffer fit in its depth
-    registers,       ///< event: what its group holds then fits
+    registers,       ///< event: live registers of its group fit then
     issue,           ///< group: its issue cycles fit
-    register_time,   ///< group: what it holds for how long, at least, fits
+    register_time,   ///< group: its least register time, registers times cycles, fits
     compute_groups,  ///< enough of them have an op
     budget,          ///< group: the steps that those of its budget need fit
   };
@@ -51,8 +52,8 @@ struct Meaning {
   std::int64_t number = 0;
 };
 
-/// A node that stands for where a buffer begins or ends in a memory, or for the memory's first
-/// address, which no literal speaks of.
+/// A node for the begin or end of a buffer in a memory, or for the memory's first address, on which
+/// there are no literals.
 struct AddressNode {
   enum class Kind : std::uint8_t { base, offset, end };
   Kind kind = Kind::base;

@@ -8,12 +8,12 @@
 
 namespace twill::solve {
 
-/// By op, whether it has to wait for a barrier in this schedule (1 or 0): always, or because a
-/// register value it reads comes from another group.
+/// By op, whether it waits for a barrier in this schedule (1 or 0): always, or for a register value
+/// of another group.
 std::vector<std::uint8_t> waiting_in(const Instance& instance, const schedule::Schedule& schedule);
 
 /// Whether the schedule keeps all rules but `memory`, `placement` and `registers`, folded modulo
-/// II. The engine enforces these exactly, so anything else is a bug of this room.
+/// II. The engine enforces these exactly, so a violation is a bug of this room.
 bool keeps_order(const Instance& instance, const schedule::Schedule& schedule);
 
 /// Copies of a value alive when `event` is issued.

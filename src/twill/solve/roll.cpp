@@ -27,8 +27,8 @@ struct Next {
 
 using Links = std::vector<std::vector<Link>>;
 
-/// Completes, along dependences, what follows from `second` being `first` a turn later: neighbours
-/// of the same kind stand for each other, and distances say in which iteration.
+/// Completes the match that `second` is `first` one turn later, along dependences. Neighbours of
+/// the same kind correspond to each other, and distances give the iteration.
 class Follow {
  public:
   Follow(const Links& links, const std::vector<std::size_t>& classes)
@@ -40,7 +40,7 @@ class Follow {
     open_.clear();
     match(first, {second, 0});
     while (!open_.empty()) {
-      // Where several neighbours are alike, others may tell which it is.
+      // Where several neighbours are alike, later matches may decide.
       const std::size_t before = open_.size();
       std::vector<Step> unsure;
       for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -64,7 +64,7 @@ class Follow {
   }
 
  private:
-  /// Something that stands for an op, in the same iteration or the next.
+  /// Op that corresponds to another, in the same iteration or the next.
   struct Stand {
     std::size_t op;
     int wraps;
@@ -101,8 +101,8 @@ class Follow {
   std::vector<Step> open_;  ///< dependences of matched ops whose other ends may not be matched yet
 };
 
-/// By op its turn, where every op comes back to itself after the same number of turns, of which the
-/// last leads to the next iteration; and by op the one of turn 0.
+/// By op, its turn, and its counterpart in turn 0. Every op returns to itself after the same number
+/// of turns, the last of which leads to the next iteration.
 struct Turns {
   std::size_t count = 0;
   std::vector<std::size_t> number;

@@ -9,8 +9,8 @@
 
 namespace twill::solve {
 
-/// A loop that was unrolled in the source, rolled up again: one of its iterations does what `turns`
-/// iterations of `loop` do.
+/// The rerolled form of a loop that was unrolled in the source: one of its iterations equals
+/// `turns` iterations of `loop`.
 struct Rolled {
   struct Op {
     problem::OpId of;      ///< of `loop`
@@ -21,11 +21,11 @@ struct Rolled {
   std::vector<Op> ops;  ///< by op of the unrolled loop
 };
 
-/// Finds the smallest loop that this one is an unrolled form of, by following how one op stands for
-/// another a turn later. What is returned is verified: unrolled, it has exactly the dependences of
-/// `problem`. Nothing if there is none with two turns or more; something may be missed. Loops with
-/// hand-offs or sets of ops that must share a group are not tried.
-/// Cost: as of colour refinement, then O(dependences) for each op that looks like another.
+/// Finds the smallest loop of which this one is an unrolled form, by matching each op with its
+/// counterpart one turn later. The result is verified: unrolled, it has exactly the dependences of
+/// `problem`. Empty if none is found with two turns or more; some are missed. Loops with transfer
+/// ops, or with sets of ops that must share a group, are not tried. Cost: as of colour refinement,
+/// then O(dependences) for each op that looks like another.
 std::optional<Rolled> roll(const problem::Problem& problem);
 
 /// A schedule of the rolled loop, once per turn, as one of the unrolled loop: of `turns` times the

@@ -31,14 +31,13 @@ constexpr std::int64_t kFirstCopies = 32;
 /// The first step upwards from an II without a schedule, as a part of it; later steps double.
 constexpr Cycles kFirstStep = 16;
 
-/// Conflicts that a question may cost at first. Questions at the edge of what is possible are by
-/// far the hardest, so easier ones on both sides are asked first; the effort grows when only hard
-/// ones are left.
+/// Conflicts that a question may cost at first. Questions near the optimum are by far the hardest,
+/// so easier ones on both sides are asked first. The effort grows when only hard ones are left.
 constexpr std::uint64_t kFirstEffort = 2000;
 constexpr std::uint64_t kMoreEffort = 4;
 
-/// Work without progress after which a level is left as it is, in a hurry: about a question on
-/// either side of what is open, with the first effort (decision 0003).
+/// Work without progress after which, in a hurry, a level is left as it is. It is about two
+/// questions of the first effort, one on either side of the open range (decision 0003).
 constexpr std::uint64_t kPatience = 10'000'000;
 
 /// Loops with more ops begin with a schedule that is found without search, and hurry once the II is
@@ -80,7 +79,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   interval.bound = bound_without_search();
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
-  // The next best is often no slower; and what a guess is about may not be needed.
+  // Skips the guess: the next best schedule is often no slower, and transfer ops may be unneeded.
   if (!exclusion_.structures.empty() || !instance_.problem->hand_offs().empty()) {
     const Outcome outcome = try_interval(interval.bound, {kFirstEffort});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
@@ -114,8 +113,8 @@ Interval Search::lower_interval(Schedule schedule, Cycles bound) {
   return interval;
 }
 
-/// A schedule to fall back on: of the loop rolled up, or one found without search. What may not be
-/// found again is not looked for.
+/// Finds a schedule to fall back on: of the rerolled loop, or without search. Excluded structures
+/// are not searched for.
 void Search::find_start() {
   if (!exclusion_.structures.empty()) return;
   auto start = guess_unrolled(instance_, budget_);
@@ -133,7 +132,8 @@ Cycles Search::bound_without_search() const {
   return std::max({candidate_.min_ii.value, load_bound(instance_), known});
 }
 
-/// A schedule that is better is so at some level, with the levels before at most at their values.
+/// Asks level by level: a better schedule is better at some level, with earlier levels at most at
+/// their values.
 Search::Found Search::decide_below(std::span<const std::int64_t> values, std::uint64_t parts) {
   const auto effort = [&] {
     return Effort{kNoLimit, std::min(share(parts), worth_until(budget_.work()))};
@@ -186,7 +186,7 @@ Outcome Search::refute_all() {
   return try_interval(std::max(decisive_interval(instance_), bound_without_search()), {});
 }
 
-/// Larger and larger IIs until there is a schedule, or there can be none.
+/// Asks at larger and larger IIs until there is a schedule, or there can be none.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
@@ -209,9 +209,9 @@ Interval Search::climb(Interval interval) {
   }
 }
 
-/// Closes the gap between the schedule and the bound, asking in turn right below the schedule
-/// (which its structure often made the best already) and a part of the gap further down: what is
-/// learned there is of use further down only. Leaves half of the budget to the objectives.
+/// Closes the gap between schedule and bound. Asks in turn right below the schedule, which is often
+/// the best already, and a part of the gap further down. Clauses learned there help further down
+/// only. Leaves half of the budget to the objectives.
 void Search::descend(Interval& interval) {
   const std::uint64_t half = share(2);
   std::uint64_t progress = budget_.work();
@@ -241,19 +241,19 @@ bool Search::may_spend_more(std::uint64_t until) const {
   return !budget_.stopped() && budget_.work() < until;
 }
 
-/// The work up to which a step may go that has to share what is left with others.
+/// Work up to which a step may go that shares the rest with others.
 std::uint64_t Search::share(std::uint64_t parts) const {
   const std::uint64_t limit = std::max(budget_.work_limit(), budget_.work());
   return budget_.work() + (limit - budget_.work()) / parts;
 }
 
-/// The work up to which to insist on more of a level whose last progress was at that work.
+/// Work up to which to continue a level, given the work at its last progress.
 std::uint64_t Search::worth_until(std::uint64_t progress) const {
   return std::max(budget_.hurry_after(), progress + kPatience);
 }
 
 /// Looks for a schedule in which many sub-tiles take turns, so that only one has to be placed. Two
-/// sub-tiles are placed quickly without it.
+/// sub-tiles are placed quickly without that.
 bool Search::find_in_turn(Cycles ii) {
   if (sub_tiles_.ops.size() < 3 || !exclusion_.structures.empty()) return false;
   Encoding encoding(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(), nullptr, "",
@@ -284,14 +284,14 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
   }
 }
 
-/// Tells the encoding what was learned at the next II from its own on.
+/// Gives the encoding the clauses learned at the nearest II above or equal.
 void Search::teach(Encoding& encoding, Cycles ii) const {
   const auto at = lessons_.lower_bound(ii);
   if (at != lessons_.end()) encoding.follow(at->second);
 }
 
 /// Drops learned clauses that no later question can use. The clauses of an II include those it was
-/// taught itself.
+/// given.
 void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
   if (!may_hand_on()) return;
   if (outcome == Outcome::refuted) {
@@ -302,7 +302,7 @@ void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
   if (outcome == Outcome::satisfied) lessons_.erase(lessons_.upper_bound(ii), lessons_.end());
 }
 
-/// Charges for the encoding; false if the budget does not allow to search it.
+/// Charges for the encoding; false if the budget does not allow its search.
 bool Search::may_go_on(const Encoding& encoding) {
   if (!encoding.complete()) budget_.run_out_of_memory();
   budget_.spend(encoding.engine().clause_count());
@@ -310,8 +310,8 @@ bool Search::may_go_on(const Encoding& encoding) {
 }
 
 /// Takes the schedule of a model, as early as its structure allows at this II or the least for it.
-/// Not if more copies of a value live in it than were counted, or if it has no offsets and none are
-/// found.
+/// Rejects a schedule with more live copies of a value than were counted, and one for which no
+/// offsets are found.
 bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
   const Schedule schedule = encoding.schedule();
   const Leftover left(instance_, schedule);
@@ -353,7 +353,8 @@ std::vector<ObjectiveValue> Search::minimize_objectives(Schedule& schedule) {
     const std::size_t levels_left = instance_.problem->objectives().size() - values.size();
     values.push_back(minimize(objective, levels_left, schedule));
   }
-  for (std::size_t i = 0; i < values.size(); ++i) {  // later levels may be kind to earlier ones
+  // An improvement of a later level may improve an earlier one.
+  for (std::size_t i = 0; i < values.size(); ++i) {
     values[i].value = measure(instance_.problem->objectives()[i], schedule);
     values[i].proven = values[i].bound == values[i].value;
   }
@@ -368,7 +369,7 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   level.name = name_of(objective);
   level.value = measure(objective, schedule);
   level.bound = least_known(objective, ii);
-  // As for II, but half way.
+  // Asks as for II, but at the middle of the range.
   const std::uint64_t part = share(levels_left);
   std::uint64_t progress = budget_.work();
   std::uint64_t conflicts = kFirstEffort;
@@ -398,7 +399,7 @@ ObjectiveValue Search::minimize(Objective objective, std::size_t levels_left, Sc
   return level;
 }
 
-/// Keeps an objective down in all questions to come.
+/// Limits an objective in all later questions.
 void Search::fix(Limit limit) {
   fixed_.push_back(limit);
   if (encoding_) encoding_->fix(literal_of(limit));

@@ -37,8 +37,8 @@ class Search {
   Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
          Exclusion exclusion = {});
 
-  /// A schedule of the original Problem to fall back on while none is found that is as good; of no
-  /// effect if it is of another candidate, or breaks a rule.
+  /// Sets a schedule of the original Problem to fall back on while none as good is found. No effect
+  /// if it is of another candidate, or breaks a rule.
   void start_from(schedule::Schedule start);
 
   /// The least II; of interest only if it is at most `worst`.
@@ -50,14 +50,14 @@ class Search {
     Cycles bound = 1;  ///< no schedule has a smaller II
   };
   /// Whether there is a schedule whose II and objectives, in the order of the Problem, are
-  /// lexicographically less than `values`, which starts with an II and may end early. What is found
-  /// is such a schedule. Takes one of so many parts of the work that is left, and at least a try at
-  /// each question.
+  /// lexicographically less than `values`. `values` starts with an II and may end early. A found
+  /// schedule is such a one. Takes one of `parts` parts of the work that is left, and at least a
+  /// try at each question.
   Found decide_below(std::span<const std::int64_t> values, std::uint64_t parts);
   /// Whether a schedule contradicts these levels, as `confirm` asks (confirm.h): refuted if none
   /// does. Ends with the first question that is not refuted.
   Outcome refute(std::span<const schedule::ObjectiveValue> levels);
-  /// Whether there is a schedule at the II at which there is one if there is one at any.
+  /// Whether there is a schedule at the decisive II: there is one there if there is one at any II.
   Outcome refute_all();
   /// The least II, from this schedule of the candidate on.
   Interval lower_interval(schedule::Schedule schedule, Cycles bound);

@@ -13,7 +13,7 @@
 ///
 /// The search walks down a lexicographic order: first the smallest initiation interval, then the
 /// objectives in the order the Problem lists them. Every level is closed by a refutation ("there is
-/// nothing better") of a small conflict-driven engine (engine.h) on an encoding in residues and
+/// no better one") of a small conflict-driven engine (engine.h). Its encoding has residues and
 /// unbounded stages (encode.h); docs/decisions/0003-engine.md says why.
 namespace twill::solve {
 
@@ -35,16 +35,15 @@ struct Options {
   /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
   std::uint64_t work_limit = 500'000'000;
 
-  /// Work units after which the search hurries: a level in which some more work has brought
-  /// nothing, neither something better nor a better bound, is left as it is. The default is some
-  /// seconds.
+  /// Work units after which the search hurries: it leaves a level once some more work has brought
+  /// neither a better value nor a better bound. The default is some seconds.
   std::uint64_t hurry_after = 300'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
   std::size_t memory_limit = std::size_t{1} << 30;
 
-  /// Combinations of ways tried if ops have alternatives: the first in lexicographic order of the
-  /// ways. Beyond it the verdict is at best `feasible`: nothing is claimed about the others.
+  /// Combinations of alternatives tried: the first in lexicographic order. Beyond it the verdict is
+  /// at best `feasible`, without a claim about the others.
   std::size_t most_combinations = 256;
 
   /// Schedules with a larger II are of no interest. If there is no other, the verdict is
@@ -54,9 +53,9 @@ struct Options {
   /// No schedule has a smaller II: the caller has that proven. With it there is no `proof`.
   Cycles least_interval = 1;
 
-  /// A schedule that obeys the rules, to start from where the search for its combination of ways
-  /// does not find one quickly that is at least as fast; with a `most_interval` that it keeps, it
-  /// is not looked for another.
+  /// A schedule that obeys the rules, to start from. It is used where the search for its
+  /// combination of alternatives finds no schedule as fast quickly. With a `most_interval` that it
+  /// keeps, no other is searched for.
   std::optional<schedule::Schedule> start;
 
   /// Called between searches and every few thousand conflicts, on the calling thread.
@@ -81,13 +80,13 @@ struct Options {
 /// - `undecided`: no schedule found and no proof; `lower_bound` holds nevertheless.
 ///
 /// The schedule obeys the rules in force (checked here on the folded steady state; `verify` checks
-/// it once more by simulation) and its earliest issue is cycle 0. Of the schedules with its order
-/// of ops, stages, groups and numbers of live copies it is the one that ties.h describes: the most
-/// room for those who wait, then the shortest lifetimes, then the earliest issues.
-/// Deterministic: the same Problem and limits give the same Answer, `work` included.
+/// it once more by simulation) and its earliest issue is cycle 0. Ties are broken (ties.h) among
+/// the schedules with its order of ops, stages, groups and numbers of live copies. Most slack for
+/// waits comes first, then shortest lifetimes, then earliest issues. Deterministic: the same
+/// Problem and limits give the same Answer, `work` included.
 schedule::Answer solve(const problem::Problem& problem, const Options& options = {});
 
-/// The limits for who comes after so much work.
+/// The limits that are left after so much work.
 Options left_of(Options limits, std::uint64_t spent);
 
 }  // namespace twill::solve

@@ -33,7 +33,7 @@ class Structure {
 
  private:
   /// Sorts inequalities by issue: those that lead to an op come before those that lead on from it,
-  /// in the same iteration. So one pass goes through an iteration, and not one pass per op.
+  /// in the same iteration. So one pass relaxes a whole iteration.
   std::vector<Inequality> in_order_of_issue() const {
     std::vector<std::size_t> ops(instance_.op_count());
     std::iota(ops.begin(), ops.end(), std::size_t{0});

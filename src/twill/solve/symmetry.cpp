@@ -24,7 +24,7 @@ constexpr std::size_t kUnset = static_cast<std::size_t>(-1);
 auto label_of(const Link& it) { return std::pair(it.distance, it.kind); }
 
 /// Completes the exchange of `a` and `b` along dependences: neighbours of the same kind are
-/// matched, shared ones stay, whatever is not reached stays.
+/// matched; shared ops and unreached ops stay.
 std::optional<Exchange> complete(const Problem& problem,
                                  const std::vector<std::vector<Link>>& links,
                                  const std::vector<std::size_t>& classes, std::size_t a,
@@ -80,7 +80,7 @@ bool keeps_same_group(const Problem& problem, const Exchange& exchange) {
   return before == after;
 }
 
-/// Whether stores and loads still move the same values to the same readers.
+/// Whether transfer ops still move the same values to the same readers.
 bool keeps_hand_offs(const Problem& problem, const Exchange& exchange) {
   using Move = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
   std::vector<Move> before;

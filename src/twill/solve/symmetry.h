@@ -7,13 +7,13 @@
 
 namespace twill::solve {
 
-/// A permutation of the ops that exchanges two sub-tiles: applied twice it is the identity, and
-/// applied to a Problem it gives the same Problem but for names and sources.
+/// A permutation of the ops that exchanges two sub-tiles. Applied twice, it is the identity.
+/// Applied to a Problem, it gives the same Problem but for names and sources.
 using Exchange = std::vector<std::size_t>;
 
-/// A set of ops that stand for each other in interchangeable sub-tiles: any two of `ops` are
-/// exchanged by a verified Exchange that leaves the others where they are. Empty if none was found.
-/// Of several, the one whose op holds a unit longest.
+/// Ops that correspond to each other in interchangeable sub-tiles. Any two of `ops` are exchanged
+/// by a verified Exchange that keeps the others. Empty if none was found. Of several, the one whose
+/// op holds a unit longest.
 struct SubTiles {
   std::vector<std::size_t> ops;
   std::vector<Exchange> exchanges;  ///< of every pair of `ops`: of the second with the first, of the
@@ -21,7 +21,7 @@ struct SubTiles {
 };
 
 /// Finds sub-tiles by refining ops into classes by what surrounds them and completing an exchange
-/// of two ops of a class step by step. What is returned is verified; something may be missed.
+/// of two ops of a class step by step. The result is verified; some sub-tiles may be missed.
 SubTiles find_sub_tiles(const problem::Problem& problem);
 
 /// Whether `exchange` has the property stated at Exchange.

@@ -98,7 +98,7 @@ class Slacks {
     return closure_(open_[before].to, open_[wait].from) + open_[wait].least;
   }
 
-  /// The most slack that all waits of a circuit can have at once.
+  /// The largest slack that all waits of a circuit can have at once.
   Cycles room(const Circuit& circuit) const {
     Cycles sum = 0;
     for (std::size_t i = 0; i < circuit.size(); ++i) {
@@ -171,7 +171,7 @@ class Slacks {
   std::vector<Wait> open_;
 };
 
-/// A column for each row, of maximum total gain. The Hungarian method, cubic.
+/// A column for each row, of maximum total gain: the Hungarian method (Kuhn 1955), cubic.
 template <class Gain>
 std::vector<std::size_t> assignment(std::size_t count, const Gain& gain) {
   constexpr Cycles kFar = std::numeric_limits<Cycles>::max();
@@ -216,7 +216,7 @@ std::vector<std::size_t> assignment(std::size_t count, const Gain& gain) {
   return column_of;
 }
 
-/// Values that take something while they live.
+/// Values that take registers or memory while they live.
 std::vector<std::size_t> values_of(const Instance& instance) {
   std::vector<std::size_t> values;
   for (std::size_t op = 0; op < instance.op_count(); ++op) {
@@ -229,9 +229,9 @@ std::vector<std::size_t> values_of(const Instance& instance) {
 
 /// Leaves only the solutions whose lifetimes sum up to the least.
 ///
-/// With E(v) for the end of value v, sum E(v) - M(v) is minimized, where E(v) - M(u) is at least
-/// some distance d(u, v) for all values u and v. The dual is to assign ends to issues such that the
-/// sum of the d is largest, and a solution is best iff its differences are d for those pairs.
+/// Let E(v) be the end of value v. Minimized is sum E(v) - M(v), where E(v) - M(u) is at least a
+/// distance d(u, v) for all values u and v. The dual assigns ends to issues so that the sum of the
+/// d is largest. A solution is best iff its differences equal d for these pairs.
 void shorten_lifetimes(const Instance& instance, Cycles ii, Closure& closure) {
   const std::vector<std::size_t> values = values_of(instance);
   const auto end_after = [&](const Read& read) { return read.distance * ii + read.hold; };

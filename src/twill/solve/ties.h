@@ -6,21 +6,20 @@
 #include "twill/schedule/schedule.h"
 #include "twill/solve/instance.h"
 
-/// Which of the schedules that no objective tells apart.
+/// Tie-breaking: chooses among schedules that all objectives call equal.
 ///
-/// What a schedule decided stays as it is: groups, ways, and every inequality of its structure
-/// (structure.h), hence all rules, and its II and length. So does what moves between groups and
-/// memories: that follows from groups and ways. Free are only the cycles within the inequalities,
-/// and of these
+/// The schedule's decisions stay: groups, alternatives, and every inequality of its structure
+/// (structure.h), hence all rules, II and length. Transfers and memory traffic follow from these.
+/// Only cycles within the inequalities are free, and are chosen so that
 ///
-/// 1. waits get as much room as they can: the slacks of all waiting dependences are raised together
-///    until a circuit holds some of them, these stay, and the others are raised further (the
-///    lexicographic max-min, exact up to less than a cycle per dependence);
-/// 2. then the sum of all lifetimes of values is least, exactly: the dual of that is an assignment
-///    of the ends of lifetimes to their beginnings, of maximum weight;
+/// 1. waits get the most slack: the slacks of all waiting dependences are raised together until a
+/// circuit holds some of them. These stay, and the others are raised further (the lexicographic
+/// max-min, exact up to less than a cycle per dependence);
+/// 2. then the sum of all lifetimes of values is least, exactly. The dual is an assignment of
+/// maximum weight, of the ends of lifetimes to their beginnings;
 /// 3. then every op is issued as early as possible, which leaves one solution.
 ///
-/// It is not a search over other structures: another order of ops could have more slack.
+/// Other structures are not searched: another order of ops could have more slack.
 namespace twill::solve {
 
 /// A dependence with a wait; its slack is M(to) - M(from) - least.
@@ -38,12 +37,12 @@ std::vector<Wait> waits_of(const Instance& instance, const schedule::Schedule& s
 /// summed over all of them.
 Cycles total_lifetime(const Instance& instance, const schedule::Schedule& schedule);
 
-/// Beyond this many ops, `settle_ties` returns what it got.
+/// Beyond this many ops, `settle_ties` returns its argument.
 inline constexpr std::size_t kMostOpsToSettle = 600;
 
-/// The schedule of the same structure that is best in the sense above. Precondition: `schedule`
-/// obeys the rules, and no schedule of its structure is shorter (structure.h: `tightened`).
-/// Cost: cubic in the number of ops; below a millisecond for 32.
+/// The best schedule of the same structure, in the sense above. Precondition: `schedule` obeys the
+/// rules, and no schedule of its structure is shorter (structure.h: `tightened`). Cost: cubic in
+/// the number of ops; below a millisecond for 32.
 schedule::Schedule settle_ties(const Instance& instance, const schedule::Schedule& schedule);
 
 }  // namespace twill::solve

@@ -8,7 +8,7 @@
 namespace twill::solve {
 
 /// Variables by activity: those in recent conflicts first (VSIDS), ties by number. A binary heap
-/// that knows where each variable stands.
+/// with the place of each variable.
 class VariableOrder {
  public:
   /// Variables must be added in order, from 0. One that is never decided is never in the heap.

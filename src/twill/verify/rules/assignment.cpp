@@ -1,4 +1,5 @@
-// `width`, `load-group`, `minimum-groups` and `same-group`: which group runs what.
+// Rules `width`, `load-group` (paper: section 4.3, Figure 6, Variable Latency), `minimum-groups` and
+// `same-group`: the group of each op.
 
 #include <algorithm>
 

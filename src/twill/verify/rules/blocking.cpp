@@ -1,3 +1,5 @@
+// Rule `blocking` (paper: section 4.3, Figure 6, Concurrency, which uses the whole duration).
+
 #include <algorithm>
 #include <set>
 #include <utility>

@@ -1,3 +1,6 @@
+// Rule `dependence` (paper: section 4.1, Figure 4, Dependence; Figure 6, Cross-Warp Spills, for the
+// transfer).
+
 #include <fmt/format.h>
 
 #include "twill/verify/simulation.h"

@@ -1,4 +1,5 @@
-// `unit` and `one-stream`: things that can do one op at a time.
+// Rules `unit` (paper: section 4.1, Figure 4, Capacity) and `one-stream`: resources that do one op
+// at a time.
 
 #include <algorithm>
 #include <set>

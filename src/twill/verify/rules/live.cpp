@@ -1,4 +1,5 @@
-// `memory` and `registers`: things that values occupy while they live.
+// Rules `memory` (paper: section 4.2, Figure 5) and `registers` (section 4.3, Figure 6, Register
+// Limit): resources that values occupy while they live.
 
 #include "twill/verify/rules/live.h"
 

@@ -1,3 +1,5 @@
+// Rule `pipe` (not in the paper, where every functional unit is exclusive).
+
 #include <fmt/format.h>
 
 #include "twill/verify/simulation.h"

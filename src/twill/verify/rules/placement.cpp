@@ -1,4 +1,5 @@
-// `placement`: every value has its addresses for good, and what lives together shares none.
+// Rule `placement` (not in the paper, which counts amounts): every value keeps its addresses, and
+// values that live together share none.
 
 #include <algorithm>
 #include <numeric>
