@@ -9,13 +9,12 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-/// Deepest buffer that the constraints speak of. A proof that rests on more copies is not
-/// accepted.
+/// Deepest buffer in the constraints. A proof that needs more copies is rejected.
 constexpr std::int64_t kDeepest = 10'000;
 
 }  // namespace
 
-/// Names a buffer by its first op; nothing is said of values outside buffers.
+/// Names a buffer by its first op. Undecided for values outside buffers.
 std::optional<bool> Constraints::decide_address(Predicate& it) const {
   const bool two = it.kind == Kind::above;
   const std::size_t memory = two ? static_cast<std::size_t>(it.number) : it.second;
@@ -69,8 +68,8 @@ Literal Constraints::address(const Predicate& it) {
   return is;
 }
 
-/// A buffer is as long as its copies ask for. Lower depths are defined first, as each rests on the
-/// one before.
+/// A buffer is as long as its copies need. Lower depths are defined first, as each rests on the one
+/// before.
 void Constraints::define_deep(const Predicate& it, Literal is) {
   const BufferFacts* const buffer = facts_.buffer_of(it.first, it.second);
   if (buffer == nullptr || it.number > kDeepest) return;
@@ -84,18 +83,18 @@ void Constraints::define_deep(const Predicate& it, Literal is) {
   clause({}, {negation(is), negation(literal({Kind::shorter, it.first, it.second, length}))});
 }
 
-/// One copy at least of the value is alive when the event is issued.
+/// At least one copy of the value is alive when the event is issued.
 Literal Constraints::lives(std::size_t value, std::size_t event) {
   const Cycles always = value == event ? 1 : ii_;
   if (facts_.ops[value].always() && lives_[value] >= always) return kTrue;
   return literal({Kind::alive, value, event, 1});
 }
 
-/// Where two buffers live at once, one lies above the other. They do at the issue of a value of one
-/// of them that lives itself, and at which one of the other's is alive.
+/// Two buffers that live at once: one is above the other. They live at once if a value of one is
+/// alive at the issue of a live value of the other.
 void Constraints::define_above(const Predicate& it, Literal is) {
   const Literal below = literal({Kind::above, it.second, it.first, it.number});
-  if (it.second < it.first) return;  // said with the other one
+  if (it.second < it.first) return;  // defined with the other one
   const auto memory = static_cast<std::size_t>(it.number);
   for (const std::size_t a : facts_.buffer_of(it.first, memory)->ops) {
     for (const std::size_t b : facts_.buffer_of(it.second, memory)->ops) {
@@ -106,7 +105,8 @@ void Constraints::define_above(const Predicate& it, Literal is) {
   }
 }
 
-/// More copies of the buffer certainly live at the issue of one of its values than it may be deep.
+/// Whether more copies of the buffer certainly live at the issue of one of its values than its
+/// depth.
 bool Constraints::depth_overflows(std::size_t event, std::size_t memory,
                                   std::vector<Literal>& causes) const {
   const BufferFacts* const buffer = facts_.buffer_of(event, memory);

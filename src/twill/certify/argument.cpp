@@ -61,8 +61,8 @@ Certain certain_life(const Problem& problem, std::size_t value) {
   return life;
 }
 
-/// The most of some values that certainly lives at one moment: at the issue of one that lives, it
-/// and every copy that always does.
+/// Largest amount of some values that certainly lives at one moment: at the issue of a live value,
+/// it and all copies that always live.
 template <class Amount>
 std::int64_t most_at_once(const Problem& problem, const std::vector<std::size_t>& ops,
                           Amount amount) {
@@ -93,8 +93,8 @@ std::string objection_to_memory(const Problem& problem, std::size_t memory) {
   return fmt::format("{} certainly live in {}, which holds {}", most, it.name, it.capacity);
 }
 
-/// One op: it alone is too large for every group that may run it. Several: what always lives is
-/// more than the groups that may run them have together; if that is one group, at one moment.
+/// One op: it is too large for every group that may run it. Several ops: their values that always
+/// live exceed the registers of the groups that may run them. For a single group: at one moment.
 std::string objection_to_registers(const Problem& problem, const std::vector<std::size_t>& ops) {
   if (!problem.in_force(Rule::registers)) return "the rule registers is not in force";
   std::set<std::size_t> groups;
@@ -119,7 +119,7 @@ std::string objection_to_registers(const Problem& problem, const std::vector<std
   return fmt::format("{} registers always live, and the groups have {}", always, total);
 }
 
-/// Ops that must share a group fill one, however many they are.
+/// Ops that must share a group fill a single one.
 std::string objection_to_few_groups(const Problem& problem) {
   std::vector<std::size_t> set_of(problem.ops().size());
   std::iota(set_of.begin(), set_of.end(), std::size_t{0});

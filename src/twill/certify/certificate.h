@@ -29,7 +29,7 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Why a level cannot be smaller, or why there is no schedule at all.
+/// Reason why a level cannot be smaller, or why there is no schedule at all.
 struct Reason {
   enum class Kind : std::uint8_t {
     trivial,   ///< interval, groups and length are at least 1, crossings 0
@@ -42,9 +42,9 @@ struct Reason {
     chain,     ///< length: `links` from op `index` to the last that ends
     proof,     ///< any: the refutation in `file`
     no_group,  ///< never: no group of the pool may run op `index`
-    too_few_groups,  ///< never: fewer compute groups can have an op than have to
-    too_large,       ///< never: what certainly lives does not fit into memory `index`
-    registers,  ///< never: what certainly lives does not fit into the groups that may run `ops`
+    too_few_groups,  ///< never: fewer compute groups can have an op than must
+    too_large,       ///< never: values that certainly live do not fit into memory `index`
+    registers,  ///< never: values that certainly live do not fit into the groups that may run `ops`
   };
   Kind kind = Kind::trivial;
   std::size_t index = 0;
@@ -65,7 +65,7 @@ struct AtLeast {
 
 /// Claims about the schedules that carry out ops by certain alternatives.
 struct Case {
-  bool any = false;                                       ///< in whichever ways
+  bool any = false;                                       ///< by any alternatives
   std::vector<std::pair<std::size_t, std::size_t>> ways;  ///< op and way, of every op with several
   std::vector<AtLeast> bounds;                            ///< in the order of the levels
   std::optional<Reason> never;                            ///< there is none at any interval
@@ -78,9 +78,9 @@ struct Claims {
   std::vector<std::string> rules;  ///< in force, each keeping the stretch lemma
   schedule::Verdict verdict = schedule::Verdict::undecided;
   std::vector<std::pair<std::string, std::int64_t>>
-      values;                       ///< of the schedule, by level; without
-                                    ///< one, and undecided: no schedule is lexicographically less
-  std::vector<Exchange> exchanges;  ///< that make combinations of ways alike
+      values;                       ///< of the schedule, by level; without one, and undecided: the
+                                    ///< claim that no schedule is lexicographically less
+  std::vector<Exchange> exchanges;  ///< that make combinations of alternatives alike
   std::vector<Case> cases;
   friend bool operator==(const Claims&, const Claims&) = default;
 };
@@ -112,7 +112,8 @@ Result<Claims> parse_claims(std::string_view text, const std::string& file,
 /// The files of a certificate.
 Files print_certificate(const Certificate& certificate);
 
-/// Result of a check: what was accepted, in a few lines for the user, or why it was not.
+/// Result of a check: the accepted claims, in a few lines for the user, or the reason for
+/// rejection.
 struct Checked {
   std::optional<Rejection> rejection;
   std::vector<std::string> lines;
@@ -125,17 +126,18 @@ struct Checked {
   int most_groups = 0;                      ///< compute groups of the pool
   int wanted_groups = 0;                    ///< that the Problem asks for
   std::string hash;                         ///< of the Problem
-  std::string loop;                         ///< what all pools of one loop have in common (pools.h)
+  std::string loop;                         ///< common description of all pools of one loop
+                                            ///< (pools.h)
 };
 
 /// Checks a certificate: reads its files, makes all constraints from the Problem, checks every
-/// claim, and runs the schedule. Fails if a file is missing or cannot be read; a file that says
-/// something wrong is a rejection. Cost: about that of the search that it is about.
-/// `anew`: what the input and machine at hand are posed as with the options of the certificate,
-/// which then has to be the same; null if nobody has them, which the lines say.
+/// claim, and runs the schedule. Fails if a file is missing or cannot be read; a wrong claim in a
+/// file is a rejection. Cost: about that of the search. `anew`: the Problems posed from the input
+/// and machine at hand, with the options of the certificate, which must be equal. Null without
+/// them, which the lines say.
 Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
 
-/// Input, machine and options from which the Problems of a certificate are said to be posed.
+/// Input, machine and options from which the Problems of a certificate are claimed to be posed.
 /// Empty for a `.loop` text, which is a Problem already. Fails if the files cannot be read.
 Result<Provenance> provenance_of(const Files& files);
 

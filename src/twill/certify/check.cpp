@@ -19,7 +19,7 @@ using schedule::Schedule;
 using schedule::Verdict;
 using Kind = Predicate::Kind;
 
-/// More combinations of ways, times ops, are not gone through.
+/// Most combinations of alternatives, times ops, that are enumerated.
 constexpr std::size_t kMostCombined = 20'000'000;
 
 Kind limit_kind(const std::string& level) {
@@ -127,7 +127,7 @@ class Checker {
     return true;
   }
 
-  /// Without a schedule, values are those that nothing is better than.
+  /// Checks the values of a claim without a schedule: none is better.
   bool check_values_to_beat() {
     if (claims_.values.empty()) return true;
     if (claims_.verdict != Verdict::undecided) return reject("there are values, but no schedule");
@@ -140,7 +140,7 @@ class Checker {
     return true;
   }
 
-  /// Every case by itself: its reasons hold.
+  /// Checks every case by itself: its reasons hold.
   bool check_cases() {
     for (std::size_t i = 0; i < claims_.cases.size(); ++i) {
       const Case& it = claims_.cases[i];
@@ -154,7 +154,7 @@ class Checker {
     return true;
   }
 
-  /// The Problem with the ways of the case only.
+  /// The Problem with the alternatives of the case only.
   tl::expected<Problem, std::string> problem_of(const Case& it) {
     if (it.any) return problem_;
     problem::Parts parts = problem_.parts();
@@ -198,7 +198,7 @@ class Checker {
         fmt::format("{}: the reason shows at least {}, not {}", bound.level, *weight, bound.value));
   }
 
-  /// The proof in `file` refutes exactly what `wanted` says, under limits that schedules with the
+  /// Checks that the proof in `file` refutes exactly `wanted`, under limits that schedules with the
   /// claimed values in the levels before `level` keep.
   bool check_refutation(const Problem& chosen, const std::string& file, const Subject& wanted,
                         std::size_t level, bool any) {
@@ -280,8 +280,8 @@ class Checker {
     return true;
   }
 
-  /// Whether every combination of ways is in a case, or turned by an exchange into one that comes
-  /// before it.
+  /// Whether every combination of alternatives is in a case, or is turned by an exchange into an
+  /// earlier combination.
   bool check_coverage() {
     std::set<std::vector<std::size_t>> covered;
     for (const Case& it : claims_.cases) {

@@ -95,7 +95,7 @@ std::string text_of(const Case& it, const Problem& problem) {
   return text;
 }
 
-/// A file beside the claims: no way out of the folder.
+/// Whether a name is a file beside the claims, without a path out of the folder.
 bool is_file_name(std::string_view name) {
   const auto fine = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';

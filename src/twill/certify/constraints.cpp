@@ -134,7 +134,8 @@ void Constraints::clause(const Guards& guards, std::initializer_list<Literal> li
   clauses_.add(all);
 }
 
-/// M(later) - M(earlier) >= by, with M = stage * II + slot.
+/// M(later) - M(earlier) >= by, with M = stage * II + slot (paper: section 4.1, Figure 4,
+/// Dependence).
 void Constraints::after(std::size_t later, std::size_t earlier, Cycles by, const Guards& guards) {
   const Cycles whole = floor_divide(by, ii_);
   const Cycles rest = by - whole * ii_;
@@ -147,7 +148,8 @@ void Constraints::after(std::size_t later, std::size_t earlier, Cycles by, const
   clause(guards, {slot(later, earlier, rest - ii_), stage(later, earlier, whole + 2)});
 }
 
-/// [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) do not meet modulo II. Holds: 1 to II.
+/// [M(a), M(a) + hold_a) and [M(b), M(b) + hold_b) are disjoint modulo II (paper: section 4.1,
+/// Figure 4, Capacity). Holds: 1 to II.
 void Constraints::apart(std::size_t a, Cycles hold_a, std::size_t b, Cycles hold_b,
                         const Guards& guards) {
   clause(guards, {slot(b, a, hold_a), slot(a, b, hold_b)});
@@ -237,8 +239,8 @@ void Constraints::share_groups() {
   }
 }
 
-/// Orders groups that differ in nothing but the name: a later one holds an op only if the group
-/// before it holds an earlier op.
+/// Orders groups that differ in their names only: a later group has an op only if the group before
+/// it has an earlier op.
 void Constraints::order_equal_groups() {
   const auto groups = problem_.groups();
   for (std::size_t later = 0; later < groups.size(); ++later) {
@@ -263,7 +265,8 @@ void Constraints::order_equal_groups() {
   }
 }
 
-/// An op that waits is not issued in an issue cycle of another one of its group.
+/// An op that waits is not issued in an issue cycle of another op of its group (paper: section 4.3,
+/// Figure 6, Concurrency).
 void Constraints::add_blocking() {
   if (!problem_.in_force(Rule::blocking)) return;
   for (std::size_t op = 0; op < n_; ++op) {
@@ -298,7 +301,7 @@ void Constraints::add_one_stream() {
   }
 }
 
-/// Forbids transfer ops that hold a unit or group too long; other ops are known not to.
+/// Forbids transfer ops that hold a unit or group too long; other ops are known to fit.
 void Constraints::forbid_too_long() {
   for (std::size_t op = 0; op < n_; ++op) {
     const OpFacts& it = facts_.ops[op];
@@ -311,7 +314,7 @@ void Constraints::forbid_too_long() {
 
 Literal Constraints::exists(std::size_t op) { return literal({Predicate::Kind::exists, op, 0, 0}); }
 
-/// The guards, and what excuses where one of these ops is not there.
+/// The guards, and those that excuse where one of these ops does not exist.
 Constraints::Guards Constraints::missing(std::initializer_list<std::size_t> ops, Guards guards) {
   for (const std::size_t op : ops) {
     if (!facts_.ops[op].always()) guards.push_back(negation(exists(op)));

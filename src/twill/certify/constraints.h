@@ -18,9 +18,9 @@
 
 namespace twill::certify {
 
-/// Everything that holds of a schedule of a Problem with a given II, as clauses, differences and
-/// sums over predicates. Made from the Problem alone: a proof only names predicates. The page
-/// docs/reference/certificate.md lists what is made here, each with its argument.
+/// Constraints on every schedule of a Problem with a given II, as clauses, differences and sums
+/// over predicates. Made from the Problem alone: a proof only names predicates. The page
+/// docs/reference/certificate.md lists all constraints, each with its argument.
 class Constraints {
  public:
   /// Everything outlives this. Precondition: every op has one way.
@@ -28,23 +28,23 @@ class Constraints {
   Constraints(const Constraints&) = delete;
   Constraints& operator=(const Constraints&) = delete;
 
-  /// Empty if what the subject assumes is justified by the Problem, else what is not. Nothing else
-  /// may be asked then.
+  /// Empty if the Problem justifies the subject's assumptions, else the first that it does not. No
+  /// other function may be called then.
   const std::string& objection() const { return objection_; }
 
-  /// The literal of a variable, with what holds of it in the clauses.
+  /// The literal of a variable; its defining clauses are added.
   Literal literal(const Predicate& variable);
 
   /// Meanings of the variables, from variable 1 on.
   std::span<const Predicate> predicates() const { return predicates_; }
 
-  /// Whether these literals, all differences, cannot hold together; false as well if one is none.
+  /// Whether these literals, all differences, contradict each other; false if one is no difference.
   bool close_circuit(std::span<const Literal> literals) const;
 
-  /// Whether the literals that are true now overflow a sum. Then `causes` are some that do.
+  /// Whether the true literals overflow a sum. Then `causes` are some of them that suffice.
   bool overflows(const Predicate& sum, std::vector<Literal>& causes) const;
 
-  /// The units, pipes or differences that always hold leave no schedule at all.
+  /// Whether units, pipes or differences alone leave no schedule.
   bool nothing_fits() const { return nothing_fits_ || slots_.contradict() || stages_.contradict(); }
 
  private:
@@ -82,7 +82,7 @@ class Constraints {
 
   /// The steps that a group of a register budget may need, at the least and at the most.
   struct StepRange {
-    const problem::RegisterBudget* budget = nullptr;  ///< null: it is of none
+    const problem::RegisterBudget* budget = nullptr;  ///< null: the group has no budget
     std::int64_t least = 0;
     std::int64_t most = 0;
   };
@@ -155,7 +155,7 @@ class Constraints {
   std::vector<Cycles> lives_;  ///< least, by op
   Differences slots_;
   Differences stages_;
-  std::map<std::size_t, Differences> addresses_;  ///< by memory, made when first spoken of
+  std::map<std::size_t, Differences> addresses_;  ///< by memory, made on first use
   std::vector<Cycles> rounds_;                    ///< of an accumulator: iterations around it
   std::vector<std::uint8_t> gathered_;            ///< by op: it belongs to an accumulator
   std::unordered_map<Predicate, Literal, Hash> literals_;        ///< looked up only, never walked

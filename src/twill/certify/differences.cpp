@@ -23,8 +23,8 @@ void Differences::require(const Difference& it) {
   known = std::max(known, it.by);
 }
 
-/// Floyd and Warshall. A positive circuit shows at one of its nodes before any sum can overflow:
-/// the loop ends there.
+/// Longest paths of all pairs (Floyd and Warshall). A positive circuit shows at one of its nodes
+/// before any sum can overflow: the loop ends there.
 void Differences::close() {
   for (std::size_t node = 0; node < nodes_; ++node) contradict_ |= longest(node, node) > 0;
   for (std::size_t via = 0; via < nodes_ && !contradict_; ++via) {
@@ -40,7 +40,7 @@ void Differences::close() {
   }
 }
 
-/// Bellman and Ford on the given differences alone, whose ends are joined by longest paths.
+/// Bellman and Ford on the given differences alone, with longest paths between their ends.
 bool Differences::contradict(std::span<const Difference> differences) const {
   if (contradict_) return true;
   // height: the most that the later end of a difference is known to be above some start

@@ -15,7 +15,8 @@ struct Difference {
   std::int64_t by = 0;
 };
 
-/// Differences that always hold between nodes, and the question whether others fit to them.
+/// Differences that always hold between nodes, and the test whether others are consistent with
+/// them.
 class Differences {
  public:
   explicit Differences(std::size_t nodes);
@@ -25,10 +26,10 @@ class Differences {
   /// To be called once, after the last require(). Cost: nodes cubed at worst.
   void close();
 
-  /// Whether those that always hold cannot hold together.
+  /// Whether the differences that always hold contradict each other.
   bool contradict() const { return contradict_; }
-  /// Whether these cannot hold together with those that always hold. Cost: the cube of their
-  /// number at worst.
+  /// Whether these differences contradict those that always hold. Cost: the cube of their number at
+  /// worst.
   bool contradict(std::span<const Difference> differences) const;
 
  private:

@@ -74,8 +74,8 @@ std::vector<Cycles> farthest_from(const Facts& facts, std::size_t start, Cycles 
   return after;
 }
 
-/// Cycles from the issue to the end of the reading that ends first, of those by stores and loads
-/// or of all; 0 if the dependences say nothing.
+/// Cycles from the issue to the end of the reading that ends first, among readings by transfer ops
+/// or all. 0 without a bound from the dependences.
 Cycles first_end(const Facts& facts, std::size_t value, bool all) {
   Cycles first = std::numeric_limits<Cycles>::max();
   for (const Reading& it : facts.readings[value]) {
@@ -117,8 +117,8 @@ std::vector<BufferFacts> buffers_in(const Problem& problem, problem::MemoryId me
   return out;
 }
 
-/// The largest demand on one pipe: `least`, of ops that are always there, else of all, as those of
-/// hand-offs may have to be.
+/// The largest demand on one pipe: with `least`, of ops that always exist; else of all, since
+/// transfer ops may exist.
 Cycles pipe_load(const Problem& problem, const Facts& facts, bool least) {
   Cycles load = 0;
   if (!problem.in_force(Rule::pipe)) return load;
@@ -196,7 +196,7 @@ Facts facts_of(const Problem& problem) {
 }
 
 std::vector<std::vector<Cycles>> longest_paths(const Facts& facts) {
-  constexpr Cycles kLongest = Cycles{1} << 39;  // what is at least that long is not told apart
+  constexpr Cycles kLongest = Cycles{1} << 39;  // longer paths count as equal
   const std::size_t n = facts.ops.size();
   std::vector<std::vector<Cycles>> paths(n, std::vector<Cycles>(n, kNoPath));
   for (const Edge& edge : facts.edges) {
@@ -262,7 +262,7 @@ Cycles decisive_interval(const Problem& problem, const Facts& facts) {
 }
 
 bool survives_stretching(Rule rule) {
-  switch (rule) {  // a new rule is not covered before somebody has shown it
+  switch (rule) {  // a new rule is not covered before it is proven
     case Rule::dependence:
     case Rule::unit:
     case Rule::pipe:

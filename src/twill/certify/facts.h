@@ -18,7 +18,7 @@ struct OpFacts {
   std::int64_t registers = 0;
   bool always_waits = false;
   std::vector<std::size_t> groups;  ///< that may run it, ascending
-  std::size_t home = 0;             ///< the op whose group is its own: itself, but for hand-offs
+  std::size_t home = 0;             ///< the op that shares its group: itself, but for transfer ops
   /// Pairs of ops for a store or load of a transfer: it exists if the groups of one pair differ.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
@@ -40,7 +40,7 @@ struct Reading {
   Cycles distance = 0;
   Cycles hold = 0;
   std::optional<Cycles> abroad;  ///< least cycles from the issue of the value to the end of this
-                                 ///< reading if the reader is in another group; if known
+                                 ///< reading by a reader in another group; if known
   bool handed = false;           ///< not if the reader is in another group: a load serves it
 };
 
@@ -64,7 +64,7 @@ struct Facts {
 /// The most warps of any group that is not for loads; 0 if there is none.
 int compute_width(const problem::Problem& problem);
 
-/// Whether the rules in force let the group run the op: its width, and loads in groups that load.
+/// Whether the rules in force let the group run the op: by width, and loads in load groups.
 bool may_run(const problem::Problem& problem, const problem::Op& op, const problem::Group& group);
 
 /// Whether the rule `minimum-groups` counts the group.
@@ -74,26 +74,25 @@ bool computes(const problem::Problem& problem, std::size_t group);
 Facts facts_of(const problem::Problem& problem);
 
 /// By pair of ops, the longest path of dependences within one iteration from the first to the
-/// second, over ops that always are there; kNoPath if there is none. Edges with a distance count
-/// for nothing.
+/// second, over ops that always exist; kNoPath without one. Edges with a distance are left out.
 inline constexpr Cycles kNoPath = -1;
 std::vector<std::vector<Cycles>> longest_paths(const Facts& facts);
 
-/// By op, the fewest cycles its value lives at this II, if the op is there: longest paths to the
-/// readers over ops that always are. A value that is handed over lives to the end of that, if it is
-/// less; what a store or load makes, to the end of the reading that ends first.
-/// Precondition: no circuit of edges is positive at this II.
+/// By op, the least cycles that its value lives at this II, if the op exists. These are longest
+/// paths to the readers over ops that always exist. A transferred value lives to the end of the
+/// store's reading, if that is less. A transfer op's value lives to the end of the reading that
+/// ends first. Precondition: no circuit of edges is positive at this II.
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval);
 
-/// The largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, 1, over ops
-/// that are always there: no II below it has a schedule.
+/// The largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, and 1. Over
+/// ops that always exist: no II below it has a schedule.
 Cycles least_load(const problem::Problem& problem, const Facts& facts);
 
-/// If there is a schedule at any II, there is one at this; docs/reference/certificate.md says why.
+/// An II at which there is a schedule if there is one at any II (docs/reference/certificate.md).
 Cycles decisive_interval(const problem::Problem& problem, const Facts& facts);
 
-/// The rules for which the stretch lemma is known to hold: a schedule at II, with M moved to
-/// M + floor(M / II), is one at II + 1.
+/// Whether the stretch lemma is proven for the rule: a schedule at II, with M moved to M + floor(M
+/// / II), obeys it at II + 1.
 bool survives_stretching(problem::Rule rule);
 
 }  // namespace twill::certify

@@ -44,8 +44,8 @@ Result<Certificate> read_certificate(const Files& files, const std::string& fold
   return out;
 }
 
-/// The certificates of some pools, one by one, up to the first that is rejected. Adds to `lines`
-/// what was accepted.
+/// Checks the certificates of some pools, one by one, up to the first that is rejected. Adds the
+/// accepted claims to `lines`.
 Result<std::vector<Checked>> check_each(const Files& files, const std::vector<PoolClaim>& pools,
                                         std::string_view what, std::vector<std::string>& lines) {
   std::vector<Checked> out;

@@ -26,7 +26,7 @@ std::vector<std::int64_t> rank_of(const Checked& it, int wanted) {
   return rank;
 }
 
-/// Whether a pool certainly holds nothing better than the chosen schedule.
+/// Whether a pool certainly has no better schedule than the chosen one.
 bool is_beaten(const Checked& it, const Checked& best, int wanted) {
   if (it.verdict == Verdict::infeasible || it.interval_bound > best.values.front()) return true;
   const int here = std::max(wanted - it.most_groups, 0);  // groups that are missing at least
@@ -49,7 +49,7 @@ std::string objection_to_loops(const std::vector<PoolClaim>& claims,
 }  // namespace
 
 std::string loop_of(const problem::Problem& problem) {
-  std::set<std::size_t> errands;  // which stores and loads there are goes by the groups of the pool
+  std::set<std::size_t> errands;  // the transfer ops of a loop depend on the groups of the pool
   for (const problem::HandOff& it : problem.hand_offs()) {
     errands.insert(it.store.index());
     for (const problem::HandOff::Load& load : it.loads) errands.insert(load.op.index());

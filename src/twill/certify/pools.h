@@ -34,14 +34,13 @@ struct PoolClaims {
 std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
-/// Description of a loop that is the same for all pools and rates: its name, its objectives, the
-/// rules it relaxes, and the sources that its ops stand for, without stores and loads of
-/// transfers.
+/// Description of a loop, equal for all pools and rates: its name, objectives, relaxed rules, and
+/// the sources of its ops without transfer ops.
 std::string loop_of(const problem::Problem& problem);
 
-/// Whether the certificates, which were accepted, are about the Problems that were posed, and the
-/// claims follow from them: empty, or why not, with the name of the rule first. `checked` is by
-/// pool, `fastest` by pool of `at_fastest`.
+/// Whether the accepted certificates are about the Problems that were posed, and imply the claims.
+/// Empty, or an objection that begins with the name of the rule. `checked` is by pool, `fastest` by
+/// pool of `at_fastest`.
 std::string objection_to(const PoolClaims& claims, const std::vector<Checked>& checked,
                          const std::vector<Checked>& fastest);
 

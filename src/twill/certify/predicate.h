@@ -30,8 +30,8 @@ struct Predicate {
     gathered,   ///< all ops of accumulator `first` are in group `second`
     leaves,     ///< value `first` is of group `second`, and a late reader of it is not
     crosses,    ///< value `first` is not of group `second`, and a reader of it is
-    exists,     ///< op `first`, a store or load of a hand-off, is there
-    runs,       ///< it is there, and in group `second`
+    exists,     ///< op `first`, a transfer op, exists
+    runs,       ///< op `first`, a transfer op, exists and is in group `second`
     steps,      ///< group `first` needs at least `number` steps of its register budget
     deep,       ///< `number` copies live at once in the buffer of op `first` in memory `second`
     shorter,    ///< that buffer is less than `number` long

@@ -95,8 +95,8 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
   return std::nullopt;
 }
 
-/// With nothing alive a group needs its reserve; with the others' reserves that leaves it the rest,
-/// and what it may hold by itself needs no more than so much.
+/// Steps of a group. At least: its reserve alone. At most: the total less the others' reserves, or
+/// the steps for its own limit.
 Constraints::StepRange Constraints::steps_of(std::size_t group) const {
   const auto index = problem_.budget_of(problem::GroupId(group));
   if (!index || !problem_.in_force(problem::Rule::registers)) return {};
@@ -136,14 +136,14 @@ std::optional<bool> Constraints::decide_gathered(const Predicate& it) const {
   return std::nullopt;
 }
 
-/// Whether some pair of a store's or load's may be in two groups.
+/// Whether a transfer op may exist: some pair of it may be in two groups.
 bool Constraints::ever_exists(std::size_t op) const {
   const auto& moves = facts_.ops[op].moves;
   return std::any_of(moves.begin(), moves.end(),
                      [&](const auto& it) { return !must_share(it.first, it.second); });
 }
 
-/// The pair that decides alone whether a store or load is there, if there is one.
+/// The pair that decides alone whether a transfer op exists, if there is one.
 std::optional<std::pair<std::size_t, std::size_t>> Constraints::only_move(std::size_t op) const {
   std::optional<std::pair<std::size_t, std::size_t>> only;
   for (const auto& it : facts_.ops[op].moves) {
@@ -203,7 +203,7 @@ void Constraints::define(const Predicate& it, Literal is) {
     case Kind::length:
       return define_length(it.number, is);
     default:
-      return;  // said by clauses that are there anyway, or by sums
+      return;  // defined by clauses that exist anyway, or by sums
   }
 }
 
@@ -336,7 +336,8 @@ void Constraints::define_alive(const Predicate& it, Literal is) {
 }
 
 /// Copy i of the value lives in [M(value) + i * II, M(reader) + (i + D) * II + hold), because of a
-/// reading at distance D. Those that do at M(event) are, with M = stage * II + slot, as many as
+/// reading at distance D (paper: section 4.2, Figure 5). With M = stage * II + slot, the number of
+/// live copies at M(event) is
 ///
 ///     stage(reader) - stage(value) + D + c - b
 ///     c = ceil((slot(reader) + hold - slot(event)) / II),  b = 1 if slot(value) > slot(event), or

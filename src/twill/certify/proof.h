@@ -17,7 +17,7 @@ namespace twill::certify {
 using Exchange = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// Statement that a proof refutes: there is a schedule of the Problem with this initiation interval
-/// that keeps the limits. With it, the assumptions made without loss of generality.
+/// that keeps the limits. Also the assumptions made without loss of generality.
 struct Subject {
   Cycles interval = 1;
   std::size_t anchor = 0;                              ///< the op whose slot is 0
@@ -29,11 +29,12 @@ struct Subject {
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// A step adds a clause to those that hold, or takes some away.
+/// A step adds a clause to those that hold, or drops some.
 enum class StepKind : std::uint8_t {
   difference,  ///< the negated literals are differences that close a circuit of positive weight
   overflow,    ///< the negated literals overflow a sum
-  learned,     ///< the negated literals lead to a contradiction by unit propagation
+  learned,     ///< reverse unit propagation (Goldberg and Novikov, DATE 2003): the negated literals
+               ///< lead to a contradiction by unit propagation
   dropped,     ///< not needed any more; the numbers of earlier steps, from 1
 };
 
@@ -44,8 +45,8 @@ struct Step {
   std::uint32_t end = 0;
 };
 
-/// That there is no schedule as in the Subject. Literals are signed variable numbers from 1; a
-/// clause's number counts the steps that add one, from 1.
+/// A refutation of the Subject. Literals are signed variable numbers from 1; a clause's number
+/// counts the steps that add one, from 1.
 struct Proof {
   Subject subject;
   std::vector<Predicate> variables;  ///< variable i is element i - 1
@@ -58,15 +59,15 @@ struct Proof {
   }
 };
 
-/// Why something is not accepted, and where.
+/// Reason and place of a rejection.
 struct Rejection {
-  std::string file;  ///< filled in by whoever knows it
-  int line = 0;      ///< 0: no particular one
+  std::string file;  ///< filled in by a caller that knows it
+  int line = 0;      ///< 0: no line
   std::string reason;
 };
 
-/// The text form; docs/reference/certificate.md. Reading fails for what is no proof text about this
-/// Problem; nothing is said about whether the proof is right.
+/// The text form; docs/reference/certificate.md. Reading fails for a text that is no proof about
+/// this Problem. It does not check the proof.
 std::string print_proof(const Proof& proof, const problem::Problem& problem);
 Result<Proof> parse_proof(std::string_view text, const std::string& file,
                           const problem::Problem& problem);
@@ -78,8 +79,8 @@ int line_of_step(const Proof& proof, std::size_t step);
 /// that of the printed text. Cost: about that of the search that found the proof.
 tl::expected<void, Rejection> check_proof(const problem::Problem& problem, const Proof& proof);
 
-/// The same, and returns what the refutation needs of the proof, with clauses dropped after their
-/// last use.
+/// Checks every step, and returns the part of the proof that the refutation needs, with clauses
+/// dropped after their last use.
 tl::expected<Proof, Rejection> trim_proof(const problem::Problem& problem, const Proof& proof);
 
 }  // namespace twill::certify

@@ -39,11 +39,11 @@ struct Provenance {
   const std::string* hash_of(const std::string& rate, const std::string& pool) const;
 };
 
-/// Why the Problems are not those that `anew` has, which was posed from the input and the machine
-/// at hand; with the name of the rule. Empty if they are.
+/// Objection if the Problems differ from `anew`, posed from the input and the machine at hand, with
+/// the name of the rule. Empty if they are equal.
 std::string objection_to_provenance(const Provenance& claimed, const Provenance& anew);
 
-/// The next word of the line, which has to be the name of a rate.
+/// The next word of the line, which must be the name of a rate.
 Result<std::string> rate_in(WordReader& in);
 
 /// The lines of the text form.

@@ -23,7 +23,8 @@ tl::expected<void, Rejection> Replay::run() {
     const Literal limit = constraints_.literal(it);
     clauses_.add(std::span(&limit, 1));
   }
-  // Steps may rest on the limit that is refuted: what is refuted is that all limits hold together.
+  // Steps may use the limit that is refuted: the refuted statement is that all limits hold
+  // together.
   const Literal goal =
       proof_.subject.refuted ? constraints_.literal(*proof_.subject.refuted) : kTrue;
   if (goal != kTrue) clauses_.add(std::span(&goal, 1));
@@ -42,7 +43,7 @@ std::string Replay::claim() const {
   return text;
 }
 
-/// Empty, or why the step does not follow.
+/// Takes a step; returns empty, or the reason why it does not follow.
 std::string Replay::take(std::size_t index) {
   const Step& step = proof_.steps[index];
   if (step.kind == StepKind::dropped) return drop(step);

@@ -14,7 +14,7 @@ namespace twill::certify {
 
 using Clause = UnitPropagation::Clause;
 
-/// Listener for what every accepted step rests on; the last call is about the refutation itself,
+/// Listener for the reasons of every accepted step. The last call is about the refutation itself,
 /// with the number of steps.
 class Witness {
  public:

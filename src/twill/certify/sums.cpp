@@ -9,7 +9,7 @@ namespace {
 using Kind = Predicate::Kind;
 using problem::Rule;
 
-/// Larger registers times II are not looked at, so that no sum leaves 64 bits.
+/// Larger products of registers and II are skipped, so that no sum leaves 64 bits.
 constexpr std::int64_t kLargestProduct = std::int64_t{1} << 50;
 
 /// a * b, or something above `cap`. All at least 0.
@@ -47,7 +47,7 @@ bool Constraints::overflows(const Predicate& sum, std::vector<Literal>& causes) 
   }
 }
 
-/// Whether the variable is there and true now; then it is a cause.
+/// Whether the variable exists and is true now; then it becomes a cause.
 bool Constraints::is_true(const Predicate& variable, std::vector<Literal>& causes) const {
   const std::optional<Literal> literal = known(variable);
   if (!literal || !clauses_.is_true(*literal)) return false;
@@ -103,8 +103,8 @@ bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
   return sum > capacity;
 }
 
-/// The most that a group may hold: by itself, and with as many steps of its budget as it does not
-/// certainly do without.
+/// Most registers of a group: its own limit, and the steps of its budget that are not certainly
+/// unneeded.
 std::int64_t Constraints::registers_of(std::size_t group, std::vector<Literal>& causes) const {
   const std::int64_t limit = problem_.groups()[group].registers;
   const StepRange range = steps_of(group);
@@ -119,7 +119,7 @@ std::int64_t Constraints::registers_of(std::size_t group, std::vector<Literal>& 
   return std::min(limit, steps * range.budget->step - range.budget->reserve);
 }
 
-/// The groups of a budget certainly need more steps than it has.
+/// Whether the groups of a budget certainly need more steps than it has.
 bool Constraints::budget_overflows(std::size_t group, std::vector<Literal>& causes) const {
   const problem::RegisterBudget* budget = steps_of(group).budget;
   if (budget == nullptr) return false;
@@ -154,8 +154,8 @@ bool Constraints::registers_overflow(std::size_t event, std::vector<Literal>& ca
   return sum > capacity;
 }
 
-/// The copies of an accumulator's values that are certainly held at an event. Of the first copies
-/// those are known that are true one by one; and, all ops being together, one more than `counts`.
+/// The copies of an accumulator's values that are certainly held at an event. The first copies
+/// count one by one, if true. With all ops together, one more than `counts`.
 std::int64_t Constraints::accumulated_copies(std::size_t accumulator, std::size_t event,
                                              std::vector<Literal>& causes) const {
   const std::vector<std::size_t>& ops = subject_.accumulators[accumulator];
@@ -184,13 +184,13 @@ bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& cause
   return sum > ii_;
 }
 
-/// Whether the reading keeps the value alive for longer than least if it is in another group. There
-/// a load serves what is handed over, and the value lives as long as its store reads it.
+/// Whether the reading keeps the value alive for longer than least if it is in another group. A
+/// transferred value is served by a load there, and lives as long as its store reads it.
 bool Constraints::longer_abroad(std::size_t value, const Reading& reading) const {
   return !reading.handed && reading.abroad && *reading.abroad > lives_[value];
 }
 
-/// Cycles that a value lives longer than least if a reader for which it does is in another group.
+/// Cycles that a value lives longer than least if a late reader of it is in another group.
 Cycles Constraints::longer_abroad(std::size_t value) const {
   Cycles least = 0;
   for (const Reading& it : facts_.readings[value]) {
@@ -202,7 +202,7 @@ Cycles Constraints::longer_abroad(std::size_t value) const {
 }
 
 /// Registers times cycles. The values of an accumulator, if all are of the group, take turns or
-/// overlap: one of them lives in every cycle of as many iterations as the accumulator goes around.
+/// overlap. One of them lives in every cycle of the iterations of its round.
 bool Constraints::register_time_overflows(std::size_t group, std::vector<Literal>& causes) const {
   const std::int64_t registers = problem_.groups()[group].registers;
   if (registers > kLargestProduct / ii_) return false;

@@ -18,7 +18,7 @@ using problem::Problem;
 /// The constraints grow with the square of the ops.
 constexpr std::size_t kMostOps = 5000;
 
-/// A dependence with its ends elsewhere.
+/// A dependence with its ends moved.
 auto moved(const Dependence& it, const std::vector<std::size_t>& map) {
   return std::make_tuple(map[it.from.index()], map[it.to.index()], it.distance, it.delay,
                          it.blocking, it.carries_value, it.read_hold, it.in_place, it.transfer,
@@ -61,7 +61,7 @@ std::string objection_to_sharing(const Problem& problem, const std::vector<std::
   return {};
 }
 
-/// Stores and loads move as what they move from and to does.
+/// Objection unless transfer ops move with their values and readers.
 std::string objection_to_hand_offs(const Problem& problem, const std::vector<std::size_t>& map) {
   std::set<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>> moves;
   for (const problem::HandOff& it : problem.hand_offs()) {

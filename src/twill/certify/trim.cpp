@@ -8,7 +8,7 @@
 namespace twill::certify {
 namespace {
 
-/// Remembers the clauses that steps rest on.
+/// Records the clauses that steps rest on.
 class Origins : public Witness {
  public:
   explicit Origins(std::size_t steps) : of_step_(steps + 1) {}
@@ -24,7 +24,7 @@ class Origins : public Witness {
   std::vector<std::vector<Clause>> of_step_;
 };
 
-/// Remembers the variables that anything rests on.
+/// Records the variables that steps rest on.
 class Variables : public Witness {
  public:
   void watch(Replay& replay) { replay_ = &replay; }
@@ -50,7 +50,8 @@ class Variables : public Witness {
   std::vector<std::uint8_t> used_;
 };
 
-/// The steps that a refutation needs, with clauses dropped after their last use.
+/// Finds the steps that a refutation needs, with clauses dropped after their last use: a backward
+/// pass as in DRAT-trim (Wetzler, Heule and Hunt, SAT 2014).
 class Trimmer {
  public:
   Trimmer(const Proof& proof, Replay& replay, const Origins& origins)
@@ -105,8 +106,8 @@ class Trimmer {
     out.steps.push_back(step);
   }
 
-  /// Marks all that a step rests on. A clause that made a literal true for good rests, for that, on
-  /// those that made its other literals false.
+  /// Marks all that a step rests on. A clause that made a literal true for good rests on the
+  /// clauses that made its other literals false.
   void need_from(std::size_t step) {
     std::vector<Clause> clauses = origins_.of_step(step);
     while (!clauses.empty()) {
@@ -142,14 +143,13 @@ class Trimmer {
   std::vector<std::size_t> todo_;
 };
 
-/// Whether there are constraints on such a variable only if the proof names it. Then it has to do
-/// so even if no step speaks of it.
+/// Whether constraints on such a variable are made only if the proof names it. Then the proof must
+/// name it even if no step does.
 bool is_made_on_demand(Predicate::Kind kind) {
   return kind >= Predicate::Kind::alive && is_variable(kind);
 }
 
-/// Leaves out variables and sums that nothing rests on, and numbers the others in the order they
-/// are used in.
+/// Leaves out unused variables and sums, and numbers the others in the order of their use.
 Proof renumbered(const Proof& proof, const std::vector<Literal>& literals,
                  const Variables& variables) {
   Proof out;

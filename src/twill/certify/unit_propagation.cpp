@@ -33,7 +33,7 @@ UnitPropagation::Clause UnitPropagation::add(std::span<const Literal> given) {
   const auto begin = arena_.begin() + static_cast<std::ptrdiff_t>(start);
   std::sort(begin, arena_.end());
   arena_.erase(std::unique(begin, arena_.end()), arena_.end());
-  // Watched are two that are not false, if there are.
+  // Watches two literals that are not false, if there are two.
   std::stable_sort(begin, arena_.end(),
                    [this](Literal a, Literal b) { return values_[a] > values_[b]; });
   starts_.push_back(start);
@@ -108,7 +108,8 @@ bool UnitPropagation::propagate() {
   return true;
 }
 
-/// Finds a clause something else to watch, or what it implies; false if it is violated.
+/// Finds a clause another literal to watch, or the literal that it implies; false if the clause is
+/// violated.
 bool UnitPropagation::visit(Watch& watch, Literal now_false, bool& keep) {
   const std::span<Literal> literals = literals_of(watch.clause);
   if (literals.empty()) {

@@ -13,11 +13,11 @@ inline constexpr Literal kTrue = 0;
 inline constexpr Literal kFalse = 1;
 constexpr Literal negation(Literal literal) { return literal ^ 1U; }
 
-/// Clauses that hold, with all that follows from them by unit propagation; and the question whether
-/// more would contradict.
+/// Clauses that hold, with all that follows by unit propagation, and the test whether assumptions
+/// contradict them.
 ///
-/// A clause is known by its number, from 0. What made a literal true is remembered, so that a
-/// contradiction can be traced back to the clauses it rests on.
+/// A clause is known by its number, from 0. Reasons of literals are kept, so that a contradiction
+/// can be traced back to its clauses.
 class UnitPropagation {
  public:
   using Clause = std::uint32_t;
@@ -29,7 +29,7 @@ class UnitPropagation {
 
   /// Adds a clause and propagates. Repeated literals are fine.
   Clause add(std::span<const Literal> literals);
-  /// Takes a clause away. What it made true stays true.
+  /// Drops a clause. Literals that it made true stay true.
   void remove(Clause clause);
   std::size_t clause_count() const { return starts_.size(); }
 
@@ -38,16 +38,16 @@ class UnitPropagation {
   /// No assignment at all: the clauses contradict each other.
   bool is_contradictory() const { return contradiction_; }
 
-  /// Makes all literals true for the time being and propagates; false if that is a contradiction.
+  /// Makes all literals true until `release` and propagates; false if that is a contradiction.
   /// Precondition: nothing is assumed.
   bool assume(std::span<const Literal> literals);
   /// Takes the assumption back.
   void release();
 
-  /// Appends the clauses that the contradiction of the last assume() (or of all clauses) rests on,
-  /// back to those that made a literal true for good. Before release().
+  /// Appends the clauses behind the contradiction of the last assume() (or of all clauses), back to
+  /// those that made a literal true for good. Before release().
   void trace_contradiction(std::vector<Clause>& clauses);
-  /// The same for the truth of some literals.
+  /// Appends the clauses that the truth of some literals rests on.
   void trace(std::span<const Literal> literals, std::vector<Clause>& clauses);
   /// Appends the clauses that made the other literals of this clause false, if it made a literal
   /// true for good.

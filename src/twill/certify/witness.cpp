@@ -14,7 +14,7 @@
 namespace twill::certify {
 namespace {
 
-/// Sums of the numbers that a certificate gives go no further, so that none can overflow.
+/// Limit for sums of a certificate's numbers, so that none can overflow.
 constexpr std::int64_t kFar = std::int64_t{1} << 61U;
 
 using problem::Dependence;
@@ -25,7 +25,7 @@ using problem::Way;
 
 using Weight = tl::expected<std::int64_t, std::string>;
 
-/// The least that a way of the op costs.
+/// Least cost over the alternatives of the op.
 template <class Cost>
 std::int64_t least(const Op& op, Cost cost) {
   std::int64_t value = std::numeric_limits<std::int64_t>::max();
@@ -98,7 +98,7 @@ Weight spread_issue(const Problem& problem, const std::vector<std::size_t>& ops)
   return (sum + count - 1) / count;
 }
 
-/// Empty, or what is wrong with the link.
+/// Objection to a link; empty if it is right.
 std::string objection_to(const Problem& problem, const Link& link) {
   for (const Dependence& it : problem.dependences()) {
     if (it.from.index() != link.from || it.to.index() != link.to) continue;
@@ -112,7 +112,7 @@ std::string objection_to(const Problem& problem, const Link& link) {
                      link.distance);
 }
 
-/// Empty, or where the links are not connected, or no dependences.
+/// Objection to links that are not connected, or no dependences; empty if they are right.
 std::string objection_to(const Problem& problem, const std::vector<Link>& links,
                          std::size_t start) {
   if (!problem.in_force(Rule::dependence)) return "the rule dependence is not in force";
@@ -177,8 +177,8 @@ Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& op
   return static_cast<std::int64_t>(ops.size());
 }
 
-/// The reason as one about the part of a Problem that is there whatever the groups are; none if it
-/// speaks of an op that may not be.
+/// The reason reworded for the part of a Problem that exists for all choices of groups. Empty if it
+/// names an op that may not exist.
 std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
   bool fine = true;
   const auto move = [&](std::size_t& op) {

@@ -10,14 +10,14 @@
 /// Reasons that need no proof: sums and paths that anybody can add up.
 namespace twill::certify {
 
-/// Least value of the level by this reason, whichever alternatives are taken; an objection if the
-/// reason says nothing about the level. `interval` is the claimed one. Not for `proof`.
+/// Least value of the level by this reason, for all alternatives; an objection if the reason does
+/// not bound the level. `interval` is the claimed one. Not for `proof`.
 tl::expected<std::int64_t, std::string> weight_of(const problem::Problem& problem,
                                                   const std::string& level, const Reason& reason,
                                                   Cycles interval);
 
-/// Whether the reason shows that there is no schedule at any interval: empty, or why not. Not for
-/// `proof`.
+/// Whether the reason shows that there is no schedule at any interval: empty, or the objection. Not
+/// for `proof`.
 std::string objection_to_never(const problem::Problem& problem, const Reason& reason);
 
 }  // namespace twill::certify

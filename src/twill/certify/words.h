@@ -38,8 +38,8 @@ class WordReader {
 
  private:
   std::string_view rest_;
-  std::string_view whole_;  ///< the line as it stands there
-  std::string_view left_;   ///< what of it is not read yet
+  std::string_view whole_;  ///< the line as in the text
+  std::string_view left_;   ///< its unread rest
   std::string file_;
   int number_ = 0;
 };
@@ -73,8 +73,7 @@ class Names {
 /// The words up to the end of the line, with single blanks between them.
 std::string rest_of(WordReader& in);
 
-/// Reads the first line, "WORD VERSION". Fails for another word, and for another version with what
-/// to do about it.
+/// Reads the first line, "WORD VERSION". Fails for another word; for another version with a hint.
 Result<void> read_heading(WordReader& in, std::string_view word, std::int64_t version);
 
 /// A name or number of the text for a message: shortened, without control characters.

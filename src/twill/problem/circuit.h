@@ -6,9 +6,9 @@
 
 namespace twill::problem {
 
-/// A circuit of dependences whose distances are all 0, in order, each dependence starting at the op
-/// where the one before ends, the first one at the op of the lowest id; empty if there is none.
-/// Only the dependences are looked at, and their ids must be in range. Cost: O(ops + dependences).
+/// A circuit of dependences whose distances are all 0; empty if there is none. In order: each
+/// starts where the one before ends, the first at the op of the lowest id. Reads the dependences
+/// only, whose ids must be in range. Cost: O(ops + dependences).
 std::vector<DependenceId> circuit_of_distance_zero(const Parts& parts);
 
 }  // namespace twill::problem

@@ -17,11 +17,11 @@ bool is_compute_group(const Parts& parts, const Group& group);
 /// Compute groups of the pool.
 int compute_groups(const Parts& parts);
 
-/// Ops of the compute width without variable latency, stores and loads of hand-offs left out: no
-/// more compute groups than that can be demanded. Cost: O(ops + hand-offs).
+/// Ops of the compute width without variable latency and without transfer ops: the most compute
+/// groups that can be demanded. Cost: O(ops + transfers).
 int compute_ops(const Parts& parts);
 
-/// By op: whether it is the store or a load of a hand-off. Cost: O(ops + loads).
+/// By op: whether it is a transfer op. Cost: O(ops + loads).
 std::vector<bool> errands_among(const Parts& parts);
 
 /// Compute groups that must have an op: the number asked for, as far as pool and ops allow.

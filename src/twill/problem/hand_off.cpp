@@ -138,7 +138,7 @@ class Checker {
                     "a load group brings values to memory, where every group reads them");
   }
 
-  /// A store or load beside the op whose group it shares.
+  /// Checks a transfer op beside the op whose group it shares.
   Complaint check_errand(OpId id, OpId home) const {
     if (op(id).ways.size() != 1) {
       return complain(name(id) + " has several ways", "a store or load of a hand-off has one");
@@ -185,7 +185,8 @@ class Checker {
                     "a hand-off is about exactly one");
   }
 
-  /// Then both would be one buffer, but only in one group.
+  /// Whether both have results in one memory. Updated in place, they would be one buffer, but only
+  /// within one group.
   bool share_memory(OpId a, OpId b) const {
     const auto& first = op(a).footprint;
     const auto& second = op(b).footprint;
@@ -197,7 +198,7 @@ class Checker {
     });
   }
 
-  /// Nothing depends on a store or load, or the other way round, but for what `pose` makes.
+  /// Refuses dependences from or to transfer ops: `pose` makes them all.
   Complaint check_dependences() const {
     std::vector<Dependence> made;
     for (const HandOff& it : parts_.hand_offs) {
@@ -228,12 +229,12 @@ class Checker {
   }
 
   const Parts& parts_;
-  std::size_t index_ = 0;  ///< of the hand-off at hand
+  std::size_t index_ = 0;  ///< of the current transfer
   std::vector<bool> used_;
   std::vector<bool> errands_;
 };
 
-/// Takes the value from the dependences by which it is handed over.
+/// Drops the value from the dependences by which it is transferred.
 template <class Crosses>
 void hand_over(Parts& parts, Crosses crosses) {
   for (const HandOff& it : parts.hand_offs) {
@@ -248,7 +249,7 @@ void hand_over(Parts& parts, Crosses crosses) {
   }
 }
 
-/// Keeps the ops marked, and what speaks of them only.
+/// Keeps the marked ops, and the members that name only these.
 std::vector<OpId> keep(Parts& parts, const std::vector<bool>& kept) {
   std::vector<OpId> now(parts.ops.size());
   std::vector<OpId> before;
@@ -281,7 +282,7 @@ Reduced reduce(const Problem& problem, Exists exists, Crosses crosses) {
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (errands[i]) kept[i] = exists(*errands[i]);
   }
-  // The rule counts ops that are always there, and errands become ops like others.
+  // The rule counts ops that always exist, and transfer ops become ordinary ops.
   if (!parts.hand_offs.empty()) {
     parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
   }

@@ -9,8 +9,7 @@
 #include "twill/problem/problem.h"
 
 /// Transfer ops of a Problem. Groups decide which of these ops exist. Once the groups are chosen,
-/// what is left is an ordinary Problem, the residual problem, and everything that is said of
-/// schedules is said of that one.
+/// an ordinary Problem is left, the residual problem. All statements on schedules are about it.
 namespace twill::problem {
 
 /// A transfer op: the op that it follows into its group, and the crossings for which it exists.
@@ -28,10 +27,10 @@ bool is_needed(const Errand& errand, const std::vector<GroupId>& groups);
 
 /// The Problem as a choice of groups leaves it.
 struct Reduced {
-  Problem problem;        ///< without hand-offs: those that are needed are ops like any other
+  Problem problem;        ///< without transfers: needed transfer ops are ordinary ops
   std::vector<OpId> ops;  ///< by op of `problem`: which op of the original it is; ascending
 
-  /// Op of `problem` for one of the original; nothing if it was dropped. Cost: logarithmic.
+  /// Op of `problem` for one of the original; empty if it was dropped. Cost: logarithmic.
   std::optional<OpId> now(OpId original) const;
 };
 
@@ -40,16 +39,16 @@ struct Reduced {
 /// copy.
 Reduced reduced(const Problem& problem, const std::vector<GroupId>& groups);
 
-/// The same without all transfer ops, and without the values that may be transferred: a bound of it
-/// holds whatever the groups are. Cost: that of a copy.
+/// Drops all transfer ops, and the values that may be transferred: a bound of the result holds for
+/// all choices of groups. Cost: that of a copy.
 Reduced common_part(const Problem& problem);
 
-/// For `pose`. What is wrong with the hand-offs of these Parts, whose ops, dependences and sets of
-/// one group are fine by themselves.
+/// For `pose`. Objection to the transfers of these Parts, whose ops, dependences and sets of one
+/// group are right by themselves.
 std::optional<Objection> objection_to_hand_offs(const Parts& parts);
 
-/// For `pose`: all dependences, first those of ops that always exist as they stand there, then
-/// those of the hand-offs, made anew. Precondition: no objection.
+/// For `pose`: all dependences, first the given ones of ops that always exist, then those of
+/// transfer ops, made anew. Precondition: no objection.
 std::vector<Dependence> with_errands(const Parts& parts);
 
 }  // namespace twill::problem

@@ -129,7 +129,7 @@ bool is_less(const Distortion& a, const Distortion& b) {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
 
-/// The least strictly increasing x with x[i] / C[i] >= numerator / denominator: every other such x
+/// The least strictly increasing x with x[i] / C[i] >= numerator / denominator. Every other such x
 /// is at least as large everywhere, so none has less distortion at this lower end.
 std::vector<Cycles> least_above(const Costs& costs, Cycles numerator, Cycles denominator) {
   std::vector<Cycles> x;

@@ -24,7 +24,7 @@ struct Normalization {
 struct CostChange {
   Cycles before = 0;  ///< positive
   Cycles after = 0;
-  std::int64_t uses = 0;  ///< how often the Problem states it
+  std::int64_t uses = 0;  ///< number of times that the Problem states it
   friend bool operator==(const CostChange&, const CostChange&) = default;
 };
 
@@ -36,15 +36,15 @@ struct Normalized {
 /// Replaces every positive duration of `problem` (occupancy, latency, issue, demand, delay, read
 /// hold, transfer); equal ones become equal. Zeros stay.
 ///
-/// - `paper`: integers C' >= 0 with |C[i] C'[j] - C[j] C'[i]| <= F for all i, j and
-///   1 <= sum C' <= U, least F, where C lists every duration as often as it is stated. Equal costs
+/// - `paper` (section 5.2): integers C' >= 0 with least F, |C[i] C'[j] - C[j] C'[i]| <= F for all
+///   i, j, and 1 <= sum C' <= U. C lists every duration as often as it is stated. Equal costs
 ///   get equal values; of several solutions one with the least sum. Costs may become 0; an op whose
 ///   occupancy does gives up its unit.
-/// - `repaired`: C' >= 1, strictly increasing with C, each distinct duration counted once in
-///   sum C' <= U; the least distortion (see distortion_of), and of several such the finest scale.
+/// - `repaired`: C' >= 1, strictly increasing with C, each distinct duration counted once in sum C'
+///   <= U; the least distortion (see distortion_of), and among equals the finest scale.
 ///
-/// Exact. Fails if U is outside 1..kLargestBudget, in the paper form if every cost is stated more
-/// often than U, in the repaired form if it is too small to keep the distinct durations distinct.
+/// Exact. Fails if U is outside 1..kLargestBudget. The paper form fails if every cost is stated
+/// more often than U; the repaired form, if U is too small to keep distinct durations distinct.
 /// Cost: `paper` O(k^3 U log max C), `repaired` O(k^2 U) for k distinct durations.
 Result<Normalized> normalize(const Problem& problem, const Normalization& how);
 inline constexpr Cycles kLargestBudget = 10'000;

@@ -61,7 +61,7 @@ Complaint check_name(Part part, std::size_t index, std::string_view name) {
                        std::to_string(kLongestName) + " characters"};
 }
 
-/// Names of one table: identifiers, each once.
+/// Checks the names of one table: identifiers, each once.
 template <class Table>
 Complaint check_names(Part part, const Table& table) {
   std::unordered_map<std::string_view, std::size_t> seen;
@@ -137,7 +137,7 @@ Complaint check_groups(const Parts& parts) {
   return {};
 }
 
-/// Uses of shared pipes and footprints alike: ids in range, ascending, each once.
+/// Checks uses of shared pipes, and footprints: ids in range, ascending, each once.
 template <class Uses, class IdOf, class AmountOf>
 Complaint check_uses(std::size_t op, const std::string& owner, const Uses& uses,
                      std::size_t table_size, std::pair<std::string_view, std::string_view> words,
@@ -290,8 +290,8 @@ Complaint check_dependences(const Parts& parts) {
   return {};
 }
 
-/// All durations together stay below kLargestTotal, so that no sum along a path, over a unit or
-/// over II times a distance can overflow.
+/// Checks that all durations together stay below kLargestTotal. So no sum along a path, over a unit
+/// or over II times a distance can overflow.
 Complaint check_total(const Parts& parts) {
   Cycles total = 0;  // cannot overflow: every term was checked, their number too
   for (const Op& op : parts.ops) {
@@ -334,7 +334,7 @@ Complaint check_rules(const Parts& parts) {
                       {"minimum-compute-groups", parts.minimum_compute_groups, 0, kMostOfAKind});
 }
 
-/// Ascending and disjoint, so that there is one way to say it.
+/// Checks that sets are ascending and disjoint, so that a Problem has one form.
 Complaint check_same_group(const Parts& parts) {
   std::vector<bool> seen(parts.ops.size(), false);
   for (std::size_t i = 0; i < parts.same_group.size(); ++i) {
@@ -362,7 +362,7 @@ Complaint check_same_group(const Parts& parts) {
   return {};
 }
 
-/// Groups as check_same_group has ops.
+/// Checks the groups of a budget, as check_same_group does for ops.
 Complaint check_sharers(const Parts& parts, std::size_t index, std::vector<bool>& seen) {
   const std::vector<GroupId>& groups = parts.register_budgets[index].groups;
   if (groups.size() < 2) {
@@ -410,7 +410,7 @@ Complaint check_register_budget(const Parts& parts, std::size_t index) {
                    "raise the total, or lower the reserve"};
 }
 
-/// Groups of a budget ascending, in no other; numbers in range; the reserves fit.
+/// Checks budgets: groups ascending and in one budget each; numbers in range; the reserves fit.
 Complaint check_register_budgets(const Parts& parts) {
   std::vector<bool> seen(parts.groups.size(), false);
   for (std::size_t i = 0; i < parts.register_budgets.size(); ++i) {

@@ -22,8 +22,8 @@ enum class Part {
   register_budget
 };
 
-/// Why Parts are not a Problem, and which element of which table is to blame: a reader turns that
-/// into a line of its text.
+/// Reason why Parts are no Problem, and the element of a table that is to blame, for which a reader
+/// has the line.
 struct Objection {
   Part part = Part::loop;
   std::size_t index = 0;  ///< element of that table; 0 for `loop`
@@ -31,7 +31,7 @@ struct Objection {
   std::string hint;       ///< what to do; may be empty
 };
 
-/// The first violated input rule, tables in the order of Parts; nothing if `pose` would succeed.
+/// The first violated input rule, tables in the order of Parts; empty if `pose` would succeed.
 /// Cost: O(ops + dependences).
 std::optional<Objection> objection_to(const Parts& parts);
 

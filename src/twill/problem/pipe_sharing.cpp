@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kTiny = 1e-9;
 
-/// Raises the speeds of some loads together until a pipe is full or one is at its limit, then those
-/// of the others, and so on: max-min fairness. `left` is what each pipe still has to give.
+/// Max-min fairness by progressive filling. Raises the speeds of some loads together until a pipe
+/// is full or a load is at its limit, then of the others. `left`: the rest of each pipe.
 class Filling {
  public:
   Filling(std::span<const PipeLoad* const> loads, std::span<const double> limits,
@@ -72,7 +72,8 @@ double limit_of(const PipeLoad& load, std::span<const Pipe> pipes,
 }  // namespace
 
 std::vector<double> speeds_of(std::span<const PipeLoad* const> loads, std::span<const Pipe> pipes) {
-  std::vector<double> kept(pipes.size(), 0);  // for the asynchronous side, whatever the groups do
+  // For the asynchronous side, independent of the groups.
+  std::vector<double> kept(pipes.size(), 0);
   for (const PipeLoad* load : loads) {
     if (!load->asynchronous) continue;
     for (std::size_t p = 0; p < pipes.size(); ++p) {

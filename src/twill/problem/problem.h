@@ -47,7 +47,7 @@ struct Pipe {
 /// A memory of the SM that values occupy while they live (SMEM in bytes, TMEM in columns).
 struct Memory {
   std::string name;
-  Amount capacity = 0;  ///< at least 1; what is left for the values of this loop
+  Amount capacity = 0;  ///< at least 1; space for the values of this loop
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
@@ -72,10 +72,10 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
-/// One way to carry out an op. Most ops have one; more are *alternatives* (exp2 on MUFU or as a
-/// polynomial on FMA, ...) of which a schedule picks one per op.
+/// An alternative of an op: one way to carry it out. Most ops have one; with several (exp2 on MUFU
+/// or as a polynomial on FMA, ...), a schedule picks one per op.
 struct Way {
-  std::string name;            ///< empty if it is the only way
+  std::string name;            ///< empty if it is the only alternative
   std::optional<UnitId> unit;  ///< exclusive unit held from issue, if any
   Cycles occupancy = 0;        ///< cycles the unit is held, contiguous from issue; 0 iff no unit
   Cycles latency = 0;          ///< cycles from issue to the result
@@ -112,21 +112,20 @@ struct Dependence {
                                       ///< in place, else the latency of `to`
   bool in_place = false;              ///< `to` overwrites the value: both are one buffer
   Cycles transfer = 0;                ///< added to the delay if the two ops are in different groups
-  bool through_memory = false;        ///< an order of accesses to global memory: what `from` did
-                                      ///< there is over, and `to` sees it; carries no value
+  bool through_memory = false;        ///< an order of accesses to global memory: those of `from`
+                                      ///< are complete and visible to `to`; carries no value
   friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
-/// How a value in registers gets from the group of `value` to that of a reader, if they differ: the
-/// group of `value` runs `store`, the group of the reader runs its `load`. These ops exist exactly
-/// if they are needed: a load if its reader is in another group than the value, the store if one of
-/// its loads exists. Where they do not exist they take nothing, whatever it says at the op; where
-/// they do, the value itself is read by `store`, and by readers of its own group, but not by the
-/// readers that have a load.
+/// A transfer: moves a value in registers from the group of `value` to that of a reader, if they
+/// differ. The group of `value` runs `store`, the group of the reader runs its `load`. These
+/// transfer ops exist exactly if needed: a load if its reader is in another group than the value,
+/// the store with a load. An op that does not exist has no costs. If they exist, the value itself
+/// is read by `store`, and by readers of its own group, but not by readers with a load.
 ///
-/// The dependences of these ops follow from the one of the value on the reader and are made by
-/// `pose`: value -> store (blocking if one of the value's readers is), store -> load (blocking, over
-/// the distance), load -> reader (read hold and in-place as there).
+/// `pose` makes the dependences of these ops from the reader's dependence on the value. First value
+/// -> store (blocking if one of the value's readers is) and store -> load (blocking, with the
+/// distance). Then load -> reader, with read hold and in-place.
 struct HandOff {
   struct Load {
     OpId op;
@@ -145,9 +144,9 @@ enum class Rule {
   unit,         ///< one op at a time on an exclusive unit, modulo II
   pipe,         ///< the demands on a shared pipe sum to at most II
   memory,       ///< footprints of all live copies fit, in every cycle of the steady state
-  placement,    ///< and so they do at fixed addresses; not in force without `memory`
-  registers,    ///< the same per group, for the results its ops produced, in registers per thread;
-                ///< and what the groups of each register budget need together
+  placement,    ///< footprints fit at fixed addresses, too; not in force without `memory`
+  registers,    ///< live results of a group's ops fit its registers per thread; and the needs of
+                ///< each register budget's groups fit the budget
   width,        ///< an op runs in a group of exactly its width
   load_group,   ///< variable-latency ops run in a load group, and nothing else does
   blocking,     ///< a blocking op is not issued while another op of its group is being issued
@@ -158,10 +157,9 @@ inline constexpr int kRuleCount = 10;
 /// "load-group" and so on, as `.loop` files and reports spell it.
 std::string_view name_of(Rule rule);
 
-/// Registers that groups share: each is given as many steps of `step` registers per thread as its
-/// fullest cycle needs, with `reserve` more for what is no tile data, and all of them together at
-/// most `total`. The registers of a group stay the most that it alone may use. Part of the rule
-/// `registers`.
+/// Registers that groups share. Each group gets as many steps of `step` registers per thread as its
+/// fullest cycle needs, with `reserve` more for other data than tiles. All groups together get at
+/// most `total`. The registers of a group remain its own limit. Part of the rule `registers`.
 struct RegisterBudget {
   std::vector<GroupId> groups;  ///< two or more, ascending; in no other budget
   int total = 0;                ///< per thread of each group, summed over the groups
@@ -170,7 +168,7 @@ struct RegisterBudget {
   friend bool operator==(const RegisterBudget&, const RegisterBudget&) = default;
 
   std::int64_t steps() const { return total / step; }
-  /// Steps of a group that holds so much tile data.
+  /// Steps of a group with that much tile data.
   std::int64_t steps_for(std::int64_t registers) const {
     return (registers + reserve + step - 1) / step;
   }
@@ -205,9 +203,9 @@ struct Parts {
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
-/// A well-formed scheduling problem. Immutable; only `pose` makes one, so whoever holds a Problem
-/// may rely on: ids in range, names unique and spelled as identifiers, numbers non-negative and
-/// small enough that sums over all ops cannot overflow, no circuit of distance zero.
+/// A well-formed scheduling problem. Immutable. Only `pose` makes one, so these hold: ids in range,
+/// names unique and spelled as identifiers. Numbers are non-negative, and small enough that sums
+/// over all ops cannot overflow. No circuit has distance zero.
 class Problem {
  public:
   const std::string& name() const { return parts_.name; }
@@ -245,8 +243,8 @@ class Problem {
 };
 
 /// Checks the input rules listed at `Problem` and at each member, and makes the Problem.
-/// Fails with a message that names the op, dependence or resource (no location: readers that know
-/// one check the same things earlier or add it). Cost: O(ops + dependences).
+/// Fails with a message that names the op, dependence or resource, without a location, which
+/// readers add. Cost: O(ops + dependences).
 Result<Problem> pose(Parts parts);
 
 /// The largest number accepted for a duration, capacity, register count, distance or footprint.

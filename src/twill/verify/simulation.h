@@ -21,7 +21,7 @@ class Findings {
   std::size_t of_last_rule_ = 0;  // rules run one after the other
 };
 
-/// The problem and the well-formed schedule under test, read together.
+/// The problem and the well-formed schedule under test.
 struct Subject {
   const Problem& problem;
   const Schedule& schedule;
@@ -46,9 +46,9 @@ struct Span {
 /// 0.
 std::vector<Span> unrolled(std::span<const Span> first, Cycles interval, Cycles iterations);
 
-/// Iterations after which every pair of spans that ever meet has met: two instances that overlap
-/// are at most as many iterations apart as the spans of iteration 0 reach over. Precondition: no
-/// span is longer than the interval.
+/// Iterations after which every pair of spans that ever meet has met. Two instances that overlap
+/// are at most as many iterations apart as the spans of iteration 0 cover. Precondition: no span is
+/// longer than the interval.
 Cycles iterations_to_meet(std::span<const Span> first, Cycles interval);
 
 // The rules, one file per family in rules/. Each appends to `findings` what it finds.

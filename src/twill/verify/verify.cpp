@@ -42,7 +42,7 @@ void check_op(const Problem& problem, const Schedule& schedule, OpId op,
   }
 }
 
-/// Each once, of a value that occupies the memory.
+/// Checks addresses: each once, of a value that occupies the memory.
 void check_addresses(const Problem& problem, const Schedule& schedule, Findings& findings) {
   std::set<std::pair<OpId, problem::MemoryId>> seen;
   for (const schedule::Address& it : schedule.addresses) {
@@ -83,7 +83,7 @@ void check_form(const Problem& problem, const Schedule& schedule, Findings& find
   check_addresses(problem, schedule, findings);
 }
 
-/// Stages times ops is what every rule has to lay out at least.
+/// Refuses schedules that need too many instances: every rule lays out at least stages times ops.
 void check_size(const Subject& subject, Findings& findings) {
   Cycles last = 0;
   for (const schedule::Placement& at : subject.schedule.ops) last = std::max(last, at.issue);
@@ -100,7 +100,7 @@ void check_size(const Subject& subject, Findings& findings) {
                             stages, subject.op_count(), kMostInstances, most)});
 }
 
-/// `hand-off`: stores and loads exist exactly if a value crosses, and go with their op.
+/// Rule `hand-off`: transfer ops exist exactly if a value crosses, and share the group of their op.
 void check_hand_offs(const Problem& problem, const Schedule& schedule, Findings& findings) {
   const auto errands = problem::errands_of(problem);
   const std::vector<problem::GroupId> groups = schedule::groups_of(schedule);
@@ -145,7 +145,7 @@ constexpr std::array<RuleCheck, problem::kRuleCount> kRuleChecks = {{
     {Rule::one_stream, check_one_stream},
 }};
 
-/// All rules on a problem without hand-offs.
+/// Checks all rules on a problem without transfers.
 void check_rules(const Problem& problem, const Schedule& schedule, Findings& findings) {
   const Subject subject{problem, schedule};
   for (const RuleCheck& rule : kRuleChecks) {

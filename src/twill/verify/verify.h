@@ -9,8 +9,8 @@
 #include "twill/schedule/schedule.h"
 
 /// Decides whether a schedule obeys the rules of its problem, by running the loop. Iterations are
-/// laid out one after the other on the time axis, and every rule is checked on what then happens,
-/// without the modulo arithmetic by which schedules are found. Includes nothing of `solve`.
+/// laid out one after the other on the time axis, and every rule is checked there. The modulo
+/// arithmetic of the search is not used. Includes nothing of `solve`.
 ///
 /// The rules and their formulas: docs/reference/rules.md.
 namespace twill::verify {
@@ -22,8 +22,8 @@ using schedule::Schedule;
 /// One broken rule, reported once for the steady state however many iterations repeat it.
 struct Violation {
   std::string rule;  ///< name_of(Rule), or "minimum-groups", "register-budget", "well-formed" ...
-  std::vector<OpId> ops;   ///< who is involved; empty if it is nobody in particular
-  Cycles cycle = 0;        ///< when it shows in the simulated run; 0 if the rule knows no time
+  std::vector<OpId> ops;   ///< ops involved; may be empty
+  Cycles cycle = 0;        ///< its cycle in the simulated run; 0 if the rule has no time
   std::int64_t value = 0;  ///< the number on the schedule's side of the inequality
   std::int64_t limit = 0;  ///< what the rule allows
   std::string message;     ///< one line with the names and both numbers
@@ -54,9 +54,9 @@ inline constexpr std::int64_t kMostInstances = 1'000'000;
 inline constexpr std::size_t kMostListed = 1000;
 
 /// Checks every rule in force and lists all violations, by rule and then by op. Malformed schedules
-/// (wrong sizes, negative cycles, unknown ways or groups) yield "well-formed" violations only,
-/// since nothing else can be said about them. Takes any Schedule; never fails otherwise. Cost: O(k
-/// log k) per unit, group and memory for k instances, and the violations found.
+/// (wrong sizes, negative cycles, unknown alternatives or groups) yield "well-formed" violations
+/// only, since nothing else can be said about them. Takes any Schedule; never fails otherwise.
+/// Cost: O(k log k) per unit, group and memory for k instances, and the violations found.
 tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& problem,
                                                              const Schedule& schedule);
 

@@ -32,8 +32,8 @@ std::vector<Cycles> reach_of_values(const Subject& subject) {
   return reach;
 }
 
-/// The lives of the values that occupy the resource, or nothing and a "size" violation if there are
-/// too many at a time to lay them out.
+/// The lives of the values that occupy the resource. Empty, with a "size" violation, if too many
+/// live at a time to lay them out.
 std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& resource,
                                         const std::vector<Amount>& amounts, Findings& findings) {
   const std::vector<Cycles> reach = reach_of_values(subject);
@@ -107,7 +107,7 @@ struct Fullest {
   std::map<OpId, int> copies;
 };
 
-/// Nothing if the resource is empty all the time, or cannot be laid out.
+/// The fullest cycle; none if the resource is empty all the time, or cannot be laid out.
 std::optional<Fullest> fullest_cycle(const Subject& subject, const Resource& resource,
                                      const std::vector<Amount>& amounts_by_op, Findings& findings) {
   const std::optional<LivesRun> run = run_lives(subject, resource, amounts_by_op, findings);

@@ -16,16 +16,16 @@ struct Resource {
   Amount capacity = 0;
 };
 
-/// The lives of the values that occupy a resource, over as many iterations as it takes: the
-/// interval from cycle `steady` on sees everything that the steady state ever sees.
+/// The lives of the values that occupy a resource, over enough iterations that the interval from
+/// cycle `steady` on is the steady state.
 struct LivesRun {
   std::vector<Span> instances;  ///< sorted by begin (then op)
   std::map<OpId, Amount> amounts;
   Cycles steady = 0;
 };
 
-/// Nothing if the resource is empty all the time; or, with a "size" violation, if too much lives at
-/// a time to be laid out. `amounts` are by OpId.
+/// None if the resource is empty all the time; or, with a "size" violation, if too much lives at a
+/// time to be laid out. `amounts` are by OpId.
 std::optional<LivesRun> run_lives(const Subject& subject, const Resource& resource,
                                   const std::vector<Amount>& amounts, Findings& findings);
 

@@ -189,9 +189,9 @@ class Placing {
 
   using Choice = std::tuple<Amount, Amount, std::size_t>;  // offset, size (negative), item
 
-  /// Addresses for the rest, by rising offsets (the larger first), each on top of what it meets:
-  /// pushed down as far as it goes, any placement is one of these. The offsets of the rest are
-  /// where they would begin now.
+  /// Searches addresses for the rest, by rising offsets (the larger first), each on top of a buffer
+  /// that it meets. Every placement, pushed down, is one of these. The offsets of the rest are the
+  /// least that the placed ones allow.
   bool place_rest(const std::vector<std::size_t>& rest, const Choice& last) {
     std::vector<Choice> choices;
     for (const std::size_t i : rest) {
