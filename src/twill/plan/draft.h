@@ -9,8 +9,8 @@
 #include "twill/plan/plan.h"
 #include "twill/support/whole_division.h"
 
-/// Internal to the room: a Plan in the making. The construction follows the schedule's own time: a
-/// *moment* of iteration n is a cycle T + n * II, and everything a role does at one moment is a
+/// Internal to the room: a Plan in the making. The construction follows the schedule's own time. A
+/// *moment* of iteration n is a cycle T + n * II, and all steps of a role at one moment are a
 /// Cluster. Waits only ever point forward in that time, which is why the result should be free of
 /// deadlock; that it is, is for the proof to say.
 namespace twill::plan {
@@ -28,8 +28,8 @@ struct DraftStep {
   std::vector<Need> needs;
 };
 
-/// An op at its issue, or at the moment its asynchronous work ends (`retire`), with what its role
-/// does around it. All steps of a cluster have its slot.
+/// An op at its issue, or at the end of its asynchronous work (`retire`), with its role's steps
+/// before and after it. All steps of a cluster have its slot.
 struct Cluster {
   OpId op;
   bool retire = false;
@@ -41,7 +41,7 @@ struct Cluster {
   std::vector<DraftStep> after;
 };
 
-/// `reader` of iteration i uses what `value` made in iteration i - distance.
+/// `reader` of iteration i uses the result of `value` of iteration i - distance.
 struct Read {
   OpId value;
   OpId reader;
@@ -50,7 +50,7 @@ struct Read {
   bool carries_value = true;
   bool through_memory = false;  ///< an order of accesses to global memory
   Cycles hold = 0;     ///< cycles after its issue during which it still reads
-  bool early = false;  ///< may be issued before the value is there: it waits itself if it runs
+  bool early = false;  ///< may be issued before the value is ready: the op waits itself if it runs
 };
 
 struct Draft {
@@ -84,53 +84,54 @@ struct Draft {
 /// Threads of a warp.
 inline constexpr int kThreadsPerWarp = 32;
 
-/// Which rows of its tile the op works on, as an index of parts; -1 if the tile is whole.
+/// Part of its tile's rows that the op works on; -1 if the tile is whole.
 int part_of(const Setting& setting, OpId op);
 
 /// Whether a group has registers for tiles, and warps for their rows to be spread over; one warp
 /// will do where no group has more.
 bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group);
 
-/// Whether two ops follow each other in one hardware queue, so that the second may update what the
-/// first wrote without a wait.
+/// Whether two ops follow each other in one hardware queue, so that the second may update the
+/// first's result without a wait.
 bool same_queue(const Draft& draft, OpId first, OpId second);
 
-/// The end of what an op does to its operands: of its issue if the threads do it, else its latency.
+/// End of an op's accesses to its operands: of its issue if threads do it, else its latency.
 Cycles end_of_access(const Draft& draft, OpId op);
-/// Copies of a buffer in memory that take turns: but for those that keep what is there before the
-/// loop until the first lap is over.
+/// Copies of a buffer in memory that take turns. Copies that keep initial values until the first
+/// lap is over are left out.
 int copies_in_turn(const Buffer& buffer);
 /// Whether one warp starts the op, however many its role has.
 bool starts_alone(const Draft& draft, OpId op);
-/// Whether `op` updates in place what `value` made `distance` iterations before, or what others made
-/// of that in place.
+/// Whether `op` updates in place the result of `value` of `distance` iterations before, or an
+/// in-place update of it.
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
-/// When the value of an op can be handed on.
+/// Moment from which the value of an op can be transferred.
 Cycles ready(const Draft& draft, OpId op);
-/// When a role looks whether asynchronous work has ended: when it should be ready; of `late` ops,
-/// right after the next one was started.
+/// Moment at which a role waits for the end of asynchronous work: when it should be ready; for
+/// `late` ops, right after the start of the next one.
 Cycles retired(const Draft& draft, OpId op);
 
 // The steps of the construction, in order.
 
-/// Roles, warpgroups, mechanisms, reads. Where no group of the loop can hold tiles, the first of
-/// the pool that can is a role without a share in the loop: it does what is around it.
+/// Roles, warpgroups, mechanisms, reads. Where no group of the loop can hold tiles, the first group
+/// of the pool that can gets a role for prologue and epilogue.
 Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
 /// Assigns prologue and epilogue ops to roles and creates their buffers, without addresses.
 Result<void> make_outside(Draft& draft, const Setting& setting);
-/// Addresses, ring depths, and who shares them.
+/// Addresses, ring depths, and buffers that share a place.
 Result<void> make_addresses(Draft& draft, const Setting& setting);
-/// One window of each role, with nothing but the ops.
+/// One window of each role, with its ops alone.
 void make_order(Draft& draft);
-/// Everything that waits.
+/// All steps that wait.
 Result<void> make_channels(Draft& draft, const Setting& setting);
 /// Fences, asynchronous groups, sections.
 Result<void> make_sections(Draft& draft, bool pins);
-/// Splits the registers that groups share, by what their roles hold in the order of their steps.
+/// Splits the registers that groups share, by the live registers of their roles in the order of
+/// steps.
 void split_registers(Draft& draft);
-/// Which row sums are kept in parts: all that may be, and that a role has for itself.
+/// Chooses the row sums that are kept in parts: all that may be, and that a role has for itself.
 void make_partial_sums(Draft& draft, const Setting& setting);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr Amount kLargestAlignment = 1024;  // of a 128-byte swizzled tile
 constexpr Amount kColumnAlignment = 32;
-constexpr Amount kBulkAlignment = 128;  // of what TMA copies to or from
+constexpr Amount kBulkAlignment = 128;  // of buffers that TMA copies to or from
 constexpr int kDeepestRing = 256;
-constexpr int kSpareDepth = 8;  // up to which rings take memory that nobody else wants
+constexpr int kSpareDepth = 8;  // up to which rings take unused memory
 
 Amount alignment_of(const Buffer& buffer, bool operand) {
   const Amount most = buffer.residence == Residence::tensor ? kColumnAlignment : kLargestAlignment;
@@ -40,8 +40,8 @@ std::vector<bool> copied_by_tma(const Draft& draft) {
   return copied;
 }
 
-/// Where TMA copies, each copy of a buffer begins where TMA asks, however small its tile is, and so
-/// do those behind it. Sizes in `.loop` texts need not be bytes, and stay as they are.
+/// Rounds sizes up so that each copy of a buffer that TMA copies begins at TMA's alignment. Sizes
+/// in `.loop` texts need not be bytes, and stay as they are.
 void round_up_for_tma(Draft& draft) {
   if (!draft.plan.kernel || draft.plan.limits.machine.empty()) return;
   const std::vector<bool> copied = copied_by_tma(draft);
@@ -81,7 +81,7 @@ struct Space {
   }
 };
 
-/// One after the other; the end of the last.
+/// Lays out buffers one after the other; returns the end of the last.
 Amount lay_out(Space& space) {
   std::stable_sort(space.buffers.begin(), space.buffers.end(), [&](BufferId a, BufferId b) {
     return space.alignment[a.index()] > space.alignment[b.index()];
@@ -94,8 +94,8 @@ Amount lay_out(Space& space) {
   return next;
 }
 
-/// Whether two buffers are in use at the same time in the steady state. One that is in use during
-/// the whole interval, or in several copies, meets everything.
+/// Whether two buffers are in use at the same time in the steady state. A buffer that is in use
+/// during the whole interval, or in several copies, meets all others.
 bool meet(const Draft& draft, BufferId a, BufferId b) {
   const auto [a_begin, a_end] = draft.alive[a.index()];
   const auto [b_begin, b_end] = draft.alive[b.index()];
@@ -108,7 +108,7 @@ bool meet(const Draft& draft, BufferId a, BufferId b) {
   return lead < a_length || lead + b_length > draft.interval;
 }
 
-/// Largest first, each at the lowest place where nothing that is in use with it lies.
+/// Lays out the largest first, each at the lowest place free of buffers in use at the same time.
 Amount lay_out_sharing(Space& space) {
   std::stable_sort(space.buffers.begin(), space.buffers.end(),
                    [&](BufferId a, BufferId b) { return total(space.at(a)) > total(space.at(b)); });
@@ -159,8 +159,8 @@ bool is_ring(const Draft& draft, OpId op) {
   return draft.op(op).streaming && is_copy(draft.mechanism(op)) && draft.home(op);
 }
 
-/// Loads of one role that the same ops read share a channel: they arrive and leave together. What
-/// threads copy is counted otherwise than what TMA does.
+/// Loads of one role that the same ops read share a channel: they arrive and leave together. Copies
+/// by threads and by TMA have channels apart, since they are counted differently.
 void group_rings(Draft& draft) {
   std::map<std::tuple<RoleId, bool, Readers>, std::size_t> known;
   for (std::size_t v = 0; v < draft.plan.problem.ops().size(); ++v) {
@@ -168,7 +168,7 @@ void group_rings(Draft& draft) {
     const auto key = std::make_tuple(draft.role[v], is_bulk_load(draft.mechanism(OpId(v))),
                                      readers_of(draft, OpId(v)));
     auto [at, fresh] = known.emplace(key, draft.rings.size());
-    if (std::get<Readers>(key).empty()) {  // nobody waits for it but its own next copy
+    if (std::get<Readers>(key).empty()) {  // only its own next copy waits for it
       at->second = draft.rings.size();
       fresh = true;
     }
@@ -182,7 +182,7 @@ void group_rings(Draft& draft) {
   }
 }
 
-/// How much of its latency a load hides at the ring's depth, in thousandths.
+/// Share of its latency that a load hides at the ring's depth, in thousandths.
 Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
   Cycles first = draft.alive[draft.home(op)->index()].second;
   for (const Read& read : draft.reads) {
@@ -208,7 +208,7 @@ bool deepen(Space& space, const std::vector<OpId>& ring, Amount& left) {
   return true;
 }
 
-/// Gives copies to all rings in turn until they are so deep, as far as memory goes.
+/// Gives copies to all rings in turn until they have that depth, as far as memory goes.
 void deepen_in_turn(Space& space, int until, Amount& left) {
   for (int depth = 1; depth < until; ++depth) {
     for (const std::vector<OpId>& ring : space.draft.rings) {
@@ -217,8 +217,9 @@ void deepen_in_turn(Space& space, int until, Amount& left) {
   }
 }
 
-/// Gives what memory is left to the rings, a copy at a time, to whichever hides least of its
-/// latency; when all is hidden, to all in turn: deeper rings ride out what the model does not know.
+/// Gives the rest of memory to the rings, a copy at a time, to the ring that hides least of its
+/// latency. Once all is hidden, to all in turn: deeper rings absorb delays that the model does not
+/// have.
 void deepen_rings(Space& space, Amount left) {
   Draft& draft = space.draft;
   std::vector<bool> full(draft.rings.size(), false);
@@ -264,8 +265,8 @@ std::vector<BufferId> together_with(const Draft& draft, BufferId id) {
   return {id};
 }
 
-/// Copies that the order of the readers takes: a role that uses the next copy before it is done
-/// with one would wait for itself.
+/// Least copies for the order of the readers: a role that uses the next copy before it releases one
+/// would wait for itself.
 int least_depth(const Draft& draft, BufferId id) {
   int least = 1;
   for (std::size_t v = 0; v < draft.role.size(); ++v) {
@@ -285,7 +286,7 @@ int least_depth(const Draft& draft, BufferId id) {
 }
 
 /// Takes a copy from the buffer that needs its last one for the shortest time. The schedule counts
-/// on that copy, so the plan will be slower than its interval; false if all have one copy.
+/// on that copy, so the plan becomes slower than the schedule. False if all have one copy.
 bool shrink(Space& space) {
   Draft& draft = space.draft;
   std::optional<BufferId> least;
@@ -307,7 +308,7 @@ bool shrink(Space& space) {
   return true;
 }
 
-/// Says which rings have fewer copies than they were to have.
+/// Notes the rings that have fewer copies than wanted.
 void note_short_rings(Space& space, int wanted) {
   for (const std::vector<OpId>& ring : space.draft.rings) {
     const Buffer& first = space.at(*space.draft.home(ring[0]));
@@ -349,8 +350,8 @@ Result<void> fill(Space& space, const Setting& setting) {
 
 namespace {
 
-/// Puts what belongs to the tile at the upper end of a memory, behind what the loop may use.
-/// Returns what is left for the loop.
+/// Puts buffers of the tile at the upper end of a memory, behind those of the loop. Returns the
+/// space left for the loop.
 Amount place_residents(Space& space, Amount reserved) {
   Amount end = space.capacity + reserved;
   for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {

@@ -14,7 +14,7 @@ struct Hazard {
   OpId first;
   OpId second;
   Cycles lead = 0;
-  std::optional<OpId> value;  ///< what `first` read, if a channel may carry the way back
+  std::optional<OpId> value;  ///< the value that `first` read, if a channel may carry the way back
 };
 
 bool seen_by_barrier(Mechanism mechanism) {
@@ -65,7 +65,8 @@ class Synchronizer {
     tell_others(cluster, read.value);
   }
 
-  /// Bulk stores are drained by the warp that started them; the others learn it when they meet.
+  /// Bulk stores are drained by the warp that started them; the other warps learn of it at a
+  /// rendezvous.
   void tell_others(Cluster& cluster, OpId drained) {
     if (draft_.mechanism(drained) == Mechanism::bulk_store) gather(cluster);
   }
@@ -87,7 +88,8 @@ class Synchronizer {
                   window(what.op) + std::max(what.offset, 0), std::abs(what.offset));
   }
 
-  /// Reads that no program order and no drain provides for, by who waits, when, for whom.
+  /// Adds signals for reads that neither program order nor a drain orders, by waiting role, moment
+  /// and awaited role.
   void add_signals() {
     std::vector<std::tuple<RoleId, Cycles, std::size_t, Cycles, std::size_t>> order;
     for (std::size_t i = 0; i < draft_.reads.size(); ++i) {
@@ -100,7 +102,7 @@ class Synchronizer {
       }
       if (!own && !read.carries_value && is_bulk_load(draft_.mechanism(read.value)) &&
           draft_.op(read.value).streaming) {
-        continue;  // the order of a load that runs ahead means nothing
+        continue;  // a load that runs ahead has no order
       }
       const CommitPoint commit = commit_of(draft_, ordering_, read.value, read.carries_value);
       const Cycles used = draft_.issue(read.reader) + read.distance * draft_.interval;
@@ -132,7 +134,8 @@ class Synchronizer {
     }
   }
 
-  /// Whether one warp of several arrives for asynchronous work: that says nothing of the others.
+  /// Whether the arrival speaks for all warps: not if one warp of several arrives for asynchronous
+  /// work.
   bool speaks_for_all(const CommitPoint& commit, OpId op) const {
     return commit.asynchronous || (!commit.staged && ends_by_drain(draft_.mechanism(op)));
   }
@@ -243,7 +246,7 @@ class Synchronizer {
                        [&](const Read& read) { return read.carries_value && read.value == value; });
   }
 
-  /// Whether nobody else writes the buffer of a value.
+  /// Whether no other op writes the buffer of a value.
   bool alone(OpId value) const {
     std::size_t writers = 0;
     for (const Value& other : draft_.plan.values) {
@@ -252,14 +255,14 @@ class Synchronizer {
     return writers == 1;
   }
 
-  /// Asynchronous writes that nobody reads end before the next one.
+  /// Asynchronous writes without readers end before the next write.
   void add_rewrites(OpId writer, std::vector<Hazard>& found) const {
     const auto home = draft_.home(writer);
     if (!home || !is_asynchronous(draft_.mechanism(writer)) || is_read(writer)) return;
     found.push_back({writer, writer, draft_.plan[*home].depth, std::nullopt});
   }
 
-  /// Whatever touches `a` is over before the next write of `b`, which lies in the same place.
+  /// All accesses to `a` are over before the next write of `b`, which lies in the same place.
   void add_alias(BufferId a, BufferId b, std::vector<Hazard>& found) const {
     std::set<std::pair<OpId, Cycles>> touching;  // op, and the moment it stops
     for (std::size_t v = 0; v < draft_.role.size(); ++v) {
@@ -279,8 +282,8 @@ class Synchronizer {
     }
   }
 
-  /// Makes sure that a hazard is ordered: by what is there already, else by a drain in the same
-  /// role, a release of the value's channel, or a signal of its own.
+  /// Orders a hazard: by existing order, else by a drain in the role, a release of the value's
+  /// channel, or a new signal.
   void settle(const Hazard& hazard) {
     const bool own = draft_.same_role(hazard.first, hazard.second);
     if (own && !is_asynchronous(draft_.mechanism(hazard.first))) return;
@@ -312,11 +315,11 @@ class Synchronizer {
   }
 
   bool can_carry(Signal& signal, const Hazard& hazard) {
-    if (is_copy(draft_.mechanism(hazard.first))) return false;  // it tells its own channel
+    if (is_copy(draft_.mechanism(hazard.first))) return false;  // it completes its own channel
     if (consumer(signal, draft_.role[hazard.first.index()]) == nullptr) return false;
     if (draft_.role[signal.op().index()] != draft_.role[hazard.second.index()]) return false;
-    // The first lap waits for nobody: not for readers of what is there before the loop, unless it
-    // has a slot of its own.
+    // The first lap has no waits, not even for readers of initial values. So these need a slot of
+    // their own.
     const auto home = draft_.home(*hazard.value);
     const bool staged = draft_.plan.values[hazard.value->index()].staged.has_value();
     if (home && !staged && draft_.plan[*home].depth <= draft_.plan[*home].initial) return false;
@@ -359,7 +362,7 @@ class Synchronizer {
         ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
                       to - window(point.time), window(point.time), signal.depth);
       }
-      for (const Need& what : point.needs) {  // instance n is over with what.op of n + offset
+      for (const Need& what : point.needs) {  // instance n is over once what.op of n + offset is
         const Cycles begin = window(what.op) + what.offset;
         ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin,
                       std::max<Cycles>(signal.depth, what.offset));
@@ -367,7 +370,7 @@ class Synchronizer {
     }
   }
 
-  /// Instances that may be under way: the copies of the buffer, or as many as the schedule makes.
+  /// Instances that may be in flight: the copies of the buffer, or as many as the schedule makes.
   void set_depth(Signal& signal) {
     const Value& value = draft_.plan.values[signal.op().index()];
     if (!signal.order_only && value.staged) {
@@ -394,7 +397,7 @@ class Synchronizer {
     signal.depth = depth;
   }
 
-  /// A signal that says that `first` is done, and, unless it is a load, nothing else.
+  /// Adds a signal that `first` is done; for a load, also that its data is there.
   void order(const Hazard& hazard, At at) {
     const bool order_only = !is_copy(draft_.mechanism(hazard.first));
     Signal* signal = nullptr;

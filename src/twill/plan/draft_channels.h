@@ -20,7 +20,7 @@ struct Consumer {
 /// A channel in the making: `ops` of iteration n are its instance n.
 struct Signal {
   std::vector<OpId> ops;    ///< one, or the loads that arrive together
-  bool order_only = false;  ///< says that `ops` are done, hands over no buffer
+  bool order_only = false;  ///< orders only: says that `ops` are done, without a buffer
   std::vector<Consumer> consumers;
   Cycles depth = 1;
   std::optional<At> acquire;  ///< set if some consumer releases
@@ -30,7 +30,7 @@ struct Signal {
   OpId op() const { return ops.front(); }
 };
 
-/// Where the producer of a signal arrives, and at which moment.
+/// Place and moment at which the producer of a signal arrives.
 struct CommitPoint {
   At at;
   Cycles time = 0;
@@ -44,7 +44,7 @@ bool commits_alone(const Draft& draft, const Cluster& cluster);
 /// The op of a signal that is issued first.
 At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal);
 
-/// Where a consumer's threads arrive at the empty barrier, or its tensor-core work does.
+/// Place at which a consumer's threads, or its tensor-core work, arrive at the empty barrier.
 struct ReleasePoint {
   At at;
   Cycles time = 0;
@@ -62,7 +62,8 @@ void write_stages(Draft& draft, const Ordering& ordering);
 void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Signal>& signals);
 /// Named barriers that keep the order of tensor-core work of several roles.
 void write_tokens(Draft& draft, const Ordering& ordering);
-/// The same for regions in which roles take turns. Precondition: by the schedule they do.
+/// Writes named barriers for regions in which roles take turns. Precondition: by the schedule they
+/// do.
 void write_regions(Draft& draft, const Ordering& ordering, const schedule::Regions& regions);
 /// Rendezvous of the warps of one role that exchange data through shared memory.
 void write_rendezvous(Draft& draft, const Ordering& ordering);

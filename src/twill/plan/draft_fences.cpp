@@ -11,7 +11,7 @@ bool is_async_proxy(Mechanism mechanism) {
          mechanism == Mechanism::bulk_store;
 }
 
-/// Whether somebody reads the buffer other than by loads and stores of threads.
+/// Whether the buffer is read other than by loads of threads.
 bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
     return read.carries_value && is_async_proxy(draft.mechanism(read.reader)) &&
@@ -20,7 +20,7 @@ bool read_by_async_proxy(const Draft& draft, BufferId buffer) {
   });
 }
 
-/// Whether the async proxy reads what threads copied: they cannot fence what lands after them, so
+/// Whether the async proxy reads copies by threads. Threads cannot fence copies that land later, so
 /// the reader does.
 bool reads_copies(const Draft& draft, OpId reader) {
   if (!is_async_proxy(draft.mechanism(reader))) return false;
@@ -64,7 +64,7 @@ DraftStep fence(Fence kind, Cycles time, By by) {
   return step;
 }
 
-/// Whether bulk copies access what the op wrote in global memory.
+/// Whether bulk copies access the op's writes to global memory.
 bool seen_by_bulk_copies(const Draft& draft, OpId op) {
   return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
     const Mechanism reader = draft.mechanism(read.reader);
@@ -112,9 +112,9 @@ void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
   for (const auto& [time, by] : moments) steps.push_back(fence(kind, time, by));
 }
 
-/// In a role that touches tensor memory: whatever it did there comes before each of its arrivals,
-/// and whatever it does comes after each of its waits. Where its warps meet for the sake of work in
-/// tensor memory that one of them starts, they do both.
+/// Adds fences in a role that touches tensor memory. Its earlier accesses come before each of its
+/// arrivals, and its later accesses after each of its waits. Where its warps meet for the sake of
+/// work in tensor memory that one of them starts, they do both.
 void fence_tensor(const Draft& draft, Cluster& cluster) {
   const bool meets = draft.mechanism(cluster.op) == Mechanism::tcgen05;
   if (meets) fence_each(cluster.before, Fence::tensor_before, is_meeting);

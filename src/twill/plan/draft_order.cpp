@@ -10,8 +10,8 @@ Cycles slot_of(const Draft& draft, Cycles time) {
   return time - floor_divide(time, draft.interval) * draft.interval;
 }
 
-/// Whether `first` must stand before `second` where both have the same slot: it makes what the
-/// other uses in the same window, or reads what the other overwrites.
+/// Whether `first` must come before `second` where both have the same slot. Then it computes a
+/// value that the other uses in the same window, or reads a value that the other overwrites.
 bool comes_before(const Draft& draft, OpId first, OpId second) {
   for (const Read& read : draft.reads) {
     const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
@@ -22,7 +22,8 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
     const int depth = copies_in_turn(draft.plan[*home]);
     const Cycles lead = used - draft.issue(second);
     const Cycles behind = read.distance - lead / draft.interval;
-    if (read.in_place && updates(draft, first, second, behind)) continue;  // it gets the last
+    // `first` takes over the buffer of the last value.
+    if (read.in_place && updates(draft, first, second, behind)) continue;
     if (second == read.value ? lead == depth * draft.interval
                              : lead == 0 || lead == depth * draft.interval) {
       return true;
@@ -31,8 +32,8 @@ bool comes_before(const Draft& draft, OpId first, OpId second) {
   return false;
 }
 
-/// Sorts clusters of equal slot so that every op follows what it depends on; otherwise the ends of
-/// asynchronous work first, then what only needs to be started, then the order of the ops.
+/// Sorts clusters of equal slot so that every op follows its dependences. Among others: ends of
+/// asynchronous work first, then starts of asynchronous work, then the order of the ops.
 void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   for (std::size_t at = 0; at + 1 < ties.size(); ++at) {
     std::size_t pick = at;
@@ -53,8 +54,8 @@ void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   }
 }
 
-/// Whether the one warp that starts an op must know what the others did: they prepared what it
-/// reads, or read what it overwrites.
+/// Whether the one warp that starts an op must meet the others: they prepared its operands, or read
+/// a value that it overwrites.
 bool must_meet(const Draft& draft, OpId op) {
   if (!starts_alone(draft, op) || draft.role_at(op).warps == 1) return false;
   const auto home = draft.home(op);
@@ -81,7 +82,7 @@ Cluster cluster_of(const Draft& draft, OpId op) {
   return cluster;
 }
 
-/// As many copies of a register value as are written before its last reader has its turn.
+/// Copies of a register value: as many as are written before its last reader has its turn.
 void widen_registers(Draft& draft) {
   std::vector<std::size_t> position(draft.role.size());
   for (const auto& clusters : draft.order) {
@@ -107,12 +108,11 @@ bool ends_in_role(Mechanism mechanism) {
          mechanism == Mechanism::scoreboard;
 }
 
-/// Whether nobody waits for a product, the only one of its role: it adds to its own result, which
-/// nobody else reads in the loop, and the buffers of its operands have a copy to spare. Then the
-/// role starts the next one before it waits for this one and gives the operands back, so that the
-/// tensor core does not run dry in between. On an H200 that is worth up to a third of a GEMM with
-/// tiles of 128x128, and nothing, or half a percent less, where a role has two products
-/// (docs/hardware-log.md).
+/// Whether no op waits for a product, the only one of its role. It adds to its own result, without
+/// other readers in the loop, and the buffers of its operands have a spare copy. Then the role
+/// starts the next product before it waits for this one and releases the operands: the tensor core
+/// never idles in between. On an H200 that gains up to a third of a GEMM with tiles of 128x128.
+/// With two products in a role, it gains nothing or costs half a percent (docs/hardware-log.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];
   if (draft.mechanism(op) != Mechanism::wgmma || draft.eager[role.index()]) return false;
@@ -153,7 +153,7 @@ void make_order(Draft& draft) {
     if (!ends_in_role(draft.mechanism(OpId(v)))) continue;
     clusters.push_back({OpId(v), true, retired(draft, OpId(v)), false, {}, {}, {}});
     if (!draft.eager[draft.role[v].index()]) continue;
-    DraftStep drain;  // a need, and no step of its own
+    DraftStep drain;  // a need, without a step
     drain.step.kind = StepKind::drain_groups;
     drain.time = clusters.back().time;
     drain.needs.push_back({OpId(v), 0});

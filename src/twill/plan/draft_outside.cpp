@@ -9,14 +9,15 @@
 namespace twill::plan {
 namespace {
 
-/// The roles that hold rows of what leaves the loop, with the number of parts of each.
+/// The roles that hold rows of the loop's results, with the number of parts of each.
 using Holders = std::map<RoleId, int>;
 
 bool holds_tiles(const Draft& draft, RoleId role) {
   return can_hold_tiles(draft.plan.problem.groups(), draft.plan[role].group);
 }
 
-/// By part: the role that holds most of its values. What is only started in a role lies elsewhere.
+/// By part: the role that holds most of its values in registers. Results of asynchronous ops lie
+/// elsewhere.
 std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
                                const std::vector<OpId>& uses) {
   std::map<int, std::map<RoleId, int>> registers;
@@ -35,8 +36,8 @@ std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
   return parts;
 }
 
-/// Roles of an op around the loop: those that hold the rows it needs. Without values of the loop,
-/// every role that can hold tiles; with only values that no such role has, the first.
+/// Roles of a prologue or epilogue op: those that hold the rows it needs. Without values of the
+/// loop, every role that can hold tiles. If no such role has its values, the first.
 Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
   Holders holders;
   for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
@@ -49,15 +50,15 @@ Holders holders_of(const Draft& draft, const Setting& setting, const std::vector
   return holders;
 }
 
-/// The roles whose copies need it for their addresses.
+/// The roles whose copies need the op for their addresses.
 Holders copiers_of(const Draft& draft, const Around& around) {
   Holders holders;
   for (const OpId copy : around.copies) holders[draft.role[copy.index()]] = 1;
   return holders;
 }
 
-/// The role that starts copies into residents: the first of the load group's, else the first there
-/// is.
+/// The role that starts copies into loop-invariant buffers: the first load role, else the first
+/// role.
 RoleId loader_of(const Draft& draft) {
   for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
     if (draft.plan.problem[draft.plan.roles[r].group].loads) return RoleId(r);
@@ -72,7 +73,7 @@ BufferId add_buffer(Draft& draft, Buffer buffer) {
   return BufferId(draft.plan.buffers.size() - 1);
 }
 
-/// Staging for a role's share of whatever it stores; what it stores follows each other.
+/// Staging for a role's rows of stored tiles, which go through it one after the other.
 class Staging {
  public:
   explicit Staging(Draft& draft) : draft_(draft) {}
@@ -97,7 +98,7 @@ class Staging {
   std::map<RoleId, BufferId> made_;
 };
 
-/// Where the ops that an access to tensor memory is about have their values.
+/// Buffers of the ops whose values an access to tensor memory concerns.
 std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops) {
   std::set<BufferId> places;
   for (const OpId op : ops) {
@@ -107,7 +108,7 @@ std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops
   return {places.begin(), places.end()};
 }
 
-/// Accesses of roles to places in tensor memory around the loop.
+/// Accesses of roles to tensor memory before and after the loop.
 class TensorAccesses {
  public:
   TensorAccesses(const Draft& draft, const Setting& setting) : draft_(draft) {
@@ -129,8 +130,8 @@ class TensorAccesses {
     }
   }
 
-  /// By role. What leaves the loop is read by those who hold its rows, and what enters it is
-  /// written by those who read what leaves it.
+  /// By role. Results of the loop are read by the roles that hold their rows. Initial values are
+  /// written by the roles that read the results.
   std::vector<TensorAccess> of(const Around& around, const std::vector<RoleId>& roles) const {
     std::vector<TensorAccess> accesses;
     const bool fills = around.what.when == Outside::When::before;
@@ -154,7 +155,7 @@ class TensorAccesses {
   std::map<BufferId, std::set<RoleId>> readers_;  // after the loop
 };
 
-/// Whether something around the loop accesses it in tensor memory.
+/// Whether a prologue or epilogue op accesses the buffer in tensor memory.
 bool is_accessed(const Plan& plan, Outside::When when, BufferId buffer) {
   const auto& around = plan.kernel->around;
   return std::any_of(around.begin(), around.end(), [&](const Outside& outside) {
@@ -165,7 +166,8 @@ bool is_accessed(const Plan& plan, Outside::When when, BufferId buffer) {
   });
 }
 
-/// Values that leave the loop in another role than the one that needs them: nobody hands them over.
+/// Notes values that leave the loop in another role than the one that needs them, without a
+/// transfer.
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
   for (const Around& around : setting.around) {
@@ -184,7 +186,7 @@ void note_strays(Draft& draft, const Setting& setting) {
       fmt::join(strays, ", ")));
 }
 
-/// Values in tensor memory that are there when the loop begins, though no step puts them there.
+/// Notes initial values in tensor memory that no step writes.
 void note_tensor_memory(Draft& draft) {
   std::vector<std::string> names;
   for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
@@ -198,7 +200,7 @@ void note_tensor_memory(Draft& draft) {
       fmt::join(names, ", ")));
 }
 
-/// Why CTAs would have nothing from a cluster, or could not leave it; empty: they go together.
+/// Reason why CTAs would not gain from a cluster, or could not leave it; empty if there is none.
 std::string alone(const Plan& plan) {
   const auto has = [&](Mechanism mechanism) {
     const auto& all = plan.mechanisms;

@@ -14,7 +14,7 @@ struct Share {
   std::int64_t most = 0;
 };
 
-/// The roles of the budget's groups, with what they take when they hold nothing.
+/// The roles of the budget's groups, with the registers that each takes without values.
 std::vector<Share> shares_of(const Plan& plan, const problem::RegisterBudget& budget) {
   std::vector<Share> shares;
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
@@ -27,8 +27,8 @@ std::vector<Share> shares_of(const Plan& plan, const problem::RegisterBudget& bu
   return shares;
 }
 
-/// First what each role needs, as far as there is enough; then a step at a time to the role with
-/// the least to spare.
+/// Gives each role its need, as far as the budget goes; then a step at a time to the role with the
+/// least to spare.
 void hand_out(const Plan& plan, const problem::RegisterBudget& budget, std::vector<Share>& shares) {
   std::int64_t left =
       budget.steps() - static_cast<std::int64_t>(budget.groups.size()) * budget.steps_for(0);

@@ -61,7 +61,8 @@ void set_limits(Draft& draft, const Setting& setting) {
   limits.named_barriers = static_cast<int>(machine.named_barriers.value);
 }
 
-/// The register value of each warpgroup, and what a launch of so many of them hands out.
+/// Sets the setmaxnreg of each warpgroup, and the registers that a launch of so many warpgroups
+/// gives.
 Result<void> set_registers(Draft& draft, const Setting& setting,
                            const std::vector<std::int64_t>& kept) {
   if (setting.machine == nullptr) return {};
@@ -80,10 +81,10 @@ Result<void> set_registers(Draft& draft, const Setting& setting,
   return {};
 }
 
-/// Moves the beginning of the interval, and with it that of all roles' loops, to the issue of a
-/// product over which the fewest others are in flight, if they are fewer than where the schedule
-/// begins: ptxas serializes products that are in flight over the back edge of a loop and whose
-/// results others read (C7514). A schedule moved as a whole is the same schedule.
+/// Moves the beginning of the interval, and so of all roles' loops, to the issue of a product with
+/// the fewest others in flight. Only if these are fewer than at the schedule's begin. Reason: ptxas
+/// serializes products in flight over the back edge of a loop whose results other products read
+/// (C7514). A schedule moved as a whole is the same schedule.
 void begin_between_products(Draft& draft) {
   std::vector<OpId> products;
   for (const Read& read : draft.reads) {
@@ -115,7 +116,7 @@ void begin_between_products(Draft& draft) {
                   begin));
 }
 
-/// The groups that have an op, and one for what is around the loop.
+/// The groups that have an op, and one for prologue and epilogue ops.
 std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   const auto groups = plan.problem.groups();
   std::vector<bool> used(groups.size(), false);

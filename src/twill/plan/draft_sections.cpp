@@ -51,7 +51,7 @@ class Window {
     return floor_divide(steps_[position]->time, draft_.interval) - first_;
   }
 
-  /// Iterations that a step's need lies back at most.
+  /// Most iterations by which a step's need lies back.
   std::int64_t farthest_need() const {
     int farthest = 0;
     for (const DraftStep* step : steps_) {
@@ -77,7 +77,7 @@ class Window {
     return placed;
   }
 
-  /// Runs the groups of one trip count and notes each drain that is needed.
+  /// Runs the asynchronous groups of one trip count and notes each drain that is needed.
   void note_drains(std::int64_t trips, Drains& drains) const {
     std::vector<std::tuple<OpId, std::int64_t, bool>> groups;  // op, iteration, still in flight
     for (const Placed& placed : run(trips)) {
@@ -209,10 +209,9 @@ class SectionWriter {
            out.back().fence == step.fence && out.back().by == step.by;
   }
 
-  /// The pin keeps math that stands above the drain above it. Roles that take turns at the tensor
+  /// The pin keeps math before the drain from moving behind it. Roles that take turns at the tensor
   /// core need none. Measured on an H200: there it costs 1 % (attention of head dimension 128,
-  /// docs/hardware-log.md); where nothing keeps two roles apart it gains a fifth (loops of products
-  /// and softmax alone).
+  /// docs/hardware-log.md); without turns it gains a fifth (loops of products and softmax alone).
   void write_drain(std::vector<Step>& out, Mechanism queue, int pending, const Instance& at,
                    std::size_t position) {
     Step drain;
@@ -235,7 +234,7 @@ class SectionWriter {
     out.push_back(drain);
   }
 
-  /// Whether math stands between the last start of a group in this section and here.
+  /// Whether there is math between the last start of a group in this section and this step.
   bool overlaps_math(const std::vector<Step>& out) const {
     for (std::size_t i = out.size(); i-- > 0;) {
       if (out[i].kind == StepKind::compute) return true;
@@ -298,7 +297,7 @@ Result<void> make_sections(Draft& draft, bool pins) {
 
 namespace {
 
-/// More may only be where the loop relaxes the rule `registers`.
+/// Checks the registers that a role holds: more only where the loop relaxes the rule `registers`.
 Result<void> check_held(const Role& role) {
   if (role.registers <= kMostOfAnything) return {};
   return fail({}, fmt::format("role {} holds {} registers; plans go up to {}", role.name,
@@ -339,7 +338,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
 
 namespace {
 
-/// The same with the stores of tiles done by threads.
+/// The setting with stores of tiles done by threads.
 Setting without_staging(Setting setting) {
   for (Around& around : setting.around) {
     if (around.what.mechanism == Mechanism::bulk_store) around.what.mechanism = Mechanism::threads;
@@ -353,8 +352,8 @@ Result<Plan> draft_fitting(const verify::CheckedSchedule& checked, const Setting
                 "the loop relaxes the rule `dependence`, so its schedule need not run in order");
   }
   TWILL_TRY(Plan plan, draft_with(checked, setting, {}));
-  // Operands of asynchronous work are held until it is drained: where that is too long, drain it
-  // when the schedule has it end, and not only when somebody needs the result.
+  // Operands of asynchronous work are held until its drain. Where that is too long, drain at the
+  // end that the schedule has, and not only when the result is needed.
   std::vector<bool> eager;
   for (const Role& role : plan.roles) eager.push_back(!fits(plan, role));
   if (std::find(eager.begin(), eager.end(), true) == eager.end()) return plan;

@@ -19,7 +19,7 @@ DraftStep step_of(StepKind kind, ChannelId channel, Cycles time, By by) {
   return draft;
 }
 
-/// Channels are told apart by their names.
+/// Makes the name of a channel unique.
 std::string unique(const Plan& plan, const std::string& name) {
   const auto taken = [&](const std::string& candidate) {
     return std::any_of(plan.channels.begin(), plan.channels.end(),
@@ -72,7 +72,7 @@ class Writer {
   }
 
  private:
-  /// Whether other CTAs write what it guards, so that they must know when it is free.
+  /// Whether other CTAs write the guarded buffers, so that they must know when these are free.
   bool is_shared() const {
     return std::any_of(signal_.ops.begin(), signal_.ops.end(),
                        [&](OpId op) { return draft_.mechanism(op) == Mechanism::tma_multicast; });
@@ -160,7 +160,7 @@ std::vector<std::pair<Cycles, const Read*>> readers_in(const Draft& draft, const
   return readers;
 }
 
-/// Whichever of two points of a role comes later.
+/// Whether a point of a role comes later than a release point.
 bool later(At at, Cycles time, const ReleasePoint& than) {
   return time > than.time || (time == than.time && at.cluster > than.at.cluster);
 }
@@ -227,7 +227,7 @@ void write_signals(Draft& draft, const Ordering& ordering, const std::vector<Sig
 
 namespace {
 
-/// Whether the threads of a role do something else than start asynchronous work.
+/// Whether the threads of a role do other work than start asynchronous work.
 bool works(const Draft& draft, RoleId role) {
   return std::any_of(draft.order[role.index()].begin(), draft.order[role.index()].end(),
                      [&](const Cluster& cluster) {
@@ -279,8 +279,8 @@ void write_token(Draft& draft, const Ordering& ordering, OpId last, Cycles passe
   draft.plan.channels.push_back(std::move(channel));
 }
 
-/// Turns of whatever iterations, in every round from that of moment `stage` * II on, so that
-/// whoever passes has taken in between.
+/// Writes a token for turns of any iterations, in every round from that of moment `stage` * II on.
+/// So a role takes between two passes.
 void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>& from,
                  const std::vector<OpId>& to, Cycles stage) {
   const auto slot = [&](OpId op) { return schedule::slot_of(draft.plan.schedule, op); };
@@ -291,8 +291,8 @@ void write_token(Draft& draft, const Ordering& ordering, const std::vector<OpId>
               (stage + wraps) * draft.interval + slot(first));
 }
 
-/// Turns of one iteration, before those of the next. Nobody has to let the first one in: its first
-/// turn waits for none.
+/// Writes tokens for turns of one iteration, before those of the next. The very first turn waits
+/// for no pass.
 void write_region(Draft& draft, const Ordering& ordering, const schedule::Region& region) {
   for (std::size_t t = 0; t < region.turns.size(); ++t) {
     const bool wraps = t + 1 == region.turns.size();
@@ -354,7 +354,7 @@ void write_rendezvous(Draft& draft, const Ordering& ordering) {
   }
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
-    // The other warps see what one did in global memory once they have met.
+    // The other warps see one warp's accesses to global memory after a rendezvous.
     const bool meets = read.through_memory && draft.same_role(read.value, read.reader);
     if (meets && draft.role_at(read.reader).warps > 1) rendezvous(read.reader);
     if (!read.carries_value || !home || draft.role_at(read.reader).warps == 1) continue;

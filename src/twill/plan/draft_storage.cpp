@@ -11,7 +11,7 @@ namespace twill::plan {
 namespace {
 
 constexpr Amount kBytesPerRegister = 4;
-/// Registers per thread up to which a value that is handed over counts as one per row.
+/// Registers per thread up to which a transferred value counts as one element per row.
 constexpr int kRowVector = 2;
 
 /// Ops whose results are one buffer, because each updates the one before in place.
@@ -56,8 +56,8 @@ bool reads_at_once(const Draft& draft, OpId reader, Residence where) {
          (where != Residence::shared || draft.role_at(reader).warps == 1);
 }
 
-/// Cycles after its begin for which a read of a buffer needs its operand: at least 1 if its result
-/// goes to the same buffer but may not go to the same copy.
+/// Cycles after its begin for which a read of a buffer needs its operand. At least 1 if its result
+/// goes to the same buffer but not to the same copy.
 Cycles hold_of(const Draft& draft, const Read& read, const std::vector<OpId>& members,
                Residence where) {
   const bool here = std::find(members.begin(), members.end(), read.reader) != members.end();
@@ -118,7 +118,7 @@ Result<Buffer> place_of(const Draft& draft, const std::vector<OpId>& members) {
   return buffer;
 }
 
-/// Whether what a read of iteration 0's value needs is overwritten by `writer` of iteration k.
+/// Whether `writer` of iteration k overwrites the operand of a read of iteration 0's value.
 bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles hold) {
   if (writer == read.value && k == 0) return false;
   const Cycles used = draft.issue(read.reader) + read.distance * draft.interval;
@@ -131,8 +131,8 @@ bool spoils(const Draft& draft, const Read& read, OpId writer, Cycles k, Cycles 
   return written > made || !updates(draft, read.value, writer, -k);
 }
 
-/// Ops that update one place must leave each value there until its last reader has it: nothing in
-/// the rules of a schedule says so.
+/// Checks that ops which update one place leave each value there until its last read; no rule of a
+/// schedule demands it.
 Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
                            const Buffer& buffer) {
   if (buffer.initial > buffer.depth) {
@@ -209,7 +209,7 @@ Result<void> add_home(Draft& draft, const std::vector<OpId>& members) {
   return {};
 }
 
-/// Asynchronous work goes by the place it writes, whatever its own result would be.
+/// Sets the mechanism of asynchronous work by the place that it writes.
 void settle_mechanism(Draft& draft, OpId op) {
   Mechanism& mechanism = draft.plan.mechanisms[op.index()];
   const auto home = draft.home(op);
@@ -223,7 +223,7 @@ void settle_mechanism(Draft& draft, OpId op) {
   }
 }
 
-/// Work that one warp starts cannot read what the others hold in registers.
+/// Checks that work which one warp starts reads no registers of other warps.
 Result<void> check_operands(const Draft& draft) {
   for (const Read& read : draft.reads) {
     const auto home = draft.home(read.value);
@@ -239,7 +239,7 @@ Result<void> check_operands(const Draft& draft) {
   return {};
 }
 
-/// Where register values wait for readers of other roles.
+/// Name of the memory in which register values wait for readers of other roles.
 Result<std::string> name_of_staging(const Draft& draft, OpId value) {
   const auto memory = staging_memory(draft.plan.problem);
   if (memory) return draft.plan.problem[*memory].name;
@@ -260,13 +260,13 @@ StagingFormat format_for(const Draft& draft, OpId value, OpId reader) {
   return alike && mechanism == Mechanism::threads ? StagingFormat::fragment : StagingFormat::tile;
 }
 
-/// Staging if some reader is in another role. A value in registers is held there until it is
-/// written, and from then on only here.
+/// Adds staging if a reader is in another role. A value stays in registers until it is written to
+/// its staging buffer, and only there from then on.
 Result<void> add_staging(Draft& draft, OpId value) {
   const auto home = draft.home(value);
   if (!home || draft.plan[*home].residence != Residence::registers) return {};
   const Cycles begin = ready(draft, value);
-  Cycles first = begin;  // where nobody waits for the latency, a reader may be planned before
+  Cycles first = begin;  // without a wait for the latency, a reader may be planned earlier
   Cycles end = begin;
   std::optional<StagingFormat> format;
   for (const Read& read : draft.reads) {

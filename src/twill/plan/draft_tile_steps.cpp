@@ -33,7 +33,7 @@ Step outside_step(StepKind kind, std::size_t outside, By by = By::every_warp) {
   return step;
 }
 
-/// Whether wgmma may still be under way when a role comes out of the loop.
+/// Whether wgmma may still be in flight when a role leaves the loop.
 bool leaves_groups(const Plan& plan, const Role& role) {
   for (std::int64_t trips = 0; trips <= 2 * role.sections.spread + 3; ++trips) {
     int flying = 0;
@@ -51,7 +51,7 @@ bool leaves_groups(const Plan& plan, const Role& role) {
   return false;
 }
 
-/// Use that a role makes of a place in tensor memory within the loop.
+/// A role's use of a place in tensor memory within the loop.
 struct Use {
   bool writes = false;
   bool asynchronous = false;  ///< by tcgen05 ops: a commit tells their end
@@ -73,15 +73,14 @@ std::map<RoleId, Use> users_of(const Draft& draft, BufferId buffer) {
   return users;
 }
 
-/// Places in tensor memory that pass from one role to others once per tile: filled for the loop, or
-/// left by it.
+/// Places in tensor memory that pass from one role to others once per tile: with initial values, or
+/// with results of the loop.
 struct Handover {
   RoleId from;
   std::vector<RoleId> to;  ///< ascending
   bool fills = false;      ///< before the loop
-  /// Whether those of the next tile have to wait until the others give these back. Where the same
-  /// roles fill a place and read what the loop leaves there, one handover is the way back of the
-  /// other.
+  /// Whether the next tile has to wait until the consumers release the places. Where the same roles
+  /// fill a place and read the loop's result there, one handover is the way back of the other.
   bool returns = true;
   ChannelId channel;
 };
@@ -149,7 +148,8 @@ class TileWriter {
     }
   }
 
-  /// Whether tcgen05 ops of the role read a resident: then a commit tells when they have.
+  /// Whether tcgen05 ops of the role read a loop-invariant buffer: then a commit signals the end of
+  /// the reads.
   bool read_by_unit(BufferId buffer, RoleId role) const {
     const auto& readers = plan_[buffer].readers;
     return std::any_of(readers.begin(), readers.end(), [&](OpId op) {
@@ -209,8 +209,8 @@ class TileWriter {
     add_all(left, false);
   }
 
-  /// Whether a place goes from those who fill it through the loop back to them: whoever uses it
-  /// there leaves it to them.
+  /// Whether a place goes from the roles that fill it through the loop back to them: all users in
+  /// the loop pass it on.
   bool circulates(BufferId buffer, const Places& fillers, const Places& readers) const {
     const auto filled = fillers.find(buffer);
     const auto read = readers.find(buffer);
@@ -222,7 +222,7 @@ class TileWriter {
                        [](const auto& user) { return user.second.writes; });
   }
 
-  /// Whether what a role does to the places of a handover in the loop is work of the unit.
+  /// Whether a role's work on the places of a handover in the loop is asynchronous.
   bool is_asynchronous(const Handover& handover, RoleId role) const {
     const auto& buffers = plan_[handover.channel].buffers;
     return std::any_of(buffers.begin(), buffers.end(), [&](BufferId buffer) {
@@ -268,8 +268,8 @@ class TileWriter {
     return step;
   }
 
-  /// Waits until the places are the role's: by `acquire` as who gives them on, by `wait` as who
-  /// gets them.
+  /// Waits until the places are the role's: by `acquire` for their producer, by `wait` for a
+  /// consumer.
   void take(std::vector<Step>& steps, StepKind kind, RoleId role, bool fills) const {
     for (const Handover& handover : handovers_) {
       const bool its = kind == StepKind::acquire ? handover.returns && handover.from == role
@@ -280,7 +280,7 @@ class TileWriter {
     }
   }
 
-  /// Gives them on by `commit`, or back by `release`, once what the role did to them is done.
+  /// Passes the places on by `commit`, or back by `release`, once the role's work on them is done.
   void give(std::vector<Step>& steps, StepKind kind, RoleId role, bool fills) const {
     const bool in_loop = (kind == StepKind::commit) != fills;
     for (const Handover& handover : handovers_) {
@@ -303,7 +303,7 @@ class TileWriter {
                        [&](const TensorAccess& access) { return access.role == role; });
   }
 
-  /// The first and the last thing a role does in tensor memory before or after the loop.
+  /// The first and the last access of a role to tensor memory before or after the loop.
   std::optional<std::pair<std::size_t, std::size_t>> span(RoleId role, Outside::When when) const {
     std::optional<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t i = 0; i < around().size(); ++i) {
@@ -315,8 +315,8 @@ class TileWriter {
 
   // --- Before and after -------------------------------------------------------------------------
 
-  /// All copies on their way first, then what waits for them; what threads copied is fenced by its
-  /// readers.
+  /// Writes the prologue: first the starts of all copies, then their waits. Copies by threads are
+  /// fenced by their readers.
   void write_before(RoleId role) {
     std::vector<Step>& steps = plan_.roles[role.index()].before;
     for (const Filled& filled : filled_) {
@@ -382,7 +382,7 @@ class TileWriter {
     }
   }
 
-  /// Gives back the residents that nothing from `next` on reads.
+  /// Releases the loop-invariant buffers that no step from `next` on reads.
   void release(RoleId id, std::vector<Filled>& held, std::size_t next) {
     std::erase_if(held, [&](const Filled& filled) {
       const BufferId buffer = around()[filled.outside].buffers.front();
@@ -403,8 +403,8 @@ class TileWriter {
     });
   }
 
-  /// The staging buffer is free when what left through it last has been read; then all warps write
-  /// it, and when all of it is there one starts the copy.
+  /// Writes a store: the staging buffer is free once the last copy out of it has read it. Then all
+  /// warps write it, and after a rendezvous one warp starts the copy.
   static void write_store(Role& role, std::size_t outside) {
     Step drain = step_of(StepKind::drain_groups, By::one_warp);
     drain.queue = Mechanism::bulk_store;

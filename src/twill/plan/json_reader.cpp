@@ -101,7 +101,7 @@ class Node {
     return member.wrong("is '" + word + "', which is not known here");
   }
 
-  /// The index of what `name` names.
+  /// The index that the member `name` refers to.
   Result<std::size_t> reference(const char* name, const Names& known) const {
     TWILL_TRY(const Node member, at(name));
     return member.reference(known);
@@ -225,7 +225,7 @@ Result<Role> read_role(const Node& node, const Known& scope) {
   return role;
 }
 
-/// The ids of the things a list names.
+/// The ids of the elements that a list names.
 template <class Item>
 Result<std::vector<Item>> read_references(const Node& node, const char* name, const Names& known) {
   TWILL_TRY(const std::vector<Node> nodes, node.list(name));

@@ -24,7 +24,7 @@ OrderedJson op_names(const Plan& plan, const std::vector<OpId>& ops) {
   return names;
 }
 
-/// Members that say nothing are left out.
+/// Members with default values are left out.
 OrderedJson step_json(const Plan& plan, const Step& step) {
   OrderedJson json = {{"do", name_of(step.kind)},
                       {"from", name_of(step.instance.from)},

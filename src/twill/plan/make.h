@@ -12,39 +12,40 @@
 
 namespace twill::plan {
 
-/// Something of the kernel around the loop, before it is known who does it.
+/// A prologue or epilogue op of the kernel, before its roles are known.
 struct Around {
   Outside what;  ///< without roles and buffers
   std::optional<std::size_t>
-      resident;                    ///< tma_load, cp_async: what it fills, of Setting::residents
-  std::vector<std::size_t> reads;  ///< what it reads of them
-  std::string memory;              ///< bulk_store: where its tile can be staged
+      resident;                    ///< tma_load, cp_async: the buffer of Setting::residents that it
+                                   ///< fills
+  std::vector<std::size_t> reads;  ///< those of them that it reads
+  std::string memory;              ///< bulk_store: the memory in which its tile can be staged
   Amount bytes = 0;                ///< bulk_store: of the tile
   std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
   std::vector<OpId>
       tensor;  ///< ops of the loop that use the tensor memory it accesses; empty: none
   std::vector<OpId> copies;  ///< before the loop: copies by threads whose addresses it is for
-  bool only_copies = false;  ///< and it is for nothing else
+  bool only_copies = false;  ///< and it has no other use
 };
 
 /// A row sum that may be kept in parts, as the text of the loop has it (ir/row_sums.h).
 struct RowSum {
   Place reduction, addition;
   std::vector<OpId> ops;   ///< ops of the Problem that work on it or on what is added, ascending
-  std::vector<OpId> sums;  ///< those of `ops` that make what is carried, one for each part
+  std::vector<OpId> sums;  ///< those of `ops` that compute the carried value, one for each part
 };
 
-/// Input of a Plan beside the schedule. Everything has a default: a `.loop` text brings no machine
+/// Input of a Plan beside the schedule. All members have defaults: a `.loop` text has no machine
 /// and no kernel.
 struct Setting {
   const machine::Machine* machine = nullptr;
   std::string pool;  ///< of the machine; the schedule's groups are its groups
   std::vector<std::optional<Mechanism>>
-      mechanisms;                 ///< by OpId, where the kernel says; may be empty
+      mechanisms;                 ///< by OpId, where the kernel has them; may be empty
   std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
   std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond what the Problem
                                                          ///< has of it
-  std::optional<Kernel> kernel;                          ///< with nothing around
+  std::optional<Kernel> kernel;                          ///< without prologue and epilogue ops
   std::vector<Around> around;                            ///< in the order of the program
   std::vector<Rematerialized> rematerialized;            ///< without roles
   std::vector<RowSum> row_sums;  ///< in the order in which the loop carries them
@@ -52,36 +53,36 @@ struct Setting {
   bool tokens = true;            ///< keep the order of tensor-core work across roles
   bool pins = false;  ///< keep the compiler from moving math over the waits it overlaps with
   schedule::Regions regions;      ///< where roles take turns, beside `tokens`
-  std::optional<int> ring_depth;  ///< copies of loads that run ahead; nothing: as many as hide them
-  bool every_wait = false;        ///< also the waits that others imply
+  std::optional<int> ring_depth;  ///< copies of loads that run ahead; empty: as many as hide them
+  bool every_wait = false;        ///< keep waits that others imply
   bool staging = true;  ///< of tiles stored through descriptors; else the threads store them
   bool shrink = false;  ///< take fewer copies than the schedule keeps where memory is short: the
-                        ///< plan is then slower than the schedule, or may not work out at all
+                        ///< plan is then slower than the schedule, or may fail
 };
 
-/// The memory in which values in registers wait for readers in other groups: the first that is no
-/// TMEM. None if the loop has no other.
+/// The memory in which values in registers wait for readers in other groups: the first but TMEM.
+/// Empty if the loop has no other.
 std::optional<problem::MemoryId> staging_memory(const problem::Problem& problem);
 /// Bytes that one copy of such a value takes there; `warps` is the width of the group that makes
 /// it.
 Amount staged_bytes(const problem::Op& value, int warps);
 
-/// Whether there is something to stage.
+/// Whether a value has to be staged.
 bool stages(const Setting& setting);
 
 /// The largest number of windows one group may spread an iteration over.
 inline constexpr int kLargestSpread = 64;
 
-/// Decides everything a kernel needs beyond the schedule. The Plan is not proven yet.
+/// Decides all that a kernel needs beyond the schedule. The Plan is not proven yet.
 ///
-/// Fails, naming op, buffer or group, if the schedule cannot be carried out as it is: a group
-/// spreads an iteration over too many windows, buffers do not fit their memory with what must be
-/// staged, the order needs more registers than a group has, more named barriers than there are.
+/// Fails, naming op, buffer or group, if the schedule cannot be carried out. Reasons: a group
+/// spreads an iteration over too many windows, or buffers do not fit their memory with the staging.
+/// Or the order needs more registers than a group has, or more named barriers than exist.
 /// Deterministic. Cost: about O(steps^2).
 Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& setting);
 
-/// Why a CTA of this kernel cannot go on to another tile, whatever its text says: the buffer that
-/// no step of the plan fills or empties from tile to tile. Nothing: it can.
+/// Reason why a CTA cannot go on to another tile: a buffer that no step of the plan fills or
+/// empties from tile to tile. Empty if it can.
 std::optional<std::string> bound_to_one_tile(const Plan& plan);
 
 }  // namespace twill::plan

@@ -36,7 +36,8 @@ Ordering::Ordering(const Draft& draft) {
     }
     done_.push_back(links_.size());
     links_.emplace_back();
-    // An op that one warp starts comes after what the others did only if they meet before.
+    // An op that one warp starts comes after the other warps' work only with a rendezvous before
+    // it.
     const Cluster& cluster = draft.order[issue_of(OpId(v)).role.index()][issue_of(OpId(v)).cluster];
     const bool all = cluster.main->step.by == By::every_warp || cluster.meets ||
                      draft.role_at(OpId(v)).warps == 1;

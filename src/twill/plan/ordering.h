@@ -17,35 +17,36 @@ struct At {
   friend bool operator==(const At&, const At&) = default;
 };
 
-/// A graph of points in windows with integer distances: an edge of weight d from a to b says that b
-/// of window w + d comes after a of window w. Steps exist only for iterations of the loop, so a
-/// path counts only if every step it uses belongs to an iteration between those of its two ends:
-/// then it is there whenever they are, also in the first and last windows.
+/// A graph of points in windows with integer distances. An edge of weight d from a to b: b of
+/// window w + d comes after a of window w. Steps exist only for iterations of the loop. So a path
+/// counts only if all its steps belong to iterations between those of its two ends. Then it exists
+/// whenever these do, also in the first and last windows.
 class Ordering {
  public:
   explicit Ordering(const Draft& draft);
 
   At issue_of(OpId op) const { return issue_[op.index()]; }
-  /// Step at which the role itself sees the end of an op.
+  /// Step at which the op's own role sees its end.
   At retire_of(OpId op) const { return retire_[op.index()]; }
 
   std::size_t enter(At at) const { return 2 * (first_[at.role.index()] + at.cluster); }
   std::size_t exit(At at) const { return enter(at) + 1; }
-  /// Where the op no longer touches its operands: the end of its asynchronous work, or its exit.
+  /// Point after which the op no longer accesses its operands: the end of its asynchronous work, or
+  /// its exit.
   std::size_t done(OpId op) const;
 
-  /// An edge that is there when the steps of the iteration n = `window of from` - `shift` and of
-  /// n + `span` are; span >= 0.
+  /// Adds an edge that exists when the steps of the iterations n = `window of from` - `shift` and n
+  /// + `span` do; span >= 0.
   void add(std::size_t from, std::size_t to, Cycles weight, Cycles shift, Cycles span = 0);
-  /// Whether `to` of window `window` + `weight` comes after `from` of window `window`, for what is
-  /// about iterations 0 and `lead`.
+  /// Whether `to` of window `window` + `weight` comes after `from` of window `window`, for steps of
+  /// iterations 0 and `lead`.
   bool implies(std::size_t from, std::size_t to, Cycles window, Cycles weight, Cycles lead) const;
 
  private:
   struct Link {
     std::size_t to;
     Cycles weight;
-    std::optional<Cycles> shift;  ///< nothing: the order of one's own steps, which is always there
+    std::optional<Cycles> shift;  ///< empty: the order of a role's own steps, which always holds
     Cycles span;
   };
   void add_order(std::size_t from, std::size_t to, Cycles weight);

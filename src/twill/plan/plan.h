@@ -31,28 +31,28 @@ using ChannelId = Id<ChannelTag>;
 using problem::GroupId;
 using problem::OpId;
 
-/// How an op is carried out, which decides how others learn that it is done.
+/// How an op is carried out, and so how other roles learn that it is done.
 enum class Mechanism {
   threads,  ///< by the threads of the role; done when the next step begins (TMEM accesses include
             ///< their tcgen05.wait)
   scoreboard,     ///< a load into registers: done when a step that reads it begins
   tma_load,       ///< bulk copy into shared memory: its bytes complete a full barrier
-  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share
-                  ///< of the tile into all of them, where it counts at the full barrier of each
+  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster. Each copies its share
+                  ///< of the tile into all of them, and it counts at the full barrier of each
   cp_async,       ///< copies by threads that arrive at a full barrier when they are done
   wgmma,          ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< by one thread; `signal` steps arrive when all earlier ones of the role are done
   bulk_store,  ///< shared to global memory: asynchronous group of the role: `drain_groups`
 };
 
-/// The iteration (or tile) a step is about, relative to where it stands.
+/// The iteration (or tile) of a step, relative to its place.
 struct Instance {
   enum class From {
     first,   ///< iteration `offset`
     window,  ///< iteration window + offset; only in a steady state, offset <= 0
     last,    ///< iteration trips + offset, offset < 0
-    tile,    ///< tile `offset` after the one the role is at, offset <= 0; only before and after the
-             ///< sections, and of channels that count tiles
+    tile,    ///< tile `offset` after the role's current tile, offset <= 0; only before and after
+             ///< the sections, and of channels that count tiles
   };
   From from = From::first;
   int offset = 0;
@@ -106,8 +106,8 @@ struct Step {
   StepKind kind = StepKind::compute;
   Instance instance;
   std::optional<OpId> op;              ///< compute, issue, stage in the loop
-  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of something
-                                       ///< around the loop; an index into kernel->around
+  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of a prologue or
+                                       ///< epilogue op; an index into kernel->around
   std::optional<ChannelId> channel;    ///< acquire .. peek, pass, take; issue of a load
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
@@ -117,7 +117,7 @@ struct Step {
   Fence fence = Fence::none;             ///< fence
   bool drains_first = false;  ///< compute: waits for the role's asynchronous groups, if it runs at
                               ///< all (a branch that is rarely taken)
-  Cycles slot = 0;  ///< cycle of the interval the schedule has it at; orders nothing, for people
+  Cycles slot = 0;  ///< cycle of the interval in the schedule; for readers only
   friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -142,7 +142,7 @@ struct Role {
   int first_warp = 0;  ///< of the CTA
   int warps = 4;
   int registers = 0;  ///< most registers per thread its values hold at once, by order of its steps
-  int usable = 0;     ///< registers per thread there are for values
+  int usable = 0;     ///< registers per thread that are available for values
   int named_barrier = -1;    ///< of its `rendezvous` steps: 1..15; -1 if it has none
   std::vector<Step> before;  ///< once per tile, then
   Sections sections;         ///< once per tile, then
@@ -168,19 +168,19 @@ struct Buffer {
   std::string memory;          ///< name of the Problem's memory; empty for registers and staging
                                ///< in a loop that names no memory
   Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
-  Amount size = 0;             ///< of one copy: bytes, columns, registers per thread; those that
-                               ///< TMA copies to or from are rounded up to where it asks for
+  Amount size = 0;             ///< of one copy: bytes, columns, registers per thread; rounded up to
+                               ///< TMA's alignment where TMA copies to or from it
   int depth = 1;
-  int initial = 0;       ///< copies that are there before the loop: iterations -initial .. -1
+  int initial = 0;       ///< copies with initial values, before the loop: iterations -initial .. -1
   bool staging = false;  ///< holds a register value on its way to other roles or, if `resident`, to
                          ///< global memory
-  bool resident = false;  ///< of the tile, not of the loop: filled before the loop and only read in
-                          ///< it, or the staging of a store after it. Shares its place with nothing
+  bool resident = false;  ///< loop-invariant: filled before the loop and only read in it, or the
+                          ///< staging of a store after it. Its place is not shared
   std::vector<OpId> readers;  ///< of a resident: ops of the loop that read it, ascending
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-/// How a staged value is laid out.
+/// Layout of a staged value.
 enum class StagingFormat {
   fragment,    ///< as its threads hold it: 16-byte chunks, chunk-major
   row_vector,  ///< one element per row
@@ -188,9 +188,9 @@ enum class StagingFormat {
   tile,        ///< row-major: the reader holds it otherwise than the writer
 };
 
-/// The result of an op: where its producer puts it, and how other roles get it.
+/// The result of an op: its producer's buffer, and its transfer to other roles.
 struct Value {
-  std::optional<BufferId> home;    ///< nothing: it is an ordering token, or only in global memory
+  std::optional<BufferId> home;    ///< empty: it is an ordering token, or only in global memory
   std::optional<BufferId> staged;  ///< readers of other roles read it here
   StagingFormat format = StagingFormat::fragment;
   friend bool operator==(const Value&, const Value&) = default;
@@ -210,7 +210,7 @@ enum class ChannelKind {
 
 /// One direction of waiting between roles. Instance n uses slot n mod depth of its barriers, and
 /// the phase of number n div depth on it; n goes on counting over the tiles of a persistent kernel.
-/// What it counts: iterations of the loop, or tiles (runs of the loop by this CTA).
+/// It counts iterations of the loop, or tiles (runs of the loop by this CTA).
 struct Channel {
   std::string name;
   ChannelKind kind = ChannelKind::pipeline;
@@ -226,21 +226,21 @@ struct Channel {
   Amount bytes = 0;        ///< that `expect` announces; 0: none are expected
   Scope scope = Scope::cta;
   int named_barrier = -1;         ///< of a token: its id, 1..15
-  std::vector<BufferId> buffers;  ///< that it guards, for people
+  std::vector<BufferId> buffers;  ///< that it guards, for readers of the plan
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// Access of a role, around the loop, to a value of the loop in tensor memory: before it, writes
-/// the copy that is there when the loop begins; after it, reads the copy of the last iteration. It
-/// is done by the role's threads, each warp in its own lanes.
+/// Access of a role, before or after the loop, to a value of the loop in tensor memory. Before:
+/// writes the initial copy. After: reads the copy of the last iteration. The role's threads do it,
+/// each warp in its own lanes.
 struct TensorAccess {
   RoleId role;
-  BufferId buffer;  ///< home of an op's value, no resident; shares its place with nothing
+  BufferId buffer;  ///< home of an op's value, not loop-invariant; its place is not shared
   friend bool operator==(const TensorAccess&, const TensorAccess&) = default;
 };
 
-/// Something of the kernel around the loop, and who does it. It is done once per tile by each of
-/// its roles, in their `before` or `after`, in the order of the program.
+/// A prologue or epilogue op, and its roles. Each role does it once per tile, in its `before` or
+/// `after`, in the order of the program.
 struct Outside {
   enum class When { before, after };
   When when = When::before;
@@ -255,21 +255,23 @@ struct Outside {
                               ///< its own rows
   std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of
                                   ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<Amount> bytes;    ///< bulk_store: of each role's rows, which its buffer has room for
-  std::vector<BufferId> reads;  ///< residents it reads
+  std::vector<Amount> bytes;    ///< bulk_store: of each role's rows, which fit its buffer
+  std::vector<BufferId> reads;  ///< loop-invariant buffers that it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
-  bool writes = false;               ///< global memory: only for tiles that are the CTA's own
+  bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
+                                     ///< own
   friend bool operator==(const Outside&, const Outside&) = default;
 };
 
-/// A value that the program computes in the loop and that no op of the loop stands for: scalars,
-/// offsets, masks, whatever costs next to nothing. It is not handed from role to role: each role
-/// that needs it computes it for itself.
+/// A value that the program computes in the loop without an op of the plan: a scalar, offset or
+/// mask, which costs next to nothing. It is not transferred: each role that needs it computes it
+/// for itself.
 struct Rematerialized {
   std::string what;  ///< "arith.cmpi @ 40:12": name and place in the TTGIR
   int line = 0;      ///< of that place
   int column = 0;
-  std::vector<OpId> readers;  ///< ops that need it, by way of others of its kind or not; ascending
+  std::vector<OpId> readers;  ///< ops that need it, directly or through other such values;
+                              ///< ascending
   std::vector<RoleId> roles;  ///< those of the readers, ascending
   friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
 };
@@ -284,25 +286,26 @@ struct Place {
 
 /// A row sum that the loop carries and a role keeps in parts. Each thread that holds a part of a
 /// row scales and adds up its own columns; one thread begins with the initial value. The role adds
-/// up the parts once, behind its sections and before its `after`. Why that is the same sum:
+/// up the parts once, behind its sections and before its `after`. The argument:
 /// docs/reference/plan-json.md.
 struct PartialSum {
-  OpId sum;               ///< makes what is carried; run by the role, one copy in its registers
-  std::vector<OpId> ops;  ///< all that work on the sum or on what is added to it, ascending; of the
-                          ///< same role, with their values in its registers and handed to nobody
-  Place reduction;        ///< what is added, in the TTGIR
-  Place addition;         ///< the op there that makes what is carried
+  OpId sum;               ///< computes the carried value; run by the role, one copy in its
+                          ///< registers
+  std::vector<OpId> ops;  ///< all ops on the sum or the addend, ascending; of the same role, with
+                          ///< their values in its registers and not transferred
+  Place reduction;        ///< the addend, in the TTGIR
+  Place addition;         ///< the op there that computes the carried value
   friend bool operator==(const PartialSum&, const PartialSum&) = default;
 };
 
-/// How a CTA comes by its tiles.
+/// How a CTA gets its tiles.
 enum class Tiles {
   one_per_cta,   ///< as the grid of the TTGIR has it
-  program_loop,  ///< the TTGIR's own loop around the loop: its text says which tile is next
+  program_loop,  ///< the TTGIR's own outer loop, whose text has the next tile
   persistent,    ///< the CTA walks the grid of the TTGIR: tile numbers stand in for program ids
 };
 
-/// Which tile number is which program id, for persistent kernels.
+/// Order of tile numbers over program ids, for persistent kernels.
 enum class TileOrder {
   row_major,  ///< x fastest, then y, then z
   grouped,    ///< `group` of x, then all y of these, then the next `group` of x; z slowest
@@ -311,7 +314,7 @@ enum class TileOrder {
 /// A program id.
 enum class Axis { x, y, z };
 
-/// Surroundings of the loop: its kernel.
+/// The kernel of the loop, with its prologue and epilogue ops.
 struct Kernel {
   std::string name;
   std::string loop;  ///< "loop 0 of 1, line 25"
@@ -319,8 +322,8 @@ struct Kernel {
   TileOrder order = TileOrder::row_major;  ///< persistent
   int group = 1;                           ///< grouped
   /// CTAs of a cluster, 1 or 2; 2 only if persistent. The two take tiles that are neighbours along
-  /// `axis`, as many as each other and with as many trips. One that has no tile left, since their
-  /// number is odd, does its neighbour's once more and writes nothing.
+  /// `axis`, equally many and with equal trips. If the number of tiles is odd, a CTA without a tile
+  /// repeats its neighbour's and writes nothing.
   int cluster = 1;
   Axis axis = Axis::x;
   bool same_trips = false;                     ///< the bounds of the loop are those of every tile
@@ -355,7 +358,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Channel> channels;
   std::optional<Kernel> kernel;    ///< absent for `.loop` texts
-  std::vector<std::string> notes;  ///< what was decided by rule, a sentence each
+  std::vector<std::string> notes;  ///< decisions by rule, a sentence each
 
   const Role& operator[](RoleId id) const { return roles[id.index()]; }
   const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
@@ -385,25 +388,25 @@ bool is_asynchronous(Mechanism mechanism);
 /// Whether it is a bulk copy into shared memory, of one CTA or of all.
 bool is_bulk_load(Mechanism mechanism);
 
-/// Whether it is a copy into shared memory, by TMA or by threads, whose end shows only at a full
-/// barrier.
+/// Whether it is a copy into shared memory, by TMA or by threads: only a full barrier shows its
+/// end.
 bool is_copy(Mechanism mechanism);
 
-/// Bytes that a bulk load of the loop brings: its buffer may have room for more, as TMA asks where
-/// each copy begins. 0 if it has no buffer.
+/// Bytes that a bulk load of the loop writes: its buffer may be larger, rounded up to TMA's
+/// alignment. 0 if it has no buffer.
 Amount bytes_brought(const Plan& plan, OpId load);
 
 /// CTAs of a cluster; 1 without a kernel.
 int cluster_size(const Plan& plan);
 
-/// The role that runs an op; nothing if no step of any role's steady state does.
+/// The role that runs an op; empty if no step of a steady state does.
 std::optional<RoleId> role_of(const Plan& plan, OpId op);
 
 /// The iteration an instance means in window `window` of a run of `trips`. Precondition: it means
 /// an iteration, not a tile.
 std::int64_t iteration_of(const Instance& instance, std::int64_t window, std::int64_t trips);
 
-/// The buffer in which `reader`'s role finds the value of `value`; nothing if it needs none.
+/// The buffer in which `reader`'s role finds the value of `value`; empty if it needs none.
 std::optional<BufferId> read_from(const Plan& plan, OpId value, OpId reader);
 
 /// All steps of a role in the loop, for `trips` trips, in order, with their iterations.
@@ -412,7 +415,7 @@ struct PlacedStep {
   std::int64_t iteration = 0;
 };
 std::vector<PlacedStep> unrolled(const Sections& sections, std::int64_t trips);
-/// The same, in place of what is in `steps`.
+/// Unrolls into `steps`, in place of its contents.
 void unroll(const Sections& sections, std::int64_t trips, std::vector<PlacedStep>& steps);
 
 }  // namespace twill::plan

@@ -8,30 +8,28 @@
 
 #include "twill/plan/plan.h"
 
-/// Proves a plan safe, without the code that made it. The steps of all warps are laid out, as a
-/// graph of what happens before what, for every trip count from 0 up to a bound that the plan
-/// itself gives, and each rule is checked on that graph. The graph stands for every interleaving,
-/// since a plan leaves only speeds open, and the bound for all trip counts beyond it
-/// (docs/decisions/0006-plan-proof.md).
+/// Proves a plan safe, without the code that made it. The steps of all warps are laid out as a
+/// happens-before graph, for every trip count from 0 to a bound from the plan. Each rule is checked
+/// on that graph. The graph stands for every interleaving, since a plan leaves only speeds open,
+/// and the bound for all trip counts beyond it (docs/decisions/0006-plan-proof.md).
 namespace twill::plan {
 
 /// One broken rule, with its evidence.
 struct Finding {
   /// "well-formed", "ownership", "launch", "registers", "memory", "named-barriers", "deadlock",
   /// "arrivals", "overrun", "phase", "read-before-write", "overwrite", "dependence", "fence",
-  /// "groups", "exit"; "size" of what is right perhaps, but too large to prove
+  /// "groups", "exit"; "size" of a plan that may be right, but is too large to prove
   std::string rule;
   std::string message;             ///< one line: steps, barrier, iteration, trip count
   std::vector<std::string> trace;  ///< a circuit of waiting or two unordered steps, a line each
 };
 
-/// Size of the proof: what was looked at.
+/// Size of the proof.
 struct ProofSize {
   std::int64_t trips = 0;   ///< every trip count up to this one was laid out
   std::int64_t events = 0;  ///< steps of warps and ends of asynchronous work, all together
-  /// A CTA walks tiles of differing trip counts, and of those only every two in a row are decided,
-  /// and more in a row if they are alike or short (docs/decisions/0006-plan-proof.md, "Many
-  /// tiles").
+  /// A CTA walks tiles of mixed trip counts, and only two tiles in a row are decided. More in a row
+  /// are decided if they are alike or short (docs/decisions/0006-plan-proof.md, "Many tiles").
   bool some_mixtures = false;
 };
 
@@ -48,15 +46,15 @@ class ProvenPlan {
   ProofSize size_;
 };
 
-/// Checks every rule; takes any Plan, whoever wrote it. Reports the findings of the smallest trip
+/// Checks every rule; takes any Plan, from any source. Reports the findings of the smallest trip
 /// count that has some, at most kMostFindings. Cost: about events times roles.
 tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
 
 inline constexpr std::size_t kMostFindings = 20;
 /// A plan whose proof would lay out more events than this is refused (rule "size").
 inline constexpr std::int64_t kMostEvents = 20'000'000;
-/// The most warps of a kernel, and registers of a thread, copies of a buffer and so on that a plan
-/// may have: where there are more, it is refused (rule "well-formed").
+/// Limits of a plan: warps of a kernel, registers of a thread, copies of a buffer and so on. A plan
+/// beyond them is refused (rule "well-formed").
 inline constexpr int kMostWarps = 32;
 inline constexpr int kMostOfAnything = 4096;
 
