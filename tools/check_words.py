@@ -28,11 +28,9 @@ ALLOWED = {
     "src/twill/concurrent comments": 5,
     "src/twill/device comments": 13,
     "src/twill/driver comments": 50,
-    "src/twill/extract comments": 28,
     "src/twill/frontend comments": 21,
-    "src/twill/numerics comments": 3,
     "src/twill/plan comments": 18,
-    "src/twill/run comments": 10,
+    "src/twill/run comments": 1,
     "src/twill/tasks comments": 11,
 }
 

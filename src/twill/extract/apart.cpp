@@ -11,7 +11,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Far below where sums and products of two such numbers overflow.
+/// Largest number followed: sums and products of two such numbers do not overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 /// Chains of ops are followed recursively.
 constexpr int kDeepest = 200;
@@ -52,7 +52,7 @@ std::optional<Sum> added(Sum sum, const Sum& more) {
   return known(std::move(sum));
 }
 
-/// Follows what addresses are computed from.
+/// Follows the sources of addresses.
 class Follower {
  public:
   explicit Follower(const Body& body) : body_(body), program_(*body.program) {}
@@ -157,7 +157,8 @@ bool never_meet(const Span& a, const Span& b, std::int64_t lead, std::int64_t ea
   return (each >= 0 && above(lead + each)) || (each <= 0 && below(lead + each));
 }
 
-/// How much further the second begins, if that is a number for each pair of iterations.
+/// Distance from the first begin to the second, if it is a known number for each pair of
+/// iterations.
 std::optional<std::int64_t> lead_of(const Sum& first, const Sum& second) {
   if (first.each != second.each || first.invariants != second.invariants) return std::nullopt;
   return second.constant - first.constant;

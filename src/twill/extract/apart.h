@@ -5,19 +5,19 @@
 /// Places of global memory that two accesses of a loop touch.
 namespace twill::extract {
 
-/// Which executions of the two are meant.
+/// Executions of the two accesses that are compared.
 enum class Meeting {
   same_iteration,    ///< of one iteration
   later_iterations,  ///< `second` of any iteration after that of `first`
 };
 
-/// Whether two accesses of the body are shown to touch no common place. Precondition: both access
+/// Whether two accesses of the body are proven to touch no common place. Precondition: both access
 /// global memory, through one argument.
 ///
-/// Addresses are followed as sums: invariants, so many elements more per iteration, and so many per
-/// index of the tile, all known numbers. Boxes of one descriptor are apart if they are so along one
-/// dimension. As in Triton's own analysis, indices do not overflow. Cost: linear in the ops that
-/// make the addresses.
+/// Addresses are followed as sums: invariants, a number of elements per iteration, and a number per
+/// index of the tile. Boxes of one descriptor are apart if they are apart along one dimension. As
+/// in Triton's own analysis, indices do not overflow. Cost: linear in the ops that make the
+/// addresses.
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
 }  // namespace twill::extract

@@ -137,8 +137,8 @@ class Assembler {
     return {};
   }
 
-  /// The budget of the groups whose setmaxnreg follows from what they need: beside the overhead,
-  /// and tiles that live through the whole loop, so much that none is below the least.
+  /// Sets the budget of the groups that share registers. The reserve covers the overhead,
+  /// loop-invariant tiles, and the least setmaxnreg.
   void share_registers(std::int64_t resident) {
     const machine::SharedRegisters& shared = pool_.shared;
     if (shared.total == 0) return;
@@ -163,7 +163,7 @@ class Assembler {
     if (!objectives.empty()) parts_.objectives = std::move(objectives);
   }
 
-  /// As many compute groups as the machine wants to see at work, of those the ops can use.
+  /// Sets the compute groups that the machine wants to have ops, among those that the ops can use.
   void set_minimum_groups() {
     const int usable = std::min(problem::compute_groups(parts_), problem::compute_ops(parts_));
     const int wanted = (*pricing_.machine)->minimum_compute_groups;
@@ -185,9 +185,9 @@ class Assembler {
                          resident.why, resident.op, resident.staging});
   }
 
-  /// Per thread. On Hopper four threads share a row of an accumulator, so each row value is held
-  /// four times; on Blackwell a row is a thread's own. Each of several warpgroups that share rows
-  /// has them all. Of a vector along columns a thread holds a quarter.
+  /// Registers per thread. On Hopper four threads share a row of an accumulator, so each row value
+  /// is held four times; on Blackwell a row is a thread's own. Each of several warpgroups that
+  /// share rows has all of them. A thread holds a quarter of a vector along columns.
   std::int64_t registers_of(const Space& space, int bits, int warps, bool column) const {
     const std::int64_t words = (elements_of(space) * bits + 31) / 32;
     if (column) return (words + kQuad - 1) / kQuad;
@@ -247,7 +247,7 @@ class Assembler {
     return {};
   }
 
-  /// A row vector whose readers spread it over the columns of their tile.
+  /// Whether a row vector is spread over the columns of its readers' tile.
   bool is_column(std::size_t index) const {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
@@ -302,15 +302,15 @@ class Assembler {
     return {};
   }
 
-  /// A reader waits on a barrier for what comes asynchronously and for what others wrote to memory,
-  /// and on its own scoreboard for a load from global memory.
+  /// Whether a reader waits on a barrier: for asynchronous results, and for writes of others to
+  /// memory. A load from global memory is waited for on the reader's own scoreboard.
   static bool waits_for(const TileOp& from, const problem::Op& source) {
     if (source.asynchronous || from.action == Action::load) return true;
     return from.action == Action::move && is_memory(from.home);
   }
 
-  /// Copies whose addresses the loop does not compute, of what it does not write, run ahead as far
-  /// as their ring allows.
+  /// Copies run ahead as far as their ring allows if the loop neither computes their addresses nor
+  /// writes their source.
   void mark_streaming() {
     std::vector<bool> waits(parts_.ops.size(), false);
     for (const problem::Dependence& dependence : parts_.dependences) {
@@ -325,7 +325,7 @@ class Assembler {
     }
   }
 
-  /// Readers wait for loads that run ahead, as for all others.
+  /// Makes readers wait for loads that run ahead, as for all others.
   void wait_for_streaming() {
     for (problem::Dependence& it : parts_.dependences) {
       const problem::Op& load = parts_.ops[it.from.index()];

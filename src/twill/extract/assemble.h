@@ -8,8 +8,8 @@
 
 namespace twill::extract {
 
-/// Prices the ops and puts the Problem together: widths, registers and footprints, delays, blocking
-/// waits, hand-off costs, what is left of the memories, the groups of the pool.
+/// Prices the ops and assembles the Problem: widths, registers and footprints, delays, blocking
+/// waits, costs of transfers, free memory, and the groups of the pool.
 Result<Extraction> assemble(const SubTiling& tiling, const machine::Pool& pool,
                             const Pricing& pricing, const std::string& name, const Options& options);
 

@@ -47,7 +47,7 @@ Axes::Axes(const Body& body) : body_(body) {
   }
 }
 
-/// Integers that are computed from numbers: masks of comparisons, where a maximum stands.
+/// Finds integers that are computed from numbers: masks of comparisons, places of a maximum.
 void Axes::find_data() {
   const auto is_data = [&](ir::ValueId value) {
     const ir::Type type = ir::type_of(*body_.program, value);
@@ -87,7 +87,7 @@ std::size_t Axes::find(std::size_t node) {
   return node;
 }
 
-/// Whether a value is a tile of indices, masks or pointers that nothing computes from numbers.
+/// Whether a value is a tile of indices, masks or pointers that is not computed from numbers.
 bool Axes::is_index(ir::ValueId value) const {
   const ir::Type type = ir::type_of(*body_.program, value);
   return type->kind == ir::TypeKind::tensor && type->element &&
@@ -145,7 +145,7 @@ void Axes::unite_alike(ir::ValueId a, ir::ValueId b) {
   for (std::size_t i = 0; i < shape(a).size(); ++i) unite(a, i, b, i);
 }
 
-/// Dimensions that agree from the front belong together; behind them nothing is known.
+/// Unites dimensions that agree, from the front; the rest stays unknown.
 void Axes::unite_prefix(ir::ValueId a, ir::ValueId b) {
   if (!is_tile(*body_.program, a) || !is_tile(*body_.program, b)) return;
   std::size_t i = 0;
@@ -242,7 +242,7 @@ void Axes::visit(ir::OpId id) {
     case OpKind::gather:
     case OpKind::block_gather:
     case OpKind::histogram:
-      return;  // what they make is cut as its readers need it, or has no rows of its own
+      return;  // results are cut as their readers need, or have no rows of their own
     case OpKind::join:
     case OpKind::split:
     case OpKind::cat:

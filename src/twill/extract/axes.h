@@ -9,17 +9,17 @@
 
 namespace twill::extract {
 
-/// Which dimensions of the tiles of a loop belong together (see AxisId). Index row vectors
-/// (integers and pointers) have axes of their own: they are cheap and their ranges are often
-/// shared by unrelated dimensions. Not those that are computed from numbers. Tiles of them follow
-/// the tiles that they are for, but make no two dimensions of a tile one: two loads may share offsets.
+/// Unites the dimensions of a loop's tiles to axes (see AxisId). Index row vectors (integers and
+/// pointers) have axes of their own: they are cheap, and unrelated dimensions often share their
+/// ranges. Index vectors computed from numbers are exceptions. Index tiles follow the tiles that
+/// use them, but never unite two dimensions of one tile: two loads may share offsets.
 class Axes {
  public:
   explicit Axes(const Body& body);
 
   /// The dimensions of a value that are longer than 1.
   Space space_of(ir::ValueId value) const;
-  /// One dimension of it.
+  /// One dimension of a value.
   Extent extent_of(ir::ValueId value, std::size_t dimension) const;
   /// All axes, by id.
   const std::vector<Axis>& table() const { return table_; }

@@ -78,7 +78,7 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
 
 namespace {
 
-/// Values that are computed in the loop beside the ops that others stand for.
+/// Values that are computed in the loop without an op of the plan.
 class Beside {
  public:
   Beside(const Body& body, std::span<const std::vector<Source>> sources)
@@ -102,7 +102,7 @@ class Beside {
   }
 
  private:
-  /// All of it, such as what a reduction combines with.
+  /// Marks an op with its regions, such as a reduction's combining block.
   void stands_for(ir::OpId id) {
     for (const ir::OpId inner : ir::walk(program_, id)) beside_.erase(inner);
   }
@@ -125,7 +125,7 @@ class Beside {
     open_operands(*from);
   }
 
-  /// The condition, and what either branch yields for this result.
+  /// Follows the condition, and both branches' yields for this result.
   void follow_branches(const ir::Op& op, ir::ValueId value) {
     open_.push_back(op.operands[0]);
     const std::size_t index = program_.value(value).index;
@@ -137,7 +137,7 @@ class Beside {
     }
   }
 
-  /// Whether it computes something: no memory, no order, no constant.
+  /// Whether an op computes a value: no memory access, no order, no constant.
   bool computes(const ir::Op& op) const {
     if (op.kind == ir::OpKind::constant || op.results.empty()) return false;
     const ir::TypeKind kind = ir::type_of(program_, op.results[0])->kind;
@@ -178,8 +178,8 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   for (std::size_t op = 0; op < graph.ops.size(); ++op) {
     members[sets.find(op)].emplace_back(op);
   }
-  // Row vectors are where their product is in every optimum seen; demanding that as well leaves the
-  // search with refutations of three equal groups that it cannot turn into a certificate.
+  // Row vectors are left out: every optimum seen has them with their product. A constraint for them
+  // leads to refutations of three equal groups without a certificate.
   std::vector<std::vector<TileOpId>> together;
   for (auto& [root, ops] : members) {
     const auto products = std::count_if(ops.begin(), ops.end(), [&](TileOpId op) {

@@ -13,7 +13,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Far more than any kernel has; chains of ops are followed recursively.
+/// Most ops of a body, far more than any kernel has: chains of ops are followed recursively.
 constexpr std::size_t kMostOps = 2000;
 
 bool touches_tiles(const ir::Program& program, ir::OpId root) {
@@ -128,7 +128,7 @@ class Straightener {
     return taken;
   }
 
-  /// Takes a branch of single values for what it stores: both sides, as if always.
+  /// Takes both sides of a branch of single values, as if always executed, for their stores.
   Result<void> take_effects(ir::OpId id) {
     const std::vector<ir::OpId> inside = ir::walk(program(), id);
     const bool writes = std::any_of(inside.begin(), inside.end(), [&](ir::OpId inner) {
@@ -148,7 +148,7 @@ class Straightener {
     return {};
   }
 
-  /// Whether tiles of the loop have to be computed to know a value.
+  /// Whether a value depends on computed tiles of the loop.
   bool comes_from_tiles(ir::ValueId value) const {
     std::set<ir::ValueId> seen;
     std::vector<ir::ValueId> open = {value};
@@ -274,7 +274,7 @@ Origin origin_of(const Body& body, ir::ValueId value) {
   std::set<ir::ValueId> seen;
   while (true) {
     if (ir::is_invariant(program, body.loop, origin.value) || !seen.insert(origin.value).second) {
-      origin.invariant = true;  // from outside, or handed on unchanged from one to the next
+      origin.invariant = true;  // from outside, or carried unchanged
       return origin;
     }
     const auto renamed = body.renamed.find(origin.value);

@@ -9,15 +9,15 @@
 
 namespace twill::extract {
 
-/// The condition of a branch that is computed from tiles, so that the loop has to compute it before
-/// the branch is known.
+/// The condition of a branch that depends on tiles, so that the loop computes it before the branch
+/// is known.
 struct Decision {
   ir::ValueId condition;
   int distance = 0;  ///< iterations ago
 };
 
-/// Where a value comes from once everything that only renames it is looked through: iteration
-/// arguments, results of branches, views of tiles and of memory, changes of register layout.
+/// Source of a value behind all renamings: iteration arguments, results of branches, views of tiles
+/// and of memory, changes of register layout.
 struct Origin {
   ir::ValueId value;        ///< result of an op of the body, or something from outside
   int distance = 0;         ///< iterations ago
@@ -26,8 +26,8 @@ struct Origin {
   std::vector<Decision> decisions = {};  ///< of the branch whose results were looked through
 };
 
-/// A branch of the body that is not executed in the steady state: its condition is an equality
-/// of a counter with something invariant, so it holds once in many iterations.
+/// A branch of the body that is not executed in the steady state. Its condition is an equality of a
+/// counter with an invariant, so it holds once in many iterations.
 struct RareBranch {
   ir::OpId op;                ///< the branch
   std::vector<ir::OpId> ops;  ///< of the branch, in order, at any depth
@@ -39,11 +39,13 @@ struct Body {
   ir::Loop loop;
   std::vector<ir::OpId> ops;  ///< without branches and yields
   std::vector<RareBranch> rare;
-  std::map<ir::OpId, std::vector<ir::OpId>> other_branch;  ///< by branch: what is not in `ops`
-  std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of branches and the like: what they are
+  /// By branch: the ops that are not in `ops`.
+  std::map<ir::OpId, std::vector<ir::OpId>> other_branch;
+  std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of branches and the like: the values
+                                               ///< that they rename
   std::map<ir::ValueId, ir::ValueId> decided;  ///< results of branches: conditions made of tiles
   std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
-  std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: what is yielded for it
+  std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: the value yielded for it
   std::vector<Diagnostic> warnings;
 };
 
@@ -52,7 +54,7 @@ Result<Body> straighten(const ir::Program& program, ir::OpId loop);
 
 Origin origin_of(const Body& body, ir::ValueId value);
 
-/// Operands; of a branch also what its sides yield.
+/// Operands of an op; of a branch also the yields of its sides.
 std::vector<ir::ValueId> read_by(const ir::Program& program, ir::OpId op);
 
 /// True for ops that only rename a tile: views, broadcasts, layout changes, waits.

@@ -156,7 +156,8 @@ void Contractor::connect_memory() {
   }
 }
 
-/// Memory that is neither made nor changed in the loop but needed in it or after it.
+/// Notes memory that the loop neither makes nor changes, and that is needed in the loop or after
+/// it.
 void Contractor::note_residents(const Accesses& accesses) {
   const ir::OpId loop = body_.loop.op;
   const auto function = ir::enclosing(program(), loop, OpKind::function);
@@ -189,7 +190,7 @@ void Contractor::note_residents(const Accesses& accesses) {
 }
 
 /// In a persistent kernel the stores after the loop overlap the next tile's loads, so their staging
-/// buffer cannot reuse the rings. The largest one counts: they follow each other.
+/// buffer cannot reuse the rings. Only the largest counts, since stores follow each other.
 void Contractor::note_staging() {
   std::vector<ir::OpId> candidates;
   for (const RareBranch& rare : body_.rare) {
@@ -224,8 +225,8 @@ void Contractor::note_staging() {
   if (largest) graph_.residents.push_back(*std::move(largest));
 }
 
-/// Ops in the order of the text, as far as what they read allows (helpers such as staging stores
-/// carry the line of the op they are for).
+/// Sorts ops by the text, as far as their operands allow. Helpers such as staging stores have the
+/// line of their op.
 void Contractor::sort_by_text() {
   const std::size_t count = graph_.ops.size();
   std::vector<std::vector<std::size_t>> readers(count);
@@ -255,7 +256,7 @@ void Contractor::sort_by_text() {
     }
   }
   for (std::size_t op = 0; op < count; ++op) {
-    if (place[op] != count) continue;  // on a circuit of distance 0: `pose` will say so
+    if (place[op] != count) continue;  // on a circuit of distance 0, which `pose` refuses
     place[op] = sorted.ops.size();
     sorted.ops.push_back(graph_.ops[op]);
   }

@@ -36,8 +36,8 @@ class Chains {
   }
 
  private:
-  /// The producer that op `i` can be interleaved with: it is its only reader, or the op reads
-  /// nothing else of this iteration.
+  /// The producer that op `i` can be interleaved with: op `i` is its only reader, or reads no other
+  /// value of this iteration.
   std::optional<std::size_t> chain_before(std::size_t i) const {
     const TileOp& op = graph_.ops[i];
     if (!is_arithmetic(op)) return std::nullopt;

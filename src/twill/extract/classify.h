@@ -17,7 +17,7 @@ struct Elementwise {
 /// nullopt if the op is not a known element-wise one.
 std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op& op);
 
-/// Ops whose results cost nothing and are made where they are needed: constants, ranges, splats.
+/// Ops whose results are free and made at each use: constants, ranges, splats.
 bool is_free(ir::OpKind kind);
 
 /// The piece and word of a reduction or scan: "reduce_max" or "reduce_sum" by its combine region,

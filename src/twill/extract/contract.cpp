@@ -10,7 +10,8 @@ namespace {
 
 using ir::OpKind;
 
-/// Barriers, fences, tokens: the schedule brings its own. And what only people read.
+/// Whether an op is left out: barriers, fences and tokens, of which the schedule has its own, and
+/// remarks.
 bool is_left_out(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
@@ -37,7 +38,7 @@ bool is_row_vector(ir::Type type) {
   return std::count_if(type->shape.begin(), type->shape.end(), is_long) < 2;
 }
 
-/// Whether a tile from before the loop is made anew where it is needed: of row vectors and scalars
+/// Whether a tile from before the loop is recomputed at each use: made of row vectors and scalars
 /// alone, by views and index arithmetic.
 bool is_made_anew(const ir::Program& program, ir::ValueId value) {
   std::set<ir::ValueId> seen;
@@ -93,7 +94,7 @@ TileGraph Contractor::run() {
   return std::move(graph_);
 }
 
-/// Ops with an effect besides their results; everything else is made when something reads it.
+/// Whether an op has an effect besides its results; other ops are made for their readers.
 bool Contractor::is_root(ir::OpId id) const {
   const ir::Op& op = program().op(id);
   if (ir::mma_operands(op)) return true;
@@ -272,8 +273,8 @@ void Contractor::read(ir::ValueId value, TileOpId by, Flow flow) {
   }
 }
 
-/// A register tile from before the loop takes registers all the time. Row vectors do not count, nor
-/// does what is made anew where it is needed.
+/// A register tile from before the loop takes registers all the time. Row vectors and tiles that
+/// are recomputed at each use do not count.
 void Contractor::note_invariant(ir::ValueId value) {
   ir::ValueId real = value;
   const ir::Op* op = ir::defining_op(program(), real);

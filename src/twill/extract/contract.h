@@ -5,10 +5,10 @@
 
 namespace twill::extract {
 
-/// The tile operations of a loop body, one per Program op that works on a tile: views, broadcasts,
-/// layout changes, constants and scalar arithmetic are contracted, index arithmetic goes into the
-/// loads and stores it is for, versions of memory become values.
-/// Every rule is in docs/reference/extraction.md.
+/// The tile operations of a loop body, one per Program op that works on a tile. Views, broadcasts,
+/// layout changes, constants and scalar arithmetic are contracted. Index arithmetic goes into its
+/// loads and stores; versions of memory become values. Every rule is in
+/// docs/reference/extraction.md.
 TileGraph contract(const Body& body);
 
 /// Whether the body waits for barriers or copies, as only loops do that a pipeliner has been

@@ -73,7 +73,7 @@ std::optional<TileOpId> Contractor::make_load(ir::OpId id, const ir::MemoryAcces
   return made;
 }
 
-/// A tile goes to global memory: by TMA from a staging buffer, else straight from registers.
+/// Makes a store to global memory: by TMA from a staging buffer, else straight from registers.
 std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAccess& access) {
   const ir::Op& op = program().op(id);
   if (!access.source) return std::nullopt;
@@ -118,8 +118,8 @@ std::optional<TileOpId> Contractor::make_store(ir::OpId id, const ir::MemoryAcce
   return made;
 }
 
-/// Registers to shared or tensor memory. An allocation filled by an asynchronous copy is where the
-/// copy goes, and no op of its own.
+/// Registers to shared or tensor memory. An allocation filled by an asynchronous copy is the copy's
+/// target, without an op of its own.
 std::optional<TileOpId> Contractor::make_move_in(ir::OpId id, const ir::MemoryAccess& access) {
   if (!access.source) return std::nullopt;
   const Origin origin = origin_of(body_, *access.source);
@@ -185,7 +185,7 @@ std::string Contractor::label_of(ir::ValueId address) const {
   return automatic || name.size() > 24 ? std::string() : "_" + name;
 }
 
-/// Every use of a loaded tile fills shared memory for products: what Triton makes a cp.async.
+/// Whether every use of a loaded tile fills shared memory for products: Triton makes it a cp.async.
 bool Contractor::only_fills_shared(ir::ValueId tile) const {
   const auto& uses = program().value(tile).uses;
   if (uses.empty()) return false;
@@ -203,8 +203,8 @@ void Contractor::absorb_addresses(const ir::MemoryAccess& access, TileOpId into)
   if (access.mask) absorb_address(*access.mask, into, seen);
 }
 
-/// Index arithmetic belongs to the access it is for; shared parts are computed by each. A tile that
-/// the loop computes for other ends makes it wait.
+/// Index arithmetic belongs to its access; each access computes shared parts for itself. An access
+/// waits for a tile that the loop computes for other ends.
 void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen) {
   const Origin origin = origin_of(body_, value);
   if (origin.invariant || !seen.insert(origin.value).second) return;
@@ -242,8 +242,8 @@ void Contractor::absorb_address(ir::ValueId value, TileOpId into, std::set<ir::V
   for (ir::ValueId operand : op.operands) absorb_address(operand, into, seen);
 }
 
-/// How a register tile lies in the threads is free to choose if all tiles it is made of are loaded;
-/// what comes from a product lies as the hardware leaves it.
+/// Whether the layout of a register tile is free: all its sources are loads. A product's result has
+/// the layout of the hardware.
 bool Contractor::is_orientable(TileOpId op) const {
   const TileOp& made = graph_.ops[op.index()];
   if (made.result.size() < 2 || made.action == Action::load) return true;
@@ -251,7 +251,7 @@ bool Contractor::is_orientable(TileOpId op) const {
   return made.action == Action::elementwise && orientable_.contains(op);
 }
 
-/// The register tile an op makes, as its readers need it.
+/// The register tile of an op, in the orientation that its readers need.
 TileOpId Contractor::in_registers(TileOpId op, ir::OpId id, bool transposed) {
   const TileOp& made = graph_.ops[op.index()];
   if (made.home == Home::registers) {

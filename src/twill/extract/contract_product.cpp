@@ -7,13 +7,13 @@ namespace {
 
 using ir::OpKind;
 
-/// Columns of an 8-bit wgmma: after so many, low-precision sums may be promoted.
+/// Depth of an 8-bit wgmma: after so many, low-precision sums may be promoted.
 constexpr std::int64_t kFp8Step = 32;
 
 bool is_tcgen05(OpKind kind) { return kind == OpKind::tcgen05 || kind == OpKind::tcgen05_scaled; }
 
-/// How often an fp8 product of Hopper adds its low-precision sums to the accumulator on the CUDA
-/// cores; 0: never.
+/// Number of times that an fp8 product of Hopper adds its low-precision sums to the accumulator on
+/// the CUDA cores; 0: never.
 std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
   if (op.kind != OpKind::wgmma || bits != 8) return 0;
   const auto limit = op.exact_every;
@@ -22,7 +22,7 @@ std::int64_t promotions(const ir::Op& op, std::int64_t k, int bits) {
   return (k + step - 1) / step;
 }
 
-/// The accumulator's old content is not read.
+/// Whether the accumulator's old content is unread.
 bool starts_fresh(const ir::Program& program, const ir::MmaOperands& operands) {
   if (operands.use_accumulator) {
     const auto flag = ir::constant_integer(program, *operands.use_accumulator);
@@ -76,7 +76,7 @@ std::optional<TileOpId> Contractor::make_product(ir::OpId id) {
   return made;
 }
 
-/// `side` becomes where the operand is read from: "S" shared memory, "T" tensor memory, "R".
+/// Sets `side` to the operand's source: "S" shared memory, "T" tensor memory, "R" registers.
 void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product,
                               std::string& side) {
   const ir::Type type = ir::type_of(program(), operand);
@@ -91,7 +91,7 @@ void Contractor::read_operand(ir::OpId id, ir::ValueId operand, TileOpId product
   if (from && origin.transposed && bits == 16) {
     const auto made = make(*from);
     if (made && graph_.ops[made->index()].home == Home::registers && !is_orientable(*made)) {
-      // It has to go through shared memory to be transposed: the product reads it there.
+      // The operand is transposed by way of shared memory, where the product reads it.
       connect(graph_, {through_shared(*made, id, false), product, origin.distance, Flow::value});
       side = "S";
       return;
@@ -133,7 +133,7 @@ void Contractor::read_accumulator(ir::OpId id, const ir::MmaOperands& operands, 
   if (!is_spread(operands.accumulator, product)) {
     return read(operands.accumulator, product, Flow::in_place);
   }
-  // An addition takes a vector as it is; the tensor core needs the tile.
+  // An addition reads a vector directly; the tensor core needs the whole tile.
   if (graph_.ops[product.index()].action != Action::product) {
     return read(operands.accumulator, product);
   }
@@ -141,7 +141,7 @@ void Contractor::read_accumulator(ir::OpId id, const ir::MmaOperands& operands, 
   connect(graph_, {tile, product, 0, Flow::in_place});
 }
 
-/// Whether less than the tile that `by` makes is there, such as a vector that is broadcast.
+/// Whether a value is smaller than the tile of `by`, such as a broadcast vector.
 bool Contractor::is_spread(ir::ValueId value, TileOpId by) {
   const std::vector<From> made_by = producers_of(value);
   const std::int64_t whole = elements_of(graph_.ops[by.index()].result);

@@ -21,7 +21,7 @@ class Contractor {
   TileGraph run();
 
  private:
-  // contract.cpp: what becomes an op at all, and register arithmetic
+  // contract.cpp: the choice of ops, and register arithmetic
   bool is_root(ir::OpId id) const;
   std::optional<TileOpId> make(ir::OpId id);
   std::optional<TileOpId> make_elementwise(ir::OpId id, const Elementwise& work);
@@ -32,8 +32,8 @@ class Contractor {
   TileOpId add(ir::OpId id, TileOp op);
   Source source_of(ir::OpId id) const;
 
-  /// Ops that a register value comes from, through everything that is free; `distance` iterations
-  /// ago. Loop-invariant tiles are noted as residents.
+  /// Source ops of a register value, behind all free ops; `distance` iterations ago. Loop-invariant
+  /// tiles are noted as residents.
   struct From {
     TileOpId op;
     int distance = 0;

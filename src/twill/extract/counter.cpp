@@ -44,7 +44,7 @@ class Counting {
     return op != nullptr && counts(*op, value);
   }
 
-  /// How a carried value's successor is made of it; all that it may be.
+  /// Sources of a carried value's successor, and all values that it may be.
   struct Ways {
     bool stays = false;
     bool goes_on = false;
@@ -77,7 +77,7 @@ class Counting {
         return right && counts(op.operands[0]);
       case OpKind::srem:
       case OpKind::urem:
-        // By a number, it may well be 0 in every other iteration.
+        // By a constant, the rest may be 0 in every other iteration.
         return right && !ir::constant_integer(program_, op.operands[1]) && counts(op.operands[0]);
       default:
         return false;

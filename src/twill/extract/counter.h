@@ -5,9 +5,9 @@
 
 namespace twill::extract {
 
-/// True for an integer that the loop counts: its induction variable, a carried value that goes on
-/// by something invariant (and may begin anew), and arithmetic by which such a value has one number
-/// in few iterations. What is loaded, a bit of a counter, or its rest by a constant is none.
+/// True for an integer that the loop counts: its induction variable, or a carried value that grows
+/// by an invariant (and may begin anew). Also arithmetic on these that has one value in few
+/// iterations only. Loaded values, bits of a counter, and rests by a constant are no counters.
 /// Cost: linear in the ops that make it.
 bool is_counter(const ir::Program& program, const ir::Loop& loop, ir::ValueId value);
 

@@ -52,8 +52,8 @@ int compute_groups_of(const machine::Pool& pool) {
       1, static_cast<int>(std::count_if(pool.groups.begin(), pool.groups.end(), computes)));
 }
 
-/// The rows asked for, or the machine's: then a loop that cannot be cut stays whole, with a
-/// warning.
+/// Cuts into the rows asked for, or the machine's. In the latter case a loop that cannot be cut
+/// stays whole, with a warning.
 Result<SubTiling> cut(const TileGraph& graph, const machine::Machine& machine,
                       const Options& options) {
   const auto rows_in = [](const machine::Quantity& it) {

@@ -14,9 +14,9 @@
 /// docs/reference/extraction.md.
 namespace twill::extract {
 
-/// Whether threads copy tiles of the loop into shared memory through pointers, and nothing else in
-/// it is for a single warp; false for a loop that cannot be read. Then the load group is best a
-/// whole warpgroup (machine::with_copying_warpgroup).
+/// Whether threads copy tiles of the loop into shared memory through pointers, and no other op is
+/// for a single warp. The load group should then be a whole warpgroup
+/// (machine::with_copying_warpgroup). False for a loop that cannot be read.
 bool copies_by_threads(const ir::Program& program, ir::OpId loop);
 
 /// Whether a pipeliner has been through the loop: it waits for barriers or copies. False for a loop
@@ -30,7 +30,7 @@ struct Options {
   bool strict = false;     ///< refuse ops without a price instead of warning
   bool hand_offs = false;  ///< values in registers change groups by stores and loads that are part
                            ///< of the problem, instead of a delay
-  bool load_latency = false;  ///< readers of loads that run ahead wait for their latency, too: then
+  bool load_latency = false;  ///< readers of loads that run ahead wait for their latency, too, and
                               ///< the copies that hide it count as memory
 };
 
@@ -40,8 +40,8 @@ struct OpOrigin {
   int part = -1;                ///< sub-tile; -1: shared by all, or nothing is cut
   std::int64_t row_begin = 0;   ///< of the cut axis; both 0 if the op is not cut
   std::int64_t row_end = 0;
-  bool forwards = false;  ///< moves what the ops it reads made to another place; `sources` says for
-                          ///< whom
+  bool forwards = false;  ///< moves the values of its operands to another place; `sources` has the
+                          ///< ops that need them
 };
 
 /// Memory or registers that are taken for the whole loop, so the Problem does not get them.
@@ -58,17 +58,18 @@ struct Extraction {
   problem::Problem problem;
   std::vector<OpOrigin> origins;  ///< by problem::OpId
   std::vector<Reserved> reserved;
-  std::vector<std::string> notes;    ///< what was approximated by rule, one sentence each
-  std::vector<Diagnostic> warnings;  ///< what should be looked at
+  std::vector<std::string> notes;    ///< approximations by rule, one sentence each
+  std::vector<Diagnostic> warnings;  ///< findings for the user's attention
   int sub_tiles = 1;
   std::int64_t sub_tile_rows = 0;  ///< 0: nothing is cut
   std::string pool;
 };
 
 /// Precondition: `loop` is an op of `program`, as `choose_loop` gives it.
-/// Fails if the loop is no loop or holds another one, has no tensor-core work, was compiled for
-/// another architecture, needs more memory than the machine has, cannot be cut as asked, or holds
-/// an op without a price under `strict`. Deterministic. Cost: about linear in the loop's ops.
+/// Fails if the op is no loop, holds another loop, has no tensor-core work, or was compiled for
+/// another architecture. Fails if it needs more memory than the machine has, cannot be cut as
+/// asked, or has an op without a price under `strict`. Deterministic. Cost: about linear in the
+/// loop's ops.
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
                            const machine::Machine& machine, const Options& options);
 

@@ -7,7 +7,8 @@
 namespace twill::extract {
 namespace {
 
-/// Where op `u` may go: the one op all of its readers have joined, if they are alike.
+/// The op into which op `u` may be fused: the single op that all of its readers have joined, if
+/// they are alike.
 std::optional<std::size_t> only_reader(const TileGraph& graph,
                                        const std::vector<std::vector<std::size_t>>& out,
                                        const std::vector<std::size_t>& head, std::size_t u) {

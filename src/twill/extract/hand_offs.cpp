@@ -38,8 +38,7 @@ class Errands {
  private:
   const Op& op(OpId id) const { return parts_.ops[id.index()]; }
 
-  /// Whether the two may be in different groups of one width, and this is all that one reads of the
-  /// other.
+  /// Whether the two ops may be in different groups of one width, and have no other dependence.
   bool may_part(const Dependence& it) const {
     if (it.from == it.to || op(it.from).warps != op(it.to).warps) return false;
     if (op(it.from).variable_latency || op(it.to).variable_latency) return false;
@@ -76,7 +75,7 @@ class Errands {
     return {};
   }
 
-  /// An op that moves so many bytes, as wide as the op it goes with.
+  /// A transfer op for that many bytes, as wide as its op.
   Result<Op> errand(std::string name, std::string kind, Amount bytes, OpId home) const {
     machine::Work work;
     work.kind = std::move(kind);

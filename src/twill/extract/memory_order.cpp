@@ -37,7 +37,7 @@ std::vector<ir::OpId> accesses_of(const Body& body) {
   return found;
 }
 
-/// Atomic operations of one kind whose results nobody reads: in any order they leave the same.
+/// Whether two atomic operations commute: of one kind, without readers of their results.
 bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
   const auto updates = [&](const ir::Op& op) {
     const bool read = std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
@@ -49,7 +49,7 @@ bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
   return updates(a) && updates(b) && a.update == b.update;
 }
 
-/// Whether the order of two accesses matters, but for where they are.
+/// Whether the order of two accesses matters, if they touch one place.
 bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second) {
   const ir::Op &a = program.op(first), &b = program.op(second);
   if (orders_all(a) || orders_all(b)) return true;
@@ -99,7 +99,7 @@ Result<std::vector<std::string>> check_effects(const Body& body,
       continue;
     }
     const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
-    if (pipelined && synchronizes) continue;  // the schedule brings its own
+    if (pipelined && synchronizes) continue;  // the schedule has its own
     if (effect != Effect::writes && !stands_for.contains(id)) {
       return fail(ir::text_location(program, id),
                   op.name +
@@ -155,8 +155,8 @@ tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId lat
               "give the kernel an argument for each, if they never meet");
 }
 
-/// Refuses order from one tile of a loop over tiles to the next: edges of the Problem lead from
-/// iteration to iteration of one run of the loop.
+/// Refuses order from one tile of a loop over tiles to the next: edges of the Problem stay within
+/// one run of the loop.
 Result<void> check_tiles(const Body& body) {
   if (!body.loop.outer) return {};
   const ir::Program& program = *body.program;

@@ -12,8 +12,8 @@
 /// nothing may cross.
 namespace twill::extract {
 
-/// `second` comes after `first` of `distance` iterations before: they may touch the same places of
-/// global memory, and one of them writes.
+/// `second` comes after `first` of `distance` iterations before, since both may touch one place of
+/// global memory, and one writes.
 struct MemoryOrder {
   ir::OpId first;
   ir::OpId second;
@@ -21,25 +21,24 @@ struct MemoryOrder {
   friend bool operator==(const MemoryOrder&, const MemoryOrder&) = default;
 };
 
-/// Whether the loop changes memory that it also reads, by pairs of accesses in the order of the
-/// text: within an iteration, and around the back edge. Accesses whose places are shown to be apart
-/// are left out, and so are atomic operations of one kind, which commute. Cost: quadratic in the
-/// accesses of the loop.
+/// Orders of accesses to memory, by pairs in the order of the text: within an iteration, and over
+/// the back edge. Accesses that are proven apart are left out, and so are atomic operations of one
+/// kind, which commute. Cost: quadratic in the accesses of the loop.
 std::vector<MemoryOrder> memory_orders(const Body& body);
 
-/// Fails if a plan of the loop could not keep an effect: one that no op of the Problem stands for
-/// (`stands_for` says which do), or an op that others may not cross. Of what only people see it returns a note each.
+/// Fails if a plan could not keep an effect: of an op outside of the Problem (by `stands_for`), or
+/// that others may not cross. Returns a note for each effect that only people see.
 Result<std::vector<std::string>> check_effects(const Body& body,
                                                const std::set<ir::OpId>& stands_for);
 
-/// Fails if the loop writes an array that is read around it, or reads one that is written in front
-/// of it: roles begin and end the loop each on their own.
+/// Fails if the loop writes an array that is read before or after it, or reads one that is written
+/// before it. Reason: roles begin and end the loop each on their own.
 Result<void> check_around(const Body& body);
 
 /// Fails if an order that the loop needs is no edge of its graph.
 Result<void> check_kept(const Body& body, const TileGraph& graph);
 
-/// Which arrays a plan of the loop takes to be apart, for people; nullopt if the loop writes to
+/// Note on arrays that a plan of the loop assumes to be disjoint; nullopt if the loop writes to
 /// none, or to the only one.
 std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId loop);
 

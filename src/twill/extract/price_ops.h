@@ -18,16 +18,15 @@ struct Pricing {
   int warpgroups = 1;  ///< of each
 };
 
-/// One way to do an op.
+/// An alternative of an op, with its price.
 struct PricedWay {
   std::string name;  ///< empty if there is only one
   machine::Cost cost;
 };
 
-/// The prices of all ops, by index, the first that of the way the kernel's text names. Ops of one
-/// chain share the time that the chain takes when its members are interleaved: their latencies, and
-/// at the slowest rate the time they hold their group, shrink in proportion. Demands on pipes and
-/// issue slots stay.
+/// The prices of all ops, by index; the first is for the operation in the kernel's text. Ops of one
+/// chain share the time of the interleaved chain. Their latencies, and at the slowest rate the time
+/// they hold their group, shrink in proportion. Demands on pipes and issue slots stay.
 Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
                                                       const Pricing& pricing);
 
@@ -35,11 +34,11 @@ Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
 /// none.
 int compute_width(const machine::Pool& pool);
 
-/// Warpgroups of a compute group that hold parts of the same rows of a tile or row vector: more
-/// than one if it has more warpgroups than the rows fill, each with `subtile_rows` of them.
+/// Warpgroups of a compute group that hold parts of the same rows of a tile or row vector. More
+/// than one if it has more warpgroups than the rows fill, at `subtile_rows` each.
 int parts_of_row(const Space& space, const Pricing& pricing);
 
-/// A price as a way of doing the op.
+/// A price as an alternative of the op.
 problem::Way way_of(const machine::Cost& cost);
 problem::Way way_of(const PricedWay& priced);
 

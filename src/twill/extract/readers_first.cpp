@@ -12,7 +12,7 @@ using problem::Op;
 using problem::OpId;
 using problem::Parts;
 
-/// Whether ops of that width have one group to go to.
+/// Whether there is a single group for ops of that width.
 bool has_one_group(const Parts& parts, const Op& op) {
   return std::count_if(parts.groups.begin(), parts.groups.end(), [&](const problem::Group& group) {
            return group.warps == op.warps && group.loads == op.variable_latency;

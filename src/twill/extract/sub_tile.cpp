@@ -12,7 +12,7 @@ constexpr std::int64_t kMostParts = 64;
 
 enum class Fate { whole, repeated, shared_product, partial_sums };
 
-/// True if everything that `product` reads along `axis` lies in memory that all groups see.
+/// True if all operands of `product` along `axis` lie in memory that all groups can read.
 bool contracts_from_memory(const TileGraph& graph, std::size_t product, AxisId axis) {
   for (const TileEdge& edge : graph.edges) {
     if (edge.to.index() != product || edge.flow != Flow::value) continue;
@@ -56,7 +56,7 @@ Result<Fate> fate_of(const TileGraph& graph, std::size_t index, AxisId axis) {
   return Fate::repeated;
 }
 
-/// Row vectors that only repeated ops read are computed by every part: cheaper than a hand-off.
+/// Row vectors that only repeated ops read are computed by every part: cheaper than a transfer.
 void repeat_row_vectors(const TileGraph& graph, std::vector<Fate>& fates) {
   const auto repeats = [&](std::size_t u) {
     const TileOp& op = graph.ops[u];

@@ -16,8 +16,8 @@ namespace twill::extract {
 
 struct AxisTag;
 struct TileOpTag;
-/// Tile dimensions that can only be cut together: element-wise partners, the two sides of a
-/// transposition, the contracted dimension of both operands of a product, ...
+/// Tile dimensions that must be cut together: element-wise partners, the two sides of a
+/// transposition, the contracted dimension of a product's operands, ...
 using AxisId = Id<AxisTag>;
 using TileOpId = Id<TileOpTag>;
 
@@ -66,7 +66,7 @@ struct Source {
   ir::OpId op;
   Location where;
   std::string text;  ///< "arith.subf @ 57:11"
-  bool absorbed = false;  ///< index arithmetic, which each access that needs it computes for itself
+  bool absorbed = false;  ///< index arithmetic, which each access computes for itself
 };
 
 struct TileOp {
@@ -81,8 +81,8 @@ struct TileOp {
   int result_bits = 0;
   Home home = Home::none;
   bool holds_memory = true;  ///< false: the buffer is accounted for by another op
-  bool forwards = false;  ///< the values of the one op it reads, unchanged, at another place; then
-                          ///< `sources` only says for whom
+  bool forwards = false;  ///< moves the values of the op it reads, unchanged, to another place;
+                          ///< `sources` then has the ops that need them
   bool one_warp = false;  ///< issued by one thread whatever the tile
   std::vector<Source> sources;
   std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
@@ -91,10 +91,10 @@ struct TileOp {
 };
 
 enum class Flow {
-  value,     ///< `to` reads what `from` made
+  value,     ///< `to` reads the result of `from`
   in_place,  ///< `to` overwrites it: one buffer
   order,     ///< `to` comes after, nothing is kept alive
-  memory,    ///< the same, by way of global memory: all parts of `to` after all parts of `from`
+  memory,    ///< order through global memory: all parts of `to` after all parts of `from`
 };
 
 struct TileEdge {
@@ -128,10 +128,10 @@ struct TileGraph {
   std::vector<Axis> axes;
   std::vector<Resident> residents;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
-  /// Accesses to global memory in an order that no edge keeps, since no op stands for one of them.
+  /// Accesses to global memory in an order that no edge keeps, since one of them is no op.
   std::vector<std::pair<ir::OpId, ir::OpId>> unkept;
   std::vector<Diagnostic> warnings;
-  std::vector<std::string> notes;  ///< what was contracted and fused, for people
+  std::vector<std::string> notes;  ///< notes on contraction and fusion, for people
 };
 
 /// Rows, columns and single values: at most one dimension is longer than 1.
@@ -140,7 +140,7 @@ bool is_row(const Space& space);
 /// The position of `axis` in `space`.
 std::optional<std::size_t> find_axis(const Space& space, AxisId axis);
 
-/// Adds an edge unless the same one is there.
+/// Adds an edge unless an equal one exists.
 void connect(TileGraph& graph, TileEdge edge);
 
 }  // namespace twill::extract

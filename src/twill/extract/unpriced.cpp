@@ -18,7 +18,7 @@ bool loads_scalar(const ir::Program& program, const ir::Op& op) {
          ir::type_of(program, *access->result)->shape.empty();
 }
 
-/// Whether a value of this iteration is computed from one that iterations hand on, `from`.
+/// Whether a value of this iteration depends on the carried value `from`.
 bool depends(const Body& body, ir::ValueId value, ir::ValueId from) {
   const ir::Program& program = *body.program;
   std::set<ir::ValueId> seen;
@@ -38,7 +38,7 @@ bool depends(const Body& body, ir::ValueId value, ir::ValueId from) {
   return false;
 }
 
-/// Whether what the op loads decides on what it loads in the next iteration.
+/// Whether the loaded value decides on the op's address in the next iteration.
 bool is_chained(const Body& body, const ir::Op& load) {
   const auto access = ir::memory_access(load);
   for (const auto& [argument, yielded] : body.carried) {

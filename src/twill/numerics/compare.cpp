@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-/// The kernel, CTA after CTA; with `planned` the loop runs as the plan has it.
+/// Runs the kernel, CTA after CTA; with `planned`, the loop runs by the plan.
 class Running {
  public:
   Running(const Kernel& kernel, const Setting& setting, Comparison& out)
@@ -29,7 +29,7 @@ class Running {
         });
       }
       const auto ran = interpreter.run(*function, arguments);
-      if (out_.fault) return {};  // what stands behind the loop had nothing to go on with
+      if (out_.fault) return {};  // the epilogue has no input then
       TWILL_TRY_VOID(ran);
     }
     return {};

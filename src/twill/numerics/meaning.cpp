@@ -53,7 +53,7 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
   return meaning;
 }
 
-/// Loops whose bodies are a straight line.
+/// Finds the loop, whose body must be a straight line.
 Result<void> Meaning::find_loop(const Kernel& kernel) {
   const auto loop = ir::as_loop(*program_, kernel.loop);
   if (!loop || !loop->induction) return refuse(*program_, kernel.loop, "is no counting loop");
@@ -106,7 +106,7 @@ Result<void> Meaning::find_things() {
   }
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
-    // A pure thing, which any reader can compute, is kept only where nothing else is.
+    // A pure thing, which any reader can compute, is kept only where the op has no other.
     const auto real = [&](Thing thing) { return !is_pure(thing); };
     if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
       std::erase_if(things_[v], [&](Thing thing) { return is_pure(thing); });

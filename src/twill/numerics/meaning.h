@@ -14,8 +14,8 @@ namespace twill::numerics {
 using execute::Box;
 using problem::OpId;
 
-/// Value of the text that an op leaves where the plan says: its register tile, or for a memdesc the
-/// contents of its allocation.
+/// Value of the text that an op leaves at its place in the plan: a register tile, or the contents
+/// of a memdesc's allocation.
 using Thing = ir::ValueId;
 
 /// A dependence that brings values.
@@ -32,14 +32,15 @@ class Meaning {
   const ir::Program& program() const { return *program_; }
   const ir::Loop& loop() const { return loop_; }
 
-  /// Whether the op computes what that op of the Program makes. One that forwards makes nothing.
+  /// Whether the op computes the result of that op of the Program. An op that forwards computes
+  /// none.
   bool makes(OpId op, ir::OpId made) const { return made_[op.index()].contains(made); }
   bool forwards(OpId op) const { return origins_[op.index()].forwards; }
   /// Ops of the text that the op stands for, in their order; none if it forwards.
   const std::set<ir::OpId>& made(OpId op) const { return made_[op.index()]; }
-  /// The product that it is, if it is one.
+  /// The op's product, if it is one.
   std::optional<ir::OpId> product(OpId op) const;
-  /// The access to global memory that it is for, if it stores.
+  /// The op's access to global memory, if it stores.
   std::optional<ir::OpId> store(OpId op) const;
 
   const std::vector<Thing>& things(OpId op) const { return things_[op.index()]; }
@@ -53,21 +54,20 @@ class Meaning {
 
   /// The allocation that a memdesc is a view of.
   ir::ValueId root(ir::ValueId memdesc) const;
-  /// Whether an op of the loop writes what lies in it.
+  /// Whether an op of the loop writes its contents.
   bool is_written(ir::ValueId root) const { return written_.contains(root); }
 
-  /// Whether the loop writes what lies in it, and something behind the loop reads that.
+  /// Whether the loop writes its contents, and an op behind the loop reads them.
   bool is_left(ir::ValueId root) const;
 
   /// Computed from arguments, ranges and constants alone: known without the plan's ops.
   bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
-  /// The value that a tile is where it was made: views that keep the shape are looked through, and
-  /// iterations that hand it on.
+  /// The value of a tile at its definition, behind views that keep the shape, and carried values.
   ir::ValueId made_as(ir::ValueId tile) const;
-  /// The carried value of which this is what the last iteration left; null if it is none. Views
-  /// that keep the shape are looked through.
+  /// The carried value whose final value this is, behind views that keep the shape; null if it is
+  /// none.
   const ir::Carried* yielded_as(Thing thing) const;
 
  private:

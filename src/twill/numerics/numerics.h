@@ -16,9 +16,9 @@
 
 /// Runs a plan with real numbers. The kernel's ops are executed when the simulated machine would,
 /// on values that lie where the plan puts them. The results are compared with the kernel run op by
-/// op in the order of its text. A wait that is missing, a slot that is overwritten too early or a
-/// value that is read at the wrong place shows up as wrong numbers. Knows neither the proof nor the
-/// solver. Details: docs/reference/simulation.md, "Numbers".
+/// op in the order of its text. A missing wait, a slot overwritten too early, or a value read at
+/// the wrong place shows as wrong numbers. Knows neither the proof nor the solver. Details:
+/// docs/reference/simulation.md, "Numbers".
 namespace twill::numerics {
 
 /// A kernel, the loop that was planned, and its plan. Nothing is owned.
@@ -45,22 +45,22 @@ struct Comparison {
   std::vector<Tensor> tensors;       ///< that were written
   std::int64_t runs = 0;             ///< of the loop
   std::int64_t trips = 0;            ///< of all of them
-  std::vector<std::string> hazards;  ///< accesses to what was not there, or changed meanwhile: the
-                                     ///< first kMostHazards
-  std::optional<simulate::Fault> fault;  ///< the simulated machine got stuck; then nothing is equal
+  std::vector<std::string> hazards;  ///< accesses to values that were missing, or changed
+                                     ///< meanwhile: the first kMostHazards
+  std::optional<simulate::Fault> fault;  ///< the simulated machine got stuck; then the runs do not
+                                         ///< agree
 };
 inline constexpr std::size_t kMostHazards = 10;
 
-/// Whether every element is the same (`execute::same_element`), and nothing went wrong on the way.
+/// Whether every element is equal (`execute::same_element`), without hazards or faults.
 bool agrees(const Comparison& comparison);
 
 /// Fails, at the op's line, if the kernel has an op that is not known. Fails as well if the loop's
-/// ops cannot be told apart as the plan has them: a branch that the plan takes as always taken, fp8
-/// sums that are promoted. Nothing is compared then. Cost: twice the arithmetic of the kernel on
-/// one core, in f32.
+/// ops cannot be matched with the plan's. Such are a branch that the plan takes as always taken,
+/// and fp8 sums that are promoted. Cost: twice the arithmetic of the kernel on one core, in f32.
 Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
 
-/// For people: a line per tensor, and the verdict.
+/// Text for people: a line per tensor, and the verdict.
 std::string to_text(const Comparison& comparison);
 
 /// "version" of the JSON, which docs/reference/simulation.md describes.

@@ -72,12 +72,12 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   return computed(*made, value, distance, box);
 }
 
-/// Value that an iteration gets from the one before, and the first from before the loop.
+/// Carried value: of the iteration before; for the first iteration, from before the loop.
 Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const Box& box) {
   if (distance < iteration_) return value(carried.yielded, distance + 1, box);
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {
     for (const Thing thing : meaning_.things(input.from)) {
-      // The plan may have a copy of it, there before the loop.
+      // The plan may have an initial copy of it.
       if (input.distance == distance + 1 && meaning_.yielded_as(thing) == &carried) {
         return gather(thing, holders(thing, input.distance), box);
       }
@@ -105,7 +105,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   return share(std::move(tile));
 }
 
-/// One from before the loop, or one that the loop makes anew.
+/// A descriptor from before the loop, or one that the loop makes.
 Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
   const ir::Program& program = meaning_.program();
   if (meaning_.is_outside(value)) {
@@ -179,7 +179,7 @@ Result<TilePtr> Reader::allocated(ir::OpId made, ir::ValueId memdesc, int distan
   const auto source = ir::operand_in(op, ir::Role::source);
   const bool here = op_ && distance == 0 && meaning_.makes(*op_, made);
   if (!here) {
-    // Written without a source, what lies there is of the last who wrote it.
+    // Written without a source, the contents are of the last writer.
     const std::vector<Input> from =
         holders(memdesc, source ? std::optional(distance) : std::nullopt);
     if (!from.empty()) return gather(memdesc, from, box);

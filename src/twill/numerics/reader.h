@@ -19,10 +19,10 @@ inline TilePtr share(execute::Tile tile) {
   return std::make_shared<const execute::Tile>(std::move(tile));
 }
 
-/// One run of the loop: what is around it, and what of it needs no op of the plan.
+/// Inputs of one run of the loop: values from outside, and values that need no op of the plan.
 class Surroundings {
  public:
-  /// `outside` has been run up to the loop.
+  /// `outside` was run up to the loop.
   Surroundings(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
   /// Fails if a bound of the loop is not known.
   Result<void> start();
@@ -32,17 +32,17 @@ class Surroundings {
   const plan::Plan& plan() const { return plan_; }
   execute::Interpreter& outside() { return outside_; }
 
-  /// A value, or what lies in an allocation, from before the loop.
+  /// A value, or the contents of an allocation, from before the loop.
   Result<TilePtr> before(ir::ValueId value, const Box& box);
   /// A pure value in an iteration.
   Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
-  /// The thing as the first iteration finds it; null if nothing was there.
+  /// The thing at the begin of the first iteration; null if there is none.
   Result<TilePtr> initial(Thing thing, const Box& box);
-  /// Place where `reader` finds values of `made`; without a reader in the loop, where they lie.
+  /// Buffer in which `reader` finds values of `made`; without a reader in the loop, their home.
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
   /// The buffer that an allocation before the loop is, if the plan has one for it.
   std::optional<BufferId> resident(ir::ValueId root) const;
-  /// The copy that fills a resident is step `outside` of the kernel: its allocation.
+  /// The allocation that a copy, step `outside` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t outside) const;
 
  private:
@@ -60,7 +60,7 @@ class Surroundings {
   std::map<std::size_t, ir::ValueId> filled_;
 };
 
-/// A slot that was read, and what had been done to it until then.
+/// A slot that was read, with its count of changes at that time.
 struct Reading {
   std::size_t slot = 0;
   std::int64_t changes = 0;
@@ -81,11 +81,11 @@ class Reader {
   /// The part of a value of the iteration `distance` before. Poison, and an entry in `missing`,
   /// where the plan's buffers do not hold it. Fails if the op has no way to it.
   Result<TilePtr> value(ir::ValueId value, int distance, const Box& box);
-  /// The same of what lies in a memdesc.
+  /// The part of a memdesc's contents.
   Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
-  /// Either, by its type.
+  /// A value or contents, by the operand's type.
   Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
-  /// The thing, gathered from the parts that these ops made.
+  /// The thing, gathered from the parts of these ops.
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
   /// Inputs that hold the thing: those at `distance`, or else the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;

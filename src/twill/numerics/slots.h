@@ -20,8 +20,8 @@ struct Piece {
 };
 using Content = std::map<Thing, Piece>;
 
-/// Asynchronous work of one role and mechanism: it runs in order, so what it does to a slot one
-/// after the other is no conflict. 0: none.
+/// Asynchronous work of one role and mechanism. It runs in order, so its own accesses to a slot do
+/// not conflict. 0: none.
 using Queue = std::size_t;
 
 class Slots {
@@ -30,19 +30,19 @@ class Slots {
 
   std::size_t of(BufferId buffer, std::int64_t iteration) const;
 
-  /// All of it at once. What else lies there is gone.
+  /// Replaces the contents of the slot.
   void put(std::size_t slot, Content content);
-  /// Adds to what is there.
+  /// Adds to the contents of the slot.
   void add(std::size_t slot, Thing thing, Piece piece);
 
-  /// Marks the slot as being written until `end_write`: only work of the same queue finds anything
-  /// in it meanwhile. `keeps`: the contents are added to, not destroyed.
+  /// Marks the slot as being written until `end_write`: only work of the same queue finds its
+  /// contents meanwhile. `keeps`: the contents are added to, not destroyed.
   void begin_write(std::size_t slot, Queue queue, bool keeps);
   void end_write(std::size_t slot, Content content, Queue queue);
 
-  /// The thing in the slot; null if it is not there, or being written by others.
+  /// The thing in the slot; null if it is missing, or being written by others.
   const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
-  /// Counts what others than `queue` did to the slot.
+  /// Counts changes of the slot by others than `queue`.
   std::int64_t changes(std::size_t slot, Queue queue) const;
   /// Destroys the contents of the slot, because of `queue`.
   void destroy(std::size_t slot, Queue queue = 0);

@@ -85,7 +85,8 @@ std::optional<BufferId> Surroundings::buffer(OpId made, std::optional<OpId> read
   return place->second;
 }
 
-/// Residents are named after the allocation, and steps that fill one after the copy.
+/// Finds loop-invariant buffers: they are named after the allocation, and the steps that fill them
+/// after the copy.
 void Surroundings::find_residents() {
   const ir::Program& program = meaning_.program();
   std::map<std::pair<int, int>, ir::OpId> by_place;

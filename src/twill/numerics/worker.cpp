@@ -15,7 +15,7 @@ using ir::OpKind;
 
 namespace {
 
-constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's own, and rounding
+constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's slack, and rounding
 
 Tile spoilt(const Tile& tile) { return execute::poison(tile.shape, tile.is_floating()); }
 
@@ -45,7 +45,7 @@ void Worker::keep(const Result<void>& result) {
   if (!result && !wrong_) wrong_ = result.error();
 }
 
-/// Residents, and copies that are there before the loop, that no step fills.
+/// Fills loop-invariant buffers, and initial copies, that no step fills.
 Result<void> Worker::fill_before() {
   const ir::Program& program = meaning_.program();
   std::set<ir::ValueId> filled;
@@ -79,7 +79,7 @@ bool Worker::is_filled_by_step(plan::BufferId buffer) const {
   });
 }
 
-/// The copy of a loop-carried value that is there before the loop.
+/// Fills the initial copy of a loop-carried value.
 Result<void> Worker::fill_initial(plan::BufferId buffer) {
   if (plan_[buffer].initial < 1) return {};
   for (const problem::Dependence& d : plan_.problem.dependences()) {
@@ -241,7 +241,7 @@ Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, cons
   if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
     return reader.value(thing, 0, box);
   }
-  // Memory that it writes: the last op of the text that does.
+  // Memory that the op writes: by the last op of the text that does.
   std::optional<ir::ValueId> source;
   for (const ir::OpId made : meaning_.made(work.op)) {
     const auto access = ir::memory_access(program.op(made));
@@ -294,8 +294,8 @@ bool Worker::adds_numbers(const Product& product) const {
   return (type->element != nullptr ? type->element : type)->kind == ir::TypeKind::floating;
 }
 
-/// Finds what the product adds to: zero, the contents of its result's place when it is done, or a
-/// tile that it reads when it begins.
+/// Finds the addend of the product: zero, the contents of its result's place at its end, or a tile
+/// that it reads at its begin.
 Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::Program& program = meaning_.program();
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
@@ -330,7 +330,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = *sums;
     return {};
   }
-  // The op before may make several tiles: a product, and what it adds to in turn.
+  // The op before may make several tiles: a product, and its own addend.
   const auto& things = meaning_.things(before->from);
   Thing thing = chained ? product.thing : meaning_.made_as(operands.accumulator);
   if (!meaning_.has(before->from, thing)) thing = product.thing;
@@ -374,7 +374,7 @@ Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
 
 // --- End ----------------------------------------------------------------------------------------
 
-/// Whether what it read stayed there until it had read it.
+/// Checks that the operands stayed in place until the end of the read.
 void Worker::check(Work& work) {
   for (const Reading& reading : work.readings) {
     if (slots_.changes(reading.slot, work.queue) == reading.changes) continue;

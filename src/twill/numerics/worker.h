@@ -20,20 +20,21 @@ class Worker final : public simulate::Listener {
   void stages(OpId op, std::int64_t iteration, double now, double done) override;
   void around(const plan::Step& step, double now) override;
 
-  /// Moves the loop's results to where the text after it finds them. Called once the run is over.
+  /// Moves the loop's results to the places where the text after it reads them. Called once the run
+  /// is over.
   Result<void> leave();
 
  private:
-  /// A product under way: what it adds, and to what.
+  /// A product in flight: its operands and its addend.
   struct Product {
     ir::OpId made;
     Thing thing;
     Box box;
     TilePtr a, b;
     std::optional<execute::Tile> sums;   ///< to which it adds; else
-    std::optional<std::size_t> in_slot;  ///< what lies there when it is done
+    std::optional<std::size_t> in_slot;  ///< addend: the slot's contents at its end
     Thing in_thing;
-    std::int64_t changes = 0;  ///< of that slot when it began
+    std::int64_t changes = 0;  ///< of that slot at its begin
   };
   /// A store: everything that it reads.
   struct Store {
@@ -53,7 +54,7 @@ class Worker final : public simulate::Listener {
     std::optional<Product> product;
     std::optional<Store> store;
     std::vector<Reading> readings;
-    bool spoiled = false;  ///< it read what changed meanwhile
+    bool spoiled = false;  ///< its operands changed meanwhile
   };
   struct Event {
     enum class Kind { read, done, staged } kind = Kind::read;

@@ -46,7 +46,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// A compiler that fails without a word about the kernel: nothing is known of the kernel then.
+/// Failure of a compiler that says nothing about the kernel: the kernel stays unknown.
 tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finished& finished) {
   std::string how = "ends with status " + std::to_string(finished.status);
   if (finished.status > kSignalled) {
@@ -115,7 +115,7 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
   const fs::path object = folder / "main.o";
   std::vector<std::string> compile = compiler_, link = compiler_;
   const std::string own = runtime_.string() + "/host";
-  // Every load and store of the kernel calls the executor, which stands in for the sanitizer.
+  // Every load and store of the kernel calls the executor, in place of the sanitizer's library.
   for (const std::string& word :
        {std::string("-std=c++20"), std::string("-O1"), std::string("-g"), std::string("-w"),
         std::string("-ffp-contract=off"), std::string("-fsanitize=thread"), "-I" + own + "/include",

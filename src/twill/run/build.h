@@ -10,7 +10,7 @@
 
 namespace twill::run {
 
-/// Exit statuses above it are those of programs that a signal ended: its number and this.
+/// Exit statuses above it are of programs that a signal ended: this plus its number.
 inline constexpr int kSignalled = 128;
 
 /// A compiler for the host: $CXX, or else the first of c++, g++ and clang++ on PATH. Fails if there
@@ -26,7 +26,7 @@ struct Built {
 /// Builds programs that call emitted kernels by the executor in runtime/host.
 class Builder {
  public:
-  /// `runtime`: the folder with host/. `scratch` exists, and gets what is the same for all kernels.
+  /// `runtime`: the folder with host/. `scratch` exists, and gets the files common to all kernels.
   /// `go_on`: asked while the compiler runs; false stops it.
   Builder(std::filesystem::path runtime, std::filesystem::path scratch,
           std::vector<std::string> compiler, gate::GoOn go_on = {})
@@ -36,9 +36,9 @@ class Builder {
         go_on_(std::move(go_on)) {}
 
   /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of the
-  /// kernel.cu in `home`, and compiles them with the headers in the runtime/ that lies there. Fails
-  /// if the compiler cannot be run or fails without a word, a file cannot be written, the executor
-  /// does not compile, or `go_on` stops it. Cost: some seconds.
+  /// kernel.cu in `home`. Compiles both with the headers of runtime/ in `home`. Fails if the
+  /// compiler cannot be run or fails without a word, or if a file cannot be written. Fails if the
+  /// executor does not compile, or `go_on` stops it. Cost: some seconds.
   Result<Built> build(const emit::Description& description, const std::string& source,
                       const std::filesystem::path& home, const std::filesystem::path& folder);
 
@@ -52,7 +52,7 @@ class Builder {
   std::filesystem::path executor_;  ///< compiled; empty: not yet
 };
 
-/// A folder that is removed, with what is in it, when this goes.
+/// A folder that the destructor removes, with its contents.
 class Scratch {
  public:
   static Result<Scratch> make();
@@ -60,7 +60,7 @@ class Scratch {
   Scratch(Scratch&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   Scratch& operator=(Scratch&&) = delete;
   const std::filesystem::path& path() const { return path_; }
-  /// It stays.
+  /// Keeps the folder.
   void keep() { path_.clear(); }
 
  private:
@@ -68,7 +68,7 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-/// Writes a file, or says why not.
+/// Writes a file. Fails with the reason.
 Result<void> write_bytes(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace twill::run

@@ -19,7 +19,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Up to the next tab, which is taken away as well.
+/// Takes the text up to the next tab, and the tab.
 std::string_view word(std::string_view& line) {
   const std::size_t tab = std::min(line.find('\t'), line.size());
   const std::string_view head = line.substr(0, tab);
@@ -51,7 +51,7 @@ std::string last_words(const gate::Finished& finished) {
   return said.empty() ? how : how + ": " + said;
 }
 
-/// False: the result breaks off.
+/// Reads a result; false if it breaks off.
 bool read_result(std::string_view text, const Case& call, Called& called) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -10,7 +10,7 @@
 
 namespace twill::run {
 
-/// Something that the kernel does wrong, as the executor says it.
+/// A fault of the kernel, in the executor's words.
 struct Finding {
   std::string kind;  ///< "race", "deadlock", ...
   int line = 0;      ///< of kernel.cu; 0: not known
@@ -21,15 +21,14 @@ struct Finding {
 
 /// Results of a call.
 struct Called {
-  std::string refusal;  ///< what the launch function says is wrong; empty: it launched
-  std::string fault;    ///< why there is no memory: the program ended early; empty: it did not
+  std::string refusal;  ///< the launch function's refusal; empty: it launched
+  std::string fault;    ///< why there is no memory: the program ended early; empty: it ended well
   std::vector<Finding> findings;
   std::vector<std::string> memory;  ///< by buffer: its bytes; empty after a fault
 };
 
 /// Runs a program that `build` made. Fails if it cannot be started or its files cannot be written.
-/// One that takes longer than `limit` is stopped, and that is a fault; so is one that `go_on`
-/// stops.
+/// A program that takes longer than `limit`, or that `go_on` stops, has a fault.
 Result<Called> call(const std::filesystem::path& program, const Kernel& kernel, const Case& call,
                     const Machine& machine, std::chrono::seconds limit,
                     const gate::GoOn& go_on = {});

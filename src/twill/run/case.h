@@ -8,7 +8,7 @@
 
 namespace twill::run {
 
-/// An array in global memory, as bytes: as much of it as the kernel's text touches.
+/// An array in global memory, as bytes: the part that the kernel's text touches.
 struct Buffer {
   std::string name;
   std::size_t array = 0;      ///< its number in the reference's memory
@@ -16,7 +16,7 @@ struct Buffer {
   std::int64_t elements = 0;  ///< at least 1
   std::size_t element_bytes = 1;
   std::string bytes;              ///< before the kernel; kNobody where nobody wrote
-  std::vector<bool> initialised;  ///< by element: what lies there is an input
+  std::vector<bool> initialised;  ///< by element: it is an input
 };
 inline constexpr char kNobody = '\xff';
 
@@ -39,10 +39,10 @@ struct Machine {
 };
 
 /// The call as the program that `host_main` prints reads it: little-endian 64-bit words. Seed,
-/// `random`, processors, `switch_at_memory`, grid x y z, number of parameters; of each parameter 0
-/// and its bits, or 1, bytes, offset of element 0, length of its name, the name, number of
-/// stretches that are initialised, and of each its offset, its length, and its bytes. Texts are
-/// padded.
+/// `random`, processors, `switch_at_memory`, grid x y z, number of parameters. For each scalar: 0
+/// and its bits. For each array: 1, bytes, offset of element 0, length of its name, the name,
+/// number of initialised stretches. For each stretch: its offset, its length, and its bytes. Texts
+/// are padded.
 std::string call_text(const Kernel& kernel, const Case& call, const Machine& machine);
 
 }  // namespace twill::run

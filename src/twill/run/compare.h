@@ -9,10 +9,10 @@
 
 namespace twill::run {
 
-/// How far the printed arithmetic may be from the text's. Where a kernel only multiplies and adds
-/// up as the text does, every bit is the same; where it adds in another order, or computes
-/// exponentials and the like as the hardware does (docs/reference/cuda.md, "Numerics"), numbers are
-/// rounded otherwise, by units of the coarsest type that its numbers have.
+/// Allowed difference between the printed arithmetic and the text's. Where a kernel only multiplies
+/// and adds in the text's order, every bit is equal. Another order of additions, or the hardware's
+/// exponentials (docs/reference/cuda.md, "Numerics"), round otherwise, by units of the coarsest
+/// type of its numbers.
 struct Tolerance {
   bool exact = true;
   std::string type = "f32";  ///< the coarsest floating type of the kernel's numbers

@@ -4,8 +4,8 @@
 #include "twill/ir/program.h"
 
 /// Emitted kernels on the host: compiled against the emulated runtime, called with arguments that
-/// make the main loop short and long, and compared with the kernel's text as `execute` runs it.
-/// What exactly is done: docs/reference/cuda.md, "Running it without a GPU".
+/// make the main loop short and long. Results are compared with the kernel's text as `execute` runs
+/// it. Details: docs/reference/cuda.md, "Running it without a GPU".
 namespace twill::run {
 
 /// An emitted kernel and the text it was printed from. Nothing is owned.

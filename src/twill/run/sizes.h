@@ -25,14 +25,14 @@ struct Chosen {
   std::unique_ptr<Reference> reference;
 };
 
-/// Chooses what is not given: the integers that drive the main loop such that some CTA makes
-/// `trips` iterations, or, where there are no such, a few more; the other integers, the grid, and
-/// the sizes and strides of tensors behind descriptors, so that there are several tiles with ragged
-/// edges. What is chosen depends on `seed` and `trips` only. Never such that what the kernel does
-/// depends on the order of its CTAs: no element is written twice with different values.
+/// Chooses arguments that are not given. The integers that drive the main loop are such that some
+/// CTA makes `trips` iterations, or a few more where that is impossible. The other integers, the
+/// grid, and the sizes and strides of tensors behind descriptors make several tiles with ragged
+/// edges. The choice depends on `seed` and `trips` only. The kernel's results never depend on the
+/// order of its CTAs: no element is written twice with different values.
 ///
-/// Nothing: there are no such arguments among those tried. Fails if the text cannot be executed.
-/// Cost: some runs of the text.
+/// Empty if no arguments that were tried are such. Fails if the text cannot be executed. Cost: some
+/// runs of the text.
 Result<std::optional<Chosen>> choose(const Kernel& kernel, const Given& given, std::int64_t trips,
                                      std::uint64_t seed);
 
