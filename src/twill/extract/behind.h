@@ -21,8 +21,8 @@ using Makers = std::set<std::size_t>;
 std::map<ir::OpId, Makers> needs_behind(const Body& body,
                                         std::span<const std::vector<Source>> sources);
 
-/// By op of the body that computes a value without an op of the plan: the ops of the loop that need
-/// it, directly or indirectly. Views and constants are no such ops. Unneeded ones are left out.
+/// By op of the body that computes a value without an op of the plan: the loop's ops that need it,
+/// directly or indirectly. Views and constants are no such ops. Unneeded ones are left out.
 /// `sources` as above. Cost: ops of the loop times ops of the body.
 std::map<ir::OpId, Makers> needed_beside(const Body& body,
                                          std::span<const std::vector<Source>> sources);

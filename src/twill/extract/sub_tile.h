@@ -24,9 +24,9 @@ std::optional<AxisId> rows_of_products(const TileGraph& graph);
 /// in shared or tensor memory. Else it becomes a chain of partial sums, each part adding to the
 /// accumulator of the one before. Row vectors that only parts read are computed by each.
 ///
-/// `rows` of 0 cuts nothing. Fails with the reason if the axis cannot be cut: a reduction or scan
-/// along it, a reshape through it, an extent not divisible by `rows`. Fails if `rows` is no
-/// multiple of `block`, the rows of one tensor-core instruction.
+/// `rows` of 0 cuts nothing. Fails with the reason if the axis cannot be cut: by a reduction, scan
+/// or reshape along it, or an extent not divisible by `rows`. Fails if `rows` is no multiple of
+/// `block`, the rows of one tensor-core instruction.
 Result<SubTiling> sub_tile(const TileGraph& graph, std::int64_t rows, std::int64_t block);
 
 }  // namespace twill::extract
