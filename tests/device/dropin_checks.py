@@ -85,13 +85,10 @@ def host_seconds(launch, launches=300):
     """Seconds that the host takes for a launch, while the GPU is kept busy."""
     torch.cuda.synchronize()
     torch.cuda._sleep(60_000_000)
-    gc.collect()
-    gc.disable()
     at = time.perf_counter()
     for _ in range(launches):
         launch()
     took = (time.perf_counter() - at) / launches
-    gc.enable()
     torch.cuda.synchronize()
     return took
 
@@ -124,11 +121,14 @@ def host_in_turns(launch):
             launch()
     alone = {decide: call_alone(decide) for decide in sides}
     whole, last = ({decide: [] for decide in sides} for _ in range(2))
+    gc.collect()
+    gc.disable()
     for number in range(HOST_ROUNDS):
         for decide in sides[number % 3:] + sides[:number % 3]:
             with switched(decide):
                 whole[decide].append(1e6 * host_seconds(launch))
                 last[decide].append(1e6 * host_seconds(alone[decide]))
+    gc.enable()
     found = {f"{decide}_us": statistics.median(whole[decide]) for decide in sides}
     for name, took in (("", whole), ("_last_step", last)):
         for decide in sides[1:]:
