@@ -1,17 +1,18 @@
 """The checks of dropin.py beside its table: repeated launches, graphs, threads, the host's share, torch.compile."""
 
 import contextlib
+import gc
 import statistics
 import threading
 import time
 
 import torch
-from dropin_rows import attention_case, first_launch, gemm_case, random, same_bits
+from dropin_rows import attention_case, described, first_launch, gemm, gemm_case, random, same_bits
 
 import twill_gpu
 
 LAUNCHES = 10_000
-HOST_TURNS = 9
+HOST_ROUNDS = 24
 
 
 def repeats(case, deadline):
@@ -83,7 +84,7 @@ def streams_and_threads(case):
 def host_seconds(launch, launches=300):
     """Seconds that the host takes for a launch, while the GPU is kept busy."""
     torch.cuda.synchronize()
-    torch.cuda._sleep(200_000_000)
+    torch.cuda._sleep(60_000_000)
     at = time.perf_counter()
     for _ in range(launches):
         launch()
@@ -92,19 +93,47 @@ def host_seconds(launch, launches=300):
     return took
 
 
+def call_alone(decide):
+    """The last step of a launch alone, which is all that the drop-in changes: Triton's compiled kernel is handed its arguments."""
+    a, b, c = random(256, 128), random(256, 128), random(256, 256)
+    arguments = (described(a, 128, 64), described(b, 128, 64), described(c, 128, 128), 128)
+    with switched(decide):
+        kernel = gemm.gemm_tma[(2, 2)](*arguments, BM=128, BN=128, BK=64, WS=False, num_warps=4, num_stages=4)
+    stream = torch.cuda.current_stream().cuda_stream
+    facts = kernel.function, kernel.packed_metadata
+    return lambda: kernel.run(2, 2, 1, stream, *facts, None, None, None, *arguments, 128, 128, 64, False)
+
+
+def switched(decide):
+    return contextlib.nullcontext() if decide == "plain" else twill_gpu.enabled(decide=decide)
+
+
 def host_in_turns(launch):
-    """Microseconds that the host takes for a launch, medians of turns: the host itself gets slower while a process runs."""
-    took = {"plain": [], "race": [], "always": []}
-    for turn in range(HOST_TURNS + 1):
-        for decide, turns in took.items():
-            with contextlib.nullcontext() if decide == "plain" else twill_gpu.enabled(decide=decide):
-                launch()
-                twill_gpu.wait()
-                launch()
-                seconds = host_seconds(launch)
-            if turn > 0:
-                turns.append(1e6 * seconds)
-    return {f"{decide}_us": statistics.median(turns) for decide, turns in took.items()}
+    """Microseconds that the host takes for a launch, and for its last step: medians, and medians of what is more than plain's in a round.
+
+    The host itself changes while a process runs, so sides are compared within rounds, and their order changes from round to round.
+    """
+    sides = ["plain", "race", "always"]
+    for decide in sides:
+        with switched(decide):
+            launch()
+            twill_gpu.wait()
+            launch()
+    alone = {decide: call_alone(decide) for decide in sides}
+    whole, last = ({decide: [] for decide in sides} for _ in range(2))
+    gc.collect()
+    gc.disable()
+    for number in range(HOST_ROUNDS):
+        for decide in sides[number % 3:] + sides[:number % 3]:
+            with switched(decide):
+                whole[decide].append(1e6 * host_seconds(launch))
+                last[decide].append(1e6 * host_seconds(alone[decide]))
+    gc.enable()
+    found = {f"{decide}_us": statistics.median(whole[decide]) for decide in sides}
+    for name, took in (("", whole), ("_last_step", last)):
+        for decide in sides[1:]:
+            found[f"{decide}{name}_more_us"] = statistics.median(ours - plain for ours, plain in zip(took[decide], took["plain"]))
+    return {**found, "plain_last_step_us": statistics.median(last["plain"]), "rounds": whole}
 
 
 def compiled_product():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import statistics
 import sys
 import tempfile
 import time
@@ -16,14 +17,18 @@ import twill_gpu
 KERNELS = pathlib.Path(__file__).resolve().parent.parent.parent / "kernels"
 sys.path[:0] = [str(KERNELS), *(str(folder) for folder in KERNELS.iterdir() if folder.is_dir())]
 
+import dropin_stages  # noqa: E402
 import dual_gemm  # noqa: E402
 import fa_fwd  # noqa: E402
 import fa_fwd_causal  # noqa: E402
 import gemm  # noqa: E402
 import gemm_persistent  # noqa: E402
 
-TURNS = 6
-TURN_SECONDS = 0.024
+PAIRS = 16  # of turns, a side each
+MOST_PAIRS = 64  # where the ratio stays near a bar
+TURN_SECONDS = 0.010
+NEAR = 0.04  # a ratio this close below or above a bar is measured longer
+SLOWEST = 0.98  # of plain Triton's speed, beyond which a case fails
 GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter ones are also measured without the host, in CUDA graphs
 
 
@@ -210,16 +215,42 @@ def turn(launch, launches):
     return begin.elapsed_time(end) * 1e-3 / launches
 
 
-def turns(plain, dropin, launches):
-    """Medians of seconds of a launch, of both sides in turns."""
+@dataclasses.dataclass(frozen=True)
+class Turns:
+    """Seconds of a launch by turns of both sides, taken in pairs."""
+
+    plain: list
+    dropin: list
+
+    @property
+    def ratio(self):
+        """Plain Triton's time over the drop-in's: the median over pairs, since clocks and power drift from pair to pair."""
+        return statistics.median(p / d for p, d in zip(self.plain, self.dropin))
+
+    @property
+    def quartiles(self):
+        return statistics.quantiles((p / d for p, d in zip(self.plain, self.dropin)), n=4)[::2]
+
+    def seconds(self, side):
+        return statistics.median(getattr(self, side))
+
+
+def turns(plain, dropin, launches, bars):
+    """Turns of both sides in pairs, whose order alternates. A ratio near a bar is measured longer before it is believed."""
     took = {"plain": [], "dropin": []}
     sides = {"plain": plain, "dropin": dropin}
-    for number in range(TURNS + 1):
-        for side in (("plain", "dropin"), ("dropin", "plain"))[number % 2]:
-            seconds = sides[side](launches)
-            if number:
-                took[side].append(seconds)
-    return {side: sorted(seconds)[TURNS // 2] for side, seconds in took.items()}
+    for side in sides.values():
+        side(launches)  # the first turn is another one's: of clocks and caches before it
+    pairs = PAIRS
+    while True:
+        while len(took["plain"]) < pairs:
+            order = ("plain", "dropin") if len(took["plain"]) % 2 else ("dropin", "plain")
+            for side in order:
+                took[side].append(sides[side](launches))
+        found = Turns(**took)
+        if pairs >= MOST_PAIRS or all(abs(found.ratio / bar - 1) > NEAR for bar in bars):
+            return found
+        pairs *= 2
 
 
 def captured(case, launches=20):
@@ -232,8 +263,13 @@ def captured(case, launches=20):
 
 
 def measured(case):
-    """Seconds of a launch: as a program launches, and without the host where launches are short."""
+    """Turns as a program launches, and without the host where launches are short.
+
+    Both sides switch the drop-in on and off before a turn, so that the GPU is idle for as long before each.
+    """
     def plain(count):
+        with twill_gpu.enabled():
+            pass
         case.on("plain")
         return turn(case.launch, count)
 
@@ -241,16 +277,17 @@ def measured(case):
         case.on("dropin")
         with twill_gpu.enabled():
             return turn(case.launch, count)
+    bars = (SLOWEST, case.bar) if case.bar else (SLOWEST, )
     launches = max(1, int(TURN_SECONDS / plain(3)))
-    eager = turns(plain, ours, launches)
-    if eager["plain"] > GRAPHS_BELOW:
+    eager = turns(plain, ours, launches, bars)
+    if eager.seconds("plain") > GRAPHS_BELOW:
         return eager, None
     case.on("plain")
     plain_graph = captured(case)
     case.on("dropin")
     with twill_gpu.enabled():
         dropin_graph = captured(case)
-    return eager, turns(plain_graph, dropin_graph, launches)
+    return eager, turns(plain_graph, dropin_graph, launches, (SLOWEST, ))
 
 
 def same_bits(left, right):
@@ -266,15 +303,18 @@ def error_of(expected, outputs):
 def run_case(case):
     """One row of the table."""
     races = len(twill_gpu.report().races)
-    plain_first, twill_first, waited, plain, ours, raced = first_launches(case)
+    with dropin_stages.watched() as stages:
+        plain_first, twill_first, waited, plain, ours, raced = first_launches(case)
     decided = twill_gpu.report().races[races:]
     with twill_gpu.enabled(decide="always"):
         _, forced = first_launch(case)
     eager, gpu = measured(case)
     expected = case.reference() if case.reference else None
-    return {"case": case.name, "bar": case.bar, "plain_tflops": case.flop / eager["plain"] * 1e-12,
-            "dropin_tflops": case.flop / eager["dropin"] * 1e-12, "ratio": eager["plain"] / eager["dropin"],
-            "ratio_gpu": gpu["plain"] / gpu["dropin"] if gpu else None, "gpu_us": {k: 1e6 * v for k, v in gpu.items()} if gpu else None,
+    return {"case": case.name, "bar": case.bar, "plain_tflops": case.flop / eager.seconds("plain") * 1e-12,
+            "dropin_tflops": case.flop / eager.seconds("dropin") * 1e-12, "ratio": eager.ratio, "quartiles": eager.quartiles,
+            "pairs": len(eager.plain), "ratio_gpu": gpu.ratio if gpu else None,
+            "gpu_us": {side: 1e6 * gpu.seconds(side) for side in ("plain", "dropin")} if gpu else None,
             "takes": decided[-1].takes if decided else "-", "bits": same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None),
             "bits_forced": same_bits(plain, forced), "error_plain": error_of(expected, plain), "error_forced": error_of(expected, forced),
-            "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited}
+            "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited,
+            "stages": stages}

@@ -16,6 +16,7 @@ from kernels_under_test import HERE, SM_90, add, compile_gemm, counts, chosen, f
 
 import twill_gpu
 from twill_gpu.dropin import answer, effects, guards, later, lowering, records, settings, state, store, versions
+from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 
 POINTERS = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
@@ -277,11 +278,17 @@ class Falls(Case):
             compile_gemm(twill="alwais")
         self.assertIn("alwais", self.row().why)
 
-    def test_blackwell_only_if_asked_for(self):
-        self.assertIn("blackwell=True", guards.refused_target(100, settings.Settings()))
-        self.assertEqual(guards.refused_target(100, settings.Settings(blackwell=True)), "")
-        self.assertEqual(guards.refused_target(90, settings.Settings()), "")
-        self.assertIn("sm_80", guards.refused_target(80, settings.Settings(blackwell=True)))
+    def test_only_hopper(self):
+        self.assertEqual(guards.refused_target(90), "")
+        for other in (80, 100, 120):
+            self.assertIn(f"sm_{other}", guards.refused_target(other))
+
+    def test_blackwell_keeps_tritons_kernel_with_a_line(self):
+        """Protects Blackwell, for which nothing is printed: the program is not even asked."""
+        with twill_gpu.enabled():
+            triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
+        self.assertEqual((self.row().runs, self.row().arch, self.asked()), ("triton", 100, []))
+        self.assertIn("sm_90 alone", self.row().why)
 
 
 class Spills(unittest.TestCase):
@@ -322,7 +329,7 @@ class Spills(unittest.TestCase):
 class Keys(Case):
     def test_on_off_and_settings_have_keys_of_their_own(self):
         hashes = [triton.compiler.make_backend(SM_90).hash()]
-        for change in ({}, {"decide": "always"}, {"machine": "h100"}, {"spare_registers": (0, )}, {"blackwell": True}):
+        for change in ({}, {"decide": "always"}, {"machine": "h100"}, {"spare_registers": (0, )}):
             with twill_gpu.enabled(**change):
                 hashes.append(triton.compiler.make_backend(SM_90).hash())
         self.assertEqual(len(set(hashes)), len(hashes))

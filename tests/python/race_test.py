@@ -1,8 +1,10 @@
 """The race without a GPU: who may race, who wins, what is kept, and that doubt means Triton. Launches are recorded, times made up."""
 
+import collections
 import concurrent.futures
 import itertools
 import random
+import sys
 import threading
 import types
 import unittest
@@ -15,6 +17,9 @@ from twill_gpu.dropin import call, contest, later, race, records, settings
 from twill_gpu.dropin.answer import Answer
 
 
+REAL_LOAD = race.load
+
+
 class Array:
     """A tensor that has a place in memory."""
 
@@ -23,6 +28,9 @@ class Array:
 
     def untyped_storage(self):
         return types.SimpleNamespace(data_ptr=lambda: self.at)
+
+
+Metadata = collections.namedtuple("Metadata", ["name"])
 
 
 class Descriptor:
@@ -62,7 +70,7 @@ class Case(unittest.TestCase):
         real, race.state.current = race.state.current, lambda: settings.Settings(**changes)
         try:
             source = types.SimpleNamespace(signature={"x": "*fp32", "y": "*fp32", "n": "i32"})
-            made = race.Racer(source, types.SimpleNamespace(name="k"), {"key": key, "read": [0], "written": [1]},
+            made = race.Racer(source, Metadata("k"), {"key": key, "read": [0], "written": [1]},
                               lambda *arguments: self.launches.append(("triton", arguments)))
             made.look()
         finally:
@@ -155,6 +163,65 @@ class Race(Case):
         path.write_text("{")
         self.launch(self.launcher())
         self.assertEqual(len(self.measured), 2)
+
+
+class Devices(Case):
+    """Three GPUs of two models in one process."""
+
+    MODELS = ("H100", "H100", "H200")
+
+    def setUp(self):
+        super().setUp()
+        self.current, self.loads = 0, []
+        active = types.SimpleNamespace(utils=types.SimpleNamespace(load_binary=self.load_binary), get_current_device=lambda: self.current)
+        answer = Answer("KEY", "", cubin=race.store.put_cubin(b"code"), metadata={"shared": 1000, "num_warps": 12})
+        self.answer = concurrent.futures.Future()
+        self.answer.set_result(answer)
+        for owner, name, stub in ((driver, "_active", active), (race, "load", REAL_LOAD), (race, "_device_name", self.MODELS.__getitem__),
+                                  (race, "CudaLauncher", lambda source, metadata: self.launched),
+                                  (race.CUDABackend, "pack_metadata", lambda _, metadata: metadata.num_warps)):
+            self.addCleanup(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, stub)
+
+    def load_binary(self, name, cubin, shared, device):
+        self.loads.append((name, cubin, shared, device))
+        return None, f"function on {device}", 0, 0, 1024
+
+    def launched(self, x, y, z, stream, function, packed, *rest):
+        self.launches.append(("twill", (function, packed)))
+
+    def on(self, device, **changes):
+        """A kernel that is compiled for a device, as Triton does for each, and its first launch there."""
+        self.current = device
+        launcher = self.launcher(**changes)
+        self.assertEqual(self.launch(launcher), "twill")
+        self.assertEqual(self.launches[-1][1], (f"function on {device}", 12))
+        return launcher
+
+    def test_each_has_a_kernel_of_its_own_and_models_decide_apart(self):
+        launchers = [self.on(device) for device in range(3)]
+        self.assertEqual(self.loads, [("k", b"code", 1000, device) for device in range(3)])
+        self.assertEqual(len(self.measured), 2)  # GPUs of one model share a decision on disk
+        self.assertEqual([row.device for row in records.report().races], ["H100", "H200"])
+        for device in (2, 0, 1, 2):
+            self.current = device
+            self.assertEqual(self.launch(launchers[device]), "twill")
+            self.assertEqual(self.launches[-1][1][0], f"function on {device}")
+        self.assertEqual(len(self.measured), 2)
+
+    def test_one_that_decides_otherwise_changes_nothing_for_the_others(self):
+        first = self.on(0)
+        self.current, self.times = 2, self.times[::-1]
+        other = self.launcher()
+        self.assertEqual(self.launch(other), "triton")
+        for device, launcher, takes in ((0, first, "twill"), (2, other, "triton"), (0, first, "twill")):
+            self.current = device
+            self.assertEqual(self.launch(launcher), takes)
+
+    def test_without_a_cache_each_decides(self):
+        for device in range(3):
+            self.on(device, cache=False)
+        self.assertEqual(len(self.measured), 3)
 
 
 class Doubt(Case):
@@ -320,6 +387,24 @@ class Contest(unittest.TestCase):
         self.assertFalse(Clock(steady(5e-6), steady(4e-6), host={"twill": 9e-6, "triton": 12e-6}).decide().takes_twill)
 
 
+def steps(work):
+    """Python's instructions that a call executes, also in functions that it calls: a cost that no busy machine changes."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
 class Calls(unittest.TestCase):
     """The function that is written for a kernel hands on what Triton's launcher does."""
 
@@ -351,6 +436,17 @@ class Calls(unittest.TestCase):
         call.one_kernel(launcher, "function", "facts")(*self.ARGUMENTS[:4], "another", "other facts", *self.ARGUMENTS[6:])
         self.assertEqual(len(self.heard), 4)
         self.assertEqual(set(map(str, self.heard)), {str(self.heard[0])})
+
+    def test_a_decided_launch_takes_the_host_no_longer_than_tritons(self):
+        """Protects the cost of a launch: with its decision, it is fewer instructions than Triton's launcher alone."""
+        launcher = self.launcher(launch=lambda *_: None)
+        plain = steps(lambda: launcher(*self.ARGUMENTS))
+        for decision in (False, call.one_kernel(launcher, "another", "other facts")):
+            made = call.decided_call(launcher, [2], {(8, 4, 2, 512): decision}, None)
+            self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain)
+        integers = [2] * 12  # as a kernel through pointers has, sizes and strides
+        made = call.decided_call(launcher, integers, {(8, 4, 2, *[512] * 12): False}, None)
+        self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain + 10)
 
     def test_decisions_are_by_grid_and_integers(self):
         asked = []

@@ -42,6 +42,18 @@ class Wheel(unittest.TestCase):
         self.assertNotIn("-O3", steps)
         self.assertLess(steps.count(": CXX_COMPILER__"), 200)  # sources in units
 
+    def test_a_program_that_runs_only_in_its_folder_makes_no_wheel(self):
+        """Protects those who install: a script that calls a program beside it would be a wheel that never runs."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            script = folder / "twill"
+            script.write_text('#!/bin/sh\nexec "$(dirname "$0")/twill.bin" "$@"\n')
+            script.chmod(0o755)
+            done = subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT / "python"), "-B", str(folder / "build")], check=False, capture_output=True,
+                                  text=True, env={**os.environ, "TWILL_PROGRAM": str(script)})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("does not run away from its folder", " ".join(done.stderr.split()))
+
     def runs_alone(self, wheel, folder):
         clean = {name: value for name, value in os.environ.items() if name not in ("TWILL_PROGRAM", "PYTHONPATH")}
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, env=clean)

@@ -14,8 +14,8 @@ from . import store
 from .lowering import Compiled, compile_printed
 from .settings import Settings
 
-# Bytes of shared memory that a CTA may have; programs see less only where a driver keeps more for itself.
-MOST_SHARED = {90: 232448, 100: 232448}
+# Bytes of shared memory that a CTA of sm_90 may have; programs see less only where a driver keeps more for itself.
+MOST_SHARED = 232448
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Request:
     def key(self) -> str:
         """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
-        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_of(self.capability),
+        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(),
                             repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
                             ptxas_version(self.backend))
 
@@ -91,7 +91,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
         except Exception as wrong:  # Triton's stages raise what they like
             return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
-        why = compiled.complaint(MOST_SHARED[request.capability])
+        why = compiled.complaint(MOST_SHARED)
         if not why:
             return Answer(key, "", module, store.put_cubin(compiled.cubin), compiled.metadata, spare,
                           compiled), True
@@ -100,7 +100,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
 
 def printed(request: Request, spare_registers: int) -> str:
     """The module as Twill prints it. Raises what Program.run() does."""
-    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_of(request.capability)]
+    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name()]
     if spare_registers:
         arguments += ["--spare-registers", str(spare_registers)]
     text = request.program.run(arguments, request.text, request.settings.timeout_s)

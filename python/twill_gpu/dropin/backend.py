@@ -113,7 +113,7 @@ class Sitting:
             return "decide is never"
         option = guards.refused_option(self._options)
         return (f"the option {option}" if option else "") or guards.refused_knob() or \
-            guards.refused_target(self._capability, self._settings)
+            guards.refused_target(self._capability)
 
     def _request(self, ttir: str, metadata: dict[str, Any]) -> tuple[Request, str]:
         """The request about a TTIR module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""

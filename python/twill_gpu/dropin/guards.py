@@ -7,8 +7,6 @@ from typing import Any
 
 from triton import knobs
 
-from .settings import Settings
-
 # Fields of Triton's options whose every value is understood: they reach the printed module through Triton's own stages.
 _UNDERSTOOD = frozenset({
     "num_warps", "num_stages", "warp_size", "ptx_version", "ptx_options", "enable_fp_fusion", "enable_reflect_ftz",
@@ -36,10 +34,6 @@ def refused_knob() -> str:
     return ""
 
 
-def refused_target(capability: int, settings: Settings) -> str:
+def refused_target(capability: int) -> str:
     """Why nothing is done for this architecture; "" if something may be."""
-    if capability == 90 or capability == 100 and settings.blackwell:
-        return ""
-    if capability == 100:
-        return "sm_100, where printed kernels have never run: enable(blackwell=True) asks for it"
-    return f"sm_{capability} has no printer"
+    return "" if capability == 90 else f"kernels are printed for sm_90 alone, and this is sm_{capability}"

@@ -18,13 +18,12 @@ class Settings:
 
     decide           "race": both kernels are compiled, and the first launch of each shape bucket measures which to take.
                      "always": Twill's wherever it compiles cleanly. "never": Triton's own.
-    machine          name or file of a machine description; "auto": h200 for sm_90, b200 for sm_100.
+    machine          name or file of a machine description; "auto": h200.
     spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills.
     margin           share of Triton's time by which Twill's kernel must be faster to be taken.
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
-    patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took. Launches are
-                     Triton's until it is there. Only for "race".
-    blackwell        also for sm_100, where printed kernels have never run.
+    patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took: not at all by
+                     default. Launches are Triton's until it is there. Only for "race".
     inductor         Inductor's own kernels race, too, at the price of a launcher that takes the host longer than Inductor's own.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
@@ -36,8 +35,7 @@ class Settings:
     spare_registers: tuple[int, ...] = (0, 16, 32)
     margin: float = 0.05
     race_ms: float = 6.0
-    patience: float = 1.0
-    blackwell: bool = False
+    patience: float = 0.0
     inductor: bool = False
     cache: bool = True
     timeout_s: float = 60.0
@@ -63,16 +61,16 @@ class Settings:
             changes["spare_registers"] = tuple(changes["spare_registers"])
         return dataclasses.replace(self, **changes)
 
-    def machine_of(self, arch: int) -> str:
-        """The machine description for an architecture, 90 or 100."""
-        return self.machine if self.machine != "auto" else {90: "h200", 100: "b200"}.get(arch, "h200")
+    def machine_name(self) -> str:
+        """The machine description that the program is asked about."""
+        return self.machine if self.machine != "auto" else "h200"
 
     def key(self) -> str:
         """All that changes which kernels come out, as a text: part of Triton's cache keys."""
         machine = self.machine
         if Path(machine).is_file():
             machine = Path(machine).read_text()
-        return repr((self.decide, machine, self.spare_registers, self.blackwell))
+        return repr((self.decide, machine, self.spare_registers))
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
