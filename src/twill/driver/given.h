@@ -5,9 +5,9 @@
 /// Internal to the driver: schedules that somebody else made.
 namespace twill::driver {
 
-/// The schedule or the order that stands in a `.loop` file or in a schedule JSON, checked: broken
-/// rules are violations. Of an order, the earliest schedule at its least II. The Problem is the
-/// whole, with the hand-offs that the schedule does without.
+/// The schedule or the order of a `.loop` file or a schedule JSON, checked: broken rules are
+/// violations. For an order, the earliest schedule at its least II. The Problem is the whole, with
+/// transfer ops that do not exist.
 Result<report::Outcome> read_given(const Input& input);
 
 /// Outcome for `request.given`, an imported schedule or order of this input's loop, instead of

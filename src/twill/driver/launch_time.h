@@ -12,7 +12,7 @@ namespace twill::driver {
 struct TimedLaunch {
   double microseconds = 0;
   execute::Launch launch;             ///< `programs` is the grid; `arguments` by name
-  std::optional<std::int64_t> trips;  ///< of the loop in each CTA, in place of what arguments say
+  std::optional<std::int64_t> trips;  ///< of the loop in each CTA, in place of those by arguments
   std::optional<double> clock_mhz;    ///< nothing: the machine's
 };
 

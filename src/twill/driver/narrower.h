@@ -15,8 +15,8 @@ namespace twill::driver {
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 
-/// With addresses for all that lies in memories, and room there for what the schedule hands over:
-/// as much as the step's own takes, and more while that is not enough.
+/// For each refused step: the best schedule with addresses for all buffers, and memory for its
+/// transfers. It reserves the step's own amount, and more while that is too little.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
 

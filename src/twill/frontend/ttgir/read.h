@@ -9,9 +9,9 @@
 namespace twill::frontend {
 
 /// Reads TTGIR as MLIR prints it: custom or generic form, with or without a module, aliases before
-/// or after their use, locations of every kind. Knows no version of Triton: an op whose custom form
-/// is not in the table of formats.cpp keeps its operands in the order of the text, its attributes,
-/// regions, types and the text between them (Op::form).
+/// or after their use, locations of every kind. Independent of Triton's version: an op whose custom
+/// form is not in the table of formats.cpp is kept. It has its operands in the order of the text,
+/// its attributes, regions, types, and the text between them (Op::form).
 ///
 /// Checks that every SSA name is defined once and visible where it is used, that result counts fit
 /// and that structured control flow carries the right number and types of values. The first
