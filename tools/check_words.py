@@ -27,8 +27,8 @@ FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
 ALLOWED = {
     "src/twill/concurrent comments": 5,
     "src/twill/device comments": 13,
-    "src/twill/driver comments": 25,
-    "src/twill/frontend comments": 14,
+    "src/twill/driver comments": 15,
+    "src/twill/frontend comments": 4,
     "src/twill/plan comments": 18,
     "src/twill/run comments": 3,
     "src/twill/tasks comments": 11,

@@ -32,8 +32,8 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
 std::optional<Cycles> modulo_length(const problem::Problem& problem, Cycles ii,
                                     const solve::Options& limits = {});
 
-/// The last length that the paper's search tries at `ii`: the largest with as many copies of the
-/// loop body in flight as the shortest modulo schedule.
+/// The last length that the paper's search tries at `ii`. It has as many copies of the loop body in
+/// flight as the shortest modulo schedule.
 std::optional<Cycles> longest_tried(const problem::Problem& problem, Cycles ii,
                                     const solve::Options& limits = {});
 

@@ -27,7 +27,7 @@ Result<report::Outcome> given_of_text(const Request& request, const schedule::Lo
   return given;
 }
 
-/// Bracket from the lower bound of all schedules to the interval that the imported one keeps: its
+/// Bracket from the lower bound of all schedules to the interval that the imported one keeps. Its
 /// costs may be the slowest, and its plan runs at others.
 Result<report::Bracket> bracket_of_given(const Request& request, const Kernel& kernel,
                                          const report::Outcome& given, machine::Rate rate,

@@ -10,10 +10,9 @@ namespace twill::driver {
 /// transfer ops that do not exist.
 Result<report::Outcome> read_given(const Input& input);
 
-/// Outcome for `request.given`, an imported schedule or order of this input's loop, instead of
-/// a search: at whichever rate and pool the loop poses the imported Problem. Broken rules are
-/// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is
-/// there.
+/// Outcome for `request.given`, an imported schedule or order of this input's loop, without a
+/// search. Rate and pool are those for which the loop poses the imported Problem. Broken rules are
+/// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is set.
 Result<report::Outcome> given_schedule(const Request& request, const Reading& reading);
 
 }  // namespace twill::driver

@@ -15,7 +15,7 @@ using Axes = unsigned;
 /// Cost: linear in the ops that the value comes from.
 Axes axes_of(const ir::Program& program, ir::ValueId value);
 
-/// Objection to CTAs that walk the grid, at the op that forbids it: the program has a loop over
+/// Objection to CTAs that walk the grid, at the op that forbids it. The program has a loop over
 /// tiles, or its place depends on more than program ids. Empty if there is none.
 std::optional<Diagnostic> objection_to_walking(const Kernel& kernel);
 

@@ -44,8 +44,8 @@ class Comparison {
     return found;
   }
 
-  /// Index of the first of `ops` from `at` on that is no read, no work in the CTA's own memory, and
-  /// not the loop without iterations.
+  /// Index of the first of `ops` from `at` on but reads, work in the CTA's own memory, and the loop
+  /// without iterations.
   std::size_t pass_reads(const std::vector<ir::OpId>& ops, std::size_t at) {
     for (; at < ops.size(); ++at) {
       const ir::Op& op = program_.op(ops[at]);

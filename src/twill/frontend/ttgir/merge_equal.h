@@ -18,11 +18,11 @@ struct Merged {
   std::vector<MergedOp> ops;  ///< in order of the text of what is removed
 };
 
-/// Floating-point arithmetic and reductions of tiles that compute the same values, in whatever
-/// layouts, become one op: the first of them whose result is defined at the others. Of carried
-/// values that are always equal, one is carried. Readers of another layout read it through
-/// ttg.convert_layout; unread ops are left out. The new Program stores the same bits
-/// (`equal_values` documents equality).
+/// Merges floating-point arithmetic and reductions of tiles that compute the same values, in any
+/// layouts. The first whose result is defined at the others stays. Of carried values that are
+/// always equal, one is carried. Readers of another layout read it through ttg.convert_layout;
+/// unread ops are left out. The new Program stores the same bits (`equal_values` documents
+/// equality).
 ///
 /// Index arithmetic stays, since it is recomputed at each use. Loads stay, too, but for unread
 /// ones.

@@ -8,8 +8,8 @@
 
 namespace twill::frontend::ttgir {
 
-/// Objection to a layout that no GPU of NVIDIA's can have: a warp without 32 threads, no warp, an
-/// order that is no permutation, a swizzle of 48 bytes. Layouts go by their names in the text,
+/// Objection to a layout that no GPU of NVIDIA's has. Examples: a warp without 32 threads, no warp,
+/// an order that is no permutation, a swizzle of 48 bytes. Layouts go by their names in the text,
 /// including those of threads and warps, which the Program drops. Empty if it is possible, or of an
 /// unknown kind. Cost: linear in the parts.
 std::optional<std::string> impossible_layout(ir::Attribute layout);
