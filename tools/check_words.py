@@ -29,7 +29,6 @@ ALLOWED = {
     "src/twill/device comments": 13,
     "src/twill/driver comments": 15,
     "src/twill/frontend comments": 4,
-    "src/twill/plan comments": 18,
     "src/twill/run comments": 3,
     "src/twill/tasks comments": 11,
 }
