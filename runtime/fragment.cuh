@@ -4,9 +4,16 @@
 #include "runtime/types.cuh"
 
 /// Tiles of 64 rows x N columns in the registers of a warpgroup, as wgmma leaves them (PTX ISA,
-/// "wgmma.mma_async", register fragment of D). Thread t = 32 * warp + lane holds N/2 values. Value
-/// i = 4j + 2h + e is in row 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a
-/// thread has two rows, h = 0 and 1, and a row lies in the four lanes of a quad.
+/// "wgmma.mma_async", register fragment of D). Lanes of the first warp that hold each element:
+///
+///     column    0  1   2  3   4  5   6  7   8  9
+///     row 0     lane 0 lane 1 lane 2 lane 3 lane 0 ...      values 0 1, then 4 5
+///     row 1     lane 4 lane 5 lane 6 lane 7 lane 4 ...
+///     row 8     lane 0 lane 1 ...                           values 2 3, then 6 7
+///
+/// Thread t = 32 * warp + lane holds N/2 values. Value i = 4j + 2h + e is in row
+/// 16 * warp + lane / 4 + 8h and column 8j + 2 * (lane % 4) + e. So a thread has two rows, h = 0 and
+/// 1, and a row lies in the four lanes of a quad.
 namespace twill {
 
 /// The row (0 to 63) of value `i` of `thread` (0 to 127).

@@ -121,7 +121,7 @@ TEST(Load, WarpgroupsShareRegisters) {
   const auto alone = load_machine(text, "my.json");
   ASSERT_FALSE(alone.has_value());
   EXPECT_EQ(alone.error().message,
-            "/pools/0/warpgroups: a group shares registers, but with nobody");
+            "/pools/0/warpgroups: a single group shares registers: at least two must");
   share();
   const auto machine = load_machine(text, "my.json");
   ASSERT_TRUE(machine.has_value()) << to_string(machine.error());

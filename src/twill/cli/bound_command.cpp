@@ -111,8 +111,7 @@ void add_launch_options(CLI::App& command, BoundChoices& choices) {
 
 void add_bound_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<BoundChoices>();
-  CLI::App* command =
-      app.add_subcommand("bound", "How fast a loop can possibly be, and who says so");
+  CLI::App* command = app.add_subcommand("bound", "Lower bounds of a loop, each with its reason");
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,

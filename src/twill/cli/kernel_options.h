@@ -11,9 +11,9 @@ class App;
 
 namespace twill::cli {
 
-/// Options that choose the loop of a kernel and say how it is posed: --machine, --loop, --subtile,
-/// --pool, --strict, --may-overlap, --already-pipelined and --hand-offs. `pool_help`: the default
-/// of --pool. `request` must live as long as the options.
+/// The options that say which loop of a kernel is meant, and how it is posed: --machine, --loop,
+/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --hand-offs. `pool_help` says
+/// what happens without --pool. `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 
 /// --strategy, --depth and --ping-pong, with the same lifetimes.
@@ -28,15 +28,15 @@ void add_remedy_options(CLI::App& command, driver::Request& request);
 void add_tile_options(CLI::App& command, driver::Request& request);
 /// --alternative and --within, of the schedule.
 void add_alternative_option(CLI::App& command, driver::Request& request);
-/// --schedule, of commands that plan; to be added after --strategy and --alternative, which it
-/// excludes. Its file is read by `read_schedule`.
+/// --schedule, of what plans; after --strategy and --alternative, which it excludes. Its file is
+/// read by `read_schedule`.
 void add_schedule_option(CLI::App& command, driver::Request& request);
 /// Fails if the file cannot be read.
 Result<void> read_schedule(driver::Request& request);
 /// Throws a usage error if a cluster is asked for without CTAs that walk tiles. To be called when
 /// all options are read.
 void check_tiles(const driver::Request& request);
-/// Throws a usage error if the options on alternatives contradict each other.
+/// The same if the options on alternatives make no sense together.
 void check_alternatives(const CLI::App& command, const driver::Request& request);
 /// --work-limit, of the search for a schedule. `help` says what happens at the limit.
 void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help);

@@ -17,11 +17,11 @@
 namespace twill::driver {
 namespace {
 
-/// The outcome's loop and pool with a kernel's costs at both ends, as far as schedules have to be
-/// judged there; nothing for a loop that has only its own costs.
+/// The outcome's loop and pool with a kernel's costs at both rates, as far as schedules have to be
+/// judged there. Empty for a loop with its own costs only.
 struct OtherEnds {
   std::optional<problem::Problem> fastest;
-  std::optional<problem::Problem> slowest;  ///< if the outcome is not about that end itself
+  std::optional<problem::Problem> slowest;  ///< if the outcome is not about that rate itself
   bool at_slowest = false;                  ///< it is
   Cycles waiting = 0;                       ///< of a hand-off
 };
@@ -42,7 +42,7 @@ Result<OtherEnds> other_ends(const Request& request, const Reading& reading,
   return ends;
 }
 
-/// The order of what the schedule's groups leave of the Problem.
+/// The order in the residual problem of the schedule's groups.
 schedule::Order order_left(const problem::Problem& problem, const schedule::Schedule& schedule) {
   const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
   return schedule::order_of(left.problem, schedule::reduced(left, schedule));
@@ -97,7 +97,7 @@ Result<report::Alternatives> find(const Request& request, const Reading& reading
   return out;
 }
 
-/// Puts an alternative in the place of the answer's schedule; they are counted from 1.
+/// Replaces the answer's schedule by an alternative; alternatives count from 1.
 void take(report::Alternative alternative, std::size_t number, report::Outcome& outcome) {
   outcome.alternative = static_cast<int>(number);
   outcome.differences = std::move(alternative.differences);

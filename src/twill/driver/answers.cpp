@@ -19,8 +19,7 @@ std::string in_words(const std::optional<schedule::Schedule>& start) {
   return words;
 }
 
-/// Everything that an answer depends on, but the name. The text stands for the Problem: it reads
-/// back as the same one.
+/// Key of an answer: all that it depends on, but the name. The text identifies the Problem.
 std::string key_of(const problem::Problem& problem, const solve::Options& limits) {
   const std::string text = schedule::print_loop(schedule::loop_text_of(problem));
   const std::string header = "loop " + problem.name();

@@ -14,15 +14,16 @@
 namespace twill::driver {
 
 /// Answers by Problem and limits, so that many requests together solve each Problem once. Several
-/// threads may share one. Requests that are cancelled must not: what others would get is theirs.
+/// threads may share one. Requests that may be cancelled must not share: others would get their
+/// stopped answers.
 class Answers {
  public:
-  /// Answer of solve::solve for these; solved by whoever asks first, the others wait for it. The
-  /// name of the Problem does not matter. An answer is the same, `work` included, whether it was
-  /// solved or shared.
+  /// Answer of solve::solve for these. The first caller solves, later ones wait for it. The name of
+  /// the Problem does not matter. An answer is the same, `work` included, whether it was solved or
+  /// shared.
   schedule::Answer solve(const problem::Problem& problem, const solve::Options& limits);
 
-  /// How many Problems were solved so far, and how many answers were asked for.
+  /// Problems solved so far, and answers asked for.
   std::size_t solved() const;
   std::size_t asked() const;
 

@@ -65,7 +65,7 @@ class Surroundings {
     return fail(objection->location, "CTAs cannot walk the grid: " + objection->message);
   }
 
-  /// Whether it, or something in its regions, has to do with a tile.
+  /// Whether an op, or an op in its regions, reads or makes a tile.
   bool works_on_tiles(ir::OpId id) const {
     const std::vector<ir::OpId> all = ir::walk(program_, id);
     return std::any_of(all.begin(), all.end(),
@@ -93,7 +93,7 @@ class Surroundings {
     return ops;
   }
 
-  /// The operations on tiles in the blocks around the loop, in the order of the text.
+  /// Collects the tile operations in the blocks around the loop, in the order of the text.
   Result<void> collect() {
     ir::OpId inner = kernel_.choice.loop;
     for (;;) {
@@ -168,7 +168,7 @@ class Surroundings {
     for (const extract::Reserved& reserved : outcome_.reserved) {
       if (reserved.memory == "registers") continue;
       setting_.reserved.emplace_back(reserved.memory, reserved.amount);
-      if (reserved.staging && stores) continue;  // the plan places it, role by role
+      if (reserved.staging && stores) continue;  // the plan places staging, role by role
       add_resident(reserved);
     }
   }
@@ -243,7 +243,7 @@ class Surroundings {
     setting_.around.push_back(std::move(around));
   }
 
-  /// The allocations in tensor memory that it, or something in its regions, writes or reads.
+  /// The allocations in tensor memory that an op, or an op in its regions, writes or reads.
   std::vector<ir::OpId> tensor_memory_of(ir::OpId id) const {
     std::vector<ir::OpId> allocations;
     for (const ir::OpId at : ir::walk(program_, id)) {
@@ -308,7 +308,7 @@ class Surroundings {
     return std::nullopt;
   }
 
-  /// Everything that the operands of `ops` are computed from, but for what `stops` load.
+  /// All sources of the operands of `ops`, but for those that `stops` load.
   std::set<ir::OpId> behind(const std::vector<ir::OpId>& ops,
                             const std::set<ir::OpId>& stops) const {
     std::set<ir::OpId> found;
@@ -371,7 +371,7 @@ class Surroundings {
     return {ir::op_words(program_, op), where.line, where.column};
   }
 
-  /// The ops of the Problem that stand for one of these, but for those that only pass values on.
+  /// The ops of the Problem for any of these, but for ops that only forward values.
   std::vector<problem::OpId> standing_for(const std::vector<ir::OpId>& any) const {
     std::vector<problem::OpId> ops;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
@@ -436,7 +436,7 @@ class Surroundings {
     for (auto& [op, needs] : more) needs_[op] = std::move(needs);
   }
 
-  /// An op behind the loop, and all that is computed from what it makes.
+  /// An op behind the loop, and all ops that depend on it.
   std::set<ir::OpId> computed_from(ir::OpId op) const {
     std::set<ir::OpId> found = {op};
     for (auto it = around_.find(op); it != around_.end(); ++it) {
@@ -468,8 +468,8 @@ class Surroundings {
   std::map<ir::OpId, std::size_t> resident_of_;  // by its allocation: of setting.residents
   std::set<ir::OpId> filled_;                    // allocations that a copy fills
   std::map<ir::OpId, extract::Makers> needs_;    // by op after the loop
-  std::map<problem::OpId, std::set<ir::OpId>> for_copies_;  // by copy: what its address needs
-  std::set<ir::OpId> for_others_;                           // what anything else needs
+  std::map<problem::OpId, std::set<ir::OpId>> for_copies_;  // by copy: the sources of its address
+  std::set<ir::OpId> for_others_;                           // the sources of all other ops
   bool in_loop_ = false;
 };
 

@@ -67,7 +67,7 @@ Result<report::Limits> bound_schedule(const Request& request) {
   return limits;
 }
 
-/// Whichever pool is used, the loop is no faster than in the one with the least bound.
+/// The bounds of the pool with the least bound: they hold for all pools.
 report::RatedBounds least_over_pools(std::vector<PosedPool> pools) {
   std::optional<report::RatedBounds> least;
   for (PosedPool& pool : pools) {

@@ -13,7 +13,7 @@
 namespace twill::driver {
 namespace {
 
-/// All that is proven is the lower bound of the answer.
+/// Keeps the lower bound of the answer as its only claim.
 void claim_bound_only(schedule::Answer& answer) {
   answer.verdict = schedule::Verdict::feasible;
   for (schedule::ObjectiveValue& it : answer.objectives) {

@@ -24,7 +24,7 @@ using certify::PoolClaim;
 using schedule::Answer;
 using schedule::Verdict;
 
-/// The outcome's schedule, which speaks of the ops that its groups leave, for the whole Problem.
+/// The outcome's schedule, which is of the residual problem, for the whole Problem.
 schedule::Schedule completed(const problem::Problem& whole, const report::Outcome& outcome) {
   const schedule::Schedule& found = *outcome.answer.schedule;
   std::map<std::string_view, std::size_t> ops;
@@ -73,7 +73,7 @@ class Certificates {
     return certify::print_certificate(written.certificate);
   }
 
-  /// One certificate per pool, and what follows from all.
+  /// One certificate per pool, and the claims that follow from all.
   certify::Files of_pools() {
     claims_.from = posed_.from;
     claims_.verdict = outcome_.answer.verdict;
@@ -110,7 +110,7 @@ class Certificates {
     return *std::move(written);
   }
 
-  /// No interval below the bound; if there is one, no less than what needs no search.
+  /// Certificate that no interval is below the bound; at least the bound that needs no search.
   prove::Written of_bound(const problem::Problem& problem, Cycles bound) const {
     auto written = prove::certify_interval(problem, bound, limits_);
     if (written) return *std::move(written);
@@ -142,10 +142,10 @@ class Certificates {
     return accepted(std::move(written));
   }
 
-  /// Whether a reader of the outcome takes it for optimal.
+  /// Whether the outcome claims to be optimal.
   bool claims_more() const { return outcome_.answer.verdict == Verdict::optimal; }
 
-  /// Certificate of another pool: that nothing in it is better, if the answer is the best of all
+  /// Certificate of another pool: that it has no better schedule, if the answer is the best of all
   /// pools; else a bound.
   prove::Written of_other(const std::vector<PosedPool>& pools, std::size_t i,
                           std::size_t chosen) const {
@@ -173,8 +173,8 @@ class Certificates {
     return beaten ? *std::move(beaten) : solved(problem);
   }
 
-  /// The best of a pool, where it has other numbers of the groups that are wanted: how it ranks is
-  /// then no question of its objectives alone.
+  /// The best of a pool whose number of wanted groups differs: its rank then depends on more than
+  /// its objectives.
   prove::Written solved(const problem::Problem& problem) const {
     solve::Options within = limits_;
     within.most_interval = outcome_.answer.schedule->initiation_interval;
@@ -205,7 +205,7 @@ class Certificates {
     checked.loop = certify::loop_of(pool.problem);
   }
 
-  /// Claims no more than follows from what was proven.
+  /// Weakens claims to those that follow from the proofs.
   void settle() {
     if (claims_.fastest) {
       for (const certify::Checked& it : fastest_.empty() ? checked_ : fastest_) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Entries of a folder. Not by a range-for, whose steps throw what the disk says.
+/// Entries of a folder. Without a range-for, whose steps throw errors of the disk.
 Result<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;

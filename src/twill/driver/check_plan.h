@@ -9,17 +9,16 @@
 
 namespace twill::driver {
 
-/// A plan that was read back: proven again, or what it breaks.
+/// A plan that was read back: proven again, or with findings.
 struct CheckedPlan {
   std::optional<plan::ProvenPlan> plan;
   std::vector<plan::Finding> findings;  ///< without a plan
 };
 
-/// Reads the JSON of a plan and believes nothing in it that can be known otherwise. The schedule in
-/// it is verified (findings of rule "schedule"), its limits are compared with the machine it
-/// names, or with `machine` if that is not empty (rule "machine"), the plan is proven, and what it
-/// derives from the rest of it is derived again. Fails for what is no plan, and for a machine that
-/// is not known.
+/// Reads the JSON of a plan and checks all of it. The schedule in it is verified (findings of rule
+/// "schedule"). Its limits are compared with the machine it names, or with `machine` if that is not
+/// empty (rule "machine"). The plan is proven, and derived members are derived again. Fails for
+/// other JSON, and for an unknown machine.
 Result<CheckedPlan> check_plan(const Input& input, const std::string& machine);
 
 }  // namespace twill::driver

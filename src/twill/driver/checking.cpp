@@ -12,7 +12,8 @@
 namespace twill::driver {
 namespace {
 
-constexpr std::string_view kSize = "size";  ///< the rule that says it is too much to simulate
+constexpr std::string_view kSize = "size";  ///< the rule of a schedule that is too large to
+                                            ///< simulate
 
 std::vector<verify::Violation> found_by_checker(const problem::Problem& problem,
                                                 const schedule::Schedule& schedule) {
@@ -55,7 +56,7 @@ Result<std::vector<std::string>> violations_of_found(const Input& input,
 
 namespace {
 
-/// Takes the schedule down to what its groups leave, and makes the differences speak of that.
+/// Reduces the schedule, and its differences, to the residual problem of its groups.
 report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
                            std::vector<schedule::Difference>& differences) {
   problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));

@@ -18,7 +18,7 @@ constexpr std::int64_t kSwizzleRows = 8;  // after which the swizzle of a tile r
 /// A load of the loop that TMA does ahead of its use.
 struct Stream {
   problem::OpId op;
-  Axes axes = 0;  ///< that decide what it loads
+  Axes axes = 0;  ///< on which its address depends
   std::int64_t bytes = 0;
 };
 
@@ -27,8 +27,8 @@ class Chooser {
   Chooser(const Kernel& kernel, const report::Outcome& outcome)
       : kernel_(kernel), program_(kernel.program), outcome_(outcome) {}
 
-  /// Whether a CTA may do the tile of its neighbour once more, if it leaves out what is written
-  /// around the loop.
+  /// Whether the loop writes. If not, a CTA may repeat its neighbour's tile without the writes of
+  /// the epilogue.
   bool writes_in_loop() const {
     const std::vector<ir::OpId> all = ir::walk(program_, kernel_.choice.loop);
     return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
@@ -37,7 +37,7 @@ class Chooser {
     });
   }
 
-  /// The program ids on which it depends how often the loop runs.
+  /// The program ids on which the trip count depends.
   Axes axes_of_trips() const {
     const auto loop = ir::as_loop(program_, kernel_.choice.loop);
     Axes axes = 0;
@@ -47,7 +47,7 @@ class Chooser {
     return axes;
   }
 
-  /// The program ids that the kernel asks for: along others there is but one tile.
+  /// The program ids that the kernel asks for: along other axes there is a single tile.
   Axes axes_asked() const {
     Axes axes = 0;
     const auto function = ir::enclosing(program_, kernel_.choice.loop, ir::OpKind::function);
@@ -59,7 +59,7 @@ class Chooser {
     return axes;
   }
 
-  /// Those whose tiles can be loaded in two halves.
+  /// The streams whose tiles can be loaded in two halves.
   std::vector<Stream> streams(const plan::Setting& setting) const {
     std::vector<Stream> streams;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {

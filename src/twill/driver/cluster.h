@@ -10,11 +10,11 @@
 /// Internal to the driver: whether the CTAs of a kernel come in pairs that share loads.
 namespace twill::driver {
 
-/// Makes the kernel of `setting` one of clusters of two, and the loads that both CTAs of a pair make
-/// alike `tma_multicast`, if that is right for every problem: decided by what the coordinates, the
-/// loop's bounds and the stores depend on (docs/decisions/0007-clusters.md). Of the program ids in
-/// which the CTAs of a pair may differ, the one that shares most bytes. Otherwise changes nothing
-/// and returns why. Preconditions: `setting.kernel` and `setting.mechanisms` are set.
+/// Gives the kernel of `setting` clusters of two, and makes loads that both CTAs of a pair share
+/// `tma_multicast`. Only if that is right for every problem, by the dependences of coordinates,
+/// loop bounds and stores on program ids (docs/decisions/0007-clusters.md). CTAs of a pair differ
+/// in the program id that shares most bytes. Otherwise returns the reason, without a change.
+/// Preconditions: `setting.kernel` and `setting.mechanisms` are set.
 std::optional<std::string> choose_cluster(plan::Setting& setting, const Kernel& kernel,
                                           const report::Outcome& outcome);
 

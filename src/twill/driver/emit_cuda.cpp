@@ -34,7 +34,7 @@ Result<void> add_runtime(const std::string& text, std::map<std::string, std::str
   return {};
 }
 
-/// The options of `twill emit cuda` that say what `request` does.
+/// The options of `twill emit cuda` that equal `request`.
 std::vector<std::string> options_of(const Request& request, bool load_latency,
                                     emit::Stamps stamps) {
   std::vector<std::string> words;

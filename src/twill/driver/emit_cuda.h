@@ -15,13 +15,13 @@ struct EmittedCuda {
   /// "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if there are any:
   /// empty without a plan.
   std::map<std::string, std::string> files;
-  std::vector<emit::ExpectedLoop> loops;  ///< what the machine code should show
+  std::vector<emit::ExpectedLoop> loops;  ///< the loops that the machine code should have
 };
 
 /// Prints the kernel of the request's answer (`answer_loop`) with the runtime headers it includes.
-/// Where a kernel cannot be printed and its groups hand values to each other, the answer is another
-/// pool's or strategy's, and a warning of the outcome says so. Fails for bad input (a `.loop` text
-/// has no kernel to print), and for what the printer cannot express.
+/// Where a kernel with transfers cannot be printed, the answer is of another pool or strategy, with
+/// a warning in the outcome. Fails for bad input (a `.loop` text has no kernel to print), and for
+/// what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
 
 /// The text of `kernel.cu` of an answer with a plan. Fails as `emit_cuda` does.

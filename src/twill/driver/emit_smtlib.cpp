@@ -14,9 +14,9 @@ namespace {
 using problem::Problem;
 using problem::Rule;
 
-/// Part of the problem that plain modulo scheduling knows, with an op that holds a unit of its own
-/// for `ii` cycles, so that no smaller interval will do. Nothing if the problem is already as large
-/// as one may be.
+/// Part of the problem that plain modulo scheduling has. An additional op holds a unit of its own
+/// for `ii` cycles: no smaller interval is possible. Empty if the problem has the largest size
+/// already.
 std::optional<Problem> modulo_part(const Problem& problem, Cycles ii) {
   problem::Parts parts = problem.parts();
   parts.relaxed = {Rule::memory,     Rule::registers, Rule::width,

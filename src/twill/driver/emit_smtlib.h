@@ -10,7 +10,7 @@
 namespace twill::driver {
 
 struct SmtlibRequest {
-  bool literal = false;          ///< the paper's model instead of ours
+  bool literal = false;          ///< the paper's model instead of Twill's
   std::optional<Cycles> ii;      ///< default: MinII
   std::optional<Cycles> length;  ///< of the paper's model; default: the longest the paper tries
 };
@@ -26,14 +26,14 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
                                 const SmtlibRequest& what);
 
 /// The length of the shortest modulo schedule at `ii`: units, pipes and dependences alone, without
-/// memory, registers, groups and waits (Optimal-Modulo-Schedule of the paper's Algorithm 1). None
-/// if there is none at `ii`, or if the work limit ended the search before one was found; if it
-/// ended the search later, the shortest that was found.
+/// memory, registers, groups and waits (Optimal-Modulo-Schedule of the paper's Algorithm 1). Empty
+/// if there is none at `ii`, or if the work limit ended the search before one was found. If the
+/// limit ended it later: the shortest that was found.
 std::optional<Cycles> modulo_length(const problem::Problem& problem, Cycles ii,
                                     const solve::Options& limits = {});
 
-/// The last length that the paper's search tries at `ii`: as long as the copies of the loop body in
-/// flight stay those of the shortest modulo schedule.
+/// The last length that the paper's search tries at `ii`. It has as many copies of the loop body in
+/// flight as the shortest modulo schedule.
 std::optional<Cycles> longest_tried(const problem::Problem& problem, Cycles ii,
                                     const solve::Options& limits = {});
 

@@ -54,7 +54,7 @@ Cycles or_most(std::optional<Cycles> value) {
   return value.value_or(std::numeric_limits<Cycles>::max());
 }
 
-/// The least expected interval, of schedules that keep all rules at the slowest rates as well.
+/// The least expected interval among schedules that keep all rules at the slowest rates, too.
 Cycles least_expected(const std::vector<Candidate>& candidates) {
   Cycles least = or_most(std::nullopt);
   for (const Candidate& it : candidates) {
@@ -67,8 +67,8 @@ double or_infinite(std::optional<double> value) {
   return value.value_or(std::numeric_limits<double>::infinity());
 }
 
-/// The least simulated interval, of schedules that keep all rules at the slowest rates as well if
-/// there is one.
+/// The least simulated interval; among schedules that keep all rules at the slowest rates, if there
+/// are some.
 double least_simulated(const std::vector<Candidate>& candidates) {
   double least = or_infinite(std::nullopt);
   for (const Candidate& it : candidates) {
@@ -77,13 +77,13 @@ double least_simulated(const std::vector<Candidate>& candidates) {
   return least;
 }
 
-/// By which a candidate is better than another: the least is best. Without a schedule that keeps
-/// the rules at the slowest rates, the first is.
+/// Order of candidates: the least is best. Without a schedule that keeps the rules at the slowest
+/// rates, the first is best.
 ///
-/// The simulated plan decides, as far as it is as right as that. Candidates that it cannot tell
-/// apart are compared by what the co-run model expects, then by the least interval at the slowest
-/// rates, hand-offs included. Those that are equal stay in their order, the fastest end first
-/// (measured: docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
+/// The simulated plan decides, within the simulator's error. Candidates that it cannot tell apart
+/// are compared by the co-run model, then by the least interval at the slowest rates, transfers
+/// included. Equal candidates stay in their order, the fastest rate first (measured:
+/// docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
@@ -109,8 +109,9 @@ class Ranking {
   }
 
   std::optional<Rate> wanted_;
-  double simulated_;  ///< up to which none can be told from the fastest
-  double expected_ = std::numeric_limits<double>::infinity();  ///< the least of those
+  double simulated_;  ///< intervals up to it count as equal to the fastest
+  /// The least expected interval among these.
+  double expected_ = std::numeric_limits<double>::infinity();
 };
 
 /// The candidates with a schedule, best first; the first one if there is none.
@@ -128,11 +129,11 @@ std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
   return order;
 }
 
-/// A kernel is some ten problems, so it hurries after this part of the work that one might take,
+/// A kernel is about ten problems. So it hurries after this part of the work limit of one problem,
 /// and at the fastest rates after half of that.
 constexpr std::uint64_t kHurry = 6;
 
-/// Both ends of one kernel.
+/// Solves both rates of one kernel.
 class Ends {
  public:
   Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting,
@@ -164,7 +165,7 @@ class Ends {
     Answer answer;
   };
 
-  /// Puts down a candidate and has it judged.
+  /// Adds a candidate and has it judged.
   Result<void> add(Rate rate, const PosedPool& pool, const Answer& answer) {
     Candidate out = candidate_at(rate, pool, answer, fastest_, slowest_, waiting_);
     ArrangedKernel arranged{BestEnd(pool)};
@@ -214,15 +215,16 @@ class Ends {
     return schedule::completed(slow.problem, here.left(), *kept);
   }
 
-  /// Interval that a candidate has to beat: another's simulated interval, by more than the model
-  /// errs, or the interval that another's order is expected to take.
+  /// Interval that a candidate has to beat: another's simulated interval, by more than the model's
+  /// error, or the expected interval of another's order.
   double to_beat() const {
     const double simulated = least_simulated(candidates_) / schedule::kCoRunError;
     const auto expected = static_cast<double>(least_expected(candidates_));
     return std::isfinite(simulated) ? std::max(simulated, expected) : expected;
   }
 
-  /// Not faster than another candidate, even with every op at its fastest.
+  /// Whether a pool cannot win: no faster than another candidate, even with every op at its
+  /// fastest.
   bool cannot_win(const std::string& name) {
     if (request_.rate) return false;
     const PosedPool* fast = pool_named(fastest_, name);

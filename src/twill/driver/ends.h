@@ -14,8 +14,8 @@
 
 /// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
 /// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
-/// say it (docs/decisions/0004-shared-pipes.md). So both ends are solved, and of the optima that
-/// one is kept whose plan is simulated to be fastest with every op at its full rate.
+/// say it (docs/decisions/0004-shared-pipes.md). So both rates are solved, and the optimum whose
+/// plan simulates fastest, with every op at its full rate, is kept.
 namespace twill::driver {
 
 struct BestEnd {
@@ -28,7 +28,7 @@ struct BestEnd {
   std::optional<report::Bracket> bracket;  ///< if there is a schedule
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
-  std::optional<Trial> trial;  ///< nothing without a schedule, and if that breaks a rule
+  std::optional<Trial> trial;  ///< empty without a schedule, and if that breaks a rule
 };
 
 /// A kernel as a strategy arranges it.
@@ -42,47 +42,46 @@ struct ArrangedKernel {
 /// Drafts and simulates the plan of an arrangement.
 using Judge = std::function<Result<std::optional<Trial>>(const ArrangedKernel&)>;
 
-/// Has the arrangement judged, and puts down in the candidate what comes of it.
+/// Has the arrangement judged, and notes the result in the candidate.
 Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
                              report::Candidate& candidate);
 
-/// Candidate for the answer of a pool with every op at that rate: its interval, and what its order
-/// is expected to take and can keep. `waiting` as in `handed_over`.
+/// Candidate for the answer of a pool with every op at that rate: its interval, and the expected
+/// and slowest intervals of its order. `waiting` as in `handed_over`.
 report::Candidate candidate_at(machine::Rate rate, const PosedPool& pool,
                                const schedule::Answer& answer, const PosedKernel& fastest,
                                const PosedKernel& slowest, Cycles waiting);
 
-/// The least II that any pool allows, as far as it takes no search.
+/// The least lower bound of any pool that needs no search.
 schedule::Bound least_bound(const PosedKernel& fastest);
 
-/// From what nothing can beat to what the chosen order can keep.
+/// Bracket from the lower bound of all schedules to the interval that the chosen order keeps.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
 
-/// Expected interval of the order in a loop with every op at its fastest: first come, first served,
-/// or with turns on the units if it is faster so, since a plan has turns only where they help.
-/// Empty if the order cannot be run.
+/// Expected interval of the order in a loop with every op at its fastest. First come, first served,
+/// or with turns on the units if that is faster, since a plan has turns only where they help. Empty
+/// if the order cannot be run.
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
 
 /// Synchronisation cost of a transfer: its latency for a 4-byte value.
 Cycles waiting_of(const machine::Machine& machine);
 
-/// Cycles of an iteration that the busiest group writes values for others and reads theirs, if each
-/// side has half of a transfer without `waiting`. To a schedule, and so to the co-run of its order,
-/// a hand-off is a delay, but the threads that write and read a tile do nothing else meanwhile.
+/// Cycles of an iteration in which the busiest group writes values for others and reads theirs,
+/// each side half of a transfer without `waiting`. In a schedule, and in its co-run, a transfer is
+/// a delay only. But the threads that write and read a tile are busy meanwhile.
 Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
                    Cycles waiting);
 
-/// The order's least II in a loop with every op at its slowest. Nothing if no schedule of that II
+/// The order's least II in a loop with every op at its slowest. Empty if no schedule of that II
 /// keeps all rules.
 std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order);
 
-/// Solves the loop at its fastest rates over all pools, which is what no schedule can beat, then at
-/// the slowest rates for each pool that might still be faster; or with `request.rate` only that
-/// end. Best first: those with a plan, and of these the least simulated interval; of candidates
-/// that differ by no more than the model's error, the one with the least interval at the slowest
-/// rates, the busiest group's share of the hand-offs included; of equal ones the first. At least
-/// one. All solves together stay within `limits.work_limit`.
+/// Solves the loop at its fastest rates over all pools, which gives the lower bound. Then solves it
+/// at the slowest rates for each pool that might still be faster; with `request.rate`, only at that
+/// rate. Best first: candidates with a plan, by least simulated interval. Within the model's error:
+/// by least interval at the slowest rates, the busiest group's share of transfers included. Equal
+/// ones stay in order. At least one. All solves together stay within `limits.work_limit`.
 Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
                                                const Judge& judge);
 

@@ -9,7 +9,7 @@
 
 namespace twill::driver {
 
-/// An explanation and what it is of.
+/// An explanation and its subject.
 struct Explained {
   explain::Heading heading;
   explain::Explanation explanation;
@@ -17,10 +17,10 @@ struct Explained {
   std::optional<PlannedLoop> answer = {};  ///< for the input; nothing for the JSON of a schedule
 };
 
-/// Explains why the input's loop has no schedule with an II of at most `ii`; of none given, why not
-/// one less than the least possible. A kernel is explained for the pool of its answer
-/// (`answer_loop`), at the given rate; other sub-tiles and pools are tried among the changes. The
-/// heading has the answer's story. `limits.proof` is not looked at. Fails only for bad input.
+/// Explains why the input's loop has no schedule with an II of at most `ii`; with none given, one
+/// less than the least possible. A kernel is explained for the pool of its answer (`answer_loop`),
+/// at the given rate; other sub-tiles and pools are tried among the changes. The heading has the
+/// answer's story. `limits.proof` is ignored. Fails only for bad input.
 Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::optional<Cycles> ii,
                                const explain::Limits& limits);
 

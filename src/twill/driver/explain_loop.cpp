@@ -31,7 +31,7 @@ std::string rows_text(std::int64_t rows) {
   return rows == 0 ? "none" : fmt::format("{} rows", rows);
 }
 
-/// The same kernel cut into other sub-tiles, for the same pool; what cannot be cut so is left out.
+/// Adds the kernel cut into other sub-tiles, for the same pool; impossible cuts are left out.
 void add_sub_tiles(const Kernel& kernel, const Request& request, machine::Rate rate,
                    const PosedPool& chosen, std::vector<Variant>& out) {
   std::vector<Problem> known = {chosen.problem};
@@ -75,8 +75,8 @@ std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::S
   return schedule::completed(to, here, timed->schedule);
 }
 
-/// Facts of the kernel's answer about the Problem that is explained. Nothing where the answer's
-/// Problem has other ops, as one without the hand-offs that do not exist.
+/// Facts of the kernel's answer about the Problem that is explained. Empty where the answer's
+/// Problem has other ops, as a residual problem.
 std::optional<explain::Known> known_of(const report::Outcome& answer, machine::Rate rate,
                                        const Problem& problem) {
   if (!answer.answer.schedule) return std::nullopt;

@@ -27,8 +27,8 @@ Result<report::Outcome> given_of_text(const Request& request, const schedule::Lo
   return given;
 }
 
-/// Between what no schedule of the kernel can beat and what the given one keeps: its own costs may
-/// be the slowest, and its plan runs at others.
+/// Bracket from the lower bound of all schedules to the interval that the imported one keeps. Its
+/// costs may be the slowest, and its plan runs at others.
 Result<report::Bracket> bracket_of_given(const Request& request, const Kernel& kernel,
                                          const report::Outcome& given, machine::Rate rate,
                                          const PosedPool& pool) {

@@ -5,15 +5,14 @@
 /// Internal to the driver: schedules that somebody else made.
 namespace twill::driver {
 
-/// The schedule or the order that stands in a `.loop` file or in a schedule JSON, checked: broken
-/// rules are violations. Of an order, the earliest schedule at its least II. The Problem is the
-/// whole, with the hand-offs that the schedule does without.
+/// The schedule or the order of a `.loop` file or a schedule JSON, checked: broken rules are
+/// violations. For an order, the earliest schedule at its least II. The Problem is the whole, with
+/// transfer ops that do not exist.
 Result<report::Outcome> read_given(const Input& input);
 
-/// Outcome for `request.given`, an imported schedule or order of this input's loop, instead of
-/// a search: at whichever rate and pool the loop poses the imported Problem. Broken rules are
-/// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is
-/// there.
+/// Outcome for `request.given`, an imported schedule or order of this input's loop, without a
+/// search. Rate and pool are those for which the loop poses the imported Problem. Broken rules are
+/// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is set.
 Result<report::Outcome> given_schedule(const Request& request, const Reading& reading);
 
 }  // namespace twill::driver

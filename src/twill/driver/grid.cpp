@@ -41,7 +41,7 @@ class Slice {
       const auto axis = op.axis;
       return axis && *axis >= 0 && *axis < 3 ? 1U << *axis : kAll;
     }
-    // A value that lies in memory may be of any tile.
+    // A value in memory may be of any tile.
     if (const auto access = ir::memory_access(op); access && access->reads) return kAll;
     todo.insert(todo.end(), op.operands.begin(), op.operands.end());
     for (const ir::OpId inner : ir::walk(program_, id)) {
@@ -54,8 +54,8 @@ class Slice {
     return 0;
   }
 
-  /// Program ids behind an argument. A loop's argument depends on where the loop starts, what comes
-  /// around, and how far the loop goes; a function's on none.
+  /// Program ids behind an argument. A loop's argument depends on the loop's start, carried values,
+  /// and bounds; a function's on none.
   Axes through_argument(ir::ValueId argument, std::vector<ir::ValueId>& todo) const {
     const ir::RegionId region = program_.block(*program_.value(argument).block).region;
     const ir::OpId holder = program_.region(region).op;
@@ -79,7 +79,7 @@ class Slice {
   std::set<ir::ValueId> seen_;
 };
 
-/// Which ids decide where a load reads, and the bytes it brings.
+/// The ids on which a load's address depends, and its bytes.
 struct Load {
   Axes axes = 0;
   std::int64_t bytes = 0;

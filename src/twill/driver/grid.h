@@ -15,17 +15,17 @@ using Axes = unsigned;
 /// Cost: linear in the ops that the value comes from.
 Axes axes_of(const ir::Program& program, ir::ValueId value);
 
-/// Why CTAs may not walk the grid on their own, at the op that keeps them from it: the program has
-/// a loop over tiles, or does not learn where it is by its program ids alone. Nothing: they may.
+/// Objection to CTAs that walk the grid, at the op that forbids it. The program has a loop over
+/// tiles, or its place depends on more than program ids. Empty if there is none.
 std::optional<Diagnostic> objection_to_walking(const Kernel& kernel);
 
-/// Whether the loop runs as often for every tile as for any other.
+/// Whether the loop has the same trip count for every tile.
 bool same_trips(const Kernel& kernel);
 
-/// Sets the order of the tiles of a persistent kernel. Where some loads of the loop move with x and
-/// others with y, as in a matrix product, the CTAs that run together should share most of both:
-/// groups of 8 or 16 of x, whichever makes c * X + ceil(SMs / c) * Y least, X and Y being the bytes
-/// that such loads bring. Otherwise row by row.
+/// Sets the order of the tiles of a persistent kernel. Some loads of the loop may move with x and
+/// others with y, as in a matrix product. Then CTAs that run together should share most of both:
+/// groups of 8 or 16 of x. The choice minimizes c * X + ceil(SMs / c) * Y, where X and Y are the
+/// bytes of such loads. Otherwise row by row.
 void choose_order(plan::Kernel& what, const Kernel& kernel);
 
 }  // namespace twill::driver

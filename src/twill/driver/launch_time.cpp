@@ -18,7 +18,7 @@
 namespace twill::driver {
 namespace {
 
-constexpr std::int64_t kMostTrips = 2000;  ///< of the run that tells what start and end take
+constexpr std::int64_t kMostTrips = 2000;  ///< of the run that measures start and end
 
 /// Cycles of the plan on one SM.
 struct Costs {
@@ -45,7 +45,7 @@ Result<Costs> costs_of(const Request& request, const PlannedLoop& answer, double
   return costs;
 }
 
-/// When the last SM is done, each CTA going to the SM that is free first.
+/// End of the last SM, if each CTA goes to the SM that is free first.
 double makespan(const std::vector<std::int64_t>& trips, std::int64_t sms, const Costs& costs) {
   std::priority_queue<double, std::vector<double>, std::greater<>> free(
       std::greater<>(), std::vector<double>(static_cast<std::size_t>(sms), 0.0));
@@ -61,7 +61,7 @@ double makespan(const std::vector<std::int64_t>& trips, std::int64_t sms, const 
   return last;
 }
 
-/// From the bound to what the plan takes, in cycles of all SMs.
+/// Parts from the bound to the plan's cycles, in cycles of all SMs.
 void add_parts(report::LaunchTime& out, const Costs& costs, double span, std::int64_t busy) {
   const auto sms = static_cast<double>(out.sms);
   const auto microseconds = [&](double cycles) { return cycles / out.clock_mhz; };

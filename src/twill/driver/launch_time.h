@@ -12,13 +12,13 @@ namespace twill::driver {
 struct TimedLaunch {
   double microseconds = 0;
   execute::Launch launch;             ///< `programs` is the grid; `arguments` by name
-  std::optional<std::int64_t> trips;  ///< of the loop in each CTA, in place of what arguments say
+  std::optional<std::int64_t> trips;  ///< of the loop in each CTA, in place of those by arguments
   std::optional<double> clock_mhz;    ///< nothing: the machine's
 };
 
-/// Sets the launch beside the proven bound and the plan of the answer, which has a plan: CTAs go to
-/// SMs in the order of the grid, one at a time to each, as soon as it is free. Fails for a `.loop`
-/// text, which knows no machine, and where trips are not known (trip_counts.h).
+/// Compares the launch with the proven bound and the plan of the answer, which must have one. CTAs
+/// go to SMs in the order of the grid, one at a time to each, as soon as it is free. Fails for a
+/// `.loop` text, which has no machine, and where trips are unknown (trip_counts.h).
 Result<report::LaunchTime> launch_time(const Request& request, const PlannedLoop& answer,
                                        const TimedLaunch& timed);
 

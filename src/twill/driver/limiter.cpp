@@ -28,7 +28,7 @@ std::string lines_of(const schedule::Bound& bound, const std::vector<std::string
   return text;
 }
 
-/// Where the ops stand in the text, as their sources say: "line 28", of "tt.dot @ 28:12".
+/// Lines of the ops in the text, from their sources: "line 28", of "tt.dot @ 28:12".
 std::vector<std::string> text_lines(const problem::Problem& problem) {
   std::vector<std::string> out;
   for (const problem::Op& op : problem.ops()) {

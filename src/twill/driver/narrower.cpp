@@ -26,7 +26,7 @@ Result<bool> add_best_of(const Request& request, const Reading& reading, std::si
   return true;
 }
 
-/// Those of the first steps that were refused.
+/// The first steps that were refused.
 std::vector<std::size_t> refused(const Request& request, std::size_t proposed,
                                  const std::vector<Step>& steps) {
   std::vector<std::size_t> out;

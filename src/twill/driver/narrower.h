@@ -5,18 +5,18 @@
 
 #include "twill/driver/candidates.h"
 
-/// Internal to the driver: candidates in the place of schedules that have no plan, found in Problems
-/// that demand more, so that a plan is likelier. Each adds, for every one of the first `proposed`
-/// steps that was refused, the best schedule of that narrower Problem. Of what the outcomes say is
-/// proven only the lower bounds stay. Nothing is added for another strategy than `twill`.
+/// Internal to the driver: candidates in place of schedules without a plan. They come from narrower
+/// Problems, which demand more, so that a plan is likelier. Each function adds the best schedule of
+/// such a Problem for every refused step among the first `proposed`. Of the outcomes' claims only
+/// the lower bounds stay. Other strategies than `twill` get no such candidates.
 namespace twill::driver {
 
 /// For each refused step: the best schedule without cross-group values, so without staging.
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 
-/// With addresses for all that lies in memories, and room there for what the schedule hands over:
-/// as much as the step's own takes, and more while that is not enough.
+/// For each refused step: the best schedule with addresses for all buffers, and memory for its
+/// transfers. It reserves the step's own amount, and more while that is too little.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
 

@@ -25,12 +25,12 @@ struct NumberedLoop {
 };
 
 /// Plans the kernel as `plan_loop` does, runs its text and its plan with numbers, and compares.
-/// Fails for a `.loop` text or a plan's JSON, which do not say what is computed, and as
-/// `numerics::compare` does, and where the loop makes no trip: agreement of nothing is none.
+/// Fails for a `.loop` text or a plan's JSON, which have no computation, and as `numerics::compare`
+/// does. Fails where the loop makes no trip: then there is no agreement.
 Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted);
 
-/// The same for any plan of a loop that is planned. Preconditions: `plan` has the Problem of
-/// `planned`, and is as `simulate::simulate` takes it.
+/// Runs any plan of a planned loop with numbers, and compares. Preconditions: `plan` has the
+/// Problem of `planned`, and is as `simulate::simulate` takes it.
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
                                              const plan::Plan& plan, const NumbersRequest& wanted);
 

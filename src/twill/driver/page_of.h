@@ -21,7 +21,8 @@ struct PageParts {
   std::vector<std::vector<int>> printed = {};  ///< by OpId: lines of kernel.cu; empty: none is
 };
 
-/// Trips of a run that is drawn: enough for a steady state, and for what is around those drawn.
+/// Trips of a run that is drawn: enough for a steady state, and for the trips around the drawn
+/// ones.
 inline constexpr std::int64_t kPageTrips = 96;
 
 /// Runs the plan of an answer, if it has one, as long as a page needs. Fails as `simulate_planned`.
@@ -31,13 +32,13 @@ Result<SimulatedLoop> run_for_page(const Request& request, PlannedLoop planned);
 /// name ends in ".svg", else as DOT. Without a schedule, a graph without ops.
 std::string roles_of(const report::Outcome& outcome, const std::string& file);
 
-/// Cycles of an iteration, simulated, by strategy triton-plain. Nothing where that has no plan.
+/// Cycles of an iteration, simulated, by strategy triton-plain. Empty where that has no plan.
 std::optional<double> triton_for_page(const Request& request, const PlannedLoop& planned);
 
 /// By OpId, the lines of the kernel that `emit cuda` prints. Empty where none is printed.
 std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned);
 
-/// The page of a loop, as HTML; of none, of the parts. The run is drawn if it was recorded.
+/// The page of a loop, as HTML; without a loop, of the parts. The run is drawn if it was recorded.
 std::string page_of(const SimulatedLoop& loop, const PageParts& parts);
 
 }  // namespace twill::driver

@@ -12,7 +12,7 @@ namespace {
 /// Load latency counts as exposed if it stretches the simulated interval by more than this factor.
 constexpr double kLatencyShows = 1.01;
 
-/// Whether loads that run ahead come too late, in a problem that takes them to come in time.
+/// Whether loads that run ahead come too late, in a problem that assumes them in time.
 bool loads_come_late(const Request& request, const PlannedLoop& answer) {
   const Kernel* kernel = kernel_of(*answer.reading, answer.outcome);
   if (kernel == nullptr || kernel->load_latency || request.names_schedule()) return false;
@@ -30,7 +30,7 @@ bool is_faster(const PlannedLoop& answer, const PlannedLoop& other) {
   return printable && *a->simulated < *b->simulated;
 }
 
-/// The walk, and again with the latency of loads in the problem where they come too late.
+/// Walks the candidates; where loads come too late, again with their latency in the problem.
 Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Reading> reading,
                                 const AnswerChoice& choice) {
   TWILL_TRY(PlannedLoop answer, walk(request, reading, choice));

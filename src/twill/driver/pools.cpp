@@ -120,8 +120,8 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
-/// Values that a schedule of pool `i` has to beat, at the latest at the last one, to be chosen
-/// instead of the answer of pool `best`. Empty if that cannot be said in values of its objectives.
+/// Values that a schedule of pool `i` has to beat lexicographically to replace the answer of pool
+/// `best`. Empty if that cannot be said in values of its objectives.
 std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
                                          std::size_t best, const Answer& answer) {
   const int wanted = wanted_groups(pools);

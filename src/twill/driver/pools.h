@@ -29,16 +29,15 @@ struct BestPool {
   std::uint64_t work = 0;               ///< of all solves together
 };
 
-/// Solves the loop for every pool and keeps the best: smallest II, then the largest minimum of
-/// compute groups as nearly met as can be, then the objectives in order, then the order of `pools`.
-/// A pool whose lower bound exceeds an II in hand is not solved, nor one that is found to hold
-/// nothing better than the answer in hand; others only as far as they might reach its II. All
-/// solves together stay within `limits.work_limit`. Precondition: at least one pool.
-/// `answers` may be null: solve_with.
+/// Solves the loop for every pool and keeps the best: by smallest II, then fewest missing compute
+/// groups, then the objectives in order, then the order of `pools`. A pool is not solved if its
+/// lower bound exceeds the best II so far, or if it is proven to have no better schedule. Others
+/// are solved only as far as they might reach that II. All solves together stay within
+/// `limits.work_limit`. Precondition: at least one pool. `answers` may be null: solve_with.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers = nullptr);
 
-/// Limits for a pool when there is an answer of another: in a hurry no more than a last look.
+/// Limits for a pool once another has an answer: in a hurry, a last look at most.
 solve::Options for_one_more(solve::Options limits);
 
 }  // namespace twill::driver

@@ -18,7 +18,7 @@ using certify::PosingOption;
 using certify::Provenance;
 using machine::Rate;
 
-/// The options of a request that change what is posed, as `read_option` reads them.
+/// The options of a request that change the posed Problems, as `read_option` reads them.
 std::vector<PosingOption> options_of(const Request& request) {
   std::vector<PosingOption> out;
   if (!request.loop.empty()) out.push_back({"loop", request.loop});
@@ -93,7 +93,7 @@ void add(Provenance& from, Rate rate, const std::vector<PosedPool>& pools) {
   }
 }
 
-/// The one Problem that the request's loop is with normalized costs, or as a `.loop` text.
+/// Poses the single Problem of a loop with normalized costs, or of a `.loop` text.
 Result<AllPosed> pose_one(const Request& request, AllPosed out, std::string pool) {
   TWILL_TRY(PosedLoop posed, pose_loop(request, Rate::slowest));
   out.slowest.push_back({std::move(pool), std::move(posed.problem), {}, {}, {}});
@@ -135,7 +135,7 @@ Result<certify::Checked> check_certificate(const certify::Files& files, const In
                             option.value));
   }
   if (!claimed.input.empty() && claimed.input != sha256(input.text)) {
-    Provenance other;  // the certificate is not about it, whatever it is posed as
+    Provenance other;  // the certificate is about another input
     other.input = sha256(input.text);
     return certify::check_files(files, &other);
   }

@@ -11,13 +11,13 @@
 namespace twill::driver {
 
 struct AllPosed {
-  certify::Provenance from;        ///< what they were posed from, with the hash of each
-  std::vector<PosedPool> fastest;  ///< of a kernel whose costs stand as they are; else empty
+  certify::Provenance from;        ///< their source, with the hash of each
+  std::vector<PosedPool> fastest;  ///< of a kernel without normalized costs; else empty
   std::vector<PosedPool> slowest;  ///< at least one; of a `.loop` text the pool is "-"
 };
 
 /// Poses the input of the request for every pool of its machine at both rates, with normalized
-/// costs for the first pool alone. Fails for what cannot be read or posed.
+/// costs for the first pool alone. Fails for an input that cannot be read or posed.
 Result<AllPosed> pose_all(const Request& request);
 
 }  // namespace twill::driver

@@ -9,23 +9,23 @@
 /// Internal to the driver: the schedules of an input among which its plan decides.
 namespace twill::driver {
 
-/// A schedule that might be built. The Problem of the outcome is the whole, with the hand-offs that
-/// the schedule does without (`leave_what_exists`).
+/// A schedule that might be built. The Problem of the outcome is the whole, with transfer ops that
+/// do not exist (`leave_what_exists`).
 struct Proposal {
   report::Outcome outcome;     ///< checked: look at `violations`
-  std::optional<Trial> trial;  ///< nothing without a schedule, or if nobody asked for one
+  std::optional<Trial> trial;  ///< empty without a schedule, or if not asked for
 };
 
 /// Whether there is a schedule that may be used.
 bool usable(const report::Outcome& outcome);
 
-/// Schedules of the input by the request's strategy, at each end of its costs and for each pool,
-/// best first. A given schedule, a `.loop` text and normalized costs have one alone. At least one,
-/// perhaps without a schedule. `tries`: plans are drafted and simulated, and decide what is best.
-/// Fails for bad input, and with the strategy's reason if it can be had for no pool.
+/// Schedules of the input by the request's strategy, at each rate and for each pool, best first. An
+/// imported schedule, a `.loop` text and normalized costs have a single one. At least one, perhaps
+/// without a schedule. `tries`: plans are drafted and simulated, and decide the order. Fails for
+/// bad input, and with the strategy's reason if it can be had for no pool.
 Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries);
 
-/// Drafts and simulates the plan of the outcome's schedule, for the hand-offs that this one has.
+/// Drafts and simulates the plan of the outcome's schedule, with the transfer ops that exist in it.
 Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& reading,
                                          report::Outcome outcome, bool shrink);
 

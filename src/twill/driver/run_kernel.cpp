@@ -70,7 +70,8 @@ std::map<std::string, std::string> runtime_in(const fs::path& folder) {
   return files;
 }
 
-/// The parameters must be the function's arguments, or what is called is not what is executed.
+/// Checks that the parameters are the function's arguments, so that the called kernel is the
+/// executed text.
 Result<void> check_parameters(const run::Kernel& kernel, const std::string& folder) {
   const auto wrong = [&] {
     return fail({(fs::path(folder) / "kernel.json").string()},

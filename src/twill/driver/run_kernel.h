@@ -28,12 +28,13 @@ struct RunKernelRequest {
   bool switch_at_memory = false;
   std::chrono::seconds limit{120};  ///< of a call
   std::string keep;                 ///< a folder for the program; empty: it is removed
-  gate::GoOn go_on;                 ///< asked ten times a second while others work; false: stop
+  gate::GoOn go_on;                 ///< asked ten times a second while other programs run; false:
+                                    ///< stop
 };
 
-/// The function of `text` that stands where the one around the main loop stands in the planned
-/// program: both have the functions of one input, in the order of its text. Fails where the main
-/// loop is in no function.
+/// The function of `text` with the place of the planned program's function around the main loop.
+/// Both have the functions of one input, in the order of its text. Fails where the main loop is in
+/// no function.
 Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned);
 
 /// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
@@ -56,12 +57,12 @@ class RunSession {
   run::Builder builder_;
 };
 
-/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/,
-/// calls it with arguments that make its main loop as long as wanted, and compares what it leaves
-/// in memory with what the kernel's text does. Fails for what is no folder of an emitted kernel or
-/// was changed since, for a text that cannot be executed, if there are no arguments for any of
-/// `trips`, and where `go_on` stops it. A kernel.cu that does not compile, or computes otherwise,
-/// is no failure: look at the report.
+/// Compiles the folder's kernel.cu for the host against the second implementation of runtime/.
+/// Calls it with arguments that make its main loop as long as wanted, and compares memory with the
+/// results of the kernel's text. Fails for a folder without an emitted kernel, or changed since,
+/// and for a text that cannot be executed. Fails if there are no arguments for any of `trips`, and
+/// where `go_on` stops it. A kernel.cu that does not compile, or has wrong results, is no failure:
+/// look at the report.
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session);
 
 }  // namespace twill::driver

@@ -10,7 +10,7 @@
 namespace twill::driver {
 namespace {
 
-/// Runs the plan, and again for the account of where its cycles come from.
+/// Runs the plan, and again for the account of its cycles.
 void run_plan(SimulatedLoop& loop, const simulate::Setting& setting,
               std::optional<std::int64_t> recorded) {
   const plan::Plan& plan = loop.plan->plan();

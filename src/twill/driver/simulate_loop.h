@@ -11,7 +11,7 @@ namespace twill::driver {
 
 /// Trips and timing of a plan's run.
 struct RunRequest {
-  std::int64_t trips = 1000;                  ///< of the run whose figures are told
+  std::int64_t trips = 1000;                  ///< of the run whose figures are shown
   std::optional<std::uint64_t> jitter;        ///< as simulate::Timing has it
   std::optional<std::int64_t> recorded = {};  ///< trips of a run of its own that is recorded
 };
@@ -32,13 +32,13 @@ struct SimulatedLoop {
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;
-/// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, whatever
-/// rate it was scheduled for; `.loop` texts and plans run with the costs they have. The signals of
-/// barriers are those of the machine: the kernel's, or for a plan the one that it names or
-/// `request.machine` does; a `.loop` text has none.
+/// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, for all
+/// scheduling rates; `.loop` texts and plans run with their own costs. The signals of barriers are
+/// those of the kernel's machine; for a plan, of the machine that it or `request.machine` names. A
+/// `.loop` text has none.
 Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted);
 
-/// The same for a plan in hand, of that request.
+/// Runs a planned loop of that request.
 Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop planned,
                                        const RunRequest& wanted);
 

@@ -13,31 +13,31 @@ namespace twill::driver {
 /// The signals of the machine and the latencies of loads; no signals without a machine.
 Result<simulate::Timing> timing_on(const std::string& machine);
 
-/// Costs and timing that the plans of a loop run with: for a kernel every op at its full rate, on
-/// shared pipes; for a `.loop` text the costs it has.
+/// Costs and timing of plan runs: for a kernel every op at its full rate, on shared pipes; for a
+/// `.loop` text its own costs.
 struct FullRate {
   std::optional<problem::Problem> costs;  ///< nothing: the plan's own
   simulate::Timing timing;
 };
-/// For the plans of the outcome's schedule, of which `plan` is one.
+/// Costs and timing for plans of the outcome's schedule, of which `plan` is one.
 Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
                               const report::Outcome& outcome, const plan::Plan& plan);
 
-/// Cycles of an iteration in the steady state. Nothing if the run comes to none, or cannot go on:
-/// the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
+/// Cycles of an iteration in the steady state. Empty if the run has no steady state, or cannot go
+/// on: the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
-/// Cycles of so many iterations from the first to the end of the last; beyond 10,000 the rest takes
-/// as long as in the steady state. Nothing if the run cannot go on.
+/// Cycles of so many iterations, from the first to the end of the last. Beyond 10,000, the rest is
+/// taken at the steady state. Empty if the run cannot go on.
 std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips);
 
-/// The same with every op at its slowest co-run rate, in which pipes are shared; nothing for a
-/// `.loop` text, whose costs are what they are.
+/// Cycles of an iteration with every op at its slowest co-run rate, in which pipes are shared.
+/// Empty for a `.loop` text, which has a single set of costs.
 Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,
                                          const report::Outcome& outcome, const plan::Plan& plan);
 
-/// Account of what separates a plan's steady state from its proven bound: the same run with less of
-/// what takes time, each line with more. Nothing where a run comes to no interval.
+/// Account of the gap between a plan's steady state and its proven bound: runs with one cause of
+/// delay more in each member. Empty where a run has no interval.
 struct Steady {
   std::optional<double> order;    ///< the plan's order and its costs, pipes shared if they are
   std::optional<double> signals;  ///< and the signals of barriers

@@ -9,32 +9,32 @@
 #include "twill/plan/make.h"
 #include "twill/plan/proof.h"
 
-/// Internal to the driver: from a schedule to a plan that is drafted and simulated, and to its
-/// proof, which only the plan that is wanted needs.
+/// Internal to the driver: from a schedule to a drafted and simulated plan, and to its proof. Only
+/// the plan that is kept needs a proof.
 namespace twill::driver {
 
-/// A schedule as a plan would carry it out.
+/// A schedule with its drafted plan.
 struct Trial {
   verify::CheckedSchedule checked;
   plan::Setting setting;              ///< with which it is drafted; points into the Reading
   std::vector<std::string> notes;     ///< that the plan gets
   std::optional<plan::Plan> draft;    ///< not proven yet
   std::optional<Diagnostic> refusal;  ///< why there is no draft
-  bool without_turns = false;         ///< it may have turns, and is not simulated to need them
-  std::optional<FullRate> full;       ///< what the draft is simulated with
+  bool without_turns = false;         ///< it may have turns, and does not need them in simulation
+  std::optional<FullRate> full;       ///< costs and timing of the draft's simulation
   std::optional<double> interval;     ///< simulated, of an iteration of the draft's steady state
 };
 
 /// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and
-/// without staging, and keeps what is simulated to be fastest: turns cost barriers, so that they
-/// must gain more than the model errs (docs/hardware-log.md), and staging must not lose that much.
-/// `shrink`: with fewer copies where memory is short. Nothing if the schedule breaks a rule. Fails
-/// for bad input. Cost: two to four drafts and runs, about 10 ms.
+/// without staging, and keeps the fastest in simulation. Turns cost barriers, so they must gain
+/// more than the model's error (docs/hardware-log.md). Staging must not lose that much. `shrink`:
+/// with fewer copies where memory is short. Empty if the schedule breaks a rule. Fails for bad
+/// input. Cost: two to four drafts and runs, about 10 ms.
 Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
                                       const report::Outcome& outcome, bool shrink);
 
-/// A proven plan, or why there is none: a refusal if the schedule cannot be carried out, findings
-/// if the plan is wrong.
+/// A proven plan, or the reason without one: a refusal if the schedule cannot be carried out,
+/// findings if the plan is wrong.
 struct Attempt {
   std::optional<plan::ProvenPlan> plan;
   std::optional<Diagnostic> refusal;

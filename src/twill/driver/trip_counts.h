@@ -16,9 +16,9 @@ namespace twill::driver {
 inline constexpr std::int64_t kMostCtas = 1 << 20;
 
 /// Trips of the CTAs of a grid, x fastest, then y. `launch.programs` is the grid. Fails if the
-/// trips follow from anything but arguments and program ids, or from an argument that `launch` does
-/// not have, with its name. Cost: what the bounds are computed from, once for each program id that
-/// they depend on.
+/// trips depend on more than arguments and program ids, or on an argument that `launch` does not
+/// have, with its name. Cost: the sources of the bounds, once for each program id that they depend
+/// on.
 Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execute::Launch& launch);
 
 }  // namespace twill::driver

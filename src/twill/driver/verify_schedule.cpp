@@ -19,7 +19,7 @@
 namespace twill::driver {
 namespace {
 
-/// Outcome of a schedule that somebody else made.
+/// Outcome of an imported schedule.
 report::Outcome outcome_of(const Input& input, problem::Problem problem,
                            schedule::Schedule schedule) {
   schedule::Answer answer;
@@ -33,7 +33,7 @@ report::Outcome outcome_of(const Input& input, problem::Problem problem,
 
 using problem::OpId;
 
-/// An order of what its groups leave of a Problem, in an input.
+/// An order in the residual problem of its groups, as written in an input.
 struct Written {
   const problem::Reduced& left;
   const schedule::Order& order;
@@ -43,8 +43,8 @@ struct Written {
 /// Doublings of the II at which an order is tried, from an eighth of the least on.
 constexpr int kDoublings = 10;
 
-/// The order's earliest schedule at an II of at least `at_least`, of the whole Problem; nothing if
-/// it breaks a rule.
+/// The order's earliest schedule at an II of at least `at_least`, of the whole Problem; empty if it
+/// breaks a rule.
 std::optional<schedule::Schedule> kept_from(const problem::Problem& problem, const Written& written,
                                             Cycles at_least) {
   const auto timed = schedule::least_interval(written.left.problem, written.order, at_least);
@@ -54,8 +54,8 @@ std::optional<schedule::Schedule> kept_from(const problem::Problem& problem, con
   return whole;
 }
 
-/// A larger II gives values more room. The least at which the order's earliest schedule keeps every
-/// rule, as far as doubling steps and halving them again find it.
+/// The order's earliest schedule at the least larger II at which it keeps every rule. Found by
+/// doubling steps and halving them again; a larger II gives values more room.
 std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
                                                const Written& written, Cycles least) {
   Cycles broken = least;
@@ -77,8 +77,8 @@ std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
   return kept;
 }
 
-/// Takes a larger II where the order's least one leaves too little room, and says so. No larger one
-/// than that of `known`, a schedule of this order, if that keeps every rule.
+/// Takes a larger II, with a note, where the order's least one leaves too little room. At most the
+/// II of `known`, a schedule of this order, if that keeps every rule.
 void go_further(const Written& written, const std::optional<schedule::Schedule>& known,
                 report::Outcome& outcome) {
   const Cycles least = outcome.answer.schedule->initiation_interval;
@@ -128,7 +128,8 @@ std::vector<bool> listed_in(const schedule::Order& order) {
   return listed;
 }
 
-/// Stores and loads stand in the order exactly if its groups need them, with the ops they go with.
+/// Checks that transfer ops are in the order exactly if its groups need them, with the group of
+/// their op.
 Result<void> check_hand_offs(const Input& input, const problem::Problem& problem,
                              const std::vector<problem::GroupId>& groups,
                              const schedule::Order& order) {
@@ -151,8 +152,7 @@ Result<void> check_hand_offs(const Input& input, const problem::Problem& problem
   return {};
 }
 
-/// The sequences without ops that do not exist, which stand in none of a group; a unit may name
-/// one.
+/// The sequences without ops that do not exist. No group's sequence has such an op; a unit's may.
 Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
                                                   const problem::Problem& problem,
                                                   const problem::Reduced& left,
@@ -172,7 +172,7 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
   return out;
 }
 
-/// Follows an order that somebody wrote. `further`: to an II at which it keeps every rule.
+/// Follows a written order. `further`: to an II at which it keeps every rule.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
                                const schedule::Order& order, int order_line, bool further) {
   std::vector<problem::GroupId> groups;

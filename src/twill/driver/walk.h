@@ -7,8 +7,7 @@
 /// Internal to the driver.
 namespace twill::driver {
 
-/// Walks the list of candidates of a loop as the reading has it: `answer_loop` says which these
-/// are.
+/// Walks the list of candidates of a loop that was read; `answer_loop` documents them.
 Result<PlannedLoop> walk(const Request& request, std::shared_ptr<const Reading> reading,
                          const AnswerChoice& choice);
 

@@ -398,7 +398,7 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
   }
   const auto sharing = std::count_if(pool.groups.begin(), pool.groups.end(),
                                      [](const PoolGroup& it) { return it.shares; });
-  if (sharing == 1) return list.wrong("a group shares registers, but with nobody");
+  if (sharing == 1) return list.wrong("a single group shares registers: at least two must");
   share_registers(pool, most);
   return pool;
 }

@@ -157,7 +157,7 @@ void print_fills(const Facts& facts, Markup& out) {
   for (const Fill& fill : facts.fills) print_fill(facts, fill, whole, out);
   out.leaf("p", {{"class", "note"}},
            fmt::format("Cycles that the ops of one iteration take of each, of an interval of {} "
-                       "cycles. What is full sets the pace; what is not leaves room.",
+                       "cycles. The fullest sets the pace.",
                        number(facts.interval)));
   out.close("section");
 }
@@ -169,8 +169,8 @@ void print_levels(const Facts& facts, Markup& out) {
   for (const Level& level : facts.levels) print_level(level, out);
   out.close("div");
   out.leaf("p", {{"class", "note"}},
-           "By the schedule: each value from its issue to the last cycle in which somebody reads "
-           "it, rings of loads for the whole interval. The dashed line is what there is.");
+           "By the schedule: each value from its issue to its last read, rings of loads for the "
+           "whole interval. The dashed line is the capacity.");
   out.close("section");
 }
 

@@ -375,8 +375,8 @@ Result<Plan> draft_plan(const verify::CheckedSchedule& checked, const Setting& s
   Result<Plan> direct = draft_fitting(checked, without_staging(setting));
   if (!direct) return plan;
   direct->notes.emplace_back(
-      "beside the loop's buffers there is no room to stage what is stored after it: the threads "
-      "store it themselves");
+      "beside the loop's buffers there is no room to stage the stores after it: the threads store "
+      "directly");
   return direct;
 }
 

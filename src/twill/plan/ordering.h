@@ -18,9 +18,15 @@ struct At {
 };
 
 /// A graph of points in windows with integer distances. An edge of weight d from a to b: b of
-/// window w + d comes after a of window w. Steps exist only for iterations of the loop. So a path
-/// counts only if all its steps belong to iterations between those of its two ends. Then it exists
-/// whenever these do, also in the first and last windows.
+/// window w + d comes after a of window w. For example, a channel of depth 2 from a load to its
+/// reader, and its release back to the load:
+///
+///     load  --0-->  reader      instance n is read once it is loaded
+///     load  <--2--  reader      instance n + 2 is loaded once instance n is read
+///
+/// Steps exist only for iterations of the loop. So a path counts only if all its steps belong to
+/// iterations between those of its two ends. Then it exists whenever these do, also in the first
+/// and last windows.
 class Ordering {
  public:
   explicit Ordering(const Draft& draft);

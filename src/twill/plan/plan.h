@@ -124,7 +124,12 @@ struct Step {
 /// Steps of a role for N trips. Windows are rounds of its pipelined loop: in window w a step of
 /// shift s is about iteration w - s. With N >= spread it runs prologue (windows 0 .. spread - 1),
 /// steady once for each window spread .. N - 1, and drain (the windows after that); with fewer
-/// trips, short_trips[N].
+/// trips, short_trips[N]. With N = 4 and spread 1, the iterations of two steps are:
+///
+///     window        0         1    2    3    4
+///     shift 0       0         1    2    3
+///     shift 1                 0    1    2    3
+///                prologue     steady       drain
 struct Sections {
   int spread = 0;
   std::vector<Step> prologue;                  ///< instances from `first`
@@ -210,7 +215,11 @@ enum class ChannelKind {
 
 /// One direction of waiting between roles. Instance n uses slot n mod depth of its barriers, and
 /// the phase of number n div depth on it; n goes on counting over the tiles of a persistent kernel.
-/// It counts iterations of the loop, or tiles (runs of the loop by this CTA).
+/// It counts iterations of the loop, or tiles (runs of the loop by this CTA). With depth 3:
+///
+///     instance   0  1  2  3  4  5  6
+///     slot       0  1  2  0  1  2  0
+///     phase      0  0  0  1  1  1  2      a wait asks for its parity
 struct Channel {
   std::string name;
   ChannelKind kind = ChannelKind::pipeline;

@@ -14,7 +14,12 @@ using problem::PipeId;
 using problem::UnitId;
 
 /// The life of an op's result in iteration 0: [begin, end), from its issue to the end of its last
-/// read. Without a reader, end == begin.
+/// read. Without a reader, end == begin. Here, with an II of 10 columns, three copies are alive at
+/// once:
+///
+///     iteration 0  [begin----------------end)
+///     iteration 1            [------------------------)
+///     iteration 2                      [------------------------)
 struct Life {
   Cycles begin = 0;
   Cycles end = 0;

@@ -18,7 +18,7 @@ Result<std::string> Tiles::writes_by(ir::OpId id) const {
   if (op.kind == OpKind::store) return std::string("*({0}) = {1};");
   const auto access = *ir::memory_access(op);
   if (access.result && !view_.program().value(*access.result).uses.empty()) {
-    return view_.refuse(id, "returns what was there before, which somebody reads");
+    return view_.refuse(id, "returns the old value, and its readers are not printed");
   }
   const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
   const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";

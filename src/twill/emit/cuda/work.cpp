@@ -315,7 +315,7 @@ Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& poi
   const ir::MmaOperands operands = *ir::mma_operands(view_.program().op(*product));
   ProductPlaces places;
   places.result = registers_.find(*operands.result, origin.part);
-  if (places.result == nullptr) return view_.refuse(*product, "has a result that nobody reads");
+  if (places.result == nullptr) return view_.refuse(*product, "has a result without a reader");
   if (places.result->depth > 1) {
     return view_.refuse(*product, "needs its result in several copies at once");
   }

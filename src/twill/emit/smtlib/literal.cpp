@@ -326,7 +326,8 @@ Cycles total_of(const StraightLine& shape) {
 Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& shape) {
   for (const Op& op : problem.ops()) {
     if (op.ways.size() > 1) {
-      return fail({}, fmt::format("op {} has several alternatives, but the paper has one", op.name));
+      return fail({},
+                  fmt::format("op {} has several alternatives, but the paper has one", op.name));
     }
   }
   if (!problem.hand_offs().empty()) {

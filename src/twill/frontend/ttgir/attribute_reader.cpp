@@ -9,8 +9,8 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Text that aliases may expand to, beyond what the file itself holds: a few lines of aliases that
-/// double each other must not fill the memory.
+/// Text that aliases may expand to, beyond the file's own size. A few lines of aliases that double
+/// each other must not fill the memory.
 constexpr std::size_t kExpansionAllowed = std::size_t{64} << 20U;
 
 }  // namespace
@@ -202,7 +202,8 @@ Result<ir::Attribute> AttributeReader::dense_array() {
   return types_.dense_array(element, std::move(elements));
 }
 
-/// dense<...> : type. The type comes last but says what the numbers mean: it is read first.
+/// dense<...> : type. The type comes last, and is read first, since it gives the numbers their
+/// meaning.
 Result<ir::Attribute> AttributeReader::dense() {
   const std::size_t first = cursor_.position();
   cursor_.next();

@@ -11,7 +11,7 @@
 
 namespace twill::frontend::ttgir {
 
-/// Reads types, attributes and locations, and knows the aliases of the whole text.
+/// Reads types, attributes and locations, with the aliases of the whole text.
 class AttributeReader {
  public:
   /// Finds all alias definitions; they are read when first used.
@@ -94,7 +94,7 @@ class AttributeReader {
   std::size_t bytes_ = 0;
 };
 
-/// How deep regions, types, attributes and locations may be nested in each other.
+/// Deepest nesting of regions, types, attributes and locations in each other.
 constexpr int kDeepest = 200;
 
 }  // namespace twill::frontend::ttgir

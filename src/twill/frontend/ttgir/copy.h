@@ -14,27 +14,26 @@
 namespace twill::frontend::ttgir {
 
 /// Copies ops with their regions, lines and locations into a new Program that shares the types of
-/// the old one. What an operand of the old Program stands for in the new one is kept in a table:
-/// copying an op enters its results and the arguments of its blocks, `bind` enters anything else.
+/// the old one. A table maps values of the old Program to values of the new one. Copying an op
+/// enters its results and the arguments of its blocks; `bind` enters others.
 class Copier {
  public:
   /// `program` must outlive this.
   explicit Copier(const ir::Program& program);
 
-  /// Does instead of copying an op what the new Program is to have there; false: copy it.
+  /// Writes another op in place of a copy; false: copy it.
   using Instead = std::function<bool(ir::OpId op, ir::BlockId into)>;
 
-  /// The whole Program but for the ops that `instead` takes over. nullopt if a value is used that
+  /// The whole Program, with the ops that `instead` replaces. nullopt if a value is used that
   /// neither a copied op nor `instead` has defined.
   std::optional<ir::Program> copy(const Instead& instead) &&;
 
   ir::ProgramBuilder& builder() { return builder_; }
 
-  /// From now on no two values get the same name: what stood in regions side by side may come to
-  /// stand in one.
+  /// From now on no two values get the same name: values of separate regions may come into one.
   void make_names_unique() { taken_.emplace(); }
 
-  /// New value that stands for an old one; without one yet, a value that is still to be defined.
+  /// The new value for an old one; if there is none yet, a value that is still to be defined.
   ir::ValueId at(ir::ValueId old);
   void bind(ir::ValueId old, ir::ValueId now) { values_[old] = now; }
 
@@ -50,7 +49,7 @@ class Copier {
 
  private:
   void copy_region(ir::RegionId region, ir::OpId into);
-  /// A value of the new Program that stands for `old` and that nothing defines yet.
+  /// A value of the new Program for `old`, without a definition yet.
   ir::ValueId undefined(ir::ValueId old);
   /// "a#1" as it is, or with another "a" for all results of the op that have it.
   std::string free_name(const std::string& name, std::map<std::string, std::string>& bases);

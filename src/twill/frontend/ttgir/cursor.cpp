@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kOpening = "([{<";
 constexpr std::string_view kClosing = ")]}>";
 
-/// `name` in quotes, shortened, and fit to be printed whatever is in it.
+/// `name` in quotes, shortened, with unprintable characters replaced.
 std::string quoted(std::string_view name) {
   constexpr std::size_t kLongest = 60;
   constexpr std::string_view kHex = "0123456789ABCDEF";

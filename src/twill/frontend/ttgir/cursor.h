@@ -46,7 +46,7 @@ class Cursor {
   /// 3x128x64, whole.
   std::optional<std::vector<std::int64_t>> whole_shape();
 
-  /// Passes a bracketed group that starts here, whatever is in it. False if it does not end.
+  /// Passes a bracketed group that starts here, with any contents. False if it does not end.
   bool skip_balanced();
 
   /// The tokens from `first` up to (not including) `last` as text, blanks normalized.
@@ -65,8 +65,8 @@ class Cursor {
                                   std::string hint = {}) const;
   /// Refuses text that is nested too deep here.
   tl::unexpected<Diagnostic> too_deep();
-  /// True if nothing is left to try: the text is too deep or at its end. Reading a part again in
-  /// another way, once per level, would only cost time.
+  /// True if the text is too deep or at its end. Reading a part again in another way, once per
+  /// level, would only cost time.
   bool is_hopeless() const { return is_too_deep_ || at(TokenKind::end) || at(TokenKind::error); }
 
  private:

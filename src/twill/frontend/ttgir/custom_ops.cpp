@@ -18,8 +18,7 @@ std::string_view left_out(std::string_view op, std::size_t position) {
   return points ? "!tt.ptr" : "";
 }
 
-/// True if a form says no more than that there are operands in order. Of ops we know, brackets add
-/// nothing.
+/// True if a form is only operands in order. For known ops, brackets have no meaning.
 bool is_plain(std::string_view form, bool known) {
   return form.find_first_not_of(known ? "%, []()" : "%, ") == std::string_view::npos;
 }
@@ -256,8 +255,8 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   return finish_custom(draft, rule);
 }
 
-/// Types that a custom form states of operands must be those of their definitions. Which type is of
-/// which operand differs from op to op, so that each must be of one of them.
+/// Checks that types stated for operands are those of their definitions. The operand of a type
+/// differs from op to op, so each type must be of one of them.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
   const bool ends_in_results = rule == ResultRule::listed || rule == ResultRule::last;
@@ -271,7 +270,7 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   const auto type_of = [&](ir::ValueId value) { return builder_.so_far().value(value).type; };
   const bool unknown = std::any_of(draft.operands.begin(), draft.operands.end(),
                                    [&](ir::ValueId value) { return !is_known(type_of(value)); });
-  // Older Tritons state what is loaded.
+  // Older Tritons state the loaded type.
   const bool old =
       rule == ResultRule::pointee && !stated.empty() && ir::element_pointee(stated[0]) == nullptr;
   if (unknown || old || draft.operands.empty()) return {};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kHeader = "// -----// IR Dump ";
 
-/// Passes of Triton before which the loop is as it is to be scheduled, later Tritons first.
+/// Passes of Triton before which the loop has the form to be scheduled, later Tritons first.
 constexpr std::string_view kPasses[] = {"Before TritonGPUAssignLatencies",
                                         "Before TritonGPUPipeline"};
 
@@ -54,7 +54,7 @@ std::vector<Dump> dumps_in(std::string_view text) {
   return dumps;
 }
 
-/// The dumps from before the latest of the passes of which there are any.
+/// The dumps from before the latest of the passes that the text has.
 std::vector<Dump> before_pipelining(const std::vector<Dump>& dumps) {
   std::vector<Dump> found;
   for (const std::string_view pass : kPasses) {

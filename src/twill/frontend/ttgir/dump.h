@@ -9,12 +9,12 @@
 /// kernel that was compiled.
 namespace twill::frontend::ttgir {
 
-/// The same text with the module in it that is to be scheduled: the one from before Triton assigns
-/// latencies, of the kernel of that name. Lines keep their numbers; those of others are blank. A
-/// text with at most one dump stays as it is. `kernel`: "NAME", or "NAME:LINE", where its dump
-/// begins, if a kernel was compiled several times; empty: the only one. `file` is for messages.
+/// The text reduced to the module to be scheduled: of the kernel of that name, from before Triton
+/// assigns latencies. Lines keep their numbers; lines of other modules are blank. A text with at
+/// most one dump is unchanged. `kernel`: "NAME", or "NAME:LINE", the begin of its dump, if a kernel
+/// was compiled several times. Empty: the only kernel. `file` is for messages.
 ///
-/// Fails, with a list of what there is, if there is no such module, or several. Cost: linear.
+/// Fails, with a list of the modules, if there is no such module, or several. Cost: linear.
 Result<std::string> module_of_dump(std::string text, const std::string& file,
                                    std::string_view kernel);
 

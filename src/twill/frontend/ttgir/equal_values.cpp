@@ -50,10 +50,10 @@ bool may_write(const ir::Program& program, ir::OpId id) {
   }
 }
 
-/// Which values that a loop carries are taken to be equal: those of one class.
+/// Classes of carried values of a loop that are assumed to be equal.
 using Classes = std::map<ir::ValueId, std::size_t>;
 
-/// One pass over a Program under an assumption, and what the assumption becomes by it.
+/// One pass over a Program under an assumption, which it refines.
 class Pass {
  public:
   Pass(const ir::Program& program, const Classes& assumed)
@@ -80,7 +80,7 @@ class Pass {
 
   bool writes(ir::OpId op) const { return writes_.contains(op); }
 
-  /// Numbers what is in the regions of an op of which nothing else is known.
+  /// Numbers the values in the regions of an unknown op.
   void enter(ir::OpId op) {
     for (const ir::RegionId region : program_.op(op).regions) {
       for (const ir::BlockId block : program_.region(region).blocks) {
@@ -107,7 +107,7 @@ class Pass {
     for (const ir::ValueId result : op.results) terms_.of(result);
   }
 
-  /// The results of `op` are what `what` makes of its operands and `more`.
+  /// Numbers the results of `op` as function `what` of its operands and `more`.
   void assume(const ir::Op& op, const std::string& what, std::vector<Term> more) {
     for (const ir::ValueId operand : op.operands) more.push_back(terms_.of(operand));
     for (const ir::ValueId result : op.results) {
@@ -116,7 +116,7 @@ class Pass {
     }
   }
 
-  /// Which result, of which shape.
+  /// Text for the number and shape of a result.
   std::string words_of(ir::ValueId value) const {
     return std::to_string(program_.value(value).index) + " " +
            text_without_layout(type_of(program_, value));
@@ -211,7 +211,7 @@ class Pass {
   std::map<std::vector<std::size_t>, std::size_t> numbers_;
 };
 
-/// At first all values of one loop that have one shape are taken to be equal.
+/// The coarsest assumption: all carried values of one loop with one shape are equal.
 Classes coarsest(const ir::Program& program, std::size_t& count) {
   Classes classes;
   std::map<std::string, std::size_t> numbers;

@@ -8,14 +8,13 @@
 namespace twill::frontend::ttgir {
 
 /// Numbers all values of a Program such that values with the same number are equal, element by
-/// element, at every point where both are defined; layouts do not matter. Beside what Terms knows:
-///  - values that a loop carries are equal if they begin and go on equal, which is assumed of all
-///    until a contradiction is found (so two maxima that are each updated by themselves are equal);
-///  - reductions and scans of equal tiles by the same computation;
-///  - loads of equal addresses with no write to global memory between them; not volatile ones;
-///  - results of loops and conditionals that are made of equal values.
-/// A product, what is read from shared or tensor memory, an atomic and an unknown op equal only
-/// themselves.
+/// element, at every point where both are defined; layouts do not matter. Beside the equalities of
+/// Terms: - carried values are equal if they begin and go on equal. That is assumed of all until a
+/// contradiction is found, so two maxima that are each updated by themselves are equal. The method
+/// is optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988); - reductions and scans of
+/// equal tiles by the same computation; - loads of equal addresses with no write to global memory
+/// between them; not volatile ones; - results of loops and conditionals with equal inputs.
+/// Products, reads of shared or tensor memory, atomics and unknown ops equal only themselves.
 ///
 /// nullopt: the assumptions did not settle within kMostPasses. Cost: at most that many times about
 /// linear in the Program. `program` must outlive the result.
@@ -23,8 +22,8 @@ std::optional<Terms> equal_values(const ir::Program& program);
 
 inline constexpr int kMostPasses = 64;
 
-/// Whether an op does nothing but compute its results from its operands: `is_computation`,
-/// reductions and scans, and calls of functions that say they are pure.
+/// Whether an op only computes its results from its operands: `is_computation`, reductions and
+/// scans, and calls of functions marked as pure.
 bool is_pure(const ir::Program& program, ir::OpId op);
 
 /// A load of global memory that may be dropped without readers, or made once for two.

@@ -47,7 +47,7 @@ class Reader {
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
-  /// Whether `value` is a comparison for equality of the counter with something.
+  /// The value with which `value` compares the counter for equality, if it does.
   std::optional<ir::ValueId> compared(ir::ValueId value) const {
     const ir::Op* op = op_of(value, ir::OpKind::icmp);
     const bool equality = op != nullptr && op->operands.size() == 2 && op->results.size() == 1 &&
@@ -100,7 +100,7 @@ class Reader {
     return false;
   }
 
-  /// Whether all an scf.if does otherwise than if its condition holds is to yield.
+  /// Whether the else branch of an scf.if only yields.
   bool only_yields_otherwise(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (!ir::body(program_, id, 0)) return false;
@@ -128,8 +128,8 @@ class Reader {
     return true;
   }
 
-  /// Which ops do what. What is done in the first step only must be able to move before all that
-  /// stands before it, what is done in the last step only behind all that stands behind it.
+  /// Sorts ops by step. Ops of the first step only must be able to move before all ops before them.
+  /// Ops of the last step only must be able to move behind all ops behind them.
   bool sort_ops() {
     bool only_computed = true;
     for (const ir::OpId id : program_.block(flat_.loop.body).ops) {
@@ -158,7 +158,7 @@ class Reader {
     return flat_.first.contains(value) || flat_.last.contains(value);
   }
 
-  /// Conditions decide nothing else, and the counter's successor is only that.
+  /// Whether conditions and the counter's successor have no other uses.
   bool only_known_uses() const {
     const auto decides = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);
@@ -202,8 +202,8 @@ class Reader {
     }
   }
 
-  /// Whether each carried value is read either as it is, or everywhere but in a first step. In a
-  /// first step it is the value that the tile before left, which only `before` may read.
+  /// Whether each carried value is read either directly, or everywhere but in a first step. In a
+  /// first step it is the result of the tile before, which only `before` may read.
   bool each_enters_once() {
     for (const auto& [value, merge] : flat_.at_first) {
       if (is_invariant(program_, flat_.loop, merge.elsewhere)) continue;
@@ -219,7 +219,7 @@ class Reader {
     return true;
   }
 
-  /// Whether a use is that for which `value` is what it is everywhere but in a first step.
+  /// Whether a use takes `value` as it is everywhere but in a first step.
   bool enters(const ir::Use& use, ir::ValueId value) const {
     const ir::Value& merged = program_.value(value);
     if (merges_.contains(use.op)) return merged.op == use.op && use.operand == 2;
@@ -237,7 +237,7 @@ class Reader {
     });
   }
 
-  /// Whether values that differ in the last step are only handed on to the next.
+  /// Whether values that differ in the last step are only carried on.
   bool last_ones_only_leave() const {
     const auto leaves = [&](const ir::Use& use) {
       const ir::Op& op = program_.op(use.op);

@@ -13,14 +13,14 @@
 /// loops (`tl.range(..., flatten=True)`).
 namespace twill::frontend::ttgir {
 
-/// A value that is one thing in one step of a tile and another in all others.
+/// A value with one definition in one step of a tile and another in all others.
 struct Merge {
   ir::ValueId there;      ///< in the first step, or in the last
   ir::ValueId elsewhere;  ///< in the others
 };
 
 /// A flat loop: of `tiles` times `steps` iterations, with a counter that runs from 0 to `steps` - 1
-/// and begins anew. What it carries beside the counter: `carried` of the loop.
+/// and begins anew. Other carried values: `carried` of the loop.
 struct FlatLoop {
   ir::Loop loop;
   std::size_t counter = 0;                ///< which of the carried values
@@ -30,7 +30,7 @@ struct FlatLoop {
   std::set<ir::ValueId> last;             ///< the counter is steps - 1
   std::vector<ir::OpId> before;           ///< scf.if on first, in order
   std::vector<ir::OpId> after;            ///< scf.if on last, in order
-  std::vector<ir::OpId> body;             ///< what every step does, in order
+  std::vector<ir::OpId> body;             ///< ops of every step, in order
   std::map<ir::ValueId, Merge> at_first;  ///< results of `before`, and selects
   std::map<ir::ValueId, Merge> at_last;   ///< results of `after`, and selects
   std::map<ir::ValueId, ir::ValueId>
@@ -39,7 +39,7 @@ struct FlatLoop {
   ir::ValueId counts() const { return loop.carried[counter].argument; }
 };
 
-/// Reads a loop as a flat one. nullopt if it is none, or anything of it is not as said in
+/// Reads a loop as a flat one. nullopt if it is none, or does not have the form of
 /// docs/reference/extraction.md, "Flattened loops". Cost: linear in its ops.
 std::optional<FlatLoop> as_flat_loop(const ir::Program& program, const ir::Loop& loop,
                                      Terms& terms);

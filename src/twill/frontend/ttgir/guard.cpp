@@ -12,7 +12,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Compares two pieces of a Program by what they do to global memory.
+/// Compares two pieces of a Program by their effects on global memory.
 class Comparison {
  public:
   Comparison(const ir::Program& program, ir::OpId inner) : program_(program), inner_(inner) {}
@@ -44,8 +44,8 @@ class Comparison {
     return found;
   }
 
-  /// The first of `ops` from `at` on that is no read, no work in the CTA's own memory, and not the
-  /// loop without iterations.
+  /// Index of the first of `ops` from `at` on but reads, work in the CTA's own memory, and the loop
+  /// without iterations.
   std::size_t pass_reads(const std::vector<ir::OpId>& ops, std::size_t at) {
     for (; at < ops.size(); ++at) {
       const ir::Op& op = program_.op(ops[at]);
@@ -74,7 +74,7 @@ class Comparison {
     return reads && op.results.size() == 1;
   }
 
-  /// The loop's results are what it begins with.
+  /// Passes the loop without iterations: its results are its initial values.
   void pass_inner() {
     const auto loop = as_loop(program_, inner_);
     for (const ir::Carried& carried : loop->carried) {
@@ -151,7 +151,7 @@ class Comparison {
     const ir::ValueId bounds[] = {*one->lower, *one->upper, *one->step};
     const ir::ValueId others[] = {*other->lower, *other->upper, *other->step};
     if (!same(bounds, others)) return false;
-    ++writes_;  // what is read in it may be what it wrote
+    ++writes_;  // reads in it may see its own writes
     const Terms::Term index = terms_.symbol();
     for (const ir::Loop& loop : {*one, *other}) enter(loop, index);
     return same(one->body, other->body) && leaves_tensor_memory(*one) &&
@@ -185,7 +185,7 @@ class Comparison {
     }
   }
 
-  /// Whether it is.
+  /// Whether the loop keeps the contents of tensor memory.
   bool leaves_tensor_memory(const ir::Loop& loop) {
     return std::all_of(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
       const auto memory = memories_.find(carried.argument);
@@ -219,7 +219,7 @@ class Comparison {
   std::int64_t writes_ = 0;
 };
 
-/// The ops of a block without its end, and without computations that nobody reads.
+/// The ops of a block without its end, and without unread computations.
 std::vector<ir::OpId> live_ops(const ir::Program& program, ir::BlockId block) {
   std::vector<ir::OpId> live;
   std::set<ir::OpId> dead;

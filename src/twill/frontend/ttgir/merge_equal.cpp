@@ -18,7 +18,7 @@ bool is_floating_tile(const ir::Program& program, ir::ValueId value) {
   return is_tensor(type) && !type->shape.empty() && type->element->kind == ir::TypeKind::floating;
 }
 
-/// Ops that only move or repeat what there is, or make it of nothing.
+/// Whether an op only moves or repeats values, or has no operands.
 bool is_no_work(ir::OpKind kind) {
   switch (kind) {
     case ir::OpKind::constant:
@@ -49,7 +49,8 @@ class Finder {
  private:
   using Scope = std::map<Terms::Term, ir::ValueId>;
 
-  /// A block sees what was found in the blocks around it, and nothing of those beside it.
+  /// Enters a block's scope: it has the values of the blocks around it, and none of the blocks
+  /// beside it.
   void enter(ir::OpId op) {
     for (const ir::RegionId region : program_.op(op).regions) {
       for (const ir::BlockId block : program_.region(region).blocks) {
@@ -60,7 +61,8 @@ class Finder {
     }
   }
 
-  /// Nothing is kept over a loop that could be made anew behind it, or in it.
+  /// Enters a loop with an empty scope: values that can be recomputed in it, or behind it, are not
+  /// kept over it.
   void enter_loop(ir::OpId op) {
     std::vector<Scope> outside(scopes_.size());
     scopes_.clear();
@@ -108,7 +110,7 @@ class Finder {
                       });
   }
 
-  /// Loops whose ops say something of every result by number keep them all.
+  /// Loops whose remarks number their results keep them all.
   void look_at_carried(ir::OpId id) {
     if (program_.op(id).fixed_results) return;
     const auto loop = as_loop(program_, id);
@@ -164,8 +166,8 @@ class MergedWriter {
     return found != found_.ops.end() && found->removed == op;
   }
 
-  /// From now on what is read for `old` is what it equals, in its own layout. A change of layout
-  /// stands at the line of `at`.
+  /// From now on reads of `old` get its equal value, in the layout of `old`. A change of layout has
+  /// the line of `at`.
   void replace(ir::ValueId old, ir::OpId at, ir::BlockId into) {
     const ir::ValueId equal = found_.instead.at(old);
     const ir::ValueId now = copier_.at(equal);

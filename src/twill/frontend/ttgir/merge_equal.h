@@ -7,7 +7,7 @@
 
 namespace twill::frontend::ttgir {
 
-/// An op that computes what another one has computed before it.
+/// An op that repeats the computation of an earlier one.
 struct MergedOp {
   ir::OpId kept;     ///< of the Program that was given
   ir::OpId removed;  ///< likewise
@@ -18,16 +18,16 @@ struct Merged {
   std::vector<MergedOp> ops;  ///< in order of the text of what is removed
 };
 
-/// Floating-point arithmetic and reductions of tiles that compute the same values, in whatever
-/// layouts, become one op: the first of them whose result is defined at the others. Of values that
-/// a loop carries and that are always equal, one is carried. What needs the other layout reads it
-/// through ttg.convert_layout; what nobody reads any more is left out. The new Program stores the
-/// same bits (see `equal_values` for what is known to be equal).
+/// Merges floating-point arithmetic and reductions of tiles that compute the same values, in any
+/// layouts. The first whose result is defined at the others stays. Of carried values that are
+/// always equal, one is carried. Readers of another layout read it through ttg.convert_layout;
+/// unread ops are left out. The new Program stores the same bits (`equal_values` documents
+/// equality).
 ///
-/// Index arithmetic stays where it is, since it is made anew where it is needed; so do loads, but
-/// for those that nobody reads any more.
+/// Index arithmetic stays, since it is recomputed at each use. Loads stay, too, but for unread
+/// ones.
 ///
-/// nullopt: there is nothing to merge. Cost: that of `equal_values`.
+/// nullopt if no ops can be merged. Cost: that of `equal_values`.
 std::optional<Merged> merge_equal(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

@@ -15,7 +15,7 @@ struct Carry {
   std::set<ir::ValueId> steps;  ///< such arguments, and merged values
 };
 
-/// Writes the nest, and notes what had to be carried for that and was not.
+/// Writes the nest, and notes values that must be carried and are not yet.
 class NestWriter {
  public:
   NestWriter(const ir::Program& program, const NestPlan& plan, Terms& terms, const Carry& carry)
@@ -73,7 +73,7 @@ class NestWriter {
     return last == flat_.at_last.end() ? carried.yielded : last->second.there;
   }
 
-  /// Whether it is the same value at the begin of every tile: that of the first.
+  /// Whether the value is equal at the begin of every tile.
   bool begins_alike(const ir::Carried& carried) {
     const ir::ValueId value = left(carried);
     return is_outside(value) && terms_.of(value) == terms_.of(carried.init);
@@ -81,7 +81,7 @@ class NestWriter {
 
   // --- Where values are read --------------------------------------------------------------------
 
-  /// The op of the body's block that stands for, or around, what defines a value; nullopt if that
+  /// The op of the body's block that defines a value, or contains its definition; nullopt if that
   /// is outside of the loop, or an argument of it.
   std::optional<ir::OpId> made_by(ir::ValueId value) const {
     const ir::Value& it = program_.value(value);
@@ -92,7 +92,7 @@ class NestWriter {
     return at;
   }
 
-  /// Has `value` stand for what it is in the first step, before the steps of a tile begin.
+  /// Maps `value` to its value in the first step, before the steps of a tile begin.
   void before(ir::ValueId value) {
     if (is_outside(value) || !ready_.insert(value).second) return;
     if (const Merge* merge = merge_of(value)) {
@@ -104,11 +104,11 @@ class NestWriter {
     if (value == flat_.counts()) return copier_.bind(value, copier_.at(carried->init));
     if (carried != nullptr) return void(more_.tiles.insert(value));
     const auto op = made_by(value);
-    if (op && is_among(flat_.before, *op)) return;  // it is there
+    if (op && is_among(flat_.before, *op)) return;  // it exists already
     compute(value, [this](ir::ValueId operand) { before(operand); });
   }
 
-  /// The same for what it is in the last step, behind the steps.
+  /// Maps `value` to its value in the last step, behind the steps.
   void after(ir::ValueId value) {
     if (is_outside(value)) return;
     for (const auto& [step, result] : results_) {
@@ -145,7 +145,7 @@ class NestWriter {
     return all;
   }
 
-  /// Computes what a body's op does once more, outside of the steps.
+  /// Computes a body's op once more, outside of the steps.
   template <class Ready>
   void compute(ir::ValueId value, Ready ready) {
     const ir::Op* op = defining_op(program_, value);
@@ -233,7 +233,7 @@ class NestWriter {
     return copier_.add_result(made, "c" + std::to_string(number) + "_" + type->text, type);
   }
 
-  /// The body of a loop over tiles, whose index stands for all that is it.
+  /// Opens the body of a loop over tiles, whose index replaces all equal values.
   ir::BlockId open(ir::OpId loop, const std::pair<const ir::ValueId, ir::ValueId>& index) {
     const ir::BlockId block = copier_.builder().add_block(copier_.builder().add_region(loop));
     here_ = block;
@@ -284,7 +284,7 @@ class NestWriter {
     }
   }
 
-  /// The ops of a step that matter: all but computations that nobody reads.
+  /// The ops of a step without unread computations.
   std::set<ir::OpId> live() const {
     std::set<ir::OpId> found;
     std::vector<ir::OpId> open;
@@ -305,7 +305,7 @@ class NestWriter {
     return found;
   }
 
-  /// Has a value that steps read be carried by them, or be there if it does not change.
+  /// Makes a value available to the steps: carried, or invariant.
   void enter(ir::ValueId value) {
     const bool changes = merge_of(value) != nullptr || carried_at(value) != nullptr;
     if (!changes || value == plan_.counts) return;
@@ -356,10 +356,12 @@ class NestWriter {
   const Carry& carry_;
   Carry more_;
   Copier copier_;
-  ir::BlockId here_;                            ///< what is written goes there
-  std::set<ir::OpId> skipped_;                  ///< what computes the tile's index
-  std::set<ir::ValueId> ready_;                 ///< what stands for what it is before the steps
-  std::set<ir::ValueId> again_;                 ///< what stands for what it is behind the steps
+  ir::BlockId here_;                            ///< block that is being written
+  std::set<ir::OpId> skipped_;                  ///< ops that compute the tile's index
+  std::set<ir::ValueId> ready_;                 ///< values that are mapped to those before the
+                                                ///< steps
+  std::set<ir::ValueId> again_;                 ///< values that are mapped to those behind the
+                                                ///< steps
   std::map<ir::ValueId, ir::ValueId> results_;  ///< of the loop over steps, by what it carries
   bool failed_ = false;
 };

@@ -34,12 +34,12 @@ struct NestPlan {
 std::optional<NestPlan> plan_nest(const ir::Program& program, const FlatLoop& flat, bool guarded,
                                   Terms& terms);
 
-/// The Program with the nest in the place of the flat loop. nullopt if something is needed outside
-/// of the steps that only they compute.
+/// The Program with the nest in place of the flat loop. nullopt if a value that only steps compute
+/// is needed outside of them.
 std::optional<ir::Program> with_nest(const ir::Program& program, const NestPlan& plan,
                                      Terms& terms);
 
-/// The number of steps of a tile, if it was guarded against being 0 (max(steps, 1)): without that.
+/// The number of steps of a tile without its guard against 0: `steps` of max(steps, 1).
 std::optional<ir::ValueId> unguarded_steps(const ir::Program& program, const FlatLoop& flat);
 
 }  // namespace twill::frontend::ttgir

@@ -2,7 +2,7 @@
 
 namespace twill::frontend::ttgir {
 
-/// Counts how deep a reader is nested while it lives.
+/// Counts the nesting of a reader during its lifetime.
 class Nesting {
  public:
   explicit Nesting(int& depth) : depth_(depth) { ++depth_; }

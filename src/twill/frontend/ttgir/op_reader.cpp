@@ -354,7 +354,7 @@ Result<void> OpReader::function_type(Draft& draft) {
     return cursor_.fail(
         start, "%" + value.name + " has type " + value.type->text + ", not " + inputs[i]->text);
   }
-  if (draft.result_count == 0 && !outputs.empty()) {  // results that nobody names
+  if (draft.result_count == 0 && !outputs.empty()) {  // results without names
     TWILL_TRY_VOID(finish(draft, {}));
     for (const ir::Type type : outputs) {
       builder_.define_result(draft.id, builder_.add_value("", type));

@@ -33,7 +33,7 @@ class OpReader {
     std::size_t count = 1;
   };
 
-  /// An op while it is read. Nothing but its name is in the builder until `finish`.
+  /// An op while it is read. Only its name is in the builder until `finish`.
   struct Draft {
     ir::OpId id;
     Token name;

@@ -37,7 +37,7 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Whether it is not known to be 0 or less; no loop has such a step.
+  /// Whether the step may be positive: false if it is known to be 0 or less.
   bool goes_up(ir::ValueId step) const {
     const auto number = constant_integer(program_, step);
     return !number || *number > 0;
@@ -55,7 +55,7 @@ class Planner {
     return divides ? std::optional(op->operands[0]) : std::nullopt;
   }
 
-  /// The value from which `lower` is taken away in `distance`; itself if that is nothing.
+  /// The minuend of `lower` in `distance`; `distance` itself if `lower` is 0.
   std::optional<ir::ValueId> upper_of(ir::ValueId distance, Terms::Term lower) {
     const ir::Type type = type_of(program_, distance);
     if (lower == terms_.integer(0, type)) return distance;
@@ -76,7 +76,7 @@ class Planner {
     plan_.steps = {counter.init, count, 0, *flat_.loop.step};
     const bool counts_alike =
         type_of(program_, *flat_.loop.step) == type_of(program_, counter.init);
-    if (free && !guarded_) return counts_alike;  // with no step, one is done
+    if (free && !guarded_) return counts_alike;  // a tile without steps has one
     for (const auto& [value, merge] : flat_.at_first) {
       const auto bounds = counted_by(value, merge, count, number);
       if (!bounds || !counts_otherwise_unused()) continue;

@@ -17,8 +17,8 @@ struct TypeSection {
   bool has_arrow = false;
 };
 
-/// Types of the `count` results of the op `name`, as `rule` derives them from what is stated. What
-/// cannot be told is "!twill.unknown".
+/// Types of the `count` results of the op `name`, as `rule` derives them from what is stated. An
+/// unknown type is "!twill.unknown".
 std::vector<ir::Type> result_types(std::string_view name, ResultRule rule,
                                    const TypeSection& stated, std::size_t count,
                                    ir::TypeTable& types);

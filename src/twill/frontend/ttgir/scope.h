@@ -11,15 +11,15 @@
 
 namespace twill::frontend::ttgir {
 
-/// Which SSA names are visible. Names are defined once per isolated region (a function) and vanish
-/// at the end of the region they are defined in. In a region of several blocks a use may come
-/// before the definition in the text (from the second block on): such values are made when they
-/// are used, and must be defined before the region ends.
+/// Visible SSA names. Names are defined once per isolated region (a function) and vanish at the end
+/// of the region they are defined in. In a region of several blocks a use may come before the
+/// definition in the text, from the second block on. Such values are made at their use, and must be
+/// defined before the region ends.
 class Scope {
  public:
   Scope(const Cursor& cursor, ir::ProgramBuilder& builder);
 
-  /// `isolated`: nothing from outside is visible.
+  /// `isolated`: no outside name is visible.
   void enter(bool isolated);
   /// A further block of the current region begins: uses may now refer forward.
   void enter_next_block();

@@ -20,7 +20,7 @@ std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-/// Whether an op can end the body of a function; of ops we do not know, any can.
+/// Whether an op can end the body of a function; an unknown op can.
 bool can_terminate(const ir::Op& op) {
   switch (op.kind) {
     case ir::OpKind::other:
@@ -52,14 +52,14 @@ class Checker {
   }
 
  private:
-  /// Where a value has its type from.
+  /// Place of the definition that gives a value its type.
   std::string made_at(ir::ValueId value) const {
     const ir::Op& op = program_.op(ir::maker(program_, value));
     return "%" + program_.value(value).name + " is made at " + std::to_string(op.line) + ":" +
            std::to_string(op.column);
   }
 
-  /// Layouts of what an op makes, and the launch that a module is for.
+  /// Checks the layouts of an op's results, and the launch of a module.
   Result<void> check_possible(ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (op.kind == ir::OpKind::module) {
@@ -240,7 +240,7 @@ class Checker {
     return {};
   }
 
-  /// Every partition is handed what the op captures, and ends.
+  /// Checks that every partition has the op's captures as arguments, and an end.
   Result<void> check_roles(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     TWILL_TRY(const ir::OpId yield, region_end(id, 0, "ttg.warp_yield"));

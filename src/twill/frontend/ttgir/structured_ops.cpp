@@ -118,7 +118,7 @@ Result<void> OpReader::give_types(std::vector<EntryArgument>& arguments, std::si
   return {};
 }
 
-/// A region whose scf.yield MLIR does not print if it yields nothing.
+/// A region; MLIR does not print its scf.yield without values.
 Result<void> OpReader::scf_region(ir::OpId op, std::span<const EntryArgument> entry) {
   TWILL_TRY_VOID(region(op, entry));
   const Token& brace = cursor_.tokens()[cursor_.position() - 1];

@@ -6,10 +6,10 @@
 
 namespace twill::frontend::ttgir {
 
-/// The Program in MLIR's generic form, with its aliases and locations: readable by read_ttgir, by
-/// `mlir-opt --allow-unregistered-dialect`, and by Triton as far as ops were in a form Twill knows
-/// (Op::form is kept as the attribute `twill.form`). Printing what was read from this text gives
-/// the same bytes. Linear.
+/// The Program in MLIR's generic form, with its aliases and locations. Readable by read_ttgir, by
+/// `mlir-opt --allow-unregistered-dialect`, and by Triton if ops had forms that Twill knows.
+/// Op::form is kept as the attribute `twill.form`. Printing what was read from this text gives the
+/// same bytes. Linear.
 std::string to_text(const ir::Program& program);
 
 /// A type or attribute on one line, aliases expanded.

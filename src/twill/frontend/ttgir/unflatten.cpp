@@ -24,8 +24,8 @@ std::int64_t negated(std::int64_t predicate) {
   return kNegated[predicate];
 }
 
-/// Whether a comparison says that no step is done: `steps <= 0`, as Triton 3.9 writes it, also as
-/// `upper <= lower` of the loop over the steps, or `steps == 0`, as Triton 3.6 does.
+/// Whether a comparison says that no step is done: `steps <= 0` or `upper <= lower` of the loop
+/// over the steps (Triton 3.9), or `steps == 0` (Triton 3.6).
 bool says_no_steps(const ir::Program& program, std::int64_t predicate, ir::ValueId left,
                    ir::ValueId right, ir::ValueId steps, Terms& terms) {
   if (predicate == sge || predicate == sgt) {

@@ -10,19 +10,19 @@ namespace twill::frontend::ttgir {
 
 struct Unflattened {
   ir::Program program;
-  std::vector<int> lines;  ///< of the text: where the flat loops stood, in its order
+  std::vector<int> lines;  ///< of the flat loops in the text, in its order
 };
 
 /// Triton makes one loop of `for tile { before; for step { body }; after }`
 /// (`tl.range(..., flatten=True)`), with a counter of the tile's steps and `before` and `after` in
-/// conditionals on it. This gives every such loop its two loops back. Where the flat loop is
-/// guarded against tiles without a step (scf.if steps <= 0, with another loop over the tiles in
-/// it), that must be proven to be what the nest does then, and goes. A loop of which anything is
-/// otherwise than in docs/reference/extraction.md, "Flattened loops", stays as it is. Both new
-/// loops stand at the line of the flat one; everything else keeps its line.
+/// conditionals on it. This restores the two loops of every such loop. The flat loop may be guarded
+/// against tiles without a step: scf.if steps <= 0, with another loop over the tiles. That branch
+/// is dropped, once it is proven equal to the nest. A loop that differs from
+/// docs/reference/extraction.md, "Flattened loops", stays as it is. Both new loops have the line of
+/// the flat one; other ops keep their lines.
 ///
 /// Precondition of the equality: sizes are not negative, and numbers of iterations do not overflow.
-/// nullopt: there is no such loop. Cost: linear in the Program, once more for each flat loop.
+/// nullopt if there is no such loop. Cost: linear in the Program, once more for each flat loop.
 std::optional<Unflattened> unflatten(const ir::Program& program);
 
 }  // namespace twill::frontend::ttgir

@@ -8,8 +8,8 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Checks prologue and epilogue ops: each is done once per tile by each of its roles, on residents
-/// that are there, through staging buffers that are free.
+/// Checks prologue and epilogue ops: each is done once per tile by each of its roles.
+/// Loop-invariant buffers must be filled, and staging buffers free.
 class AroundCheck {
  public:
   AroundCheck(const Run& run, Findings& findings)
@@ -29,7 +29,7 @@ class AroundCheck {
   }
 
  private:
-  /// An execution of something around the loop, or of an op in it.
+  /// An execution of a prologue or epilogue op, or of an op in the loop.
   struct Doing {
     const Execution* when = nullptr;
     std::int64_t number = 0;  ///< of the tile or iteration
@@ -97,7 +97,8 @@ class AroundCheck {
     return true;
   }
 
-  /// Every read of a resident lies between the copy that fills it for its tile and the next one.
+  /// Every read of a loop-invariant buffer lies between the copy that fills it for its tile and the
+  /// next copy.
   void check_resident(std::size_t fill) {
     const BufferId buffer = around_[fill].buffers.front();
     const RoleId loader = around_[fill].roles.front();
@@ -113,8 +114,8 @@ class AroundCheck {
     }
   }
 
-  /// Whether the async proxy reads what threads copied behind a fence of the reader, which comes
-  /// after the end of the copy.
+  /// Whether the async proxy reads copies by threads behind a fence of the reader that comes after
+  /// the end of the copy.
   bool fenced_for(const Doing& reader, const Doing& filled) {
     if (around_[filled.outside].mechanism != Mechanism::cp_async) return true;
     const Mechanism how =

@@ -5,7 +5,7 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Puts what was noted with a number into the order of the numbers, and says where each begins.
+/// Sorts notes by their numbers, and notes where each number begins.
 template <class T>
 void sort_by_number(const std::vector<std::pair<std::uint32_t, T>>& noted, std::size_t numbers,
                     std::vector<std::uint32_t>& first, std::vector<T>& sorted) {

@@ -21,7 +21,7 @@ struct Arriving {
 
 struct Wait {
   EventId event = kNone;   ///< passes
-  EventId before = kNone;  ///< what the strand did before; kNone at its beginning
+  EventId before = kNone;  ///< last event of the strand before; kNone at its beginning
   std::int64_t phase = 0;  ///< that has to be complete; -1: none
   int parity = -1;         ///< it asks for; -1: it knows the phase
 };
@@ -35,16 +35,16 @@ struct Barrier {
   std::int64_t slot = 0;
   std::size_t cta = 0;
   std::size_t first_phase = 0;  ///< in the table of all
-  std::int64_t phases = 0;      ///< that something can arrive for: 0 .. phases - 1
+  std::int64_t phases = 0;      ///< that can have arrivals: 0 .. phases - 1
   std::span<const Wait> waits;  ///< in the order of their strands
 };
 
 /// Arrivals and waits of all barriers. First all are noted, then `sort` makes tables of them.
 class BarrierTable {
  public:
-  /// Forgets what there was. `iterations` and `tiles`: instances of the channels that count them.
+  /// Clears the tables. `iterations` and `tiles`: instances of the channels that count them.
   void clear(const Plan& plan, std::size_t ctas, std::int64_t iterations, std::int64_t tiles);
-  /// Precondition: `instance` is one the channel has.
+  /// Precondition: the channel has `instance`.
   void arrive(ChannelId channel, Side side, std::size_t cta, std::int64_t instance,
               const Arriving& arriving);
   void wait(ChannelId channel, Side side, std::size_t cta, std::int64_t instance, const Wait& wait);

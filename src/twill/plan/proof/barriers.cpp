@@ -150,7 +150,7 @@ class BarrierCheck {
 
 void check_barriers(const Run& run, Findings& findings) {
   for (const Barrier& barrier : run.barriers().all()) {
-    if (barrier.cta > 0) continue;  // like those of the first
+    if (barrier.cta > 0) continue;  // equal to those of the first CTA
     BarrierCheck(run, barrier, findings).check();
     if (findings.full()) return;
   }

@@ -97,7 +97,7 @@ class DataCheck {
             .ways[static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].way)];
     const bool ends =
         d.through_memory || problem::delay_of(d, plan_.problem[d.from], way) >= way.latency;
-    // A queue keeps the order in which it is given work, and each warp that of its own.
+    // A queue keeps the order of its work, and each warp its own order.
     if (!d.through_memory && same_queue(d.from, d.to)) return;
     const bool own = !d.through_memory && role(d.from) == role(d.to);
     if (!ordered(*first.when, ends, *second.when, own)) {
@@ -107,8 +107,8 @@ class DataCheck {
     }
   }
 
-  /// Bulk copies see what threads wrote in global memory behind a fence of these threads; what a bulk
-  /// store wrote is there once its role has waited for its end.
+  /// Bulk copies see writes of threads to global memory behind a fence of these threads. Writes of
+  /// a bulk store are visible once its role has waited for its end.
   void check_memory_fence(const Access& first, const Access& second) {
     const bool sent = mechanism(first.op) == Mechanism::bulk_store;
     const EventId began = first.when->begin[0], next = second.when->begin[0];
@@ -123,7 +123,7 @@ class DataCheck {
     }
   }
 
-  /// Whether what iteration i reads was there before its tile began.
+  /// Whether the value that iteration i reads is from before its tile.
   bool before_tile(const problem::Dependence& d, std::int64_t i) const {
     return run_.in_tile(i) < d.distance;
   }
@@ -144,7 +144,7 @@ class DataCheck {
     }
     const Access read{d.to, i, d.from, n, &run_.execution(d.to, i), false};
     if (before_tile(d, i)) {
-      if (staged || !buffer) return;  // what enters the loop, its reader knows
+      if (staged || !buffer) return;  // initial values are known to their reader
       const Buffer& where = plan_[*buffer];
       if (std::min(where.initial, where.depth) < d.distance - run_.in_tile(i)) {
         findings_.add("read-before-write",
@@ -152,7 +152,7 @@ class DataCheck {
                                   "has no copy before the loop",
                                   name(d.to), i, name(d.from), n, where.name));
       }
-      if (n < 0) slot_of(*buffer, n).reads.push_back(read);  // of later tiles: put there in between
+      if (n < 0) slot_of(*buffer, n).reads.push_back(read);  // of later tiles: written in between
       return;
     }
     const Access write = written(d.from, n, staged);
@@ -175,14 +175,14 @@ class DataCheck {
     if (require(write, read, "read-before-write", own)) check_fences(write, read, buffer);
   }
 
-  /// Whether the dependence updates its value where it lies: both ends have one place, or none.
+  /// Whether the dependence updates its value in place: both ends have one place, or none.
   bool in_place(const problem::Dependence& d) const {
     const auto home = plan_.values[d.to.index()].home;
     return d.in_place && d.carries_value && home == plan_.values[d.from.index()].home &&
            (!home || d.distance % plan_[*home].depth == 0);
   }
 
-  /// Whether each warp sees only what it wrote itself.
+  /// Whether each warp reads only its own writes.
   bool is_private(std::optional<BufferId> buffer, OpId writer, OpId reader) const {
     if (!buffer) return true;
     const Residence residence = plan_[*buffer].residence;
@@ -257,7 +257,7 @@ class DataCheck {
     if (residence == Residence::shared && by_threads(write) && async_reader) {
       need_fence_after(write, read, Fence::proxy);
     }
-    // A copy by threads ends when nobody looks, so that only its readers can fence.
+    // A copy by threads ends without a step of theirs, so that only its readers can fence.
     const bool copied = mechanism(write.op) == Mechanism::cp_async && !write.staging;
     if (residence == Residence::shared && copied && async_reader) {
       need_fence_before(write, read, Fence::proxy);
@@ -265,8 +265,8 @@ class DataCheck {
     check_tensor_fences(write, read, residence);
   }
 
-  /// Accesses to tensor memory by different warps, one of them not only a read: what tcgen05.fence
-  /// orders. Work of the unit itself has ended when its barrier tells so, and needs no fence
+  /// Checks accesses to tensor memory by different warps, at least one a write: tcgen05.fence
+  /// orders them. Work of the unit itself has ended when its barrier completes, and needs no fence
   /// before.
   void check_tensor_fences(const Access& first, const Access& second, Residence residence) {
     if (residence != Residence::tensor || same_queue(first.op, second.op)) return;
@@ -309,7 +309,7 @@ class DataCheck {
     }
   }
 
-  /// Whether `second`, a write, may begin where `first` is.
+  /// Whether `second`, a write, may begin in the place of `first`.
   bool may_follow(const Access& first, const Access& second, bool own) const {
     if (!first.staging && !second.staging && same_queue(first.op, second.op)) {
       return run_.before(first.when->end[0], second.when->end[0]);
@@ -337,7 +337,7 @@ class DataCheck {
     for (const Access& read : slot.reads) check_overwritten(slot, read, residence);
   }
 
-  /// Which write each read of a slot is about, once the writes are in order.
+  /// Finds the write of each read of a slot, once the writes are in order.
   void find_writes(Slot& slot) {
     const auto number = [&](OpId op, std::int64_t iteration) {
       return op.index() * static_cast<std::size_t>(run_.iterations()) +
@@ -355,8 +355,8 @@ class DataCheck {
     }
   }
 
-  /// Whether the op updates in place what `write` wrote, or what others made of that in place: then
-  /// it reads the last of these, and those before it in the chain only have to be over.
+  /// Whether the op updates in place the value of `write`, or an in-place update of it. Then it
+  /// reads the last of the chain, and the earlier ones only have to be over.
   bool updates(OpId op, std::int64_t at, const Access& write) const {
     return std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {
       const std::int64_t from = at - d->distance;
@@ -396,7 +396,7 @@ class DataCheck {
            *next, read);
   }
 
-  /// Buffers that share addresses: whatever touches one is over before the other is written.
+  /// Checks buffers that share addresses: all accesses to one are over before the other is written.
   void check_aliases() {
     for (std::size_t a = 0; a < plan_.buffers.size(); ++a) {
       for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
@@ -433,7 +433,7 @@ class DataCheck {
           check_tensor_fences(write, foreign, residence);
           continue;
         }
-        if (may_follow(foreign, write, own)) continue;  // its turn comes the other way round
+        if (may_follow(foreign, write, own)) continue;  // checked in the other order, too
         report("overwrite", "lies in the same place as, and is not ordered with,", foreign, write);
         if (findings_.full()) return;
       }
@@ -453,8 +453,8 @@ class DataCheck {
     }
   }
 
-  /// An op may put its result over what it reads if it updates it in place, or if each warp has
-  /// read all of its own part before it writes any.
+  /// An op may overwrite its operand if it updates it in place. Or if each warp has read all of its
+  /// own part before its first write.
   void check_own_result(const Access& read) {
     const bool updates =
         std::any_of(in_place_.begin(), in_place_.end(), [&](const problem::Dependence* d) {

@@ -9,7 +9,7 @@
 /// Internal to the proof: who touches which slot of which buffer, and in which order.
 namespace twill::plan::proof {
 
-/// One use of a slot of a buffer. `value`, `iteration`: what is written or read.
+/// One use of a slot of a buffer. `value`, `iteration`: the value that is written or read.
 struct Access {
   OpId op;              ///< that touches it
   std::int64_t at = 0;  ///< iteration of that op
@@ -17,7 +17,7 @@ struct Access {
   std::int64_t iteration = 0;
   const Execution* when = nullptr;
   bool staging = false;  ///< the copy into a staging buffer, not the op itself
-  std::optional<std::size_t> write = std::nullopt;  ///< of a read: the slot's write it is about
+  std::optional<std::size_t> write = std::nullopt;  ///< of a read: the slot's write that it reads
 };
 
 struct Slot {
@@ -25,7 +25,7 @@ struct Slot {
   std::vector<Access> reads;
 };
 
-/// Memory that one check leaves to the next, whose run is much like it; there is nothing in it.
+/// Allocated memory, without contents, that one check leaves to the next, similar one.
 struct DataMemory {
   std::vector<std::vector<Slot>> slots;  ///< by BufferId, then slot
   std::vector<std::size_t> write_of;     ///< by op and iteration: place in the slot's writes

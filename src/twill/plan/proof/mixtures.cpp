@@ -23,8 +23,8 @@ bool is_simple(const Plan& plan) {
   });
 }
 
-/// Whether it is accessed around the loop: then something is done to it in every tile, and what
-/// holds for neighbours holds for all (rules of `check_tensor`).
+/// Whether prologue or epilogue ops access the buffer. Then it is accessed in every tile, and rules
+/// that hold for neighbours hold for all (`check_tensor`).
 bool is_accessed_around(const Plan& plan, BufferId buffer) {
   const auto accesses = [&](const Outside& outside) {
     return std::any_of(outside.tensor.begin(), outside.tensor.end(),
@@ -87,7 +87,8 @@ bool Mixtures::TensorRelation::leads() const {
   return true;
 }
 
-/// The first and the last step of each strand in the tile: what follows the last tile is not in it.
+/// Finds the first and the last step of each strand in the tile, without the steps after the last
+/// tile.
 void Mixtures::find_ends(const Run& run) {
   const auto is_tail = [&](const Event& event) {
     const std::vector<Step>& tail = plan_[event.role].tail;
@@ -132,8 +133,8 @@ void Mixtures::find_channels(const Run& run) {
   }
 }
 
-/// Ways to the next tile: those of `ends`, by strand, and of `steps`, by channel of that depth and
-/// iteration, that are `related` to an event.
+/// Paths to the next tile that are `related` to an event: of `ends`, by strand, and of `steps`, by
+/// channel of that depth and iteration.
 template <typename Related>
 Mixtures::Ways Mixtures::ways(const std::vector<EventId>& ends, const StepsOfChannels& steps,
                               int depth, std::int64_t iteration, const Related& related) const {
@@ -151,7 +152,7 @@ Mixtures::Ways Mixtures::ways(const std::vector<EventId>& ends, const StepsOfCha
   return ways;
 }
 
-/// Nothing later in the same tile uses what the event is about.
+/// Notes an event without later accesses to its place in the same tile.
 void Mixtures::comes_first(const Run& run, Relation& relation, std::int64_t iteration,
                            EventId event) {
   if (event == kNone || iteration + relation.depth < run.iterations()) return;
@@ -159,7 +160,7 @@ void Mixtures::comes_first(const Run& run, Relation& relation, std::int64_t iter
                             [&](EventId later) { return run.before_or_same(event, later); }));
 }
 
-/// Nothing earlier in the same tile used what the event is about.
+/// Notes an event without earlier accesses to its place in the same tile.
 void Mixtures::comes_then(const Run& run, Relation& relation, std::int64_t iteration,
                           EventId event) {
   if (event == kNone || iteration >= relation.depth) return;
@@ -167,8 +168,7 @@ void Mixtures::comes_then(const Run& run, Relation& relation, std::int64_t itera
                       [&](EventId earlier) { return run.before_or_same(earlier, event); });
 }
 
-/// `own`: only the strand itself touches the place, or whatever comes next there: all it did is
-/// over when it ends.
+/// `own`: the strand alone accesses the place now and next, so all its work is over when it ends.
 void Mixtures::look_at_access(const Run& run, Relation& relation, bool own, std::int64_t iteration,
                               const Execution& access) {
   for (std::size_t s = 0; s < kStrands; ++s) {
@@ -183,8 +183,8 @@ void Mixtures::look_at_access(const Run& run, Relation& relation, bool own, std:
   }
 }
 
-/// Whether the place is written by this op of threads and no other: each warp writes its own part
-/// again, and its readers have ways of their own.
+/// Whether this op of threads is the only writer of the place. Each warp then writes its own part
+/// again, and its readers have paths of their own.
 bool Mixtures::writes_alone(OpId op) const {
   const auto home = plan_.values[op.index()].home;
   const auto writers = std::count_if(plan_.values.begin(), plan_.values.end(),
@@ -230,8 +230,8 @@ void Mixtures::look_at_buffers(const Run& run) {
   }
 }
 
-/// Nothing later in the same tile touches that slot: what threads did there is fenced before it
-/// leads over.
+/// Notes a last access to a slot in the tile: accesses of threads are fenced before a path leads
+/// over.
 void Mixtures::touched(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
                        const Execution& access) {
   if (iteration + relation.depth < run.iterations()) return;
@@ -247,7 +247,7 @@ void Mixtures::touched(const Run& run, TensorRelation& relation, std::int64_t it
   }
 }
 
-/// Nothing earlier in the same tile touched that slot: a fence stands behind what leads here.
+/// Notes a first access to a slot in the tile: a fence comes after the path that leads here.
 void Mixtures::written(const Run& run, TensorRelation& relation, std::int64_t iteration, OpId op,
                        const Execution& access) {
   if (iteration >= relation.depth) return;
@@ -279,8 +279,8 @@ void Mixtures::look_at_tensor_memory(const Run& run) {
   }
 }
 
-/// A barrier's phases follow each other: arrivals for one come after those for the one before, and
-/// after whoever waits for that.
+/// Checks that a barrier's phases follow each other: arrivals for one come after the arrivals and
+/// the waits of the one before.
 void Mixtures::look_at_channel(const Run& run, const Barrier& barrier) {
   const Channel& channel = plan_[barrier.channel];
   if (!counts_iterations(channel)) return;

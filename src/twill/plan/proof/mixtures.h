@@ -12,43 +12,44 @@
 /// Internal to the proof: what holds for tiles of any trip counts, however many lie in between.
 namespace twill::plan::proof {
 
-/// Rules that relate an event of one tile to one of a later tile hold for every mixture of tiles if
-/// something leads from the one to the other that no tile in between has a part in: a warp, whose
-/// own order goes on from tile to tile, or the barriers of a channel, of which a release of
-/// iteration n lets an acquire of iteration n + depth pass. That the first event comes before that
-/// warp's last step or that release, and the second one after its first step or that acquire, are
-/// matters of one tile each (docs/decisions/0006-plan-proof.md, "Many tiles").
+/// Decides rules that relate an event of one tile to one of a later tile, for tiles of mixed trip
+/// counts. A rule holds if a path leads from one event to the other that is independent of the
+/// tiles in between. Such a path is a warp, whose own order goes on from tile to tile. Or the
+/// barriers of a channel: a release of iteration n lets an acquire of iteration n + depth pass. It
+/// remains to check each tile by itself: the first event comes before the warp's last step or that
+/// release. The second comes after its first step or that acquire
+/// (docs/decisions/0006-plan-proof.md, "Many tiles").
 class Mixtures {
  public:
   explicit Mixtures(const Plan& plan);
 
-  /// Takes in what a tile by itself says. Precondition: the run is settled, of one tile, and keeps
+  /// Takes in the paths of a single tile. Precondition: the run is settled, of one tile, and keeps
   /// all rules. Cost: about the events of its first and last `depth` iterations, times warps and
   /// channels.
   void look_at(const Run& run);
 
-  /// Whether every mixture of tiles of the trip counts looked at is decided.
+  /// Whether every mixture of tiles of the trip counts seen is decided.
   bool decided() const;
 
  private:
-  /// Bit by bit what leads over: strands, then channels.
+  /// Paths that lead over, as bits: strands, then channels.
   using Ways = std::uint64_t;
   using StepsOfChannels = std::vector<std::vector<std::vector<EventId>>>;  // and of iterations
-  /// Role and mechanism that access tensor memory. Threads of one role are in order by themselves,
-  /// since each warp has its own lanes; so is what one role gives to tcgen05, since that is queued.
+  /// Role and mechanism that access tensor memory. Threads of one role are in order, since each
+  /// warp has its own lanes. The tcgen05 work of one role is in order, since it is queued.
   using Accessor = std::pair<RoleId, Mechanism>;
 
-  /// Accesses that may come first, and accesses that come `depth` iterations later. Each of the
-  /// former must have a way to the end of its tile that leads, from the beginning of a later tile,
-  /// to all of the latter.
+  /// Accesses that may come first, and accesses that come `depth` iterations later. Each first
+  /// access needs a path to the end of its tile. The path must go on, from the begin of a later
+  /// tile, to all of the later accesses.
   struct Relation {
     int depth = 1;
     std::set<Ways> from;
     Ways to = ~Ways{0};
   };
 
-  /// The same of a place in tensor memory, by who accesses it: from one accessor to another with
-  /// fences on both sides.
+  /// Relations of a place in tensor memory, by accessor: from one accessor to another with fences
+  /// on both sides.
   struct TensorRelation {
     int depth = 1;
     std::map<Accessor, std::set<Ways>> from;
@@ -86,13 +87,13 @@ class Mixtures {
 
   const Plan& plan_;
   bool decided_ = true;
-  bool fresh_ = true;                             // no run was looked at
+  bool fresh_ = true;                             // no run was seen
   std::set<Waiter> waiters_;                      // in every run the same
-  std::vector<Relation> of_buffer_;               // what is written after it was written or read
+  std::vector<Relation> of_buffer_;               // accesses before a write
   std::map<BufferId, TensorRelation> of_tensor_;  // but in tensor memory
   std::vector<Relation> of_full_, of_empty_;      // by ChannelId: phases of the barriers
   std::size_t strands_ = 0;
-  // Facts of the run that is looked at.
+  // Facts of the current run.
   std::vector<EventId> first_, last_;  // by strand
   StepsOfChannels releases_, acquires_;
   std::map<Waiter, std::int64_t> waits_;

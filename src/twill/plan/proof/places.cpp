@@ -10,9 +10,9 @@ namespace {
 
 constexpr Amount kSwizzle = 1024;  // bytes after which the 128-byte swizzle repeats
 constexpr Amount kColumns = 32;    // of the smallest piece of tensor memory that is handed out
-constexpr Amount kBulk = 128;      // bytes, that TMA asks of where it writes and reads
+constexpr Amount kBulk = 128;      // bytes, TMA's alignment
 
-/// Where values and tiles lie.
+/// Checks the places of values and tiles.
 class PlaceCheck {
  public:
   PlaceCheck(const Plan& plan, Findings& findings) : plan_(plan), findings_(findings) {}
@@ -26,8 +26,8 @@ class PlaceCheck {
   }
 
  private:
-  /// Each copy of a buffer begins where the pattern it is laid out by does: tiles of whole swizzle
-  /// patterns with one, smaller ones at multiples of what divides their size.
+  /// Each copy of a buffer begins where the pattern of its layout does. Tiles of whole swizzle
+  /// patterns begin with one, smaller ones at multiples of a divisor of their size.
   void check_alignment() {
     for (const Buffer& buffer : plan_.buffers) {
       if (buffer.residence == Residence::registers) continue;
@@ -92,7 +92,8 @@ class PlaceCheck {
     }
   }
 
-  /// Residents lie within what the loop and they have of the memory, and apart from all others.
+  /// Loop-invariant buffers lie within the memory of the loop and theirs, apart from all other
+  /// buffers.
   void check_resident(const Buffer& buffer, Amount capacity) {
     const auto overlaps = [&](const Buffer& other) {
       return &other != &buffer && other.residence == buffer.residence &&
@@ -142,7 +143,7 @@ class PlaceCheck {
     }
   }
 
-  /// Whether an op that holds registers updates in place what lies in memory.
+  /// Whether an op that holds registers updates a value in memory in place.
   bool in_memory(OpId op) const {
     return plan_[*plan_.values[op.index()].home].residence != Residence::registers;
   }
@@ -152,7 +153,8 @@ class PlaceCheck {
     return role ? plan_[*role].warps : 1;
   }
 
-  /// A staging buffer belongs to one role, a resident is filled by one copy, and has room for it.
+  /// A staging buffer belongs to one role. A loop-invariant buffer is filled by one copy, and is
+  /// large enough.
   void check_owners() {
     if (!plan_.kernel) return;
     std::map<BufferId, RoleId> users;

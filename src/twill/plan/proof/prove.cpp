@@ -78,8 +78,9 @@ void check_rematerialized(const Plan& plan, Findings& findings) {
   }
 }
 
-/// The Lyndon words of a length that divides `length`, one after the other: a circle in which every
-/// word of that length over 0 .. letters - 1 occurs (Fredricksen, Kessler and Maiorana).
+/// Appends a de Bruijn sequence: a circle in which every word of `length` over 0 .. letters - 1
+/// occurs. It is made of the Lyndon words whose length divides `length` (Fredricksen, Kessler and
+/// Maiorana).
 void append_words(std::int64_t letters, std::size_t length, TileTrips& word, std::size_t period,
                   TileTrips& out) {
   const std::size_t at = word.size();
@@ -106,8 +107,8 @@ TileTrips all_sequences(std::int64_t letters, std::size_t length) {
   return tiles;
 }
 
-/// The same sequences in several runs, so that none is long: each begins with the last `length` - 1
-/// tiles of the one before.
+/// Appends the sequences in several runs, so that none is long: each begins with the last `length`
+/// - 1 tiles of the run before.
 void append_pieces(const TileTrips& tiles, std::size_t length, std::vector<TileTrips>& out) {
   constexpr std::int64_t kMostIterations = 100;  // of graphs that a core's cache holds
   TileTrips piece;
@@ -129,7 +130,7 @@ bool walks_tiles(const Plan& plan) {
   return plan.kernel && plan.kernel->tiles != Tiles::one_per_cta;
 }
 
-/// Sequences of tiles, beside single ones, for which a kernel of many tiles per CTA is laid out,
+/// Sequences of tiles, beside single tiles, for which a kernel of many tiles per CTA is laid out,
 /// with trip counts up to `most`.
 std::vector<TileTrips> tile_sequences(const Tables& tables, std::int64_t most) {
   if (!walks_tiles(tables.plan)) return {};

@@ -24,7 +24,7 @@ class Steady {
     for (std::size_t c = 0; c < plan.channels.size(); ++c) add_channel(ChannelId(c));
   }
 
-  /// The farthest that a path leads back, in windows; nothing if a path leads to its own past.
+  /// The farthest that a path leads back, in windows; empty if a path leads to its own past.
   std::optional<std::int64_t> farthest_back() const {
     std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> next(points_);
     for (const Link& link : links_) next[link.from].emplace_back(link.to, link.weight);
@@ -171,8 +171,8 @@ class Steady {
   std::map<std::pair<ChannelId, bool>, std::vector<Point>> arrivals_, waits_;
 };
 
-/// Iterations after which slots that share addresses do so again. One that is longer than the
-/// longest makes a plan too large to prove, however much longer it is.
+/// Iterations after which slots that share addresses do so again. Any period above the longest
+/// makes a plan too large to prove.
 std::int64_t period_of(const Plan& plan) {
   constexpr std::int64_t kLongest = 8192;
   std::int64_t period = 1;

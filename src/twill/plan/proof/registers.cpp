@@ -8,7 +8,7 @@
 namespace twill::plan {
 namespace {
 
-/// A copy of a register buffer: which one, and of which iteration.
+/// A copy of a register buffer: its buffer and iteration.
 using Copy = std::pair<BufferId, std::int64_t>;
 
 /// Follows the values of one role through its steps.
@@ -24,7 +24,7 @@ class Liveness {
   int most() const {
     std::map<std::size_t, std::int64_t> change;
     for (const auto& [copy, life] : lives_) {
-      if (life.second <= life.first) continue;  // nobody reads it
+      if (life.second <= life.first) continue;  // without a reader
       change[life.first] += plan_[copy.first].size;
       change[life.second] -= plan_[copy.first].size;
     }

@@ -22,17 +22,18 @@ class Findings {
   std::vector<Finding> findings_;
 };
 
-/// Ids in range, sizes that match, numbers within reason: what everything else relies on.
+/// Ids in range, sizes that match, numbers within limits: the base of all other checks.
 void check_well_formed(const Plan& plan, Findings& findings);
 /// Rules that need no run: registers of the launch, named barriers, mechanisms of steps, fences of
 /// wgmma, and the next two.
 void check_static(const Plan& plan, Findings& findings);
 
-/// Rules about places: within their memory, with room for what is put there, by mechanisms that
-/// write there, aligned in kernels of a machine, and residents apart from everything.
+/// Rules about places: within their memory, large enough, and written by mechanisms that can write
+/// there. In kernels of a machine they are aligned. Loop-invariant buffers are apart from all
+/// others.
 void check_places(const Plan& plan, Findings& findings);
-/// Accesses to tensor memory by threads that reach all lanes, around the loop to places that
-/// nothing else lies in.
+/// Accesses to tensor memory by threads that reach all lanes; of prologue and epilogue ops, to
+/// places that no other buffer shares.
 void check_tensor_places(const Plan& plan, Findings& findings);
 
 /// Tables that a run looks up again and again. Precondition: the plan is well-formed.
@@ -46,20 +47,20 @@ struct Tables {
   int farthest = 0;          ///< distance of a dependence
 };
 
-/// Whether some slot of one lies at addresses of some slot of the other.
+/// Whether slots of the two buffers share addresses.
 bool share_addresses(const Buffer& a, const Buffer& b);
 
-/// The trip counts that stand for all.
+/// The trip counts that represent all.
 struct Bounds {
   std::int64_t trips = 0;  ///< for one tile
-  std::int64_t ends = 0;   ///< for tiles that follow each other: beyond it, what is at one end of a
-                           ///< tile has nothing to do with the other end
+  std::int64_t ends = 0;   ///< for tiles that follow each other: beyond it, the two ends of a tile
+                           ///< are independent
 };
-/// Nothing if the steady state can wait for its own future, in which case a run of
-/// `spread + 2 x deepest` trips deadlocks or the plan is refused.
+/// Trip counts to check. Empty if the steady state can wait for its own future: then a run of
+/// `spread + 2 x deepest` trips deadlocks, or the plan is refused.
 std::optional<Bounds> trips_to_check(const Tables& tables);
 
-/// Trip counts of tiles that a CTA does one after the other.
+/// Trip counts of successive tiles of a CTA.
 using TileTrips = std::vector<std::int64_t>;
 
 }  // namespace twill::plan::proof

@@ -9,7 +9,7 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Where among the steps of its role a step stands.
+/// Section of a step in its role.
 std::string_view section_of(const Role& role, const Step& step) {
   const auto has = [&](const std::vector<Step>& steps) {
     return std::any_of(steps.begin(), steps.end(), [&](const Step& it) { return &it == &step; });
@@ -35,7 +35,7 @@ bool Run::settle(Findings& findings) {
   return false;
 }
 
-/// Whoever waits comes after all arrivals of the phase.
+/// Orders every wait after all arrivals of its phase.
 void Run::close_barriers(Findings& findings) {
   for (const Barrier& barrier : barriers_.all()) {
     for (const Wait& wait : barrier.waits) {
@@ -70,7 +70,7 @@ void Run::sort_edges() {
   first_next_.pop_back();
 }
 
-/// Each event once all that it waits for have happened.
+/// Orders each event after all events that it waits for.
 void Run::order_events() {
   order_.clear();
   position_.resize(events_.size());
@@ -102,13 +102,13 @@ void Run::tell(EventId from, EventId to) {
     clocks_.resize(clocks_.size() + tracks_, -1);
   }
   std::int32_t* clock = clocks_.data() + clock_[to] * tracks_;
-  if (place.track >= 0 && clock[place.track] >= place.index) return;  // told by a later one
+  if (place.track >= 0 && clock[place.track] >= place.index) return;  // known from a later one
   const std::int32_t* other = clocks_.data() + clock_[from] * tracks_;
   for (std::size_t t = 0; t < tracks_; ++t) clock[t] = std::max(clock[t], other[t]);
   if (place.track >= 0) clock[place.track] = std::max(clock[place.track], place.index);
 }
 
-/// An event that is in no track comes before what those do that wait for it, which are in one.
+/// An event in no track comes before the events that wait for it, which are in tracks.
 bool Run::some_next_before_or_same(EventId a, EventId b) const {
   for (std::uint32_t i = first_next_[a]; i < first_next_[a + 1]; ++i) {
     if (before_or_same(next_[i], b)) return true;
@@ -141,7 +141,7 @@ void Run::report_circle(Findings& findings) const {
   for (const EventId e : order_) happens[e] = true;
   std::vector<EventId> waits_for(events_.size(), kNone);
   for (const auto& [from, to] : edges_) {
-    // Barriers say more than the order of one's own steps, so they win.
+    // Barriers say more than the order of a role's own steps, so they are preferred.
     if (happens[from] || happens[to]) continue;
     const bool other = places_[from].track != places_[to].track;
     if (waits_for[to] == kNone || other) waits_for[to] = from;

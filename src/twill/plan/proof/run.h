@@ -12,8 +12,8 @@
 /// Internal to the proof: one run of a plan as a graph of events.
 namespace twill::plan::proof {
 
-/// Warps of a role that differ in nothing are one strand: warp 0 (the elected one), warp 1, and all
-/// others. Two of the others relate to each other as warp 1 and one of them do.
+/// Equivalent warps of a role are one strand: warp 0 (the elected one), warp 1, and all others. Two
+/// of the others relate to each other as warp 1 and one of them do.
 inline constexpr std::size_t kStrands = 3;
 
 enum class Moment : std::uint8_t {
@@ -29,12 +29,12 @@ struct Event {
   std::int64_t iteration = 0;
   RoleId role;
   std::uint8_t strand = 0;
-  std::uint8_t cta = 0;  ///< of the cluster: who takes the step
+  std::uint8_t cta = 0;  ///< of the cluster: the one that takes the step
   Moment moment = Moment::step;
 };
 
-/// Where an event stands in a sequence that is ordered by itself: a strand or a queue. Ends of
-/// copies and signals are in none.
+/// Place of an event in an ordered sequence: a strand or a queue. Ends of copies and signals are in
+/// none.
 struct Place {
   std::int32_t track = -1;
   std::int32_t index = 0;
@@ -42,7 +42,7 @@ struct Place {
 
 inline constexpr std::size_t kFences = static_cast<std::size_t>(Fence::pin) + 1;
 
-/// One execution of an op, of what stands around the loop, or of the staging of either's value. The
+/// One execution of an op, of a prologue or epilogue op, or of the staging of either's value. The
 /// shares that other CTAs load of a multicast copy count as further strands of it.
 struct Execution {
   std::array<EventId, kStrands> begin{kNone, kNone, kNone};
@@ -50,10 +50,10 @@ struct Execution {
   bool exists() const { return begin[0] != kNone; }
 };
 
-/// All CTAs of a cluster run the same program, each with barriers and buffers of its own, so what
-/// holds for the first holds for the others: executions, fences and exits are those of the first.
+/// All CTAs of a cluster run the same program, each with barriers and buffers of its own. So
+/// results for the first hold for the others: executions, fences and exits are those of the first.
 ///
-/// One Run is laid out again and again, since most of the time would go into new memory otherwise.
+/// One Run is laid out again and again, since allocation would take most of the time.
 class Run {
  public:
   explicit Run(const Tables& tables) : tables_(tables) {}
@@ -78,12 +78,11 @@ class Run {
   }
   const std::vector<Event>& events() const { return events_; }
   /// Whether two iterations lie in one of many tiles. Then a run of that tile alone has decided
-  /// what comes before what there: no path leads to an earlier tile
-  /// (docs/decisions/0006-plan-proof.md).
+  /// their order: no path leads to an earlier tile (docs/decisions/0006-plan-proof.md).
   bool in_one_tile(std::int64_t a, std::int64_t b) const {
     return tiles() > 1 && tile_of(a) == tile_of(b);
   }
-  /// The same for what two events are about.
+  /// Whether the iterations of two events lie in one of many tiles.
   bool of_one_tile(EventId a, EventId b) const {
     return tiles() > 1 && tile_of(events_[a]) == tile_of(events_[b]);
   }
@@ -118,7 +117,7 @@ class Run {
     const std::size_t at = clock_[b] * tracks_ + static_cast<std::size_t>(first.track);
     return clocks_[at] >= first.index;
   }
-  /// The same for all, and for what a strand may not have: kNone comes before everything.
+  /// Whether `a` is `b`, or over whenever `b` happens; kNone comes before all events.
   bool before_or_same(EventId a, EventId b) const { return a == b || before(a, b); }
   /// The place of an event in some order of execution.
   std::uint32_t position(EventId event) const { return position_[event]; }
@@ -129,8 +128,8 @@ class Run {
   /// Whether the strand of `does` takes such a fence after `other` and before it.
   bool fenced_before(EventId other, Fence kind, EventId does) const;
 
-  /// Whether the strand of `began` waits for the end of a bulk store, `done`, that it began, and not
-  /// only until it has read its source, before `other`.
+  /// Whether the strand of `began`, which began a bulk store, waits for its end, `done`, before
+  /// `other`. A wait for the read of its source is not enough.
   bool stored_before(EventId began, EventId done, EventId other) const;
 
   /// "WG0: wait load0 of iteration 2 (steady)".
@@ -141,7 +140,7 @@ class Run {
   static std::size_t fence_index(RoleId role, std::size_t strand, Fence kind) {
     return (role.index() * kStrands + strand) * kFences + static_cast<std::size_t>(kind);
   }
-  /// Those that the strand of an event takes, in its order.
+  /// The fences of that kind that the strand of an event takes, in order.
   const std::vector<EventId>& fences_of(EventId event, Fence kind) const {
     return fences_[fence_index(events_[event].role, events_[event].strand, kind)];
   }
@@ -166,13 +165,13 @@ class Run {
   std::vector<std::int64_t> first_;    // by tile, and the end
   std::vector<std::int64_t> tile_of_;  // by iteration
   std::size_t width_ = 0;
-  std::vector<PlacedStep> steps_;  // of one role in one tile, while they are laid out
+  std::vector<PlacedStep> steps_;  // of one role in one tile, during the layout
   std::vector<Event> events_;
   std::vector<Place> places_;                       // by event
   std::vector<std::pair<EventId, EventId>> edges_;  // from, to
   std::vector<EventId> next_;                       // after `sort_edges`: edges by `from`
   std::vector<std::uint32_t> first_next_;
-  std::vector<std::uint32_t> waiting_;  // for how many others, by event
+  std::vector<std::uint32_t> waiting_;  // number of events waited for, by event
   std::vector<EventId> order_;
   std::vector<std::uint32_t> position_;
   BarrierTable barriers_;
@@ -181,16 +180,17 @@ class Run {
   std::vector<std::vector<EventId>> fences_;  // by role, strand and kind
   std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
-  // Events before an event, by track: the index of the last event there that comes before, or -1.
-  // An event that follows only the one before it on its own track shares that event's clock, in
-  // which their own track is out of date.
+  // Events before an event, by track: the index of the last event there that comes before, or -1 (a
+  // vector clock). An event that follows only its predecessor on its own track shares that clock,
+  // in which their own track is out of date.
   std::vector<std::uint32_t> clock_;  // by event
   std::vector<std::int32_t> clocks_;
 };
 
 /// Rules on a settled run, one file each.
 void check_barriers(const Run& run, Findings& findings);
-/// A CTA is there as long as one of its warps is: until then whatever others send to it has come.
+/// Checks exits: a CTA exists as long as one of its warps does, and all sends of others to it must
+/// end before.
 void check_exits(const Run& run, Findings& findings);
 void check_around(const Run& run, Findings& findings);
 /// Precondition: `check_around` found nothing.

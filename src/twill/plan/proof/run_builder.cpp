@@ -66,7 +66,7 @@ class RunBuilder {
     add_tail(what.tail);
   }
 
-  /// Whoever does not leave with the others is waited for until it is gone.
+  /// A role that does not leave with the others is waited for until its exit.
   void add_tail(const std::vector<Step>& steps) {
     bool leaves = false;
     for (const Step& step : steps) {
@@ -82,7 +82,7 @@ class RunBuilder {
     }
   }
 
-  /// All who leave have come when one of them goes on.
+  /// All leaving strands have arrived when one of them goes on.
   void part_ways() {
     for (const EventId left : left_) {
       for (const EventId come : come_) run_.edges_.emplace_back(come, left);
@@ -98,7 +98,7 @@ class RunBuilder {
     }
   }
 
-  /// Warps that a strand stands for.
+  /// Number of warps of a strand.
   std::int64_t weight(std::size_t strand) const {
     const std::int64_t warps = run_.plan()[role_].warps;
     return strand + 1 < kStrands ? 1 : warps - static_cast<std::int64_t>(kStrands) + 1;
@@ -142,7 +142,7 @@ class RunBuilder {
                    : run_.plan().kernel->around[*step.outside].mechanism;
   }
 
-  /// Where an execution of the step's op is noted.
+  /// The entry for the execution of the step's op.
   Execution& place(const Step& step, bool staging) { return place(step, staging, cta_); }
   Execution& place(const Step& step, bool staging, std::size_t cta) {
     if (step.outside) {
@@ -179,7 +179,7 @@ class RunBuilder {
         return;
       case StepKind::drain_groups:
         drain(step, event);
-        // Behind it, what was stored is there for others: kept like a fence.
+        // After it, the stored data is visible to others: kept like a fence.
         if (cta_ == 0 && step.queue == Mechanism::bulk_store && !step.reads_only) {
           run_.fences_[Run::fence_index(role_, s, Fence::none)].push_back(event);
         }
@@ -382,7 +382,8 @@ class RunBuilder {
   std::array<std::int32_t, kStrands> track_{};
   std::array<std::int32_t, kStrands> next_{};
   std::array<Queue, kMechanisms> queues_;
-  std::vector<EventId> come_, left_;  // of strands: come to the end, and gone on with the others
+  // Arrival of each strand at the end, and its departure with the others.
+  std::vector<EventId> come_, left_;
 };
 
 namespace {

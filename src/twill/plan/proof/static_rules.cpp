@@ -29,8 +29,8 @@ class StaticCheck {
   }
 
  private:
-  /// Shares of a sum mean something to the threads that hold them only: until they are added up,
-  /// all that has to do with them is done by one role, in its registers.
+  /// Shares of a sum have a meaning for their own threads only. Until they are added up, one role
+  /// does all ops on them, in its registers.
   void check_partial_sum(const PartialSum& sum) {
     const auto owner = role_of(plan_, sum.sum);
     const auto wrong = [&](OpId op, std::string_view why) {
@@ -49,7 +49,7 @@ class StaticCheck {
     if (home && plan_[*home].depth != 1) wrong(sum.sum, "has several copies");
   }
 
-  /// A role may exit only when what it sends off has been read.
+  /// A role may exit only when the sources of its bulk stores have been read.
   void check_tail(const Role& role) {
     const auto sends = [&](const Step& step) {
       if (step.kind != StepKind::issue) return false;
@@ -70,7 +70,7 @@ class StaticCheck {
     }
   }
 
-  /// setmaxnreg gives and takes from one pool: if more is asked for than was handed out, it waits
+  /// setmaxnreg gives and takes from one pool: a request beyond the launch's registers waits
   /// forever.
   void check_launch() {
     std::vector<int> warps(plan_.warpgroups.size() * machine::kWarpsPerWarpgroup, 0);

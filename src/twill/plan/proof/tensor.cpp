@@ -11,8 +11,8 @@
 namespace twill::plan::proof {
 namespace {
 
-/// Checks accesses around the loop to its values in tensor memory: written before the loop uses
-/// them, read after all of it has, and both before the next tile comes.
+/// Checks accesses of prologue and epilogue ops to values in tensor memory. They are written before
+/// the loop uses them, read after its last use, and both before the next tile.
 class TensorCheck {
  public:
   TensorCheck(const Run& run, Findings& findings)
@@ -169,8 +169,8 @@ bool is_tensor(const Plan& plan, std::optional<BufferId> buffer) {
   return buffer && plan[*buffer].residence == Residence::tensor;
 }
 
-/// Each warp of a warpgroup reaches a quarter of the lanes: who accesses whole values by threads
-/// has all four, in their order.
+/// Each warp of a warpgroup reaches a quarter of the lanes. So roles whose threads access whole
+/// values have all four warps, in their order.
 void check_lanes(const Role& role, const std::string& what, Findings& findings) {
   if (role.warps % machine::kWarpsPerWarpgroup == 0 &&
       role.first_warp % machine::kWarpsPerWarpgroup == 0)

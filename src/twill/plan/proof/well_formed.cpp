@@ -129,7 +129,7 @@ class Checker {
     wrong("a row sum in parts (" + sum.reduction.what + ") does not name its ops");
   }
 
-  /// Threads of its roles access values of the loop that lie in tensor memory.
+  /// Checks the accesses of its roles' threads to values of the loop in tensor memory.
   void check_tensor(const Outside& outside) {
     for (const TensorAccess& access : outside.tensor) {
       const auto& roles = outside.roles;
@@ -142,7 +142,7 @@ class Checker {
   }
 
   /// Checks that a cluster's steps are there iff there is one. A CTA that repeats its neighbour's
-  /// tile leaves out writes to global memory, which it can around the loop only.
+  /// tile skips writes to global memory, which is possible in prologue and epilogue only.
   void check_cluster() {
     const int ctas = cluster_size(plan_);
     if (ctas > 1 && plan_.kernel->tiles != Tiles::persistent) {
@@ -175,7 +175,7 @@ class Checker {
     }
   }
 
-  /// As many roles and buffers as the mechanism has.
+  /// Checks the number of roles and buffers, by the mechanism.
   void check_outside(const Outside& outside) {
     const auto staging = [&](BufferId buffer) { return plan_[buffer].staging; };
     const auto staged = static_cast<std::size_t>(
@@ -259,7 +259,7 @@ class Checker {
     check_around(role, role.after, Outside::When::after);
   }
 
-  /// Once, at the very end, and together with somebody.
+  /// Checks that a role leaves once, at the very end, and with another role.
   void check_leaving(const Role& role) {
     const auto leaves = [](const Step& step) { return step.kind == StepKind::leave; };
     const auto count = std::count_if(role.tail.begin(), role.tail.end(), leaves);
@@ -271,7 +271,8 @@ class Checker {
     }
   }
 
-  /// Steps of a tile are of what stands there, in the order of the program; copies may run ahead.
+  /// Steps of a tile are of its prologue and epilogue ops, in the order of the program; copies may
+  /// run ahead.
   void check_around(const Role& role, const std::vector<Step>& steps, Outside::When when) {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
@@ -327,7 +328,7 @@ class Checker {
     }
   }
 
-  /// Precondition: the step is of an op that there is, if it is an issue.
+  /// Precondition: the step's op exists, if it is an issue.
   bool is_load(const Step& step) const {
     return step.kind == StepKind::issue &&
            is_copy(step.op ? plan_.mechanisms[step.op->index()]
