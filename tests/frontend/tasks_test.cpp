@@ -5,6 +5,7 @@
 
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/tasks/lower.h"
+#include "twill/frontend/tasks/stated.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/tasks/check.h"
 #include "twill/tasks/run.h"
@@ -28,24 +29,16 @@ struct TaskProgram {
   std::array<std::int64_t, 3> grid{1, 1, 1};
 };
 
-/// The first mapping with other values.
-tasks::TaskText text_with(const std::string& text,
-                          const std::map<std::string, std::int64_t>& values) {
-  auto read = tasks::read_tasks(text, "t.task");
-  EXPECT_TRUE(read) << (read ? "" : to_string(read.error()));
-  if (!read) return {};
-  for (const auto& [name, value] : values)
-    read->mappings.at(0).tunables.push_back({name, {value}, {}});
-  return *read;
-}
-
 class TasksAndModule {
  public:
   explicit TasksAndModule(const TaskProgram& program) : given_(program) {}
 
   /// Runs the tasks in the order of their text and the module that they are lowered to.
   void run() {
-    const auto tree = tree_of_text(text_with(given_.text, {}), "t.task");
+    const TaskSource source{"t.task", given_.text};
+    const auto mapped = read_mapped(source);
+    ASSERT_TRUE(mapped) << to_string(mapped.error());
+    const auto tree = tree_of(source, *mapped);
     ASSERT_TRUE(tree) << to_string(tree.error());
     const auto lowered = lower_tasks(*tree, "t.task");
     ASSERT_TRUE(lowered) << to_string(lowered.error());
@@ -230,7 +223,7 @@ struct UnloweredCase {
 class NotLowered : public testing::TestWithParam<UnloweredCase> {};
 
 TEST_P(NotLowered, WithItsCode) {
-  const auto lowered = lower_task_text(gemm_tasks(GetParam().mapping), "t.task");
+  const auto lowered = lower_task_text({"t.task", gemm_tasks(GetParam().mapping)});
   ASSERT_FALSE(lowered);
   const std::string said = to_string(lowered.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
@@ -249,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(All, NotLowered, testing::ValuesIn(kNotLowered),
 // Every op of the module has the place of its task.
 TEST(LoweredTasks, OpsStandAtTheUsersLines) {
   const std::string text = bundled_tasks("gemm.task");
-  const auto lowered = lower_task_text(text, "gemm.task");
+  const auto lowered = lower_task_text({"gemm.task", text});
   ASSERT_TRUE(lowered) << to_string(lowered.error());
   const auto program = read_ttgir(*lowered, "gemm.task");
   ASSERT_TRUE(program) << to_string(program.error());
@@ -263,6 +256,62 @@ TEST(LoweredTasks, OpsStandAtTheUsersLines) {
     ++products;
   }
   EXPECT_EQ(products, 1);
+}
+
+// --- Mappings of their own ----------------------------------------------------------------------
+
+const char* const kMapText =
+    "# of gemm\nmap small for gemm on h100 {\n  U = 64, V = 80, W = 64\n"
+    "  depth = 3\n  limit shared = 96 KiB\n  specialize\n}\n"
+    "map wrong for gemm { U = 64 V = 80 W = {64, 128} }\n";
+
+TaskSource with_map(const std::string& mapping = {}) {
+  return {"gemm.task", bundled_tasks("gemm.task"), mapping, "gemm.map", kMapText};
+}
+
+// A mapping in a file of its own takes the place of those beside the tasks, and what it states
+// beyond the kernel arrives with the place where it is stated.
+TEST(Mappings, FileOfItsOwn) {
+  const auto lowered = lower_task_text(with_map());
+  ASSERT_TRUE(lowered) << to_string(lowered.error());
+  const auto program = read_ttgir(*lowered, "gemm.task");
+  ASSERT_TRUE(program) << to_string(program.error());
+  std::optional<Stated> stated;
+  for (const ir::OpId op : ir::walk(*program, program->module())) {
+    const ir::Op& it = program->op(op);
+    if (it.kind == ir::OpKind::wgmma) {
+      EXPECT_EQ(ir::type_of(*program, it.results[0])->shape, (std::vector<std::int64_t>{64, 80}));
+    }
+    if (it.kind == ir::OpKind::for_loop) stated = stated_by_mapping(*program, op);
+  }
+  ASSERT_TRUE(stated);
+  EXPECT_EQ(stated->machine, "h100");
+  ASSERT_TRUE(stated->depth && stated->shared && stated->specialize);
+  EXPECT_EQ(stated->depth->value, 3);
+  EXPECT_EQ(stated->depth->where, (Location{"gemm.map", 4, 3}));
+  EXPECT_EQ(stated->shared->value, 96 * 1024);
+  EXPECT_EQ(stated->shared->where, (Location{"gemm.map", 5, 3}));
+  EXPECT_EQ(stated->specialize->value, 1);
+}
+
+// A kernel of Triton has no mapping, so nothing is stated of it.
+TEST(Mappings, NothingStated) {
+  const auto program = read_ttgir("module { tt.func public @k() { tt.return } }", "k.ttgir");
+  ASSERT_TRUE(program) << to_string(program.error());
+  const Stated stated = stated_by_mapping(*program, program->module());
+  EXPECT_TRUE(stated.machine.empty());
+  EXPECT_FALSE(stated.depth || stated.shared || stated.specialize);
+}
+
+TEST(Mappings, ErrorsShowTheLineOfTheirFile) {
+  const auto lowered = lower_task_text(with_map("wrong"));
+  ASSERT_FALSE(lowered);
+  EXPECT_EQ(lowered.error().location.line, 8);
+  EXPECT_EQ(lowered.error().location.file, "gemm.map");
+  EXPECT_NE(lowered.error().source_line.find("W = {64, 128}"), std::string::npos);
+  const auto none = lower_task_text(with_map("smal"));
+  ASSERT_FALSE(none);
+  EXPECT_NE(to_string(none.error()).find("did you mean 'small'?"), std::string::npos);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::expect(*again == *read, "printed tasks read back equal");
   fuzz::expect(tasks::print_tasks(*again) == printed, "printed text prints to the same bytes");
 
-  const auto kernel = frontend::lower_task_text(text, "fuzz.task");
+  const auto kernel = frontend::lower_task_text({"fuzz.task", text});
   if (!kernel) return fuzz::expect_readable(kernel.error()), 0;
   const auto program = frontend::read_ttgir(*kernel, "fuzz.task");
   if (!program) fuzz::expect_readable(program.error());

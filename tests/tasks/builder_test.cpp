@@ -128,5 +128,28 @@ TEST(Builder, VariantOfOtherArguments) {
   EXPECT_EQ(made.error().message, "T02: variant 'v' of 'bad' takes 1 tensors, its task 2");
 }
 
+// Mappings of C++ are those of the text.
+TEST(Builder, MappingIsThatOfTheText) {
+  Task t("t", {writes("x", f32, {"M"})});
+  Map made("m", t, "h200");
+  made.set("A", 3).set("B", {8, 16, 24}).depth({2, 3}).specialize().limit_shared(160 * 1024);
+  made.entry("top", t, "v").at(Processor::host).set("D", 4).memory("x", Memory::global);
+  made.depth(3).specialize(false).calls({"below"});
+  made.instance("below", t, "w");
+  EXPECT_EQ(print_mapping(made.value()), R"(map m for t on h200 {
+  A = 3
+  B = 8..24 by 8
+  depth = {2, 3}
+  specialize
+  limit shared = 160 KiB
+  entry top: t.v at host  D = 4  x: global  depth = 3  specialize = no  calls below
+  below: t.w
+}
+)");
+  const auto read = read_mappings(print_mapping(made.value()), "m.map");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->at(0), made.value());
+}
+
 }  // namespace
 }  // namespace twill::tasks::cpp

@@ -76,11 +76,67 @@ const MappingCase kRefusedMappings[] = {
      "M06: a block does not see the memory 'register'"},
     {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma B: register",
      "M09: the right operand of 'mma', 'B', lies in shared memory"},
+    {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block specialize = no",
+     "M11: one instance says 'specialize', and another 'specialize = no'"},
+    {"M12Zero", "U = 1 V = 1 W = 1 depth = 0", "M12: 'depth' is from 1 to 256"},
+    {"M12Large", "U = 1 V = 1 W = 1\nb: gemm.block depth = 257", "M12: 'depth' is from 1 to 256"},
     {"M13", "U = {64, 128} V = 1 W = 1", "M13: 'U' has 2 values here, and one is needed"},
+    {"M13Open", "U = ? V = 1 W = 1", "M13: 'U' has no value here, and one is needed"},
+    {"M13Depth", "U = 1 V = 1 W = 1 depth = 2..4", "M13: 'depth' has 3 values here"},
+    {"M13Size", "U = 1 V = 1 W = 1 K = {64, 128}", "M13: 'K' has 2 values here"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
                          [](const auto& it) { return std::string(it.param.name); });
+
+/// Without what is only a name.
+std::string nameless(const Tree& tree) {
+  std::istringstream lines(to_string(tree));
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    out += line.substr(0, begin) + line.substr(line.find(": ")) + "\n";
+  }
+  return out;
+}
+
+class Completed : public testing::TestWithParam<std::string> {};
+
+// All that was derived, stated: the same tree, from a text that reads back.
+TEST_P(Completed, MakesTheSameTree) {
+  const TaskText text = must_read(bundled(GetParam()));
+  const auto tree = tree_of(text);
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const Mapping whole = completed(*tree);
+  const auto read = read_mappings(print_mapping(whole), "whole.map");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->at(0), whole) << print_mapping(whole);
+  const auto again = instantiate(text.library, read->at(0));
+  ASSERT_TRUE(again) << to_string(again.error()) << print_mapping(whole);
+  EXPECT_EQ(nameless(*again), nameless(*tree));
+  EXPECT_EQ(completed(*again), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Completed,
+                         testing::Values("gemm.task", "attention.task", "scale.task",
+                                         "dual_gemm.task", "gated_mlp.task"),
+                         [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
+
+// A depth of all instances holds for those that do not state it themselves.
+TEST(Instantiate, DepthOfAllAndOfOne) {
+  TaskText text = must_read(bundled("gemm.task"));
+  text.mappings = must_read(
+                      "map m for gemm { U = 64 V = 64 W = 64 depth = 4\n"
+                      "limit shared = 100 KiB a: gemm.block depth = 2 }")
+                      .mappings;
+  const auto tree = tree_of(text);
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  EXPECT_EQ(tree->root.depth->values, std::vector<std::int64_t>{4});
+  EXPECT_EQ(tree->root.children[0].depth->values, std::vector<std::int64_t>{2});
+  EXPECT_EQ(tree->shared->bytes, 100 * 1024);
+  EXPECT_FALSE(tree->specialize);
+  EXPECT_EQ(completed(*tree).shared, tree->shared);
+}
 
 // T10: a task that only launches itself.
 TEST(Instantiate, TaskWithoutEnd) {

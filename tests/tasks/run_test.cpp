@@ -103,7 +103,9 @@ Result<std::map<std::string, Tile>> run_text(const std::string& text,
                                              Order order = Order::forward) {
   const TaskText read = must_read(text);
   TWILL_TRY_VOID(check(read.library));
-  Mapping mapping{"m", read.library.tasks[0].name, "h200", {}, {}, {}};
+  Mapping mapping;
+  mapping.name = "m";
+  mapping.task = read.library.tasks[0].name;
   TWILL_TRY(const Tree tree, instantiate(read.library, mapping));
   return run(tree, {{"C", numbers({8}, 1)}, {"A", numbers({8}, 2)}}, {order, 1});
 }

@@ -54,12 +54,44 @@ map full for t on h200 {
   A = 3
   B = 8..256 by 8
   C = {1, 5}
-  entry top: t.zero at host  D = 4  x: global  calls below, below
-  below: t.zero at warpgroup  x: register
+  D = ?
+  depth = 2..4 by 1
+  specialize
+  limit shared = 160 KiB
+  entry top: t.zero at host  D = 4  x: global  depth = 3  specialize = no  calls below, below
+  below: t.zero at warpgroup  x: register  depth = ?
   third: t.zero
+}
+
+map empty for t {
 }
 )";
   EXPECT_EQ(print_tasks(must_read(text)), text);
+}
+
+// An open value is as good as none.
+TEST(Text, OpenIsNotStated) {
+  const auto open = must_read("map m for t { a: t.x at ?  C: ?  specialize = ? }");
+  EXPECT_EQ(open, must_read("map m for t { a: t.x }"));
+}
+
+// An instance and a tunable may have the names of the words of mappings.
+TEST(Text, WordsOfMappingsAsNames) {
+  const auto read = must_read("map m for t { limit: t.x limit = 3 specialize: t.x depth: t.y }");
+  ASSERT_EQ(read.mappings.at(0).instances.size(), 3U);
+  EXPECT_EQ(read.mappings[0].instances[0].tunables.at(0).tunable, "limit");
+  EXPECT_EQ(read, must_read(print_tasks(read)));
+}
+
+TEST(Text, MapFilesHaveMappingsAlone) {
+  const auto read = read_mappings("map a for t { U = 1 }  # first\nmap b for t { }", "a.map");
+  ASSERT_TRUE(read) << to_string(read.error());
+  ASSERT_EQ(read->size(), 2U);
+  EXPECT_EQ(*read_mappings(print_mappings(*read), "a.map"), *read);
+  const auto task = read_mappings("map a for t { }\ntask t(reads x: f16[M])", "a.map");
+  ASSERT_FALSE(task);
+  EXPECT_NE(to_string(task.error()).find("a.map:2:1: error: expected 'map'"), std::string::npos);
+  EXPECT_FALSE(read_mappings("", "a.map"));
 }
 
 struct Wrong {
@@ -90,7 +122,10 @@ const Wrong kWrong[] = {
     {"NoFunction", "task t(updates C: f16[M])\nleaf t.l { C = sinh(C) }",
      "T09: there is no function"},
     {"Operands", "task t(updates C: f16[M])\nleaf t.l { C = max(C) }", "T01: 'max' takes 2 values"},
-    {"Hole", "map m for t on h200 { U = ? }", "M13: a hole needs the values it may have"},
+    {"Limit", "map m for t { limit shared = 0 }", "t.task:1:30: error: M07: is no size"},
+    {"LimitOf", "map m for t { limit tensor = 1 KiB }", "expected 'shared', not 'tensor'"},
+    {"Twice", "map m for t { depth = 2 depth = 3 }", "t.task:1:25: error: M03: 'depth' is stated"},
+    {"Specialize", "map m for t { specialize = 3 }", "expected 'yes', 'no' or '?', not '3'"},
     {"Level", "map m for t on h200 { a: t.x at warp }", "M05: there is no such level"},
     {"Range", "map m for t on h200 { U = 9..1 }", "is no end of a range"},
     {"Huge", "task t(reads C: f16[99999999999999999999])", "is no whole number of 64 bits"},

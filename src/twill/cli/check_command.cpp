@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 
 namespace twill::cli {
@@ -20,12 +21,13 @@ struct CheckChoices {
   std::string path;
   std::string input;
   std::string machine;
+  std::string map;
 };
 
 Result<certify::Checked> check(const CheckChoices& choices) {
   TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
   if (choices.input.empty()) return certify::check_files(files);
-  TWILL_TRY(const driver::Input input, driver::read_input(choices.input));
+  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, {{}, choices.map}));
   return driver::check_certificate(files, input, choices.machine);
 }
 
@@ -57,6 +59,7 @@ void add_check_command(CLI::App& app, Session& session) {
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
       ->needs(input);
+  add_map_option(*command, choices->map)->needs(input);
   command->footer(
       "Examples:\n"
       "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"

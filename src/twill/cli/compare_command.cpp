@@ -53,7 +53,7 @@ Result<void> write_compared(const CompareChoices& choices, driver::ComparedLoop&
 }
 
 int run(CompareChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.kernel);
+  auto input = driver::read_input(choices.input, choices.request.choice);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();

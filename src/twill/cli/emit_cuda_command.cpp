@@ -127,7 +127,7 @@ int finish(const EmitCudaChoices& choices, const Judged& judged) {
 }
 
 int run(EmitCudaChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.kernel);
+  auto input = driver::read_input(choices.input, choices.request.choice);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);

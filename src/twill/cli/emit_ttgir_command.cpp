@@ -29,7 +29,7 @@ constexpr const char* kTtgirFooter = R"(Examples:
     triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
 
 int run_ttgir(TtgirChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.kernel);
+  auto input = driver::read_input(choices.input, choices.request.choice);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);

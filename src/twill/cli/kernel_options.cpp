@@ -11,11 +11,17 @@
 
 namespace twill::cli {
 
+CLI::Option* add_map_option(CLI::App& command, std::string& map) {
+  return command.add_option(
+      "--map", map, "Of a .task file: a .map file, or a name of its own mappings [the first]");
+}
+
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help) {
   command.add_option("--machine", request.machine,
                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command.add_option("--kernel", request.kernel,
+  command.add_option("--kernel", request.choice.kernel,
                      "Of a dump with several kernels the one of this name [the only one]");
+  add_map_option(command, request.choice.map);
   command.add_option(
       "--loop", request.loop,
       "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "

@@ -37,7 +37,7 @@ std::string heading_of(const driver::PosedLoop& posed, machine::Rate rate) {
 }
 
 int run(LoopChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.kernel);
+  auto input = driver::read_input(choices.input, choices.request.choice);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   const auto posed = driver::pose_loop(choices.request, choices.rate);

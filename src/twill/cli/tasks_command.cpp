@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/driver/show_tasks.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 struct TasksChoices {
   std::string input;
-  std::string mapping;
+  std::string map;
+  bool mapping = false;
   bool tree = false;
   bool flow = false;
   bool kernel = false;
@@ -20,14 +22,16 @@ struct TasksChoices {
 
 constexpr const char* kTasksFooter = R"(Examples:
   twill tasks kernels/tasks/gemm.task --tree
+  twill tasks kernels/tasks/gemm.task --mapping > gemm.map
   twill emit cuda kernels/tasks/gemm.task -o gemm)";
 
 int run_tasks(const TasksChoices& choices) {
-  const driver::TasksView view = choices.tree     ? driver::TasksView::tree
-                                 : choices.flow   ? driver::TasksView::flow
-                                 : choices.kernel ? driver::TasksView::kernel
-                                                  : driver::TasksView::text;
-  const auto shown = driver::show_tasks(choices.input, view, choices.mapping);
+  const driver::TasksView view = choices.tree      ? driver::TasksView::tree
+                                 : choices.mapping ? driver::TasksView::mapping
+                                 : choices.flow    ? driver::TasksView::flow
+                                 : choices.kernel  ? driver::TasksView::kernel
+                                                   : driver::TasksView::text;
+  const auto shown = driver::show_tasks(choices.input, view, choices.map);
   if (!shown) return refuse(shown.error());
   const auto printed = print(*shown);
   return printed ? kAnswer : refuse(printed.error());
@@ -38,16 +42,22 @@ int run_tasks(const TasksChoices& choices) {
 void add_tasks_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<TasksChoices>();
   CLI::App* command = app.add_subcommand("tasks", "Check a .task file and print what it says");
-  command->add_option("INPUT", choices->input, ".task file; - reads standard input")->required();
+  command
+      ->add_option("INPUT", choices->input,
+                   ".task file, or .map file to be printed; - reads standard input")
+      ->required();
   CLI::Option* tree =
       command->add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
+  CLI::Option* mapping = command->add_flag(
+      "--mapping", choices->mapping, "Print the mapping with all that is derived, as a .map file");
   CLI::Option* flow = command->add_flag(
       "--flow", choices->flow, "Print copies, calls and events, after each pass over them");
   command
       ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
-      ->excludes(tree, flow);
-  flow->excludes(tree);
-  command->add_option("--map", choices->mapping, "Of the mapping with this name [the first]");
+      ->excludes(tree, flow, mapping);
+  flow->excludes(tree, mapping);
+  mapping->excludes(tree);
+  add_map_option(*command, choices->map);
   command->footer(kTasksFooter);
   command->callback(
       [choices, &session] { session.command = [choices] { return run_tasks(*choices); }; });

@@ -10,6 +10,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
+#include "twill/driver/stated.h"
 #include "twill/problem/compute_groups.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/analysis.h"
@@ -41,12 +42,14 @@ strategy::Known known_of(const ir::Program& program, const PosedPool& pool) {
   return known;
 }
 
-/// The depth asked for, or the number of stages that the kernel's loop asks Triton for.
+/// The depth asked for, by option or by mapping, or the stages that the loop asks Triton for.
 strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   strategy::Choice choice = request.strategy;
   const auto stages = kernel.program.op(kernel.choice.loop).stages;
   const bool of_triton =
       choice.strategy == Strategy::triton || choice.strategy == Strategy::triton_plain;
+  const bool has_depth = of_triton || choice.strategy == Strategy::cypress;
+  if (has_depth && !choice.depth) choice.depth = stated_depth(kernel);
   if (of_triton && !choice.depth && stages && *stages > 0) {
     choice.depth = static_cast<int>(std::min<std::int64_t>(*stages, schedule::kDeepestRing));
   }

@@ -26,10 +26,18 @@ struct Input {
   std::string text;
 };
 
+/// The part of a file that is meant.
+struct InputChoice {
+  std::string kernel;  ///< of a dump of several, by name
+  std::string map;     ///< of a `.task` file: a name of its mappings, or a `.map` file (a name with
+                       ///< a slash or ending in ".map"); default: its first mapping
+};
+
 /// The contents of a file, or of standard input for "-". Fails for what is missing, a directory,
 /// unreadable, empty, or larger than 256 MB. Of a dump of several modules the one to be scheduled,
 /// of the kernel of that name (`frontend::ttgir::module_of_dump`); fails if there is not just one.
-Result<Input> read_input(const std::string& path, const std::string& kernel = {});
+/// Of a `.task` file the module that its mapping makes of it.
+Result<Input> read_input(const std::string& path, const InputChoice& choice = {});
 
 /// The machine of that name that Twill ships, or the one described by that JSON file (a name with
 /// a slash or ending in ".json").
@@ -57,7 +65,7 @@ enum class TileWalk {
 struct Request {
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
-  std::string kernel;   ///< of several in a dump, by name; for who reads `input`
+  InputChoice choice;   ///< for who reads `input`
   std::string loop;     ///< "1" (source order, from 0) or ":LINE"; default: most products
   std::optional<std::int64_t> subtile;  ///< rows of a sub-tile, 0 for none; default: the machine's
   std::string pool;                     ///< only this pool of the machine; default: all of them

@@ -82,14 +82,31 @@ bool is_tasks(const Input& input) {
   return false;
 }
 
-Result<Input> read_input(const std::string& path, const std::string& kernel) {
+Result<frontend::TaskSource> task_source(Input input, const std::string& map) {
+  frontend::TaskSource source{std::move(input.name), std::move(input.text)};
+  if (!map.ends_with(".map") && map.find('/') == std::string::npos) {
+    source.mapping = map;
+    return source;
+  }
+  TWILL_TRY(Input file, read_text(map));
+  source.map_file = std::move(file.name);
+  source.map_text = std::move(file.text);
+  return source;
+}
+
+Result<Input> read_input(const std::string& path, const InputChoice& choice) {
   TWILL_TRY(Input input, read_text(path));
   if (is_tasks(input)) {
-    TWILL_TRY(input.text, frontend::lower_task_text(input.text, input.name));
-  } else {
-    TWILL_TRY(input.text,
-              frontend::ttgir::module_of_dump(std::move(input.text), input.name, kernel));
+    TWILL_TRY(const frontend::TaskSource source, task_source(input, choice.map));
+    TWILL_TRY(input.text, frontend::lower_task_text(source));
+    return input;
   }
+  if (!choice.map.empty()) {
+    return fail({input.name}, "a mapping is for kernels of tasks, and this is none",
+                "leave out --map; what says where a kernel runs is then --machine, --pool ...");
+  }
+  TWILL_TRY(input.text,
+            frontend::ttgir::module_of_dump(std::move(input.text), input.name, choice.kernel));
   return input;
 }
 

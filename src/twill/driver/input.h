@@ -1,6 +1,7 @@
 #pragma once
 
 #include "twill/driver/driver.h"
+#include "twill/frontend/tasks/lower.h"
 
 /// Internal to the driver: what an input text is.
 namespace twill::driver {
@@ -16,5 +17,8 @@ Result<Input> read_text(const std::string& path);
 
 /// By the name's ending (.task), else, if there is none, by how the text begins.
 bool is_tasks(const Input& input);
+
+/// The text with the mapping that is meant (InputChoice::map), whose file is read.
+Result<frontend::TaskSource> task_source(Input input, const std::string& map);
 
 }  // namespace twill::driver

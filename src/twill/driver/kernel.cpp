@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
 #include "twill/frontend/ttgir/merge_equal.h"
@@ -20,9 +21,16 @@
 namespace twill::driver {
 namespace {
 
-/// The machine asked for, else a shipped one of the architecture the kernel was compiled for.
-Result<machine::Machine> machine_for(const Request& request, const ir::Program& program) {
-  if (!request.machine.empty()) return find_machine(request.machine);
+/// The machine asked for, by the request or a mapping; else a shipped one of the architecture the
+/// kernel was compiled for.
+Result<machine::Machine> machine_for(const Request& request, const ir::Program& program,
+                                     const frontend::Stated& stated) {
+  if (!request.machine.empty()) {
+    TWILL_TRY(machine::Machine machine, find_machine(request.machine));
+    TWILL_TRY_VOID(check_machine(request, machine, stated));
+    return machine;
+  }
+  if (!stated.machine.empty()) return find_machine(stated.machine);
   const std::optional<int> target = ir::launch_traits(program).cuda_target;
   if (target == 90) return find_machine("h200");
   if (target == 100) return find_machine("b200");
@@ -214,7 +222,9 @@ Result<Kernel> read_kernel(const Request& request) {
   }
   TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
-  TWILL_TRY(machine::Machine named, machine_for(request, program));
+  frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
+  TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
+  TWILL_TRY(named, within_limits(std::move(named), stated));
   machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
@@ -234,7 +244,8 @@ Result<Kernel> read_kernel(const Request& request) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }
   return Kernel{std::move(program), choice,           std::move(machine),
-                std::move(pools),   std::move(notes), request.load_latency};
+                std::move(pools),   std::move(notes), request.load_latency,
+                std::move(stated)};
 }
 
 std::string loop_in_words(const Kernel& kernel) {

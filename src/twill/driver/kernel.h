@@ -12,6 +12,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/pools.h"
 #include "twill/extract/choose_loop.h"
+#include "twill/frontend/tasks/stated.h"
 #include "twill/ir/program.h"
 #include "twill/machine/machine.h"
 #include "twill/schedule/loop_text.h"
@@ -33,6 +34,7 @@ struct Kernel {
   std::vector<std::string> pools;  ///< in the machine's order, or the one asked for
   std::vector<std::string> notes;  ///< what the Program has otherwise than the text
   bool load_latency = false;       ///< readers wait for loads that run ahead (extract::Options)
+  frontend::Stated stated = {};    ///< by the mapping of a kernel of tasks
   std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< so far
 };
 

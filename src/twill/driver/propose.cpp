@@ -6,6 +6,7 @@
 #include "twill/driver/checking.h"
 #include "twill/driver/ends.h"
 #include "twill/driver/given.h"
+#include "twill/driver/stated.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
 
@@ -156,6 +157,9 @@ Result<std::optional<Trial>> try_outcome(const Request& request, const Reading& 
 
 Result<std::vector<Proposal>> propose(const Request& request, const Reading& reading, bool tries) {
   TWILL_TRY_VOID(check_strategy(request));
+  if (reading.kernel) {
+    TWILL_TRY_VOID(check_strategy_stated(request, *reading.kernel));
+  }
   if (reading.kernel && !request.given && !request.normalize) {
     TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
     return arrange_all(request, reading, tries);

@@ -2,7 +2,6 @@
 
 #include "twill/driver/input.h"
 #include "twill/frontend/tasks/lower.h"
-#include "twill/tasks/check.h"
 #include "twill/tasks/flow.h"
 
 namespace twill::driver {
@@ -19,25 +18,19 @@ std::string flows_of(const tasks::Tree& tree) {
 
 }  // namespace
 
-Result<std::string> show_tasks(const std::string& path, TasksView view,
-                               const std::string& mapping) {
-  TWILL_TRY(const Input input, read_text(path));
-  if (view == TasksView::kernel) {
-    return frontend::lower_task_text(input.text, input.name, mapping);
+Result<std::string> show_tasks(const std::string& path, TasksView view, const std::string& map) {
+  TWILL_TRY(Input input, read_text(path));
+  if (input.name.ends_with(".map") && view == TasksView::text && map.empty()) {
+    TWILL_TRY(const auto mappings, tasks::read_mappings(input.text, input.name));
+    return tasks::print_mappings(mappings);
   }
-  TWILL_TRY(const tasks::TaskText text, tasks::read_tasks(input.text, input.name));
-  auto shown = [&]() -> Result<std::string> {
-    if (view == TasksView::text) {
-      TWILL_TRY_VOID(tasks::check(text.library));
-      return tasks::print_tasks(text);
-    }
-    TWILL_TRY(const tasks::Tree tree, frontend::tree_of_text(text, input.name, mapping));
-    return view == TasksView::flow ? flows_of(tree) : tasks::to_string(tree);
-  }();
-  if (!shown && shown.error().source_line.empty()) {
-    shown.error().source_line = line_of(input.text, shown.error().location.line);
-  }
-  return shown;
+  TWILL_TRY(const frontend::TaskSource source, task_source(std::move(input), map));
+  if (view == TasksView::kernel) return frontend::lower_task_text(source);
+  TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
+  if (view == TasksView::text) return tasks::print_tasks(program.text);
+  TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source, program));
+  if (view == TasksView::mapping) return tasks::print_mapping(tasks::completed(tree));
+  return view == TasksView::flow ? flows_of(tree) : tasks::to_string(tree);
 }
 
 }  // namespace twill::driver

@@ -8,13 +8,15 @@ namespace twill::driver {
 
 /// Views of a `.task` file.
 enum class TasksView {
-  text,    ///< the tasks as they are printed again
-  tree,    ///< the instances of the mapping, with what was derived
-  flow,    ///< copies, calls and events, after each pass over them
-  kernel,  ///< the TTGIR that the rest of Twill takes
+  text,     ///< the tasks as they are printed again
+  mapping,  ///< the mapping with all that was derived, as a `.map` text
+  tree,     ///< its instances, as a tree
+  flow,     ///< copies, calls and events, after each pass over them
+  kernel,   ///< the TTGIR that the rest of Twill takes
 };
 
-/// Fails for a file that cannot be read, or is wrong.
-Result<std::string> show_tasks(const std::string& path, TasksView view, const std::string& mapping);
+/// `map`: as in InputChoice. Fails for a file that cannot be read, or is wrong. A `.map` file by
+/// itself can be shown as text.
+Result<std::string> show_tasks(const std::string& path, TasksView view, const std::string& map);
 
 }  // namespace twill::driver

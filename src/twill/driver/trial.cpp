@@ -9,6 +9,7 @@
 
 #include "twill/driver/around.h"
 #include "twill/driver/cluster.h"
+#include "twill/driver/stated.h"
 #include "twill/extract/memory_order.h"
 #include "twill/ir/operands.h"
 #include "twill/schedule/corun.h"
@@ -123,6 +124,7 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
                         const report::Outcome& outcome, Trial& trial) {
   plan::Setting& setting = trial.setting;
   setting.machine = &kernel.machine;
+  if (const auto depth = stated_depth(kernel)) setting.ring_depth = depth;
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome, request.tiles));
@@ -136,6 +138,12 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
   return {};
 }
 
+/// Reason why a draft has another depth than the mapping states.
+std::optional<Diagnostic> depth_refusal(const Kernel* kernel, const Drafts::Draft& draft) {
+  if (kernel == nullptr || !draft.plan) return std::nullopt;
+  return other_depth(*kernel, *draft.plan);
+}
+
 /// Decides on staging, then on turns, and keeps that draft.
 Result<void> choose_draft(const Request& request, const Reading& reading,
                           const report::Outcome& outcome, Trial& trial) {
@@ -143,7 +151,8 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
   const bool may_take_turns = trial.setting.tokens;
   bool tokens = may_take_turns;
   bool staging = true;
-  const bool is_kernel = kernel_of(reading, outcome) != nullptr;
+  const Kernel* kernel = kernel_of(reading, outcome);
+  const bool is_kernel = kernel != nullptr;
   if (is_kernel && plan::stages(trial.setting)) {
     TWILL_TRY(const auto note, note_without_staging(tokens, drafts));
     if (note) trial.notes.push_back(*note);
@@ -156,11 +165,21 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
   if (!chosen->plan && may_take_turns && !tokens) {
     TWILL_TRY(chosen, drafts.with(true, staging));
   }
+  auto other = depth_refusal(kernel, *chosen);
+  if (other && staging) {  // which may take the memory of a copy
+    TWILL_TRY(const Drafts::Draft* unstaged, drafts.with(chosen->setting.tokens, false));
+    if (unstaged->plan) {
+      chosen = unstaged;
+      other = depth_refusal(kernel, *unstaged);
+    }
+  }
   trial.setting = chosen->setting;
   trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;
   trial.interval = chosen->interval;
   trial.full = drafts.full();
-  if (chosen->plan) {
+  if (other) {
+    trial.refusal = other;
+  } else if (chosen->plan) {
     trial.draft = *chosen->plan;
   } else {
     trial.refusal = chosen->plan.error();

@@ -49,6 +49,10 @@ class InnerCheck {
       for (const Size& size : argument.shape) names_.merge(names_in(size));
     }
     for (const std::string& tunable : inner_.tunables) {
+      if (tunable == kDepth || tunable == kSpecialize) {
+        return fail_task("T02", variant_.where,
+                         "mappings have a meaning of their own for the name '" + tunable + "'");
+      }
       if (!names_.insert(tunable).second) {
         return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already");
       }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostInstances = 4096;
 constexpr std::size_t kDeepestTree = 64;
+constexpr std::int64_t kMostCopies = 256;  // copies of a load
 
 template <class Named>
 std::string did_you_mean_one_of(std::string_view word, const std::vector<Named>& all) {
@@ -59,6 +60,14 @@ class Instantiation {
   }
 
  private:
+  static tl::unexpected<Diagnostic> is_hole(const Setting& setting) {
+    const std::string count =
+        setting.values.empty() ? "no value" : fmt::format("{} values", setting.values.size());
+    return fail_task("M13", setting.where,
+                     fmt::format("'{}' has {} here, and one is needed", setting.tunable, count),
+                     "`twill tune` finds the best of them");
+  }
+
   /// A variant, with the instance of the mapping that states it, if one does.
   struct Chosen {
     const TaskValue* task = nullptr;
@@ -114,9 +123,9 @@ class Instantiation {
       for (const Size& size : argument.shape) {
         for (const Setting& it : mapping_.tunables) {
           if (it.tunable != size.name()) continue;
-          if (it.values.size() != 1 || it.values[0] < 1) {
-            return fail_task("M13", it.where,
-                             "'" + it.tunable + "' needs one value, of at least 1");
+          if (it.values.size() != 1) return is_hole(it);
+          if (it.values[0] < 1) {
+            return fail_task("M03", it.where, fmt::format("'{}' is less than 1", it.tunable));
           }
           root.tunables[it.tunable] = it.values[0];
         }
@@ -238,6 +247,7 @@ class Instantiation {
     TWILL_TRY(node.memories, memories_of(it, node.processor, outside));
     if (it.variant->is_leaf()) return node;
     TWILL_TRY(node.tunables, tunables_of(it));
+    TWILL_TRY(node.depth, depth_of(it));
     above_.push_back(it);
     TWILL_TRY_VOID(add_children(it, outside, node));
     above_.pop_back();
@@ -298,11 +308,7 @@ class Instantiation {
                                      it.variant->name, name),
                          fmt::format("add a line `{} = ...` to the mapping", name));
       }
-      if (found->values.size() != 1) {
-        return fail_task(
-            "M13", found->where,
-            fmt::format("'{}' has {} values here, and one is needed", name, found->values.size()));
-      }
+      if (found->values.size() != 1) return is_hole(*found);
       if (found->values[0] < 1) {
         return fail_task("M03", found->where, fmt::format("'{}' is less than 1", name));
       }
@@ -318,6 +324,20 @@ class Instantiation {
                        did_you_mean(setting.tunable, names));
     }
     return values;
+  }
+
+  /// Depth of the variant's own loops, if one is stated.
+  Result<std::optional<Setting>> depth_of(const Chosen& it) const {
+    std::optional<Setting> depth = mapping_.restrictions.depth;
+    if (it.instance != nullptr && it.instance->restrictions.depth) {
+      depth = it.instance->restrictions.depth;
+    }
+    if (!depth || depth->values.empty()) return std::nullopt;
+    if (depth->values.size() > 1) return is_hole(*depth);
+    if (depth->values[0] >= 1 && depth->values[0] <= kMostCopies) return depth;
+    return fail_task("M12", depth->where,
+                     fmt::format("'{}' is from 1 to {}: copies of what a loop loads ahead", kDepth,
+                                 kMostCopies));
   }
 
   Result<std::vector<Memory>> memories_of(const Chosen& it, Processor processor,
@@ -386,6 +406,22 @@ class Instantiation {
   std::size_t count_ = 0;
 };
 
+/// A kernel has roles or has none, so instances cannot differ.
+Result<std::optional<Specialize>> specialize_of(const Mapping& mapping) {
+  std::optional<Specialize> stated = mapping.restrictions.specialize;
+  for (const Instance& it : mapping.instances) {
+    const std::optional<Specialize>& here = it.restrictions.specialize;
+    if (!here) continue;
+    if (stated && stated->wanted != here->wanted) {
+      return fail_task("M11", here->where,
+                       "one instance says 'specialize', and another 'specialize = no'",
+                       "the warps of a kernel have roles of their own, or have not");
+    }
+    stated = here;
+  }
+  return stated;
+}
+
 void print_node(const TreeNode& node, const std::string& indent, std::string& out) {
   out += fmt::format("{}{}: {}.{} at {}", indent, node.instance, node.task->name,
                      node.variant->name, name_of(node.processor));
@@ -393,6 +429,7 @@ void print_node(const TreeNode& node, const std::string& indent, std::string& ou
   for (std::size_t a = 0; a < node.memories.size(); ++a) {
     out += fmt::format("  {}: {}", node.task->arguments[a].name, name_of(node.memories[a]));
   }
+  if (node.depth) out += fmt::format("  {} = {}", kDepth, node.depth->values[0]);
   out += "\n";
   for (const TreeNode& child : node.children) print_node(child, indent + "  ", out);
 }
@@ -402,6 +439,9 @@ void print_node(const TreeNode& node, const std::string& indent, std::string& ou
 Result<Tree> instantiate(Library library, const Mapping& mapping) {
   Tree tree{std::make_shared<const Library>(std::move(library)), mapping.name, mapping.machine, {}};
   TWILL_TRY(tree.root, Instantiation(*tree.library, mapping).run());
+  tree.where = mapping.where;
+  tree.shared = mapping.shared;
+  TWILL_TRY(tree.specialize, specialize_of(mapping));
   return tree;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TreeNode {
   Processor processor = Processor::host;
   std::map<std::string, std::int64_t> tunables;
   std::vector<Memory> memories;    ///< of each argument
+  std::optional<Setting> depth;    ///< of loops of the variant, with one value
   std::vector<TreeNode> children;  ///< of each launch, in the order of the text
 };
 
@@ -28,14 +30,21 @@ struct Tree {
   std::string mapping;
   std::string machine;
   TreeNode root;
+  Where where = {};  ///< of the mapping
+  std::optional<SharedLimit> shared = {};
+  std::optional<Specialize> specialize = {};
 };
 
 /// The tree that the mapping's entry begins. What it does not state is derived: of a task the first
 /// variant, of one that is within itself the next; the host's launches are blocks, and leaves are
 /// warpgroups; arguments of the entry lie in global memory, operands of products in shared memory,
-/// all else in registers. Fails with M01 to M06, M13, and T10 for a task without end.
+/// all else in registers. Fails with M01 to M06, M11 to M13, and T10 for a task without end.
 /// Precondition: check(library).
 Result<Tree> instantiate(Library library, const Mapping& mapping);
+
+/// A mapping that states all of the tree, what was derived too: it makes an equal tree, but for
+/// names that were no words. Instances that state the same are one.
+Mapping completed(const Tree& tree);
 
 /// As indented text: a line for each instance.
 std::string to_string(const Tree& tree);

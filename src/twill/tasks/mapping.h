@@ -26,12 +26,38 @@ enum class Memory {
 std::string_view name_of(Memory memory);
 std::optional<Memory> memory_named(std::string_view name);
 
-/// A tunable and its value; several: a hole, of which one value is to be chosen.
+/// A tunable and its value; several: a hole, of which one value is to be chosen. None: any value.
 struct Setting {
   std::string tunable;
   std::vector<std::int64_t> values;
   Where where;
   friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+/// Whether the warps of a kernel have roles of their own.
+struct Specialize {
+  bool wanted = true;
+  Where where;
+  friend bool operator==(const Specialize&, const Specialize&) = default;
+};
+
+/// Restrictions of the schedule. What is not stated is decided by it.
+struct Restrictions {
+  std::optional<Setting> depth;  ///< copies of what loops load ahead, of the tunable kDepth
+  std::optional<Specialize> specialize;
+  friend bool operator==(const Restrictions&, const Restrictions&) = default;
+};
+
+/// Words that mappings have a meaning for, so that no tunable may have these names.
+inline constexpr std::string_view kDepth = "depth";
+inline constexpr std::string_view kSpecialize = "specialize";
+inline constexpr std::string_view kLimit = "limit";
+
+/// Most bytes that a CTA takes of shared memory.
+struct SharedLimit {
+  std::int64_t bytes = 0;
+  Where where;
+  friend bool operator==(const SharedLimit&, const SharedLimit&) = default;
 };
 
 /// The memory of an argument.
@@ -51,6 +77,7 @@ struct Instance {
   std::optional<Processor> processor;
   std::vector<Setting> tunables;
   std::vector<Placed> memories;
+  Restrictions restrictions;       ///< of the variant's own loops, and of the kernel
   std::vector<std::string> calls;  ///< instances, one for each launch of the variant; or none
   Where where;
   friend bool operator==(const Instance&, const Instance&) = default;
@@ -59,8 +86,10 @@ struct Instance {
 struct Mapping {
   std::string name;
   std::string task;               ///< that the kernel carries out
-  std::string machine;            ///< as `twill machines` has it
+  std::string machine;            ///< as `twill machines` has it; empty: any that fits
   std::vector<Setting> tunables;  ///< of every variant whose instance does not set them
+  Restrictions restrictions;      ///< of every instance that does not state them
+  std::optional<SharedLimit> shared;
   std::vector<Instance> instances;
   Where where;
   friend bool operator==(const Mapping&, const Mapping&) = default;

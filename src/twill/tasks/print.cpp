@@ -192,37 +192,6 @@ std::string text_of(const TaskValue& task, const Variant& variant) {
   return fmt::format("inner {}.{}{} {{\n{}}}\n", task.name, variant.name, tunables, body);
 }
 
-std::string text_of(const Setting& setting) {
-  const std::vector<std::int64_t>& values = setting.values;
-  const auto list = joined(values, [](std::int64_t value) { return std::to_string(value); });
-  if (values.size() == 1) return setting.tunable + " = " + list;
-  const std::int64_t step = values.size() < 3 ? 0 : values[1] - values[0];
-  bool even = step > 0;
-  for (std::size_t i = 1; i < values.size(); ++i) even = even && values[i] - values[i - 1] == step;
-  if (!even) return setting.tunable + " = {" + list + "}";
-  return fmt::format("{} = {}..{} by {}", setting.tunable, values.front(), values.back(), step);
-}
-
-std::string text_of(const Instance& instance) {
-  std::string text = fmt::format("{}{}: {}.{}", instance.entry ? "entry " : "", instance.name,
-                                 instance.task, instance.variant);
-  if (instance.processor) text += fmt::format(" at {}", name_of(*instance.processor));
-  for (const Setting& setting : instance.tunables) text += "  " + text_of(setting);
-  for (const Placed& placed : instance.memories) {
-    text += fmt::format("  {}: {}", placed.argument, name_of(placed.memory));
-  }
-  if (instance.calls.empty()) return text;
-  return text + "  calls " + joined(instance.calls, [](const std::string& it) { return it; });
-}
-
-std::string text_of(const Mapping& mapping) {
-  std::string text =
-      fmt::format("map {} for {} on {} {{\n", mapping.name, mapping.task, mapping.machine);
-  for (const Setting& setting : mapping.tunables) text += "  " + text_of(setting) + "\n";
-  for (const Instance& instance : mapping.instances) text += "  " + text_of(instance) + "\n";
-  return text + "}\n";
-}
-
 }  // namespace
 
 std::string to_string(const Piece& piece) {
@@ -244,7 +213,7 @@ std::string print_tasks(const TaskText& text) {
   for (const TaskValue& task : text.library.tasks) {
     for (const Variant& variant : task.variants) out += "\n" + text_of(task, variant);
   }
-  for (const Mapping& mapping : text.mappings) out += "\n" + text_of(mapping);
+  for (const Mapping& mapping : text.mappings) out += "\n" + print_mapping(mapping);
   return out;
 }
 

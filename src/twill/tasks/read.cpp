@@ -190,6 +190,21 @@ Result<TaskText> read_tasks(std::string_view text, const std::string& file_name)
   return read;
 }
 
+Result<std::vector<Mapping>> read_mappings(std::string_view text, const std::string& file_name) {
+  TWILL_TRY(std::vector<Token> tokens, tokens_of(text, file_name));
+  Cursor cursor(text, std::move(tokens));
+  std::vector<Mapping> all;
+  do {
+    if (!cursor.take("map")) {
+      return cursor.wrong(cursor.peek(), "expected 'map', as files of mappings have nothing else",
+                          "as in `map NAME for TASK on MACHINE { ... }`");
+    }
+    TWILL_TRY(Mapping next, read_mapping(cursor));
+    all.push_back(std::move(next));
+  } while (cursor.peek().kind != Token::Kind::end);
+  return all;
+}
+
 bool begins_tasks(std::string_view line) { return line.starts_with("task "); }
 
 }  // namespace twill::tasks

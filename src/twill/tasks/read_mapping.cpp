@@ -7,6 +7,7 @@ namespace twill::tasks {
 namespace {
 
 constexpr std::size_t kMostValues = 4096;  // of a hole
+constexpr std::int64_t kMostShared = std::int64_t{1} << 30;
 
 class MappingReader {
  public:
@@ -18,12 +19,17 @@ class MappingReader {
     TWILL_TRY(mapping.name, cursor_.word("the mapping's name"));
     TWILL_TRY_VOID(cursor_.expect("for"));
     TWILL_TRY(mapping.task, cursor_.word("a task"));
-    TWILL_TRY_VOID(cursor_.expect("on"));
-    TWILL_TRY(mapping.machine, cursor_.word("a machine"));
+    if (cursor_.take("on")) {
+      TWILL_TRY(mapping.machine, cursor_.word("a machine"));
+    }
     TWILL_TRY_VOID(cursor_.expect("{"));
     while (!cursor_.take("}")) {
       if (cursor_.take(",")) continue;
-      if (cursor_.is("=", 1)) {
+      TWILL_TRY(const bool restricts, restriction(mapping.restrictions));
+      if (restricts) continue;
+      if (is_limit()) {
+        TWILL_TRY(mapping.shared, shared_limit());
+      } else if (cursor_.is("=", 1)) {
         TWILL_TRY(Setting next, setting());
         mapping.tunables.push_back(std::move(next));
       } else {
@@ -40,10 +46,7 @@ class MappingReader {
     made.where = cursor_.here();
     TWILL_TRY(made.tunable, cursor_.word("a tunable"));
     TWILL_TRY_VOID(cursor_.expect("="));
-    if (cursor_.is("?")) {
-      return cursor_.wrong(cursor_.peek(), "M13: a hole needs the values it may have",
-                           "as in {64, 128} or 64..256 by 64");
-    }
+    if (cursor_.take("?")) return made;
     if (cursor_.take("{")) {
       do {
         TWILL_TRY(const std::int64_t next, cursor_.whole_number());
@@ -68,9 +71,75 @@ class MappingReader {
     for (std::int64_t next = first; next <= last - step;) made.values.push_back(next += step);
     return made;
   }
+
+  // --- Restrictions -----------------------------------------------------------------------------
+
+  tl::unexpected<Diagnostic> twice(const Token& at) const {
+    return cursor_.wrong(at, "M03: " + in_quotes(at.text) + " is stated twice");
+  }
+  /// True if one stood there.
+  Result<bool> restriction(Restrictions& all) {
+    const Token& at = cursor_.peek();
+    if (cursor_.is(":", 1)) return false;  // an instance of that name
+    if (cursor_.is(kDepth) && cursor_.is("=", 1)) {
+      if (all.depth) return twice(at);
+      TWILL_TRY(all.depth, setting());
+      return true;
+    }
+    if (!cursor_.take(kSpecialize)) return false;
+    if (all.specialize) return twice(at);
+    Specialize made{true, {at.location}};
+    if (cursor_.take("=")) {
+      if (cursor_.take("?")) return true;
+      made.wanted = cursor_.is("yes");
+      if (!made.wanted && !cursor_.is("no")) return cursor_.unexpected("'yes', 'no' or '?'");
+      cursor_.next();
+    }
+    all.specialize = made;
+    return true;
+  }
+  bool is_limit() const {
+    return cursor_.is(kLimit) && cursor_.peek(1).kind == Token::Kind::word && cursor_.is("=", 2);
+  }
+  /// `limit shared = 160 KiB`, or in bytes.
+  Result<SharedLimit> shared_limit() {
+    SharedLimit limit;
+    limit.where = cursor_.here();
+    cursor_.next();
+    TWILL_TRY_VOID(cursor_.expect("shared"));
+    TWILL_TRY_VOID(cursor_.expect("="));
+    const Token& at = cursor_.peek();
+    TWILL_TRY(limit.bytes, cursor_.whole_number());
+    if (limit.bytes < 1 || limit.bytes > kMostShared) {
+      return cursor_.wrong(at, "M07: is no size of a shared memory", "as in 160 KiB");
+    }
+    if (cursor_.take("KiB")) limit.bytes *= 1024;
+    return limit;
+  }
+
+  // --- Instances --------------------------------------------------------------------------------
+
   bool is_placement() const {
-    return cursor_.peek().kind == Token::Kind::word && cursor_.is(":", 1) &&
-           memory_named(cursor_.peek(2).text) && !cursor_.is(".", 3);
+    const bool memory = memory_named(cursor_.peek(2).text) || cursor_.is("?", 2);
+    return cursor_.peek().kind == Token::Kind::word && cursor_.is(":", 1) && memory &&
+           !cursor_.is(".", 3);
+  }
+  void placement(Instance& of) {
+    const Token& name = cursor_.peek();
+    if (const auto memory = memory_named(cursor_.peek(2).text)) {
+      of.memories.push_back({std::string(name.text), *memory, {name.location}});
+    }
+    for (int token = 0; token < 3; ++token) cursor_.next();
+  }
+  Result<void> level(Instance& of) {
+    if (cursor_.take("?")) return {};
+    of.processor = processor_named(cursor_.peek().text);
+    if (!of.processor) {
+      return cursor_.wrong(cursor_.peek(), "M05: there is no such level of the machine",
+                           "levels are host, block and warpgroup");
+    }
+    cursor_.next();
+    return {};
   }
   Result<Instance> instance() {
     Instance made;
@@ -82,23 +151,17 @@ class MappingReader {
     TWILL_TRY_VOID(cursor_.expect("."));
     TWILL_TRY(made.variant, cursor_.word("a variant"));
     if (cursor_.take("at")) {
-      made.processor = processor_named(cursor_.peek().text);
-      if (!made.processor) {
-        return cursor_.wrong(cursor_.peek(), "M05: there is no such level of the machine",
-                             "levels are host, block and warpgroup");
-      }
-      cursor_.next();
+      TWILL_TRY_VOID(level(made));
     }
     while (true) {
       if (cursor_.take(",")) continue;
+      TWILL_TRY(const bool restricts, restriction(made.restrictions));
+      if (restricts) continue;
       if (cursor_.is("=", 1)) {
         TWILL_TRY(Setting next, setting());
         made.tunables.push_back(std::move(next));
       } else if (is_placement()) {
-        const Where where = cursor_.here();
-        made.memories.push_back(
-            {std::string(cursor_.peek().text), *memory_named(cursor_.peek(2).text), where});
-        for (int token = 0; token < 3; ++token) cursor_.next();
+        placement(made);
       } else if (cursor_.is("calls") && cursor_.peek(1).kind == Token::Kind::word &&
                  !cursor_.is(":", 1)) {
         cursor_.next();

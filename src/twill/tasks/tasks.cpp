@@ -220,7 +220,10 @@ Result<Library> library_of(const std::vector<Task>& tasks) {
 // --- Mappings -----------------------------------------------------------------------------------
 
 Map::Map(std::string name, const Task& task, std::string machine, Site site) {
-  mapping_ = {std::move(name), task.value().name, std::move(machine), {}, {}, where_of(site)};
+  mapping_.name = std::move(name);
+  mapping_.task = task.value().name;
+  mapping_.machine = std::move(machine);
+  mapping_.where = where_of(site);
 }
 
 Map& Map::set(std::string tunable, std::int64_t value, Site site) {
@@ -264,6 +267,30 @@ Map& Map::memory(std::string argument, Memory memory, Site site) {
 
 Map& Map::calls(std::vector<std::string> instances) {
   if (!mapping_.instances.empty()) mapping_.instances.back().calls = std::move(instances);
+  return *this;
+}
+
+Restrictions& Map::restrictions() {
+  return mapping_.instances.empty() ? mapping_.restrictions
+                                    : mapping_.instances.back().restrictions;
+}
+
+Map& Map::depth(std::int64_t copies, Site site) {
+  return depth(std::vector<std::int64_t>{copies}, site);
+}
+
+Map& Map::depth(std::vector<std::int64_t> copies, Site site) {
+  restrictions().depth = Setting{std::string(kDepth), std::move(copies), where_of(site)};
+  return *this;
+}
+
+Map& Map::specialize(bool wanted, Site site) {
+  restrictions().specialize = Specialize{wanted, where_of(site)};
+  return *this;
+}
+
+Map& Map::limit_shared(std::int64_t bytes, Site site) {
+  mapping_.shared = SharedLimit{bytes, where_of(site)};
   return *this;
 }
 

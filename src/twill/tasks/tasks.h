@@ -290,9 +290,17 @@ class Map {
   Map& at(Processor processor);
   Map& memory(std::string argument, Memory memory, Site site = Site::current());
   Map& calls(std::vector<std::string> instances);
+  /// Copies of what loops load ahead: of all loops, or behind an instance of its own.
+  Map& depth(std::int64_t copies, Site site = Site::current());
+  Map& depth(std::vector<std::int64_t> copies, Site site = Site::current());
+  Map& specialize(bool wanted = true, Site site = Site::current());
+  /// Most bytes of shared memory that a CTA takes.
+  Map& limit_shared(std::int64_t bytes, Site site = Site::current());
   const Mapping& value() const { return mapping_; }
 
  private:
+  Restrictions& restrictions();
+
   Mapping mapping_;
 };
 

@@ -20,11 +20,17 @@ struct TaskText {
 /// what the text means is not checked, see check.h. Cost: linear in the text.
 Result<TaskText> read_tasks(std::string_view text, const std::string& file_name);
 
+/// Reads the text of mappings alone, a `.map` file. Fails as `read_tasks` does, and if there is
+/// none in it.
+Result<std::vector<Mapping>> read_mappings(std::string_view text, const std::string& file_name);
+
 /// True if a line that begins so is the first of such a text.
 bool begins_tasks(std::string_view line);
 
 /// The text that reads back as an equal value.
 std::string print_tasks(const TaskText& text);
+std::string print_mapping(const Mapping& mapping);
+std::string print_mappings(const std::vector<Mapping>& mappings);
 std::string to_string(const Piece& piece);
 
 }  // namespace twill::tasks

@@ -9,41 +9,75 @@
 namespace twill::frontend {
 
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name) {
-  if (tree.machine != "h100" && tree.machine != "h200") {
-    return fail({file_name}, "M15: kernels of tasks are made for h100 and h200, not for " +
-                                 in_quotes(tree.machine));
+  if (!tree.machine.empty() && tree.machine != "h100" && tree.machine != "h200") {
+    return tasks::fail_task(
+        "M15", tree.where,
+        "kernels of tasks are made for h100 and h200, not for " + in_quotes(tree.machine));
   }
   return from_tasks::Lowering(tree, file_name).run();
 }
 
-Result<tasks::Tree> tree_of_text(const tasks::TaskText& text, const std::string& file_name,
-                                 const std::string& mapping) {
-  TWILL_TRY_VOID(tasks::check(text.library));
-  if (text.library.tasks.empty()) return fail({file_name}, "there is no task in it");
-  std::vector<std::string_view> names;
-  for (const tasks::Mapping& it : text.mappings) {
-    names.push_back(it.name);
-    if (mapping.empty() || it.name == mapping) return tasks::instantiate(text.library, it);
-  }
-  if (!mapping.empty()) {
-    return fail({file_name}, "there is no mapping " + in_quotes(mapping),
-                did_you_mean(mapping, names));
-  }
-  const tasks::TaskValue& first = text.library.tasks[0];
-  return tasks::instantiate(text.library, {"derived", first.name, "h200", {}, {}, first.where});
+namespace {
+
+/// The result, with the line of the source if it is an error that has none.
+template <class T>
+Result<T> with_line(Result<T> result, const TaskSource& source) {
+  if (result || !result.error().source_line.empty()) return result;
+  const Location& at = result.error().location;
+  const bool in_map = !source.map_file.empty() && at.file == source.map_file;
+  result.error().source_line = line_of(in_map ? source.map_text : source.text, at.line);
+  return result;
 }
 
-Result<std::string> lower_task_text(const std::string& text, const std::string& file_name,
-                                    const std::string& mapping) {
-  TWILL_TRY(const tasks::TaskText read, tasks::read_tasks(text, file_name));
-  auto lowered = [&]() -> Result<std::string> {
-    TWILL_TRY(const tasks::Tree tree, tree_of_text(read, file_name, mapping));
-    return lower_tasks(tree, file_name);
-  }();
-  if (!lowered && lowered.error().source_line.empty()) {
-    lowered.error().source_line = line_of(text, lowered.error().location.line);
+/// A mapping that states nothing, no machine either.
+tasks::Mapping derived_for(const tasks::TaskValue& task) {
+  tasks::Mapping mapping;
+  mapping.name = "derived";
+  mapping.task = task.name;
+  mapping.where = task.where;
+  return mapping;
+}
+
+Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskText& text) {
+  std::vector<tasks::Mapping> all = text.mappings;
+  const bool apart = !source.map_file.empty();
+  if (apart) {
+    TWILL_TRY(all, tasks::read_mappings(source.map_text, source.map_file));
   }
-  return lowered;
+  std::vector<std::string_view> names;
+  for (const tasks::Mapping& it : all) {
+    names.push_back(it.name);
+    if (source.mapping.empty() || it.name == source.mapping) return it;
+  }
+  if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
+  return fail({apart ? source.map_file : source.file},
+              "there is no mapping " + in_quotes(source.mapping),
+              did_you_mean(source.mapping, names));
+}
+
+Result<MappedTasks> program_of(const TaskSource& source) {
+  MappedTasks program;
+  TWILL_TRY(program.text, tasks::read_tasks(source.text, source.file));
+  TWILL_TRY_VOID(tasks::check(program.text.library));
+  if (program.text.library.tasks.empty()) return fail({source.file}, "there is no task in it");
+  TWILL_TRY(program.mapping, mapping_of(source, program.text));
+  return program;
+}
+
+}  // namespace
+
+Result<MappedTasks> read_mapped(const TaskSource& source) {
+  return with_line(program_of(source), source);
+}
+
+Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program) {
+  return with_line(tasks::instantiate(program.text.library, program.mapping), source);
+}
+
+Result<std::string> lower_task_text(const TaskSource& source) {
+  TWILL_TRY(const MappedTasks program, read_mapped(source));
+  TWILL_TRY(const tasks::Tree tree, tree_of(source, program));
+  return with_line(lower_tasks(tree, source.file), source);
 }
 
 }  // namespace twill::frontend

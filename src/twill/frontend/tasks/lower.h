@@ -13,14 +13,33 @@ namespace twill::frontend {
 /// arguments of rank 2 are TMA descriptors, as Triton passes them, those of rank 1 pointers, and
 /// sizes that the kernel needs are i32 arguments behind all others. Fails where a tile's size is no
 /// number (M03), a partition cannot be kept without a copy (M08), or an instruction does not fit
-/// (M09). Precondition: check(*tree.library).
+/// (M09). What the mapping states beside that is kept in attributes (stated.h).
+/// Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
-/// Reads, checks, instantiates and lowers a text: by its first mapping, or by that of that name;
-/// without any, of the first task with all of it derived.
-Result<std::string> lower_task_text(const std::string& text, const std::string& file_name,
-                                    const std::string& mapping = {});
-Result<tasks::Tree> tree_of_text(const tasks::TaskText& text, const std::string& file_name,
-                                 const std::string& mapping = {});
+/// Text of a `.task` file, and which of its mappings is taken: the first, that of the name, or that
+/// of a `.map` text of its own; without any, all is derived for the first task.
+struct TaskSource {
+  std::string file;
+  std::string text;
+  std::string mapping = {};   ///< its name, of several; empty: the first
+  std::string map_file = {};  ///< empty: mappings stand in `text`
+  std::string map_text = {};
+};
+
+/// A source that was read and checked, with the mapping that is taken.
+struct MappedTasks {
+  tasks::TaskText text;
+  tasks::Mapping mapping;
+};
+
+/// Fails, with the line of the text or of the mapping, for what is wrong with tasks, or if there is
+/// no such mapping.
+Result<MappedTasks> read_mapped(const TaskSource& source);
+/// The tree of the mapping. Fails as `tasks::instantiate`, with the line.
+Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program);
+
+/// Reads, checks, instantiates and lowers.
+Result<std::string> lower_task_text(const TaskSource& source);
 
 }  // namespace twill::frontend

@@ -107,15 +107,15 @@ void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
       layout_name(swizzle, transposed, bits), swizzle, transposed, bits));
 }
 
-std::string ModuleText::module(const std::string& name, const std::string& arguments,
-                               int target) const {
+std::string ModuleText::module(const std::string& name, const std::string& arguments, int target,
+                               const std::string& stated) const {
   std::string text;
   for (const std::string& layout : layouts_) text += layout + "\n";
   text += "#smem = #ttg.shared_memory\n";
   text += fmt::format(
       "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\", "
-      "twill.any_extents}} {{\n",
-      target);
+      "twill.any_extents{}}} {{\n",
+      target, stated);
   text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
   return text + scopes_[0].text + "    tt.return\n  }\n}\n";
 }

@@ -60,8 +60,10 @@ class ModuleText {
   /// "#shared128"
   void use_layout(int swizzle, bool transposed, int bits);
 
-  /// The module with one function.
-  std::string module(const std::string& name, const std::string& arguments, int target) const;
+  /// The module with one function. `stated`: further attributes.
+  std::string module(const std::string& name, const std::string& arguments, int target,
+                     const std::string& stated) const;
+  const std::string& file() const { return file_; }
 
  private:
   std::string place_of(const tasks::Where& where) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/frontend/tasks/lowering.h"
+#include "twill/frontend/tasks/stated.h"
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/text.h"
 
@@ -45,7 +46,8 @@ Result<std::string> Lowering::run() {
   TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), tree_.root.task->where));
   constexpr int kHopper = 90;
   TWILL_TRY(const std::string parameters, argument_text());
-  return state_.text.module(tree_.root.task->name, parameters, kHopper);
+  return state_.text.module(tree_.root.task->name, parameters, kHopper,
+                            stated_text(tree_, state_.text.file()));
 }
 
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
@@ -309,7 +311,9 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
     body += fmt::format("{}scf.yield {} : {}\n", std::string(6 + 2 * scope, ' '),
                         fmt::join(leaving, ", "), fmt::join(types, ", "));
   }
-  state_.text.line(scope, head + " : i32 {\n" + body + std::string(4 + 2 * scope, ' ') + "}",
+  state_.text.line(scope,
+                   head + " : i32 {\n" + body + std::string(4 + 2 * scope, ' ') + "}" +
+                       stated_text(frame.node->depth, state_.text.file()),
                    range.where);
   for (std::size_t c = 0; c < state_.cells.size(); ++c) {
     const bool was = c < before.cells.size() && !before.cells[c].value.empty();

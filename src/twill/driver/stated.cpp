@@ -1,0 +1,115 @@
+#include "twill/driver/stated.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "twill/tasks/values.h"
+
+namespace twill::driver {
+namespace {
+
+using strategy::Strategy;
+
+constexpr std::string_view kSharedMemory = "SMEM";
+
+std::string kib(std::int64_t bytes) {
+  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes);
+}
+
+tl::unexpected<Diagnostic> refuse_stated(const char* code, const Location& where,
+                                         const std::string& message, std::string hint) {
+  return tasks::fail_task(code, {where}, message, std::move(hint));
+}
+
+bool has_roles(Strategy strategy) {
+  return strategy != Strategy::sequential && strategy != Strategy::triton_plain;
+}
+
+}  // namespace
+
+Result<void> check_machine(const Request& request, const machine::Machine& machine,
+                           const frontend::Stated& stated) {
+  if (stated.machine.empty() || stated.machine == machine->name) return {};
+  return fail({request.input.name},
+              fmt::format("M15: the mapping is for {}, and --machine says {}", stated.machine,
+                          machine->name),
+              "leave --machine out, or write another mapping");
+}
+
+Result<machine::Machine> within_limits(machine::Machine machine, const frontend::Stated& stated) {
+  if (!stated.shared) return machine;
+  for (const machine::Memory& memory : machine->memories) {
+    if (memory.name != kSharedMemory) continue;
+    const double capacity = memory.capacity.value;
+    const auto limit = static_cast<double>(stated.shared->value);
+    if (limit > capacity) {
+      return refuse_stated("M07", stated.shared->where,
+                           fmt::format("the mapping gives a CTA {} of shared memory, and {} has {}",
+                                       kib(stated.shared->value), machine->name,
+                                       kib(static_cast<std::int64_t>(capacity))),
+                           "leave the limit out to use all of it");
+    }
+    // Half a byte more, so that what is rounded down is the limit.
+    return machine::with_share_of_memory(std::move(machine),
+                                         std::min(1.0, (limit + 0.5) / capacity));
+  }
+  return machine;
+}
+
+Result<void> check_strategy_stated(const Request& request, const Kernel& kernel) {
+  const auto& depth = kernel.stated.depth;
+  if (depth && request.strategy.depth && *request.strategy.depth != depth->value) {
+    return refuse_stated("M12", depth->where,
+                         fmt::format("the mapping says 'depth = {}', and --depth {}", depth->value,
+                                     *request.strategy.depth),
+                         "leave out --depth");
+  }
+  const auto& stated = kernel.stated.specialize;
+  const Strategy strategy = request.strategy.strategy;
+  if (!stated || (stated->value != 0) == has_roles(strategy)) return {};
+  if (stated->value != 0) {
+    return refuse_stated("M11", stated->where,
+                         fmt::format("the mapping wants warps with roles of their own, which the "
+                                     "strategy {} does not have",
+                                     name_of(strategy)),
+                         "leave out --strategy, or write `specialize = no`");
+  }
+  return refuse_stated("M11", stated->where,
+                       fmt::format("the mapping wants no roles of warps, and the strategy {} gives "
+                                   "them roles",
+                                   name_of(strategy)),
+                       "`--strategy triton-plain` and `--strategy sequential` have none");
+}
+
+std::optional<int> stated_depth(const Kernel& kernel) {
+  if (!kernel.stated.depth) return std::nullopt;
+  return static_cast<int>(kernel.stated.depth->value);
+}
+
+std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& plan) {
+  const auto& stated = kernel.stated.depth;
+  if (!stated) return std::nullopt;
+  std::vector<std::string> short_of, more_than;
+  for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
+    const auto& home = plan.values[v].home;
+    if (!plan.problem.ops()[v].streaming || !home) continue;
+    const plan::Buffer& buffer = plan[*home];
+    if (buffer.residence != plan::Residence::shared || buffer.depth == stated->value) continue;
+    (buffer.depth < stated->value ? short_of : more_than)
+        .push_back(fmt::format("{} of {}", buffer.depth, plan.problem.ops()[v].name));
+  }
+  if (short_of.empty() && more_than.empty()) return std::nullopt;
+  const bool is_short = !short_of.empty();
+  return refuse_stated("M12", stated->where,
+                       fmt::format("'depth = {}' cannot be kept: {} {}", stated->value,
+                                   fmt::join(is_short ? short_of : more_than, ", "),
+                                   is_short ? "fit in shared memory" : "are alive in the schedule"),
+                       is_short ? "a smaller depth, or smaller tiles" : "a larger depth")
+      .value();
+}
+
+}  // namespace twill::driver

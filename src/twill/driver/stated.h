@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "twill/driver/kernel.h"
+#include "twill/plan/plan.h"
+
+/// Internal to the driver: what a mapping states is kept, or refused with the mapping's line.
+namespace twill::driver {
+
+/// Fails (M15) if the mapping is for another machine than the one asked for.
+Result<void> check_machine(const Request& request, const machine::Machine& machine,
+                           const frontend::Stated& stated);
+
+/// The machine with no more shared memory than the mapping allows. Fails (M07) if it has less.
+Result<machine::Machine> within_limits(machine::Machine machine, const frontend::Stated& stated);
+
+/// Fails if the request's strategy has roles of warps where the mapping wants none, or the reverse
+/// (M11), or if both state a depth and they differ (M12).
+Result<void> check_strategy_stated(const Request& request, const Kernel& kernel);
+
+/// Copies of what the loop loads ahead, if the mapping states them.
+std::optional<int> stated_depth(const Kernel& kernel);
+
+/// Reason (M12) why the plan lacks the copies that the mapping states; nothing if it has
+/// them.
+std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& plan);
+
+}  // namespace twill::driver

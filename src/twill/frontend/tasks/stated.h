@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "twill/ir/program.h"
+#include "twill/tasks/instantiate.h"
+
+/// Statements of a mapping beside its kernel: attributes of the module and of its loops.
+namespace twill::frontend {
+
+/// A number, and where the mapping has it.
+struct StatedNumber {
+  std::int64_t value = 0;
+  Location where;
+};
+
+struct Stated {
+  std::string machine;                     ///< empty if no mapping says
+  std::optional<StatedNumber> shared;      ///< most bytes of shared memory
+  std::optional<StatedNumber> specialize;  ///< 0 or 1
+  std::optional<StatedNumber> depth;       ///< copies of what the loop loads ahead
+};
+
+/// All that a mapping states of the loop's kernel; nothing in modules that are not of tasks.
+Stated stated_by_mapping(const ir::Program& program, ir::OpId loop);
+
+}  // namespace twill::frontend
+
+namespace twill::frontend::from_tasks {
+
+/// Attributes for the module, each behind ", ".
+std::string stated_text(const tasks::Tree& tree, const std::string& file);
+/// Attributes for a loop: " {...}", or nothing.
+std::string stated_text(const std::optional<tasks::Setting>& depth, const std::string& file);
+
+}  // namespace twill::frontend::from_tasks
