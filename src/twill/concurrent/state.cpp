@@ -444,7 +444,8 @@ void Machine::shift_counters() {
     for (const Shift& shift : options_.guide->shifts) {
       std::int64_t least = kWithoutEnd;
       for (const ir::ValueId value : live) {
-        if (!shift.counters.contains(value)) continue;
+        const auto by = shift.by.find(value);
+        if (by == shift.by.end() || by->second != shift.period) continue;
         const auto now = role.values.integer(ir::OpId(0), value);
         if (now) least = std::min(least, *now);
       }
