@@ -24,6 +24,7 @@ enum ExitCode : int {
   kUndecided = 5,   ///< the work limit or the memory ended the search before there was an answer
   kUnverified = 6,  ///< the schedule breaks a rule, or a certificate is not accepted
   kNoPlan = 7,      ///< there is a schedule, and no plan carries it out
+  kNotFollowed = 8,  ///< a module has forms that no proof is known for
 };
 
 struct Session {

@@ -5,14 +5,25 @@
 
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
+#include "twill/driver/verify_module.h"
 #include "twill/report/verification.h"
 
 namespace twill::cli {
 namespace {
 
+int show_proof(const driver::Input& input) {
+  const auto verified = driver::verify_module(input);
+  if (!verified) return refuse(verified.error());
+  const auto printed = print(run::to_text(verified->proof, verified->program));
+  if (!printed) return refuse(printed.error());
+  if (!verified->proof.every_trip) return kNotFollowed;
+  return run::is_proven(verified->proof) ? kAnswer : kUnverified;
+}
+
 int run_verify(const std::string& path) {
   const auto input = driver::read_input(path);
   if (!input) return refuse(input.error());
+  if (driver::is_module(*input)) return show_proof(*input);
   const auto outcome = driver::verify_schedule(*input);
   if (!outcome) return refuse(outcome.error());
   warn(outcome->warnings);

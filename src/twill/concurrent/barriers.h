@@ -69,6 +69,7 @@ class Barriers {
   void pass(Barrier& barrier, const Visit& visit, Knowledge& known);
 
  private:
+  friend class StateText;
   void check_overrun(const Barrier& barrier, const Visit& visit, const Knowledge& known);
   void complete_if_full(Barrier& barrier);
   std::string at(const Visit& visit) const;

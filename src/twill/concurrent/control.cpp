@@ -81,6 +81,7 @@ Result<bool> Machine::control(std::size_t index, ir::OpId id) {
 }
 
 Result<void> Machine::begin_loop(std::size_t index, ir::OpId id) {
+  if (options_.guide != nullptr) return begin_followed_loop(index, id);
   Role& role = roles_[index];
   const auto loop = ir::as_loop(program_, id);
   if (!loop || !loop->induction) return execute::cannot(program_, id, "is no counting loop");
@@ -112,6 +113,7 @@ Result<void> Machine::begin_loop(std::size_t index, ir::OpId id) {
 
 /// At the end of the body of a loop: the next iteration, or what stands behind the loop.
 Result<void> Machine::end_iteration(Role& role) {
+  if (options_.guide != nullptr) return end_followed_iteration(role);
   Frame& frame = role.frames.back();
   const auto loop = ir::as_loop(program_, frame.op);
   const auto end = ir::terminator(program_, frame.block);
@@ -179,6 +181,10 @@ Result<void> Machine::end_condition(Role& role, ir::OpId condition) {
 Result<void> Machine::begin_branch(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);
+  if (options_.guide != nullptr && options_.guide->idle.contains(id)) {
+    forget_results(role, id);
+    return {};
+  }
   TWILL_TRY(const std::int64_t holds, role.values.integer(id, op.operands[0]));
   const auto block = ir::body(program_, id, holds != 0 ? 0 : 1);
   if (!block) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/concurrent/forms.h"
 #include "twill/concurrent/machine.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
@@ -17,18 +18,6 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostPrograms = 32;
 constexpr double kTiles = 3;  ///< what integers are that drive outer loops only
-
-/// The value that a partition's argument stands for; nothing for others.
-std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value) {
-  const ir::Value& known = program.value(value);
-  if (known.op) return std::nullopt;
-  const ir::OpId holder = program.region(program.block(*known.block).region).op;
-  if (program.op(holder).kind != OpKind::warp_partitions) return std::nullopt;
-  const auto outer = ir::parent(program, holder);
-  const ir::Op& op = program.op(outer && program.op(holder).operands.empty() ? *outer : holder);
-  if (known.index >= op.operands.size()) return std::nullopt;
-  return op.operands[known.index];
-}
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {

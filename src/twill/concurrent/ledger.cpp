@@ -71,7 +71,7 @@ struct Ledger::Step {
 };
 
 void Ledger::add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space) {
-  buffers_[storage.get()] = {storage, std::move(name), space, std::vector<State>(storage->size(), 0)};
+  buffers_[storage.get()] = {storage, std::move(name), space, {Run{}}};
 }
 
 void Ledger::read(const View& view, const Access& access, const Knowledge& known) {
@@ -89,19 +89,46 @@ void Ledger::write(const View& view, const Access& access, const Knowledge& know
 void Ledger::touch(const View& view, Step& step) {
   const auto found = buffers_.find(view.storage.get());
   if (found == buffers_.end()) return;
-  std::vector<State>& states = found->second.states;
   step.space = found->second.space;
   for_each_row(view, [&](std::int64_t first, std::int64_t stride, std::int64_t count) {
+    if (stride == 1) return change(found->second, first, first + count, step);
     for (std::int64_t i = 0; i < count; ++i) {
-      State& state = states[static_cast<std::size_t>(first + i * stride)];
-      if (state != step.last) {
-        const State before = state;
-        step.then = after(before, step);
-        step.last = before;
-      }
-      state = step.then;
+      const std::int64_t at = first + i * stride;
+      change(found->second, at, at + 1, step);
     }
   });
+}
+
+/// Brings the elements [first, end) to their next states.
+void Ledger::change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& step) {
+  std::vector<Run>& runs = buffer.runs;
+  const auto split = [&](std::int64_t at) {
+    const auto behind = std::upper_bound(runs.begin(), runs.end(), at,
+                                         [](std::int64_t x, const Run& run) { return x < run.first; });
+    const auto index = static_cast<std::size_t>(behind - runs.begin());
+    if (runs[index - 1].first == at) return index - 1;
+    if (at >= static_cast<std::int64_t>(buffer.storage->size())) return index;
+    runs.insert(behind, Run{at, runs[index - 1].state});
+    return index;
+  };
+  if (first < 0 || first >= end) return;
+  std::size_t from = split(first);
+  const std::size_t to = split(end);
+  for (std::size_t i = from; i < to; ++i) {
+    State& state = runs[i].state;
+    if (state != step.last) {
+      const State before = state;
+      step.then = after(before, step);
+      step.last = before;
+    }
+    state = step.then;
+  }
+  from = from == 0 ? 1 : from;
+  const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(from - 1);
+  const auto stop = runs.begin() + static_cast<std::ptrdiff_t>(std::min(to + 1, runs.size()));
+  runs.erase(std::unique(begin, stop,
+                         [](const Run& a, const Run& b) { return a.state == b.state; }),
+             stop);
 }
 
 Ledger::State Ledger::after(State before, Step& step) {

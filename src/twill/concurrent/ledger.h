@@ -41,7 +41,7 @@ class Ledger {
   void add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space);
 
   /// The access begins when `known` is; `view` is a part of an added buffer.
-  /// Cost: linear in the elements, some ten of them in a nanosecond.
+  /// Cost: linear in the rows of the view that do not follow each other in memory.
   void read(const execute::View& view, const Access& access, const Knowledge& known);
   void write(const execute::View& view, const Access& access, const Knowledge& known);
 
@@ -56,15 +56,22 @@ class Ledger {
     std::vector<std::uint32_t> reads;  ///< since then, ascending; the last of each agent
     friend auto operator<=>(const Past&, const Past&) = default;
   };
+  /// Elements from there to the next run's first.
+  struct Run {
+    std::int64_t first = 0;
+    State state = 0;
+  };
   struct Buffer {
     std::shared_ptr<execute::Tile> storage;
     std::string name;
     Space space = Space::shared;
-    std::vector<State> states;  ///< of each element
+    std::vector<Run> runs;  ///< of all elements, in order
   };
   struct Step;
+  friend class StateText;
 
   void touch(const execute::View& view, Step& step);
+  void change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& step);
   State after(State before, Step& step);
   void check_read(const Past& past, const Step& step);
   void check_write(const Past& past, const Step& step);

@@ -141,6 +141,9 @@ Result<Machine::Progress> Machine::advance(std::size_t index) {
     return role.children > 0 ? Progress::waits : Progress::goes_on;
   }
   const ir::OpId op = ops[frame.next];
+  if (options_.guide != nullptr) {
+    TWILL_TRY_VOID(check_needed(role, op));
+  }
   TWILL_TRY(const bool passes, may_pass(role, op));
   role.waits = !passes;
   if (!passes) return Progress::waits;

@@ -13,7 +13,9 @@
 
 #include "twill/concurrent/barriers.h"
 #include "twill/concurrent/finding.h"
+#include "twill/concurrent/guide.h"
 #include "twill/concurrent/ledger.h"
+#include "twill/concurrent/quantities.h"
 #include "twill/concurrent/role.h"
 #include "twill/execute/interpreter.h"
 
@@ -34,6 +36,9 @@ struct Order {
 struct Options {
   Order order;
   bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
+  /// Nothing is known of arguments: the run asks (`Machine::follow`). Without tiles, and in one order
+  /// only. Must outlive the machine.
+  const Guide* guide = nullptr;
 };
 
 /// One CTA.
@@ -46,6 +51,17 @@ class Machine {
   /// Runs a function to its end, or until something is found after which nothing that follows
   /// means anything. Fails, at the op's line, for what is not known.
   Result<void> run(ir::OpId function, const std::map<ir::ValueId, execute::Value>& arguments);
+
+  /// Starts a function of whose arguments nothing is known.
+  Result<void> start(ir::OpId function);
+  /// Goes on until something must be known of a quantity: then `answer`, and go on. Returns nothing at
+  /// the end, or after a finding behind which nothing means anything. Fails, at the op's line, for what is not followed.
+  Result<std::optional<Question>> follow();
+  const Quantity& quantity(const Question& question);
+  void answer(const Question& question, bool more);
+  /// Text that is equal for states from which the same follows, but for numbers of iterations that make no
+  /// difference any more. Forgets what nobody can ask about. Precondition: `follow` has asked.
+  std::string state();
 
   /// The most iterations that any role made of each loop that was reached.
   const std::map<ir::OpId, std::int64_t>& trips() const { return trips_; }
@@ -77,6 +93,28 @@ class Machine {
   void report_deadlock();
   std::string plight(const Role& role) const;
   void check_exit();
+
+  // guided.cpp: what is not known is asked
+  std::optional<std::size_t> next_guided_role();
+  std::optional<Question> question_of(const Role& role);
+  std::optional<Question> asks(std::size_t quantity, std::int64_t threshold, ir::OpId op);
+  Scope scope_of(const Role& role) const;
+  std::pair<std::size_t, std::int64_t> asked_by(const Role& role, const Condition& condition);
+  std::optional<bool> holds(const Role& role, ir::OpId op);
+  Result<void> begin_followed_loop(std::size_t role, ir::OpId op);
+  Result<void> end_followed_iteration(Role& role);
+  bool goes_on(std::size_t quantity, std::int64_t position);
+  Result<void> compute_needed(Role& role, ir::OpId op);
+  Result<void> check_needed(const Role& role, ir::OpId op) const;
+  Result<void> check_shifted(const Role& role, ir::OpId op) const;
+  bool knows_operands(const Role& role, ir::OpId op) const;
+  void forget_results(Role& role, ir::OpId op);
+
+  // state.cpp: states that are alike
+  friend class StateText;
+  void shift_counters();
+  void forget_quantities();
+  bool is_past(std::size_t role, const Scope& scope);
 
   // control.cpp: loops, branches, and where roles begin and end
   Result<bool> control(std::size_t role, ir::OpId op);
@@ -143,6 +181,7 @@ class Machine {
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;
   std::int64_t steps_ = 0;
+  Quantities quantities_;
   bool stopped_ = false;  ///< nothing that follows means anything
 };
 

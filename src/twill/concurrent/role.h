@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Frame {
   std::int64_t induction = 0;  ///< of counting loops
   std::int64_t upper = 0;
   std::int64_t step = 1;
+  std::optional<std::size_t> quantity = {};  ///< of loops that are followed (`Guide`): its id
+  std::int64_t position = 0;                 ///< the loop goes on while the quantity is more
 };
 
 /// A thread of control at the level of tiles: the default warps, or those of a partition, which
@@ -56,6 +59,7 @@ struct Role {
   std::optional<std::size_t> parent;               ///< that waits for the end of this one
   std::size_t children = 0;                        ///< that have not ended
   bool waits = false;                              ///< at its next op
+  std::set<std::size_t> shifted;                   ///< of `Guide::shifts`: counters went on before
 
   bool ended() const { return frames.empty(); }
   /// "partition0, iteration 3"

@@ -208,6 +208,7 @@ Result<void> Machine::await_products(Role& role, ir::OpId id) {
 
 void Machine::add_work(Work work) {
   for (const ir::ValueId value : program_.op(work.op).operands) {
+    if (!options_.tiles) break;
     work.operands[value] = roles_[work.role].values.value(value);
   }
   work_.push_back(std::move(work));
@@ -369,6 +370,7 @@ Result<void> Machine::land(std::size_t index) {
 /// All other ops: arithmetic, and accesses to global memory.
 Result<void> Machine::compute(Role& role, ir::OpId id) {
   if (options_.tiles) return role.values.step(id);
+  if (options_.guide != nullptr) return compute_needed(role, id);
   const ir::Op& op = program_.op(id);
   bool known = !op.results.empty();
   for (const ir::ValueId operand : op.operands) {

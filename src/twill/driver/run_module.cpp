@@ -11,18 +11,6 @@
 namespace twill::driver {
 namespace {
 
-/// The first function whose warps have roles.
-Result<ir::OpId> function_with_roles(const ir::Program& program) {
-  const auto functions = ir::functions(program);
-  const auto found = std::find_if(functions.begin(), functions.end(), [&](ir::OpId function) {
-    return concurrent::has_roles(program, function);
-  });
-  if (found != functions.end()) return *found;
-  return fail({program.file()}, "has no warps with roles of their own",
-              "`twill emit ttgir` makes such modules, and so do Gluon and Triton; a folder of "
-              "`twill emit cuda` can be run too");
-}
-
 std::vector<std::int64_t> trips_of(const RunModuleRequest& request, const ir::Program& program,
                                    ir::OpId function) {
   if (!request.trips.empty()) return request.trips;
@@ -58,6 +46,17 @@ Result<run::RolesReport> run_against(const RunModuleRequest& request, const ir::
 }
 
 }  // namespace
+
+Result<ir::OpId> function_with_roles(const ir::Program& program) {
+  const auto functions = ir::functions(program);
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](ir::OpId function) {
+    return concurrent::has_roles(program, function);
+  });
+  if (found != functions.end()) return *found;
+  return fail({program.file()}, "has no warps with roles of their own",
+              "`twill emit ttgir` makes such modules, and so do Gluon and Triton; a folder of "
+              "`twill emit cuda` can be run too");
+}
 
 Result<RanModule> run_module(const RunModuleRequest& request) {
   const Input& input = request.module;

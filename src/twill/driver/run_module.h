@@ -20,6 +20,9 @@ struct RunModuleRequest {
   bool tiles = true;  ///< compute tiles; else only who waits for whom is looked at
 };
 
+/// The first function whose warps have roles. Fails if there is none.
+Result<ir::OpId> function_with_roles(const ir::Program& program);
+
 /// Findings, with the module that they are about.
 struct RanModule {
   ir::Program program;

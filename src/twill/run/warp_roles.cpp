@@ -186,6 +186,15 @@ std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId 
   return parameters;
 }
 
+bool is_proven(const RolesProof& proof) {
+  return proof.every_trip.has_value() && proof.every_trip->findings.empty();
+}
+
+RolesProof prove_roles(const RolesModule& module) {
+  return {module.program.file(), count_roles(module),
+          concurrent::follow_every_trip(module.program, module.function)};
+}
+
 Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
                               const RolesEffort& effort) {
   RolesReport report;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/concurrent/every_trip.h"
 #include "twill/concurrent/finding.h"
 #include "twill/concurrent/machine.h"
 #include "twill/run/compare.h"
@@ -65,6 +66,16 @@ Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
 std::string to_text(const RolesReport& report, const ir::Program& program);
 /// docs/reference/warp-roles.md describes it.
 std::string report_json(const RolesReport& report, const ir::Program& program);
+
+/// What follows from all runs of a module at once, or why that is not known.
+struct RolesProof {
+  std::string module;
+  std::size_t roles = 0;
+  Result<concurrent::EveryTrip> every_trip;
+};
+bool is_proven(const RolesProof& proof);
+RolesProof prove_roles(const RolesModule& module);
+std::string to_text(const RolesProof& proof, const ir::Program& program);
 
 /// The function's arguments as parameters of a launch.
 std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function);

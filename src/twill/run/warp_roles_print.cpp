@@ -162,4 +162,53 @@ std::string report_json(const RolesReport& report, const ir::Program& program) {
   return json.dump(1) + "\n";
 }
 
+namespace {
+
+/// "2 iterations of the loop of line 40", "0, 3 or more iterations of ..."
+std::string in_words(const concurrent::LoopTrips& trips, const ir::Program& program) {
+  const bool one = trips.trips.size() == 1 && trips.trips[0] == 1 && !trips.goes_on;
+  return fmt::format("{}{} iteration{} of the loop of line {}", fmt::join(trips.trips, ", "),
+                     trips.goes_on ? " or more" : "", one ? "" : "s", program.op(trips.loop).line);
+}
+
+std::string way_in_words(const concurrent::EveryTrip& found, const ir::Program& program) {
+  std::vector<std::string> parts;
+  for (const auto& trips : found.trips) parts.push_back(in_words(trips, program));
+  std::set<int> lines;
+  for (const auto& assumed : found.assumptions) lines.insert(program.op(assumed.op).line);
+  if (!lines.empty()) {
+    parts.push_back(fmt::format("one of the ways that conditions of line{} {} may turn out",
+                                lines.size() == 1 ? "" : "s", fmt::join(lines, ", ")));
+  }
+  return parts.empty() ? "without an iteration" : fmt::format("with {}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string to_text(const RolesProof& proof, const ir::Program& program) {
+  if (!proof.every_trip) {
+    return fmt::format("{}: {} roles: not known\n{}", proof.module, proof.roles,
+                       to_string(proof.every_trip.error(), "not followed"));
+  }
+  const concurrent::EveryTrip& found = *proof.every_trip;
+  if (found.findings.empty()) {
+    return fmt::format(
+        "{}: {} roles: proven for every trip count\n"
+        "  no role waits for ever, misses a phase, or touches what another may still touch\n"
+        "  {} states of roles, buffers and mbarriers, which all runs come back to\n",
+        proof.module, proof.roles, found.states);
+  }
+  std::string text = fmt::format("{}: {} roles: breaks a rule\n", proof.module, proof.roles);
+  for (const concurrent::Finding& it : found.findings) {
+    const ir::Op& op = program.op(it.op);
+    text += fmt::format("  {}:{}:{}: {}: {}\n", proof.module, op.line, op.column,
+                        concurrent::name_of(it.rule), it.message);
+    if (!it.with) continue;
+    const ir::Op& with = program.op(*it.with);
+    text += fmt::format("    {}:{}:{}: the other side: {}\n", proof.module, with.line, with.column,
+                        with.name);
+  }
+  return text + fmt::format("    {}\n", way_in_words(found, program));
+}
+
 }  // namespace twill::run

@@ -1,0 +1,223 @@
+#include "twill/concurrent/forms.h"
+
+#include <algorithm>
+
+#include "twill/ir/arrays.h"
+#include "twill/ir/operands.h"
+
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+constexpr int kDeepest = 500;  ///< values that a form is looked for through
+
+bool is_integer(ir::Type type) {
+  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
+}
+
+LinearForm constant_form(std::int64_t value) { return {value, {}}; }
+
+LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, form, by); }
+
+/// A conversion that keeps the number.
+bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
+
+/// Whether results follow from operands and fields that the key of an atom has.
+bool follows_from_key(OpKind kind) {
+  const ir::OpClass of = ir::class_of(kind);
+  return of == ir::OpClass::elementwise || kind == OpKind::program_id ||
+         kind == OpKind::program_count;
+}
+
+}  // namespace
+
+LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times) {
+  a.constant += times * b.constant;
+  for (const auto& [atom, coefficient] : b.terms) {
+    if ((a.terms[atom] += times * coefficient) == 0) a.terms.erase(atom);
+  }
+  return a;
+}
+
+std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value) {
+  const ir::Value& known = program.value(value);
+  if (known.op) return std::nullopt;
+  const ir::OpId holder = program.region(program.block(*known.block).region).op;
+  if (program.op(holder).kind != OpKind::warp_partitions) return std::nullopt;
+  const auto outer = ir::parent(program, holder);
+  const ir::Op& op = program.op(outer && program.op(holder).operands.empty() ? *outer : holder);
+  if (known.index >= op.operands.size()) return std::nullopt;
+  return op.operands[known.index];
+}
+
+std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
+  if (const auto from = captured(program, value)) return known_integer(program, *from);
+  if (!is_integer(ir::type_of(program, value))) return std::nullopt;
+  return ir::constant_integer(program, value);
+}
+
+Forms::Forms(const ir::Program& program, ir::OpId function)
+    : program_(program), function_(function) {
+  for (const ir::Loop& loop : ir::loops(program, function)) {
+    if (loop.induction) add_loop(loop);
+  }
+}
+
+std::size_t Forms::atom(const std::string& key) {
+  return atoms_.try_emplace(key, atoms_.size()).first->second;
+}
+
+std::size_t Forms::number(const LinearForm& form) {
+  const auto [place, added] = numbers_.try_emplace(form, by_number_.size());
+  if (added) by_number_.push_back(&place->first);
+  return place->second;
+}
+
+std::string Forms::text(const LinearForm& form) { return "f" + std::to_string(number(form)); }
+
+LinearForm Forms::unique(ir::ValueId value) {
+  return {0, {{atom("value " + std::to_string(value.index())), 1}}};
+}
+
+std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
+  const auto found = positions_.find(position);
+  return found == positions_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::size_t Forms::role_of(ir::OpId op) const {
+  std::optional<ir::OpId> at = op;
+  while (at && *at != function_) {
+    const auto holder = ir::parent(program_, *at);
+    if (holder && program_.op(*holder).kind == OpKind::warp_partitions) {
+      const ir::RegionId region = program_.block(program_.op(*at).block).region;
+      const auto& regions = program_.op(*holder).regions;
+      const auto found = std::find(regions.begin(), regions.end(), region);
+      return static_cast<std::size_t>(found - regions.begin()) + 1;
+    }
+    at = holder;
+  }
+  return 0;
+}
+
+/// The quantity of a loop, and its induction variable's form. Where the step is not known, the
+/// quantity is the number of iterations.
+void Forms::add_loop(const ir::Loop& loop) {
+  const LinearForm lower = of(*loop.lower), upper = of(*loop.upper);
+  const auto step = known_integer(program_, *loop.step);
+  CountedLoop made;
+  LinearForm quantity, induction;
+  const std::string in_words =
+      text(lower) + " " + text(upper) + " " + text(of(*loop.step));
+  if (step && *step > 0) {
+    LinearForm start = lower;
+    start.constant = 0;
+    quantity = plus(upper, start, -1);
+    made.first = lower.constant - quantity.constant;
+    made.step = *step;
+    induction = start;
+    induction.constant = quantity.constant;
+    quantity.constant = 0;
+  } else {
+    quantity = {0, {{atom("trips " + in_words), 1}}};
+  }
+  made.form = number(quantity);
+  made.role = role_of(loop.op);
+  made.occurrence = counts_[{made.role, made.form}]++;
+  made.position =
+      atom("position " + std::to_string(made.form) + " " + std::to_string(made.occurrence));
+  positions_.try_emplace(made.position, loop.op);
+  induction.terms[made.position] += 1;
+  if (!step || *step <= 0) {
+    induction = {0, {{atom("induction " + in_words + " " + std::to_string(made.occurrence)), 1}}};
+  }
+  memo_[*loop.induction] = induction;
+  loops_.emplace(loop.op, made);
+}
+
+LinearForm Forms::of(ir::ValueId value) {
+  if (const auto found = memo_.find(value); found != memo_.end()) return found->second;
+  if (depth_ > kDeepest) return unique(value);
+  memo_[value] = unique(value);  // where a loop carries it to itself
+  ++depth_;
+  LinearForm form = compute(value);
+  --depth_;
+  memo_[value] = form;
+  return form;
+}
+
+LinearForm Forms::compute(ir::ValueId value) {
+  if (!is_integer(ir::type_of(program_, value))) return unique(value);
+  if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
+  if (const auto from = captured(program_, value)) return of(*from);
+  return program_.value(value).op ? of_op(value) : of_argument(value);
+}
+
+LinearForm Forms::of_argument(ir::ValueId value) {
+  const ir::Value& known = program_.value(value);
+  const ir::OpId holder = program_.region(program_.block(*known.block).region).op;
+  const auto loop = ir::as_loop(program_, holder);
+  if (!loop || !loop->induction) return unique(value);
+  for (const ir::Carried& it : loop->carried) {
+    if (it.argument == value) return carried(*loop, it);
+  }
+  return unique(value);
+}
+
+/// What a loop carries is alike in loops that are alike, if it starts and goes on alike.
+LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
+  const auto found = loops_.find(loop.op);
+  if (found == loops_.end() || carries_) return unique(carried.argument);
+  const LinearForm init = of(carried.init);
+  const std::string self = "self " + std::to_string(found->second.form);
+  auto before = memo_;
+  carries_ = true;
+  memo_[carried.argument] = {0, {{atom(self), 1}}};
+  const std::string yielded = text(of(carried.yielded));
+  memo_ = std::move(before);
+  carries_ = false;
+  const CountedLoop& known = found->second;
+  return {0,
+          {{atom("carried " + std::to_string(known.position) + " " + std::to_string(known.first) +
+                 " " + std::to_string(known.step) + " " + text(init) + " " + yielded),
+            1}}};
+}
+
+/// A load of a number that nobody in this kernel writes.
+bool Forms::reads_what_stays(const ir::Op& op) const {
+  if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
+  const auto array = ir::array_of(program_, op.operands[0]);
+  if (!array) return false;
+  for (const ir::OpId id : ir::walk(program_, function_)) {
+    const auto access = ir::memory_access(program_.op(id));
+    const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+    if (writes && ir::may_meet(program_, access->address, op.operands[0])) return false;
+    if (ir::class_of(program_.op(id).kind) == ir::OpClass::other) return false;
+  }
+  return true;
+}
+
+LinearForm Forms::of_op(ir::ValueId value) {
+  const ir::Op& op = program_.op(*program_.value(value).op);
+  const auto operand = [&](std::size_t i) { return of(op.operands[i]); };
+  if (op.kind == OpKind::add && op.operands.size() == 2) return plus(operand(0), operand(1), 1);
+  if (op.kind == OpKind::sub && op.operands.size() == 2) return plus(operand(0), operand(1), -1);
+  if (op.kind == OpKind::mul && op.operands.size() == 2) {
+    const LinearForm a = operand(0), b = operand(1);
+    if (a.is_constant()) return scaled(b, a.constant);
+    if (b.is_constant()) return scaled(a, b.constant);
+  }
+  if (keeps_number(op.kind)) return operand(0);
+  if (!follows_from_key(op.kind) && !reads_what_stays(op)) return unique(value);
+  std::string key = "op " + std::to_string(static_cast<int>(op.kind)) + " " +
+                    std::to_string(op.predicate.value_or(-1)) + " " +
+                    std::to_string(op.axis.value_or(-1)) + " " +
+                    ir::type_of(program_, value)->text;
+  for (const ir::ValueId from : op.operands) {
+    const LinearForm form = of(from);
+    key += " " + text(form);
+  }
+  return {0, {{atom(key), 1}}};
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/ir/loop.h"
+#include "twill/ir/program.h"
+
+/// Integers that roles compute, as sums of what is not known: so that two roles' loops are seen to
+/// make equally many iterations.
+namespace twill::concurrent {
+
+/// constant + sum of coefficient * atom. Atoms are numbers of things that are not known: arguments
+/// of the function, program ids, iterations of loops, and what is computed of these. Two values with
+/// equal forms are equal wherever loops that are alike are in the same iteration. Sums are taken not
+/// to overflow.
+struct LinearForm {
+  std::int64_t constant = 0;
+  std::map<std::size_t, std::int64_t> terms;
+  bool is_constant() const { return terms.empty(); }
+  friend auto operator<=>(const LinearForm&, const LinearForm&) = default;
+};
+LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
+
+/// A counting loop goes on while its quantity, `form`, is more than its position. The position is
+/// `first`, and `step` more in each iteration.
+struct CountedLoop {
+  std::size_t form = 0;        ///< number of the quantity's form, which has no constant part
+  std::size_t occurrence = 0;  ///< of the loops of that form in its role, in order of the text
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+  std::size_t position = 0;  ///< atom
+  std::size_t role = 0;      ///< it stands in: 0, or one more than its partition
+};
+
+/// The forms of a function's values, and its counting loops.
+class Forms {
+ public:
+  Forms(const ir::Program& program, ir::OpId function);
+
+  LinearForm of(ir::ValueId value);
+  const std::map<ir::OpId, CountedLoop>& loops() const { return loops_; }
+  /// The loop that has this position; nullopt for other atoms.
+  std::optional<ir::OpId> loop_of(std::size_t position) const;
+  /// Number of a form, the same for equal ones.
+  std::size_t number(const LinearForm& form);
+  const LinearForm& form(std::size_t number) const { return *by_number_[number]; }
+  std::size_t atom(const std::string& key);
+  /// The role that an op stands in, as in `CountedLoop`.
+  std::size_t role_of(ir::OpId op) const;
+
+ private:
+  LinearForm compute(ir::ValueId value);
+  LinearForm of_argument(ir::ValueId value);
+  LinearForm of_op(ir::ValueId value);
+  LinearForm carried(const ir::Loop& loop, const ir::Carried& carried);
+  LinearForm unique(ir::ValueId value);
+  bool reads_what_stays(const ir::Op& op) const;
+  std::string text(const LinearForm& form);
+  void add_loop(const ir::Loop& loop);
+
+  const ir::Program& program_;
+  ir::OpId function_;
+  std::map<ir::ValueId, LinearForm> memo_;
+  std::map<std::string, std::size_t> atoms_;
+  std::map<LinearForm, std::size_t> numbers_;
+  std::vector<const LinearForm*> by_number_;
+  std::map<ir::OpId, CountedLoop> loops_;
+  std::map<std::size_t, ir::OpId> positions_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts_;
+  int depth_ = 0;
+  bool carries_ = false;  ///< within what a loop carries: it is not looked into twice
+};
+
+/// What a capture of a partition stands for; nullopt for other values.
+std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value);
+
+/// The integer that a value is known to be, also through captures.
+std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value);
+
+}  // namespace twill::concurrent

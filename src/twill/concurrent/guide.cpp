@@ -1,0 +1,365 @@
+#include "twill/concurrent/guide.h"
+
+#include <algorithm>
+
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+/// What Triton's predicates say of x and y, as a statement about x - y or y - x.
+struct Compared {
+  bool swapped = false;  ///< about y - x > 0, else x - y > 0
+  bool negated = false;
+  bool exact = false;  ///< x - y == 0
+};
+
+std::optional<Compared> compared(std::int64_t predicate) {
+  switch (predicate) {
+    case 0:
+      return Compared{false, false, true};
+    case 1:
+      return Compared{false, true, true};
+    case 2:
+      return Compared{true, false, false};
+    case 3:
+      return Compared{false, true, false};
+    case 4:
+      return Compared{false, false, false};
+    case 5:
+      return Compared{true, true, false};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether roles notice that the op was done.
+bool is_noticed(OpKind kind) {
+  switch (ir::class_of(kind)) {
+    case ir::OpClass::synchronization:
+    case ir::OpClass::copy:
+    case ir::OpClass::allocation:
+      return true;
+    default:
+      break;
+  }
+  switch (kind) {
+    case OpKind::warp_roles:
+    case OpKind::wgmma:
+    case OpKind::wgmma_wait:
+    case OpKind::tcgen05:
+    case OpKind::shared_load:
+    case OpKind::shared_store:
+    case OpKind::tensor_load:
+    case OpKind::tensor_store:
+    case OpKind::buffer_index:
+    case OpKind::buffer_slice:
+    case OpKind::block_update_async:
+    case OpKind::call:
+    case OpKind::other:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_number(ir::Type type) {
+  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
+}
+
+class Maker {
+ public:
+  Maker(const ir::Program& program, ir::OpId function)
+      : program_(program), function_(function), ops_(ir::walk(program, function)),
+        forms_(program, function) {}
+
+  Result<Guide> make() {
+    TWILL_TRY_VOID(check());
+    guide_.needed.resize(program_.value_count(), false);
+    guide_.loops = forms_.loops();
+    find_reads();
+    find_idle();
+    find_needed();
+    for (const ir::OpId id : ops_) add_condition(id);
+    for (const auto& [op, loop] : guide_.loops) {
+      if (guide_.idle.contains(op)) continue;
+      const std::pair key(loop.form, loop.occurrence);
+      guide_.roles[key] |= std::uint64_t{1} << loop.role;
+      note_threshold(key, loop.first);
+    }
+    add_shifts(program_, function_, guide_);
+    return std::move(guide_);
+  }
+
+ private:
+  Result<void> check() {
+    std::size_t partitions = 0;
+    for (const ir::OpId id : ops_) {
+      const ir::Op& op = program_.op(id);
+      if (op.count) guide_.most_open = std::max(guide_.most_open, open_after(op));
+      if (op.kind == OpKind::while_loop) return cannot_follow(id, "counts no iterations");
+      if (op.kind != OpKind::warp_roles) continue;
+      if (++partitions > 1) return cannot_follow(id, "gives warps roles a second time");
+      if (ir::enclosing(program_, id, OpKind::for_loop)) {
+        return cannot_follow(id, "gives warps roles in a loop");
+      }
+      guide_.role_count = op.warps.size() + 1;
+      if (op.warps.size() > 60) return cannot_follow(id, "has too many roles");
+    }
+    return {};
+  }
+
+  static std::int64_t open_after(const ir::Op& op) {
+    const bool waits = op.kind == OpKind::wgmma_wait || op.kind == OpKind::copy_wait ||
+                       op.kind == OpKind::block_store_wait;
+    return waits ? std::clamp<std::int64_t>(*op.count, 0, 1000) : 0;
+  }
+
+  tl::unexpected<Diagnostic> cannot_follow(ir::OpId op, const std::string& why) const {
+    return fail(ir::text_location(program_, op),
+                "cannot be followed: " + program_.op(op).name + " " + why,
+                "`twill run` checks one number of iterations after the other");
+  }
+
+  void find_reads() {
+    guide_.reads.resize(program_.value_count());
+    std::map<ir::OpId, std::size_t> place;
+    for (const ir::OpId id : ops_) {
+      for (const ir::RegionId region : program_.op(id).regions) {
+        for (const ir::BlockId block : program_.region(region).blocks) {
+          std::size_t at = 0;
+          for (const ir::OpId inner : program_.block(block).ops) place[inner] = at++;
+        }
+      }
+    }
+    for (const ir::OpId id : ops_) {
+      for (const ir::ValueId value : program_.op(id).operands) note_read(id, value, place);
+    }
+  }
+
+  void note_read(ir::OpId reader, ir::ValueId value,
+                 const std::map<ir::OpId, std::size_t>& place) {
+    const ir::Value& known = program_.value(value);
+    const ir::BlockId home = known.op ? program_.op(*known.op).block : *known.block;
+    Reads& reads = guide_.reads[value.index()];
+    std::optional<ir::OpId> at = reader;
+    while (at && *at != function_ && program_.op(*at).block != home) at = ir::parent(program_, *at);
+    if (!at || *at == function_) {
+      reads.elsewhere = true;
+      return;
+    }
+    const std::size_t number = place.at(*at);
+    reads.last = std::max(reads.last, number + 1);
+    if (*at != reader) reads.within.insert(number);
+  }
+
+  void find_idle() {
+    std::set<ir::OpId> busy;
+    for (const ir::OpId id : ops_) {
+      if (!is_noticed(program_.op(id).kind)) continue;
+      for (auto at = ir::parent(program_, id); at && busy.insert(*at).second;) {
+        at = ir::parent(program_, *at);
+      }
+    }
+    for (const ir::OpId id : ops_) {
+      const OpKind kind = program_.op(id).kind;
+      if ((kind == OpKind::for_loop || kind == OpKind::branch) && !busy.contains(id)) {
+        guide_.idle.insert(id);
+      }
+    }
+  }
+
+  void need(ir::ValueId value) {
+    const ir::Type type = ir::type_of(program_, value);
+    if (type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::token) return;
+    if (guide_.needed[value.index()]) return;
+    guide_.needed[value.index()] = true;
+    open_.push_back(value);
+  }
+  void need_all(std::span<const ir::ValueId> values) {
+    for (const ir::ValueId value : values) need(value);
+  }
+
+  /// Everything from which follows who touches what, and who waits for what.
+  void find_needed() {
+    for (const ir::OpId id : ops_) {
+      const ir::Op& op = program_.op(id);
+      if (op.kind == OpKind::buffer_index && op.operands.size() > 1) {
+        need_all(std::span(op.operands).subspan(1));
+      }
+      for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
+                                  ir::Role::barrier_predicates}) {
+        need_all(ir::operands_in(op, role));
+      }
+      const bool decides = op.kind == OpKind::jump_if ||
+                           (op.kind == OpKind::branch && !guide_.idle.contains(id));
+      if (decides && !op.operands.empty()) need(op.operands[0]);
+    }
+    while (!open_.empty()) {
+      const ir::ValueId value = open_.back();
+      open_.pop_back();
+      need_sources(value);
+    }
+  }
+
+  void need_sources(ir::ValueId value) {
+    if (const auto from = captured(program_, value)) return need(*from);
+    const ir::Value& known = program_.value(value);
+    const ir::OpId id =
+        known.op ? *known.op : program_.region(program_.block(*known.block).region).op;
+    const ir::Op& op = program_.op(id);
+    if (const auto loop = ir::as_loop(program_, id)) return need_carried(*loop, value);
+    if (op.kind == OpKind::function) return need_passed(*known.block, known.index);
+    if (op.kind == OpKind::branch) {
+      guide_.idle.erase(id);
+      if (!op.operands.empty()) need(op.operands[0]);
+      for (std::size_t i = 0; i < op.regions.size(); ++i) need_yielded(id, i, known.index);
+      return;
+    }
+    if (op.kind == OpKind::warp_roles) return need_yielded(id, 0, known.index);
+    need_all(op.operands);
+  }
+
+  void need_yielded(ir::OpId id, std::size_t region, std::size_t index) {
+    const auto block = ir::body(program_, id, region);
+    const auto end = block ? ir::terminator(program_, *block) : std::nullopt;
+    if (end && index < program_.op(*end).operands.size()) need(program_.op(*end).operands[index]);
+  }
+
+  void need_carried(const ir::Loop& loop, ir::ValueId value) {
+    guide_.idle.erase(loop.op);
+    if (loop.induction == value) {
+      need(*loop.lower);
+      need(*loop.step);
+      return;
+    }
+    for (const ir::Carried& carried : loop.carried) {
+      if (carried.argument != value && carried.result != value) continue;
+      need(carried.init);
+      need(carried.argument);
+      need(carried.yielded);
+    }
+  }
+
+  void need_passed(ir::BlockId block, std::size_t index) {
+    for (const ir::OpId id : ops_) {
+      const ir::Op& op = program_.op(id);
+      for (std::size_t s = 0; s < op.successors.size(); ++s) {
+        if (op.successors[s] != block) continue;
+        const auto passed = op.kind == OpKind::jump
+                                ? std::span<const ir::ValueId>(op.operands)
+                                : ir::operands_in(op, s == 0 ? ir::Role::taken : ir::Role::otherwise);
+        if (index < passed.size()) need(passed[index]);
+      }
+    }
+  }
+
+  void note_threshold(std::pair<std::size_t, std::size_t> key, std::int64_t threshold) {
+    const auto [place, added] = guide_.largest.try_emplace(key, threshold);
+    place->second = std::max(place->second, threshold);
+  }
+
+  void add_condition(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
+    if (op.results.size() != 1 || !guide_.needed[op.results[0].index()]) return;
+    const ir::Type type = ir::type_of(program_, op.results[0]);
+    if (type->kind != ir::TypeKind::integer || type->bits != 1) return;
+    if (ir::class_of(op.kind) == ir::OpClass::structure || op.kind == OpKind::constant) return;
+    Condition made;
+    const auto how = op.kind == OpKind::icmp ? compared(op.predicate.value_or(-1)) : std::nullopt;
+    if (how && op.operands.size() == 2 && is_number(ir::type_of(program_, op.operands[0]))) {
+      made = of_comparison(id, *how);
+    } else {
+      made.form = forms_.number(forms_.of(op.results[0]));
+    }
+    if (!made.inside) note_threshold({made.form, made.occurrence}, made.threshold + 1);
+    guide_.conditions.emplace(id, made);
+  }
+
+  Condition of_comparison(ir::OpId id, const Compared& how) {
+    const ir::Op& op = program_.op(id);
+    const LinearForm x = forms_.of(op.operands[0]), y = forms_.of(op.operands[1]);
+    const LinearForm difference = how.swapped ? plus(y, x, -1) : plus(x, y, -1);
+    Condition made;
+    made.exact = how.exact;
+    made.negated = how.negated;
+    if (difference.is_constant()) {
+      const bool holds = how.exact ? difference.constant == 0 : difference.constant > 0;
+      made.always = holds != how.negated;
+      return made;
+    }
+    if (inside(id, difference, made)) return made;
+    outside(id, difference, made);
+    return made;
+  }
+
+  /// difference = constant +- (quantity - position) of a loop around.
+  bool inside(ir::OpId id, const LinearForm& difference, Condition& made) {
+    for (auto at = ir::parent(program_, id); at; at = ir::parent(program_, *at)) {
+      const auto found = guide_.loops.find(*at);
+      if (found == guide_.loops.end()) continue;
+      LinearForm rest = forms_.form(found->second.form);
+      if (rest.is_constant()) continue;
+      rest.terms[found->second.position] -= 1;
+      const bool straight = rest.terms == difference.terms;
+      if (!straight && plus({}, rest, -1).terms != difference.terms) continue;
+      made.form = found->second.form;
+      made.occurrence = found->second.occurrence;
+      made.inside = *at;
+      set_threshold(made, difference.constant, straight);
+      return true;
+    }
+    return false;
+  }
+
+  /// difference = constant +- quantity > 0, or == 0.
+  static void set_threshold(Condition& made, std::int64_t constant, bool straight) {
+    if (made.exact) {
+      made.threshold = (straight ? -constant : constant) - 1;
+    } else if (straight) {
+      made.threshold = -constant;
+    } else {
+      made.threshold = constant - 1;
+      made.negated = !made.negated;
+    }
+  }
+
+  void outside(ir::OpId id, LinearForm difference, Condition& made) {
+    const std::int64_t constant = difference.constant;
+    difference.constant = 0;
+    const LinearForm turned = plus({}, difference, -1);
+    const std::size_t here = forms_.number(difference), there = forms_.number(turned);
+    const auto is_loop = [&](std::size_t form) {
+      return std::any_of(guide_.loops.begin(), guide_.loops.end(),
+                         [&](const auto& it) { return it.second.form == form; });
+    };
+    const bool straight =
+        is_loop(here) || (!is_loop(there) && difference.terms.begin()->second > 0);
+    made.form = straight ? here : there;
+    set_threshold(made, constant, straight);
+    const std::size_t role = forms_.role_of(id);
+    for (const auto& [op, loop] : guide_.loops) {
+      if (loop.form != made.form || loop.role != role) continue;
+      made.occurrence = loop.occurrence;
+      if (op.index() > id.index()) break;
+    }
+  }
+
+  const ir::Program& program_;
+  ir::OpId function_;
+  std::vector<ir::OpId> ops_;
+  Forms forms_;
+  Guide guide_;
+  std::vector<ir::ValueId> open_;
+};
+
+}  // namespace
+
+Result<Guide> make_guide(const ir::Program& program, ir::OpId function) {
+  return Maker(program, function).make();
+}
+
+}  // namespace twill::concurrent

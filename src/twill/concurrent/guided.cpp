@@ -1,0 +1,313 @@
+#include <algorithm>
+
+#include "twill/concurrent/machine.h"
+#include "twill/execute/evaluate.h"
+#include "twill/ir/operands.h"
+
+/// Runs of which arguments are not known: what depends on them is asked.
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+constexpr std::int64_t kMostFollowed = 20'000'000;
+
+bool is_missing(const execute::Value& value) {
+  return std::holds_alternative<std::monostate>(value);
+}
+
+execute::Value integer_of(std::int64_t value) {
+  return std::make_shared<const execute::Tile>(execute::Tile{{}, execute::Integers{value}});
+}
+
+}  // namespace
+
+Result<void> Machine::start(ir::OpId function) {
+  const auto& regions = program_.op(function).regions;
+  if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
+    return execute::cannot(program_, function, "has no body");
+  }
+  Role& role = roles_[add_role("default")];
+  Frame frame;
+  frame.op = function;
+  frame.block = program_.region(regions[0]).blocks.front();
+  enter(role, frame);
+  return {};
+}
+
+/// Roles go on as far as they can without an answer, then what is in flight lands, and only then
+/// something is asked: so roles stay close together.
+Result<std::optional<Question>> Machine::follow() {
+  while (!stopped_) {
+    const auto next = next_guided_role();
+    if (next) {
+      TWILL_TRY_VOID(advance(*next));
+      if (++steps_ > kMostFollowed) {
+        return execute::cannot(program_, roles_[*next].frames.back().op, "takes too many steps");
+      }
+      continue;
+    }
+    if (roles_.front().ended()) {
+      check_exit();
+      return std::nullopt;
+    }
+    TWILL_TRY(const bool landed, land_some(true));
+    if (landed) continue;
+    for (const Role& role : roles_) {
+      if (!can_go(role)) continue;
+      if (auto question = question_of(role)) return question;
+    }
+    report_deadlock();
+    stopped_ = true;
+  }
+  return std::nullopt;
+}
+
+/// The first role that can go on without an answer.
+std::optional<std::size_t> Machine::next_guided_role() {
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (can_go(roles_[i]) && !question_of(roles_[i])) return i;
+  }
+  return std::nullopt;
+}
+
+const Quantity& Machine::quantity(const Question& question) {
+  return *quantities_.find(question.quantity);
+}
+
+void Machine::answer(const Question& question, bool more) {
+  Quantity* quantity = quantities_.find(question.quantity);
+  if (quantity != nullptr) assume(*quantity, question.threshold, more);
+}
+
+Scope Machine::scope_of(const Role& role) const {
+  for (auto frame = role.frames.rbegin(); frame != role.frames.rend(); ++frame) {
+    if (frame->quantity) return std::pair(*frame->quantity, frame->position);
+  }
+  return std::nullopt;
+}
+
+/// Nothing: it is known.
+std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir::OpId op) {
+  const Quantity* quantity = quantities_.find(id);
+  if (quantity == nullptr || is_more(*quantity, threshold)) return std::nullopt;
+  return Question{id, threshold, op};
+}
+
+/// The quantity, and the threshold, that a condition is about where the role stands.
+std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role,
+                                                       const Condition& condition) {
+  for (const Frame& frame : role.frames) {
+    if (condition.inside && frame.op == *condition.inside && frame.quantity) {
+      return {*frame.quantity, frame.position + condition.threshold};
+    }
+  }
+  const Quantity& quantity =
+      quantities_.get(condition.form, condition.occurrence, scope_of(role));
+  return {quantity.id, condition.threshold};
+}
+
+/// Whether a condition holds; nothing if that is still to be asked.
+std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
+  const Condition& condition = options_.guide->conditions.at(op);
+  if (condition.always) return condition.always;
+  const auto [id, threshold] = asked_by(role, condition);
+  const Quantity* quantity = quantities_.find(id);
+  auto more = is_more(*quantity, threshold);
+  if (more && *more && condition.exact) {
+    more = is_more(*quantity, threshold + 1);
+    if (more) more = !*more;
+  }
+  if (more) more = *more != condition.negated;
+  return more;
+}
+
+std::optional<Question> Machine::question_of(const Role& role) {
+  const Frame& frame = role.frames.back();
+  const auto& ops = program_.block(frame.block).ops;
+  if (frame.next >= ops.size()) {
+    if (frame.kind != Frame::Kind::loop || !frame.quantity) return std::nullopt;
+    return asks(*frame.quantity, frame.position + frame.step, frame.op);
+  }
+  const ir::OpId op = ops[frame.next];
+  const auto loop = options_.guide->loops.find(op);
+  if (loop != options_.guide->loops.end() && !options_.guide->idle.contains(op)) {
+    const Quantity& quantity =
+        quantities_.get(loop->second.form, loop->second.occurrence, scope_of(role));
+    return asks(quantity.id, loop->second.first, op);
+  }
+  const auto found = options_.guide->conditions.find(op);
+  if (found == options_.guide->conditions.end() || knows_operands(role, op)) return std::nullopt;
+  if (holds(role, op)) return std::nullopt;
+  const auto [id, threshold] = asked_by(role, found->second);
+  const bool second = is_more(*quantities_.find(id), threshold).has_value();
+  return Question{id, threshold + (second ? 1 : 0), op};
+}
+
+bool Machine::knows_operands(const Role& role, ir::OpId id) const {
+  const ir::Op& op = program_.op(id);
+  if (!execute::is_pure(op.kind)) return false;
+  return std::none_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
+    return is_missing(role.values.value(operand));
+  });
+}
+
+void Machine::forget_results(Role& role, ir::OpId op) {
+  for (const ir::ValueId result : program_.op(op).results) {
+    role.values.set(result, std::monostate());
+  }
+}
+
+bool Machine::goes_on(std::size_t id, std::int64_t position) {
+  const Quantity* quantity = quantities_.find(id);
+  return quantity != nullptr && is_more(*quantity, position).value_or(false);
+}
+
+Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
+  Role& role = roles_[index];
+  const auto loop = ir::as_loop(program_, id);
+  const auto known = options_.guide->loops.find(id);
+  if (!loop || !loop->induction || known == options_.guide->loops.end()) {
+    return execute::cannot(program_, id, "is no counting loop");
+  }
+  if (options_.guide->idle.contains(id)) {
+    forget_results(role, id);
+    return {};
+  }
+  const CountedLoop& counted = known->second;
+  Frame frame;
+  frame.kind = Frame::Kind::loop;
+  frame.op = id;
+  frame.block = loop->body;
+  Quantity& quantity = quantities_.get(counted.form, counted.occurrence, scope_of(role));
+  frame.quantity = quantity.id;
+  frame.position = counted.first;
+  frame.step = counted.step;
+  std::vector<ir::ValueId> inits, arguments, results;
+  for (const ir::Carried& carried : loop->carried) {
+    inits.push_back(carried.init);
+    arguments.push_back(carried.argument);
+    if (carried.result) results.push_back(*carried.result);
+  }
+  hand_on(role, inits, arguments);
+  count_trip(id, 0);
+  if (!goes_on(quantity.id, counted.first)) {
+    quantity.left |= std::uint64_t{1} << counted.role;
+    hand_on(role, arguments, results);
+    return {};
+  }
+  const auto lower = role.values.integer(id, *loop->lower);
+  const bool counts = lower.has_value() && known_integer(program_, *loop->step).has_value();
+  role.values.set(*loop->induction, counts && options_.guide->needed[loop->induction->index()]
+                                        ? integer_of(*lower)
+                                        : execute::Value());
+  std::size_t number = 0;
+  for (const Shift& shift : options_.guide->shifts) {
+    if (shift.loops.contains(id)) role.shifted.erase(number);
+    ++number;
+  }
+  enter(role, frame);
+  return {};
+}
+
+Result<void> Machine::end_followed_iteration(Role& role) {
+  Frame& frame = role.frames.back();
+  const auto loop = ir::as_loop(program_, frame.op);
+  const auto end = ir::terminator(program_, frame.block);
+  std::vector<ir::ValueId> arguments, results;
+  for (const ir::Carried& carried : loop->carried) {
+    arguments.push_back(carried.argument);
+    if (carried.result) results.push_back(*carried.result);
+  }
+  if (end) hand_on(role, program_.op(*end).operands, arguments);
+  count_trip(frame.op, ++frame.iteration);
+  frame.position += frame.step;
+  if (goes_on(*frame.quantity, frame.position)) {
+    const auto now = role.values.integer(frame.op, *loop->induction);
+    if (now) role.values.set(*loop->induction, integer_of(*now + frame.step));
+    frame.next = 0;
+    return {};
+  }
+  hand_on(role, arguments, results);
+  Quantity* quantity = quantities_.find(*frame.quantity);
+  if (quantity != nullptr) {
+    quantity->left |= std::uint64_t{1} << options_.guide->loops.at(frame.op).role;
+  }
+  role.frames.pop_back();
+  return {};
+}
+
+/// Numbers on which something depends; all others are not known.
+Result<void> Machine::compute_needed(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  bool known = knows_operands(role, id);
+  for (const ir::ValueId result : op.results) {
+    const ir::Type type = ir::type_of(program_, result);
+    known = known && (type->kind == ir::TypeKind::memdesc ||
+                      (type->kind != ir::TypeKind::tensor &&
+                       options_.guide->needed[result.index()]));
+  }
+  if (known && !op.results.empty()) {
+    TWILL_TRY_VOID(check_shifted(role, id));
+    return role.values.step(id);
+  }
+  forget_results(role, id);
+  if (!options_.guide->conditions.contains(id)) return {};
+  const auto condition = holds(role, id);
+  if (condition) role.values.set(op.results[0], integer_of(*condition ? 1 : 0));
+  return {};
+}
+
+/// Fails if the op needs a number that is not known.
+Result<void> Machine::check_needed(const Role& role, ir::OpId id) const {
+  const ir::Op& op = program_.op(id);
+  std::vector<ir::ValueId> needed;
+  const auto add = [&](std::span<const ir::ValueId> values) {
+    needed.insert(needed.end(), values.begin(), values.end());
+  };
+  if (op.kind == OpKind::buffer_index && op.operands.size() > 1) {
+    add(std::span(op.operands).subspan(1));
+  }
+  for (const ir::Role part : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
+                              ir::Role::barrier_predicates}) {
+    add(ir::operands_in(op, part));
+  }
+  const bool decides = op.kind == OpKind::jump_if ||
+                       (op.kind == OpKind::branch && !options_.guide->idle.contains(id));
+  if (decides && !op.operands.empty()) needed.push_back(op.operands[0]);
+  for (const ir::ValueId value : needed) {
+    if (!is_missing(role.values.value(value))) continue;
+    return fail(ir::text_location(program_, id),
+                "cannot be followed: what " + op.name + " does depends on %" +
+                    program_.value(value).name + ", of which nothing is known",
+                "slots, phases and predicates must follow from iterations; `twill run` checks one "
+                "number of iterations after the other");
+  }
+  return {};
+}
+
+/// Fails if the op may tell states apart that are taken for alike: its operands, shifted by whole
+/// periods, must lead to the same.
+Result<void> Machine::check_shifted(const Role& role, ir::OpId id) const {
+  const auto found = options_.guide->shifted.find(id);
+  if (found == options_.guide->shifted.end()) return {};
+  const ir::Op& op = program_.op(id);
+  for (const std::size_t number : found->second) {
+    if (!role.shifted.contains(number)) continue;
+    const auto& by = options_.guide->shifts[number].by;
+    const auto part = [&](std::size_t i) {
+      const auto at = by.find(op.operands[i]);
+      return at == by.end() ? 0 : at->second;
+    };
+    TWILL_TRY(const std::int64_t x, role.values.integer(id, op.operands[0]));
+    if (op.kind != OpKind::icmp && x >= 0) continue;
+    TWILL_TRY(const std::int64_t y, role.values.integer(id, op.operands[1]));
+    if (op.kind == OpKind::icmp && (part(0) > part(1) ? x > y : y > x)) continue;
+    return fail(ir::text_location(program_, id),
+                "cannot be followed: " + op.name + " tells apart counters that go on for ever",
+                "`twill run` checks one number of iterations after the other");
+  }
+  return {};
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "twill/ir/program.h"
+
+namespace twill::concurrent {
+
+/// Where loops around an op stand: the quantity of the innermost one, and its position.
+using Scope = std::optional<std::pair<std::size_t, std::int64_t>>;
+
+/// A number that is not known and that roles read alike, such as the iterations of a loop in one
+/// iteration of the loop around it. What is known of it is what was assumed so far.
+struct Quantity {
+  std::size_t id = 0;  ///< numbers of one run, in order
+  std::size_t form = 0;
+  std::size_t occurrence = 0;
+  Scope scope;
+  std::optional<std::int64_t> above;    ///< it is more than that
+  std::optional<std::int64_t> at_most;  ///< it is no more than that
+  std::uint64_t left = 0;               ///< roles that are behind their loop of this quantity
+};
+
+/// Is that quantity more than `threshold`?
+struct Question {
+  std::size_t quantity = 0;
+  std::int64_t threshold = 0;
+  ir::OpId op;  ///< that wants to know
+};
+
+/// All quantities that somebody may still ask about.
+class Quantities {
+ public:
+  /// The quantity of that form, occurrence and scope; a new one if there is none.
+  Quantity& get(std::size_t form, std::size_t occurrence, const Scope& scope);
+  Quantity* find(std::size_t id);
+  const std::vector<Quantity>& all() const { return all_; }
+  std::vector<Quantity>& all() { return all_; }
+
+ private:
+  std::vector<Quantity> all_;
+  std::size_t next_ = 0;
+};
+
+std::optional<bool> is_more(const Quantity& quantity, std::int64_t threshold);
+void assume(Quantity& quantity, std::int64_t threshold, bool more);
+
+}  // namespace twill::concurrent

@@ -1,0 +1,323 @@
+#include <algorithm>
+#include <numeric>
+
+#include "twill/concurrent/guide.h"
+#include "twill/ir/operands.h"
+
+/// Counters of which only remainders matter: found, and checked op by op.
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+constexpr std::int64_t kLongestPeriod = 128;  ///< of a counter within a period
+
+bool counts(ir::Type type) {
+  return (type->kind == ir::TypeKind::integer && type->bits > 8) ||
+         type->kind == ir::TypeKind::index;
+}
+
+std::optional<std::int64_t> exact_part(std::int64_t shift, std::int64_t by) {
+  if (by <= 0 || shift % by != 0) return std::nullopt;
+  return shift / by;
+}
+
+/// All that a period must leave alike.
+class Shifting {
+ public:
+  Shifting(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide,
+           const std::set<ir::ValueId>& counters, std::int64_t period)
+      : program_(program), ops_(ops), guide_(guide), counters_(counters), period_(period) {}
+
+  /// Nothing: states that differ by the period are not alike.
+  std::optional<Shift> make() {
+    for (const ir::OpId id : ops_) {
+      if (!visit(id)) return std::nullopt;
+    }
+    Shift made;
+    made.counters = counters_;
+    made.period = period_;
+    made.least = least_;
+    for (const auto& [value, by] : by_) {
+      if (by && *by != 0) made.by[value] = *by;
+    }
+    made.loops = loops_;
+    return made;
+  }
+  const std::set<ir::OpId>& told_apart() const { return told_apart_; }
+
+ private:
+  bool needed(ir::ValueId value) const { return guide_.needed[value.index()]; }
+
+  /// How far the value is shifted; nothing if that cannot be said. Values that loops and blocks hand on are
+  /// taken for not shifted, unless they are counters: `visit` checks that.
+  std::optional<std::int64_t> of(ir::ValueId value) {
+    if (counters_.contains(value)) return by_[value] = period_;
+    if (!needed(value)) return 0;
+    if (const auto found = by_.find(value); found != by_.end()) return found->second;
+    by_[value] = std::nullopt;
+    const ir::Value& known = program_.value(value);
+    const auto shift = known.op ? result(*known.op, known.index) : std::optional<std::int64_t>(0);
+    return by_[value] = shift;
+  }
+
+  std::optional<std::int64_t> result(ir::OpId id, std::size_t index) {
+    const ir::Op& op = program_.op(id);
+    if (op.kind == OpKind::branch) return of_branch(id, index);
+    if (ir::class_of(op.kind) == ir::OpClass::structure) return 0;
+    std::vector<std::int64_t> parts;
+    for (const ir::ValueId operand : op.operands) {
+      const auto part = of(operand);
+      if (!part) return std::nullopt;
+      parts.push_back(*part);
+    }
+    if (std::all_of(parts.begin(), parts.end(), [](std::int64_t part) { return part == 0; })) {
+      return 0;
+    }
+    return of_arithmetic(id, parts);
+  }
+
+  std::optional<std::int64_t> of_branch(ir::OpId id, std::size_t index) {
+    std::optional<std::int64_t> shift;
+    for (std::size_t region = 0; region < program_.op(id).regions.size(); ++region) {
+      const auto block = ir::body(program_, id, region);
+      const auto end = block ? ir::terminator(program_, *block) : std::nullopt;
+      if (!end || index >= program_.op(*end).operands.size()) return std::nullopt;
+      const auto part = of(program_.op(*end).operands[index]);
+      if (!part || (shift && *shift != *part)) return std::nullopt;
+      shift = part;
+    }
+    return shift;
+  }
+
+  std::optional<std::int64_t> of_arithmetic(ir::OpId id, const std::vector<std::int64_t>& parts) {
+    const ir::Op& op = program_.op(id);
+    const std::int64_t x = parts[0], y = parts.size() > 1 ? parts[1] : 0;
+    const auto constant = [&](std::size_t i) { return known_integer(program_, op.operands[i]); };
+    switch (op.kind) {
+      case OpKind::add:
+        return x + y;
+      case OpKind::sub:
+        return x - y;
+      case OpKind::mul: {
+        const auto by = y == 0 ? constant(1) : x == 0 ? constant(0) : std::nullopt;
+        if (!by) return std::nullopt;
+        return (y == 0 ? x : y) * *by;
+      }
+      case OpKind::sdiv:
+      case OpKind::udiv:
+      case OpKind::srem:
+      case OpKind::urem: {
+        const auto by = y == 0 ? constant(1) : std::nullopt;
+        const auto part = by ? exact_part(x, *by) : std::nullopt;
+        if (!part || x < 0) return std::nullopt;
+        told_apart_.insert(id);
+        return op.kind == OpKind::sdiv || op.kind == OpKind::udiv ? *part : 0;
+      }
+      case OpKind::bit_and: {
+        const auto mask = y == 0 ? constant(1) : constant(0);
+        if (!mask || *mask < 0 || (*mask & (*mask + 1)) != 0) return std::nullopt;
+        if (x != 0 && y != 0) return std::nullopt;
+        return (x + y) % (*mask + 1) == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+      }
+      case OpKind::trunc: {
+        const int bits = ir::type_of(program_, op.results[0])->bits;
+        if (bits > 8) return x;
+        return x % (std::int64_t{1} << bits) == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+      }
+      case OpKind::sext:
+      case OpKind::zext:
+      case OpKind::index_cast:
+      case OpKind::index_castu:
+        return x;
+      case OpKind::select:
+        if (x != 0 || parts[1] != parts[2]) return std::nullopt;
+        return parts[1];
+      case OpKind::icmp:
+        return of_comparison(id, x, y);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  /// A comparison of what goes on with what stays turns out one way in the end; one that is asked does not look
+  /// at the values.
+  std::optional<std::int64_t> of_comparison(ir::OpId id, std::int64_t x, std::int64_t y) {
+    if (x == y) return 0;
+    for (const ir::ValueId operand : program_.op(id).operands) {
+      const auto constant = known_integer(program_, operand);
+      if (constant && *constant < kLongestPeriod) least_ = std::max(least_, *constant + 1);
+    }
+    told_apart_.insert(id);
+    return 0;
+  }
+
+  bool visit(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
+    if (const auto loop = ir::as_loop(program_, id)) return visit_loop(*loop);
+    for (const ir::ValueId result : op.results) {
+      if (needed(result) && !of(result)) return false;
+    }
+    const bool counted = op.kind == OpKind::yield || op.kind == OpKind::combined;
+    if (counted) return true;  // of loops and branches, which look at what they are handed
+    if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
+    // All that is handed on to blocks, captured, or decides who does what stays.
+    return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
+      return !needed(operand) || of(operand) == 0;
+    });
+  }
+
+  bool visit_loop(const ir::Loop& loop) {
+    const bool again = ir::enclosing(program_, loop.op, OpKind::for_loop).has_value();
+    const bool mine = loop.induction && counters_.contains(*loop.induction);
+    if (mine) loops_.insert(loop.op);
+    if (loop.lower && needed(*loop.lower) && of(*loop.lower) != 0) return false;
+    for (const ir::Carried& carried : loop.carried) {
+      if (!needed(carried.argument)) continue;
+      const auto in = of(carried.init), inside = of(carried.argument), out = of(carried.yielded);
+      if (!in || !inside || !out || *inside != *out) return false;
+      if (*inside == 0 && *in != 0) return false;
+      if (carried.result && of(*carried.result) != inside) return false;
+      if (*in == *inside) continue;
+      // It starts anew: nothing of an earlier start may be left then.
+      const bool left = carried.result && !program_.value(*carried.result).uses.empty();
+      if (again && left) return false;
+    }
+    return true;
+  }
+
+  const ir::Program& program_;
+  const std::vector<ir::OpId>& ops_;
+  const Guide& guide_;
+  const std::set<ir::ValueId>& counters_;
+  std::int64_t period_;
+  std::int64_t least_ = 0;
+  std::map<ir::ValueId, std::optional<std::int64_t>> by_;
+  std::set<ir::OpId> told_apart_;
+  std::set<ir::OpId> loops_;
+};
+
+/// Values that loops carry to each other and only add constants to.
+class Counters {
+ public:
+  Counters(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide)
+      : program_(program), guide_(guide) {
+    for (const ir::OpId id : ops) {
+      const auto loop = ir::as_loop(program, id);
+      if (!loop || !loop->induction) continue;
+      add_induction(*loop);
+      for (const ir::Carried& carried : loop->carried) add(carried);
+    }
+    for (const ir::OpId id : ops) add_branch(id);
+  }
+
+  struct Group {
+    std::set<ir::ValueId> values;
+    std::int64_t step = 0;  ///< greatest common divisor of what is added
+  };
+  std::vector<Group> groups() {
+    std::map<ir::ValueId, Group> by_root;
+    for (const auto& [value, parent] : parents_) by_root[root(value)].values.insert(value);
+    for (const auto& [value, step] : steps_) {
+      Group& group = by_root[root(value)];
+      group.step = std::gcd(group.step, step);
+    }
+    std::vector<Group> groups;
+    for (auto& [value, group] : by_root) {
+      if (group.step > 0) groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+ private:
+  ir::ValueId root(ir::ValueId value) {
+    while (true) {
+      const auto found = parents_.try_emplace(value, value).first;
+      if (found->second == value) return value;
+      value = found->second;
+    }
+  }
+  void join(ir::ValueId a, ir::ValueId b) {
+    const ir::ValueId from = root(a), to = root(b);
+    if (from != to) parents_.at(std::max(from, to)) = std::min(from, to);
+  }
+
+  bool is_candidate(ir::ValueId value) const {
+    return guide_.needed[value.index()] && counts(ir::type_of(program_, value));
+  }
+
+  void add_induction(const ir::Loop& loop) {
+    const auto step = known_integer(program_, *loop.step);
+    if (!step || *step <= 0 || !is_candidate(*loop.induction)) return;
+    root(*loop.induction);
+    steps_.emplace_back(*loop.induction, *step);
+  }
+
+  /// The value to which constants are added, and their sum.
+  std::pair<ir::ValueId, std::int64_t> base_of(ir::ValueId value) const {
+    std::int64_t sum = 0;
+    while (const ir::Op* op = ir::defining_op(program_, value)) {
+      if (op->kind != OpKind::add) break;
+      const auto by = known_integer(program_, op->operands[1]);
+      const auto other = known_integer(program_, op->operands[0]);
+      if (!by && !other) break;
+      value = op->operands[by ? 0 : 1];
+      sum += by ? *by : *other;
+    }
+    return {value, sum};
+  }
+
+  void add(const ir::Carried& carried) {
+    if (!is_candidate(carried.argument)) return;
+    root(carried.argument);
+    if (carried.result) join(carried.argument, *carried.result);
+    const auto [base, sum] = base_of(carried.yielded);
+    const auto [start, offset] = base_of(carried.init);
+    if (!known_integer(program_, start)) join(carried.argument, start);
+    if (!known_integer(program_, base)) join(carried.argument, base);
+    if (sum > 0) steps_.emplace_back(carried.argument, sum);
+    if (offset > 0) steps_.emplace_back(carried.argument, offset);
+  }
+
+  /// What branches hand on of counters are counters.
+  void add_branch(ir::OpId id) {
+    const ir::Op& op = program_.op(id);
+    if (op.kind != OpKind::branch) return;
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+      if (!is_candidate(op.results[i]) || !parents_.contains(op.results[i])) continue;
+      for (std::size_t region = 0; region < op.regions.size(); ++region) {
+        const auto block = ir::body(program_, id, region);
+        const auto end = block ? ir::terminator(program_, *block) : std::nullopt;
+        if (!end || i >= program_.op(*end).operands.size()) continue;
+        const auto [base, sum] = base_of(program_.op(*end).operands[i]);
+        if (!known_integer(program_, base)) join(op.results[i], base);
+        if (sum > 0) steps_.emplace_back(op.results[i], sum);
+      }
+    }
+  }
+
+  const ir::Program& program_;
+  const Guide& guide_;
+  std::map<ir::ValueId, ir::ValueId> parents_;
+  std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
+};
+
+}  // namespace
+
+void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide) {
+  const auto ops = ir::walk(program, function);
+  for (const Counters::Group& group : Counters(program, ops, guide).groups()) {
+    for (std::int64_t steps = 1; steps <= kLongestPeriod; ++steps) {
+      Shifting shifting(program, ops, guide, group.values, steps * group.step);
+      auto shift = shifting.make();
+      if (!shift) continue;
+      for (const ir::OpId op : shifting.told_apart()) {
+        guide.shifted[op].push_back(guide.shifts.size());
+      }
+      guide.shifts.push_back(*std::move(shift));
+      break;
+    }
+  }
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,472 @@
+#include <algorithm>
+#include <set>
+
+#include "twill/concurrent/machine.h"
+
+/// States that are alike: from which the same follows, whatever the numbers of iterations are that
+/// lead to them. Why this is enough: docs/decisions/0012-verify-ttgir.md.
+namespace twill::concurrent {
+namespace {
+
+constexpr std::int64_t kWithoutEnd = INT64_MAX;
+
+/// Whether a value that the block of `frame`, of so many ops, defines can still be read: what the last op
+/// hands on is read when the block ends.
+bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
+  if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
+  return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
+}
+
+}  // namespace
+
+/// Writes one state. Times are written as ranks among those that something may still be compared
+/// with, agents and buffers by the order in which the state comes to them.
+class StateText {
+ public:
+  explicit StateText(Machine& machine) : machine_(machine), guide_(*machine.options_.guide) {}
+
+  std::string write() {
+    for (const Role& role : machine_.roles_) find_live(role);
+    forget_loads();
+    find_barriers();
+    find_accesses();
+    find_times();
+    number_quantities();
+    for (std::size_t i = 0; i < live_.size(); ++i) write_role(machine_.roles_[i], live_[i]);
+    write_buffers();
+    for (const Barrier* barrier : barriers_) write_barrier(*barrier);
+    for (const Machine::Work& work : machine_.work_) write_work(work);
+    for (const auto& [visit, name] : machine_.loads_) write_visit(visit);
+    write_quantities();
+    for (const Knowledge* known : clocks_) write_clock(*known);
+    return std::move(text_);
+  }
+
+  /// The values of a role that it may still read, in order.
+  static std::vector<ir::ValueId> live_values(const ir::Program& program, const Guide& guide,
+                                              const Role& role) {
+    std::vector<ir::ValueId> live;
+    for (std::size_t f = 0; f < role.frames.size(); ++f) {
+      const Frame& frame = role.frames[f];
+      const bool innermost = f + 1 == role.frames.size();
+      const ir::RegionId region = program.block(frame.block).region;
+      for (const ir::BlockId block : program.region(region).blocks) {
+        const bool here = block == frame.block;
+        const auto add = [&](ir::ValueId value) {
+          const Reads& reads = guide.reads[value.index()];
+          if (here ? is_live(reads, frame, program.block(block).ops.size(), innermost) : reads.elsewhere) live.push_back(value);
+        };
+        for (const ir::ValueId value : program.block(block).arguments) add(value);
+        const auto& ops = program.block(block).ops;
+        const std::size_t end = here ? frame.next - (innermost || frame.next == 0 ? 0 : 1) : ops.size();
+        for (std::size_t i = 0; i < std::min(end, ops.size()); ++i) {
+          for (const ir::ValueId value : program.op(ops[i]).results) add(value);
+        }
+      }
+    }
+    return live;
+  }
+
+ private:
+  // --- what may still matter
+
+  void find_live(const Role& role) {
+    live_.push_back(live_values(machine_.program_, guide_, role));
+    for (const ir::ValueId value : live_.back()) {
+      const auto* view = std::get_if<execute::View>(&role.values.value(value));
+      if (view != nullptr) buffer(view->storage.get());
+    }
+  }
+
+  std::size_t buffer(const execute::Tile* storage) {
+    const auto [place, added] = buffers_.try_emplace(storage, buffers_.size());
+    if (added) storages_.push_back(storage);
+    return place->second;
+  }
+
+  /// Copies that somebody knows to have landed are known to have landed at the end.
+  void forget_loads() {
+    std::erase_if(machine_.loads_, [&](const auto& load) {
+      return std::any_of(machine_.roles_.begin(), machine_.roles_.end(), [&](const Role& role) {
+        return role.known.done.covers(load.first.agent, load.first.time);
+      });
+    });
+  }
+
+  void find_barriers() {
+    for (const Machine::Work& work : machine_.work_) {
+      for (const execute::View& view : work.barriers) buffer(view.storage.get());
+    }
+    for (const execute::Tile* storage : storages_) {
+      const auto& all = machine_.barriers_.all_;
+      for (auto at = all.lower_bound({storage, INT64_MIN});
+           at != all.end() && at->first.first == storage; ++at) {
+        barriers_.push_back(&at->second);
+      }
+    }
+  }
+
+  /// Accesses of live buffers; all others are forgotten.
+  void find_accesses() {
+    Ledger& ledger = machine_.ledger_;
+    std::erase_if(ledger.buffers_,
+                  [&](const auto& entry) { return !buffers_.contains(entry.first); });
+    std::vector<Access> kept;
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    const auto keep = [&](std::uint32_t access) {
+      const auto [place, added] =
+          numbers.try_emplace(access, static_cast<std::uint32_t>(kept.size()));
+      if (added) kept.push_back(ledger.accesses_[access]);
+      return place->second;
+    };
+    std::vector<Ledger::Past> states = {Ledger::Past()};
+    std::map<Ledger::Past, Ledger::State> by_past = {{Ledger::Past(), 0}};
+    for (const execute::Tile* storage : storages_) {
+      const auto found = ledger.buffers_.find(storage);
+      if (found == ledger.buffers_.end()) continue;
+      for (Ledger::Run& run : found->second.runs) {
+        Ledger::Past past = ledger.states_[run.state];
+        if (past.write != Ledger::kNobody) past.write = keep(past.write);
+        for (std::uint32_t& read : past.reads) read = keep(read);
+        const auto [place, added] =
+            by_past.try_emplace(past, static_cast<Ledger::State>(states.size()));
+        if (added) states.push_back(past);
+        run.state = place->second;
+      }
+    }
+    ledger.accesses_ = std::move(kept);
+    ledger.states_ = std::move(states);
+    ledger.numbers_ = std::move(by_past);
+  }
+
+  void note(std::size_t agent, std::uint32_t time) { times_[agent].push_back(time); }
+  void note(const Visit& visit) { note(visit.agent, visit.time); }
+
+  void note_queue(const Queue& queue) {
+    for (std::int64_t open = 0; open <= guide_.most_open + 1; ++open) {
+      if (open > static_cast<std::int64_t>(queue.issued)) break;
+      note(queue.agent, queue.issued - static_cast<std::uint32_t>(open));
+    }
+  }
+
+  /// Times of agents that knowledge may still be compared with.
+  void find_times() {
+    for (const Access& access : machine_.ledger_.accesses_) note(access.agent, access.time);
+    for (const Barrier* barrier : barriers_) {
+      note(barrier->agent, barrier->completed);
+      note(barrier->agent, barrier->completed + 1);
+      for (const auto* visits :
+           {&barrier->arrivals, &barrier->previous, &barrier->earlier, &barrier->waits}) {
+        for (const Visit& visit : *visits) note(visit);
+      }
+    }
+    for (const Machine::Work& work : machine_.work_) note(work.visit);
+    for (const auto& [visit, name] : machine_.loads_) note(visit);
+    for (const Role& role : machine_.roles_) {
+      for (const Queue* queue : {&role.products, &role.copies, &role.stores, &role.tensor}) {
+        note_queue(*queue);
+      }
+      for (const auto& [value, time] : role.in_flight) note(role.products.agent, time);
+      for (const std::uint32_t time : tail(role.copy_groups)) note(role.copies.agent, time);
+      for (const std::uint32_t time : tail(role.store_groups)) note(role.stores.agent, time);
+    }
+    for (const Machine::Work& work : machine_.work_) {
+      const Role& role = machine_.roles_[work.role];
+      if (const auto agent = queue_of(work, role)) note(*agent, work.time);
+    }
+    for (auto& [agent, times] : times_) {
+      std::sort(times.begin(), times.end());
+      times.erase(std::unique(times.begin(), times.end()), times.end());
+    }
+  }
+
+  static std::optional<std::size_t> queue_of(const Machine::Work& work, const Role& role) {
+    using Kind = Machine::Work::Kind;
+    switch (work.kind) {
+      case Kind::load:
+        return std::nullopt;
+      case Kind::copy:
+      case Kind::copy_arrival:
+        return role.copies.agent;
+      case Kind::store:
+        return role.stores.agent;
+      default:
+        return role.tensor.agent;
+    }
+  }
+
+  /// The groups that a wait may still be about.
+  std::vector<std::uint32_t> tail(const std::vector<std::uint32_t>& groups) const {
+    const auto most = static_cast<std::size_t>(guide_.most_open) + 1;
+    const std::size_t from = groups.size() > most ? groups.size() - most : 0;
+    return {groups.begin() + static_cast<std::ptrdiff_t>(from), groups.end()};
+  }
+
+  // --- quantities
+
+  bool is_in(std::size_t role, std::size_t quantity) const {
+    const auto& frames = machine_.roles_[role].frames;
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](const Frame& frame) { return frame.quantity == quantity; });
+  }
+
+  /// Whether a role may still enter a loop of this quantity.
+  bool is_awaited(const Quantity& quantity) {
+    const auto found = guide_.roles.find({quantity.form, quantity.occurrence});
+    if (found == guide_.roles.end()) return false;
+    for (std::size_t role = 0; role < guide_.role_count; ++role) {
+      if (((found->second & ~quantity.left) >> role & 1U) == 0) continue;
+      if (role < machine_.roles_.size()) {
+        if (machine_.roles_[role].ended() || is_in(role, quantity.id)) continue;
+        if (quantity.scope && machine_.is_past(role, quantity.scope)) continue;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  void number_quantities() {
+    for (const Quantity& quantity : machine_.quantities_.all()) {
+      ids_.emplace(quantity.id, ids_.size());
+      std::int64_t base = kWithoutEnd;
+      for (const Role& role : machine_.roles_) {
+        for (const Frame& frame : role.frames) {
+          if (frame.quantity == quantity.id) base = std::min(base, frame.position);
+        }
+      }
+      const bool awaited = is_awaited(quantity);
+      inside_[quantity.id] = base != kWithoutEnd;
+      bases_[quantity.id] = awaited || base == kWithoutEnd ? 0 : base;
+      awaited_[quantity.id] = awaited;
+    }
+  }
+
+  void write_quantities() {
+    for (const Quantity& it : machine_.quantities_.all()) {
+      put('q', it.form, it.occurrence, it.left);
+      if (it.scope) put('s', ids_.at(it.scope->first), it.scope->second - bases_.at(it.scope->first));
+      const auto largest = guide_.largest.find({it.form, it.occurrence});
+      const std::int64_t most = largest == guide_.largest.end() ? 0 : largest->second;
+      if (inside_[it.id] || awaited_[it.id]) {
+        const std::int64_t base = bases_[it.id];
+        put('r', awaited_[it.id], it.above ? *it.above - base : -kWithoutEnd,
+            it.at_most ? *it.at_most - base : kWithoutEnd);
+      }
+      put('c', it.above ? std::min(*it.above, most) : -kWithoutEnd,
+          it.at_most && *it.at_most <= most ? *it.at_most : kWithoutEnd);
+    }
+  }
+
+  // --- text
+
+  template <class... Numbers>
+  void put(char what, Numbers... numbers) {
+    text_ += what;
+    ((text_ += std::to_string(numbers), text_ += ' '), ...);
+  }
+
+  std::size_t agent(std::size_t agent) { return agents_.try_emplace(agent, agents_.size()).first->second; }
+
+  std::size_t rank(std::size_t agent, std::uint32_t time) const {
+    const auto found = times_.find(agent);
+    if (found == times_.end()) return 0;
+    const auto& times = found->second;
+    return static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), time) -
+                                    times.begin());
+  }
+
+  void write_time(std::size_t its_agent, std::uint32_t time) {
+    put('t', agent(its_agent), rank(its_agent, time));
+  }
+  void write_visit(const Visit& visit) {
+    write_time(visit.agent, visit.time);
+    put('o', visit.op.index());
+  }
+  /// Written last, when all agents have their numbers.
+  void write_clock_later(const Knowledge& known) { clocks_.push_back(&known); }
+  void write_clock(const Knowledge& known) {
+    std::vector<std::pair<std::size_t, std::size_t>> agents;
+    for (const auto& [its_agent, number] : agents_) agents.emplace_back(number, its_agent);
+    std::sort(agents.begin(), agents.end());
+    for (const auto& [number, it] : agents) {
+      put('k', rank(it, known.done.at(it)), rank(it, known.visible.at(it)));
+    }
+  }
+
+  void write_role(const Role& role, const std::vector<ir::ValueId>& live) {
+    put('R', role.ended(), role.children, role.waits);
+    for (const Frame& frame : role.frames) {
+      put('f', static_cast<int>(frame.kind), frame.op.index(), frame.block.index(), frame.next);
+      if (frame.quantity) {
+        put('p', ids_.at(*frame.quantity), frame.position - bases_.at(*frame.quantity));
+      }
+    }
+    for (const std::size_t shift : role.shifted) put('S', shift);
+    for (const std::size_t its_agent : {role.agent, role.products.agent, role.copies.agent,
+                                        role.stores.agent, role.tensor.agent}) {
+      agent(its_agent);
+    }
+    for (const Queue* queue : {&role.products, &role.copies, &role.stores, &role.tensor}) {
+      put('i', std::min<std::int64_t>(queue->issued, guide_.most_open + 1));
+    }
+    for (const std::uint32_t time : tail(role.copy_groups)) write_time(role.copies.agent, time);
+    put('g');
+    for (const std::uint32_t time : tail(role.store_groups)) write_time(role.stores.agent, time);
+    for (const ir::ValueId value : live) write_value(role, value);
+    write_clock_later(role.known);
+  }
+
+  void write_value(const Role& role, ir::ValueId value) {
+    const auto in_flight = role.in_flight.find(value);
+    if (in_flight != role.in_flight.end() &&
+        !role.known.done.covers(role.products.agent, in_flight->second)) {
+      put('w', value.index(), rank(role.products.agent, in_flight->second));
+    }
+    const execute::Value& known = role.values.value(value);
+    if (const auto* view = std::get_if<execute::View>(&known)) {
+      put('v', value.index(), buffer(view->storage.get()), view->offset);
+      for (const std::int64_t stride : view->strides) put(',', stride);
+      return;
+    }
+    const auto* tile = std::get_if<execute::TilePtr>(&known);
+    if (tile == nullptr || (*tile)->is_floating() || (*tile)->size() != 1) return;
+    put('n', value.index(), (*tile)->integers()[0]);
+  }
+
+  void write_buffers() {
+    const Ledger& ledger = machine_.ledger_;
+    for (const execute::Tile* storage : storages_) {
+      const auto found = ledger.buffers_.find(storage);
+      if (found == ledger.buffers_.end()) continue;
+      put('B', storage->size());
+      for (const Ledger::Run& run : found->second.runs) {
+        put('e', run.first);
+        const Ledger::Past& past = ledger.states_[run.state];
+        if (past.write != Ledger::kNobody) write_access(ledger.accesses_[past.write]);
+        put('/');
+        for (const std::uint32_t read : sorted(past.reads)) write_access(ledger.accesses_[read]);
+      }
+    }
+  }
+
+  /// Reads in an order that does not depend on when they were made.
+  std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> reads) const {
+    const auto& accesses = machine_.ledger_.accesses_;
+    std::sort(reads.begin(), reads.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return accesses[a].agent < accesses[b].agent;
+    });
+    return reads;
+  }
+
+  void write_access(const Access& access) {
+    write_time(access.agent, access.time);
+    put('a', access.in_order, static_cast<int>(access.proxy), access.op.index());
+  }
+
+  void write_barrier(const Barrier& barrier) {
+    put('b', barrier.count, barrier.pending, barrier.bytes, barrier.completed & 1U);
+    write_time(barrier.agent, barrier.completed);
+    for (const auto* visits :
+         {&barrier.arrivals, &barrier.previous, &barrier.earlier, &barrier.waits}) {
+      put('|');
+      for (const Visit& visit : *visits) write_visit(visit);
+    }
+    write_clock_later(barrier.gathered);
+    write_clock_later(barrier.last);
+  }
+
+  void write_work(const Machine::Work& work) {
+    put('W', static_cast<int>(work.kind), work.role, work.op.index(), work.amount);
+    if (const auto its_queue = queue_of(work, machine_.roles_[work.role])) {
+      write_time(*its_queue, work.time);
+    }
+    write_visit(work.visit);
+    for (const execute::View& view : work.barriers) {
+      put('v', buffer(view.storage.get()), view.offset);
+    }
+    write_clock_later(work.known);
+  }
+
+  Machine& machine_;
+  const Guide& guide_;
+  std::string text_;
+  std::vector<std::vector<ir::ValueId>> live_;  ///< by role
+  std::map<const execute::Tile*, std::size_t> buffers_;
+  std::vector<const execute::Tile*> storages_;
+  std::vector<const Barrier*> barriers_;
+  std::map<std::size_t, std::vector<std::uint32_t>> times_;
+  std::map<std::size_t, std::size_t> agents_;
+  std::vector<const Knowledge*> clocks_;
+  std::map<std::size_t, std::size_t> ids_;
+  std::map<std::size_t, std::int64_t> bases_;
+  std::map<std::size_t, bool> inside_;
+  std::map<std::size_t, bool> awaited_;
+};
+
+/// Whether a role cannot come to that scope any more.
+bool Machine::is_past(std::size_t index, const Scope& scope) {
+  if (!scope) return index < roles_.size() && roles_[index].ended();
+  const Quantity* quantity = quantities_.find(scope->first);
+  if (quantity == nullptr) return true;
+  const Guide& guide = *options_.guide;
+  const auto has = guide.roles.find({quantity->form, quantity->occurrence});
+  if (has == guide.roles.end() || (has->second >> index & 1U) == 0) return true;
+  if ((quantity->left >> index & 1U) != 0) return true;
+  if (index >= roles_.size()) return false;
+  if (roles_[index].ended()) return true;
+  for (const Frame& frame : roles_[index].frames) {
+    if (frame.quantity == quantity->id) return frame.position > scope->second;
+  }
+  return quantity->scope && is_past(index, quantity->scope);
+}
+
+/// Forgets quantities of iterations that all roles are past.
+void Machine::forget_quantities() {
+  auto& all = quantities_.all();
+  for (bool changed = true; changed;) {
+    const auto gone = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
+      if (!quantity.scope) return false;
+      for (std::size_t role = 0; role < options_.guide->role_count; ++role) {
+        if (!is_past(role, quantity.scope)) return false;
+      }
+      return true;
+    });
+    changed = gone != all.end();
+    if (changed) all.erase(gone);
+  }
+}
+
+/// Shifts counters down to where all that follows is the same.
+void Machine::shift_counters() {
+  for (Role& role : roles_) {
+    const auto live = StateText::live_values(program_, *options_.guide, role);
+    std::size_t number = 0;
+    for (const Shift& shift : options_.guide->shifts) {
+      std::int64_t least = kWithoutEnd;
+      for (const ir::ValueId value : live) {
+        const auto by = shift.by.find(value);
+        if (by == shift.by.end() || by->second != shift.period) continue;
+        const auto now = role.values.integer(ir::OpId(0), value);
+        if (now) least = std::min(least, *now);
+      }
+      ++number;
+      if (least == kWithoutEnd || least < shift.least + shift.period) continue;
+      role.shifted.insert(number - 1);
+      const std::int64_t times = (least - shift.least) / shift.period;
+      for (const auto& [value, by] : shift.by) {
+        const auto now = role.values.integer(ir::OpId(0), value);
+        if (!now) continue;
+        role.values.set(value, std::make_shared<const execute::Tile>(execute::Tile{
+                                   {}, execute::Integers{*now - times * by}}));
+      }
+    }
+  }
+}
+
+std::string Machine::state() {
+  shift_counters();
+  forget_quantities();
+  return StateText(*this).write();
+}
+
+}  // namespace twill::concurrent

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "twill/driver/driver.h"
+#include "twill/run/warp_roles.h"
+
+namespace twill::driver {
+
+/// A module whose warps have roles, with what is known of all its runs.
+struct VerifiedModule {
+  ir::Program program;
+  run::RolesProof proof;
+};
+
+/// Whether the input is TTGIR, which `verify_module` is for.
+bool is_module(const Input& input);
+
+/// Proves for every trip count that roles of a module do not hang, race or miss a phase, or finds the shortest
+/// run in which they do. Fails for what cannot be read, and for a module without roles. What is
+/// wrong with the module, and what is not followed, is no failure: look at the proof.
+Result<VerifiedModule> verify_module(const Input& input);
+
+}  // namespace twill::driver
