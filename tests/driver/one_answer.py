@@ -88,9 +88,21 @@ class Story:
                 self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
         if run := self.json("simulate"):
             self.expect("simulate", "the interval", (run["interval"], run["initiation_interval"]), (simulated, answer["initiation_interval"]))
+        self.check_given()
         if "h200" in self.case:
             self.check_printed()
         return self.wrong
+
+    def check_given(self):
+        """The same schedule from a file: its costs are of one end, and no bound of these stands above what its plan takes at others."""
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name) / "schedule.json"
+            self.run("schedule", "-o", str(file))
+            screen = self.run("simulate", "--schedule", str(file))
+        _, proven = headline_of(screen)
+        simulated = re.search(r"([0-9.]+) cycles an iteration, simulated", " ".join(screen.split()))
+        if proven is None or simulated is None or float(simulated[1]) < proven - 0.1:
+            self.wrong.append(f"simulate --schedule: proven {proven}, and {simulated and simulated[1]} simulated")
 
     def check_printed(self):
         with tempfile.TemporaryDirectory() as name:

@@ -68,7 +68,7 @@ class Row {
   }
 
   Compared fill() {
-    auto answer = answer_reading(request_, reading_, {.other_strategies = false});
+    auto answer = answer_reading(request_, reading_);
     if (answer) {
       fill_from(*answer);
       if (request_.strategy.strategy == Strategy::twill) out_.answer = *std::move(answer);

@@ -80,6 +80,12 @@ Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   return problem::pose(std::move(parts)).value();  // widths alone are other
 }
 
+/// Demands what every plan needs, also of a text that relaxes these rules: rings have addresses.
+void keep_whole_rings(Parts& parts) {
+  std::erase(parts.relaxed, Rule::memory);
+  std::erase(parts.relaxed, Rule::placement);
+}
+
 }  // namespace
 
 bool hands_over(const Problem& problem, const schedule::Schedule& schedule) {
@@ -99,6 +105,7 @@ std::optional<Problem> without_hand_overs(const Problem& problem) {
   for (auto& [first, set] : sets) {
     if (set.size() > 1) parts.same_group.push_back(std::move(set));
   }
+  keep_whole_rings(parts);
   auto posed = problem::pose(std::move(parts));
   if (!posed || *posed == problem) return std::nullopt;
   return *std::move(posed);
@@ -135,8 +142,7 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   if (!memory || problem[*memory].capacity <= bytes) return std::nullopt;
   Parts parts = problem.parts();
   parts.memories[memory->index()].capacity -= bytes;
-  std::erase(parts.relaxed, Rule::memory);
-  std::erase(parts.relaxed, Rule::placement);
+  keep_whole_rings(parts);
   auto posed = problem::pose(std::move(parts));
   if (!posed || *posed == problem) return std::nullopt;
   return *std::move(posed);

@@ -28,13 +28,14 @@ struct PlannedLoop {
 
 /// Choices about an answer beyond the request.
 struct AnswerChoice {
-  bool other_strategies = true;  ///< another strategy may take the place of one that is not printed
+  /// Others may take the place of twill's answer where that is not printed, or not proven.
+  bool other_strategies = true;
 };
 
 /// Reads the input once and walks the list of candidates: schedules of each pool at each end of its
 /// costs, then of pools that were not solved, other structures that are as fast, plans with fewer
 /// copies, optima with a part of the memory, and other strategies where the kernel cannot be
-/// printed. Each is posed, solved, verified, drafted and simulated; of those that a plan carries
+/// printed, or where nothing is proven that they could not beat. Each is posed, solved, verified, drafted and simulated; of those that a plan carries
 /// out, the one simulated to be fastest is proven and is the answer. `outcome.candidates` says what
 /// became of each, and a note of the plan what kept the first from being the answer. An alternative
 /// or a given schedule has no substitute but itself with fewer copies. Fails for bad input only: a

@@ -21,6 +21,7 @@
 #include "twill/driver/timing.h"
 #include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
+#include "twill/report/story.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
 #include "twill/support/stopwatch.h"
@@ -34,7 +35,10 @@ constexpr int kMostEquallyFast = 4;
 /// Work for a schedule in the place of one that cannot be built, which nobody asked for.
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
-/// The request, for such a schedule.
+/// Work for a strategy that may happen to be faster than an answer without a proof.
+constexpr std::uint64_t kOtherStrategy = 10'000'000;
+
+/// The request, for a schedule in the place of another.
 Request limited(const Request& request) {
   Request out = request;
   out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
@@ -63,6 +67,7 @@ class Walk {
     }
     proposed_ = steps_.size();
     TWILL_TRY_VOID(walk());
+    TWILL_TRY_VOID(try_where_unproven());
     return finish();
   }
 
@@ -218,7 +223,8 @@ class Walk {
       print_refusal_ = unprintable;
     }
     const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
-    const bool as_good = better && (same_strategy || !best_);
+    const bool clearly = schedule::kCoRunError * simulated(step).value_or(0) < least();
+    const bool as_good = better && (same_strategy || !best_ || clearly);
     if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
     printable_ = printable_ || !unprintable;
     return {};
@@ -327,16 +333,40 @@ class Walk {
                               request_.strategy.strategy == strategy::Strategy::twill;
     if (!may_be_other) return {};
     for (const strategy::Strategy other : strategy::all_strategies()) {
-      if (printable_ || other == strategy::Strategy::twill) continue;
-      if (other == strategy::Strategy::triton_plain) continue;  // the user has that already
-      Request by_other = limited_;
-      by_other.strategy.strategy = other;
-      auto found = propose(by_other, *reading_, true);
-      if (!found || !usable(found->front().outcome)) continue;
-      steps_.push_back({std::move(found->front())});
-      TWILL_TRY_VOID(try_steps());
+      if (printable_) break;
+      TWILL_TRY_VOID(try_strategy(other, limited_));
     }
     return {};
+  }
+
+  /// Other strategies where nothing better than they is proven: their orders may be luckier.
+  Result<void> try_where_unproven() {
+    if (!choice_.other_strategies || alone() || !found() || request_.normalize) return {};
+    if (request_.strategy.strategy != strategy::Strategy::twill) return {};
+    const schedule::Answer& answer = steps_[*best_].proposal.outcome.answer;
+    if (answer.verdict == schedule::Verdict::optimal) return {};
+    const double proven = static_cast<double>(report::proven_bound(steps_[*best_].proposal.outcome));
+    if (least() <= schedule::kCoRunError * proven) return {};
+    Request brief = request_;
+    brief.limits.work_limit = std::min(brief.limits.work_limit, kOtherStrategy);
+    for (const strategy::Strategy other : strategy::all_strategies()) {
+      TWILL_TRY_VOID(try_strategy(other, brief));
+    }
+    return {};
+  }
+
+  /// The schedule by another strategy, as one more candidate.
+  Result<void> try_strategy(strategy::Strategy other, Request by_other) {
+    if (other == strategy::Strategy::twill) return {};
+    if (other == strategy::Strategy::triton_plain) return {};  // the user has that already
+    by_other.strategy.strategy = other;
+    auto found = propose(by_other, *reading_, true);
+    if (!found || !usable(found->front().outcome)) return {};
+    report::Outcome& outcome = found->front().outcome;
+    // What a strategy cannot do says nothing of other schedules.
+    if (!outcome.bracket) outcome.answer.lower_bound = first_->answer.lower_bound;
+    steps_.push_back({std::move(found->front())});
+    return try_steps();
   }
 
   PlannedLoop without_plan(Proposal proposal) {
