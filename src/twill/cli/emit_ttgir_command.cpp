@@ -8,10 +8,12 @@
 #include <CLI/CLI.hpp>
 
 #include "twill/cli/commands.h"
+#include "twill/cli/interruption.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/emit_ttgir.h"
+#include "twill/driver/judge_kernel.h"
 
 namespace twill::cli {
 namespace {
@@ -21,6 +23,7 @@ struct TtgirChoices {
   driver::Request request;
   std::string output;
   std::optional<dialect::Spelling> spelling;
+  std::string python;  ///< whose Triton judges the module; empty: an estimate does
 };
 
 constexpr const char* kTtgirFooter = R"(Examples:
@@ -28,13 +31,40 @@ constexpr const char* kTtgirFooter = R"(Examples:
   python3 -c 'import triton; from triton.backends.compiler import GPUTarget; \
     triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
 
+/// Compiles with a word to whoever waits; ends here if the user interrupts.
+Result<std::vector<std::string>> judge_with(const std::string& python, const std::string& text) {
+  const auto judge = [&] {
+    const Interruption interruption;
+    return driver::judge_module(text, python,
+                                [show = waiting_line("compiling with Triton, to judge it")] {
+                                  show();
+                                  return Interruption::caught() == 0;
+                                });
+  };
+  auto compiled = judge();
+  end_progress_line();
+  if (const int signal = Interruption::caught()) end_by(signal);
+  if (!compiled) return tl::unexpected(std::move(compiled).error());
+  return std::move(compiled->refusals);
+}
+
 int run_ttgir(TtgirChoices choices) {
   auto input = driver::read_input(choices.input, choices.request.choice);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto emitted = driver::emit_ttgir(choices.request, choices.spelling);
+  driver::TtgirChoice choice{choices.spelling, {}};
+  if (!choices.python.empty()) {
+    const auto python = gate::find_program(gate::places_of_environment(), choices.python);
+    if (!python) {
+      return refuse({{choices.python}, "no such program", "", "name a Python that has Triton"});
+    }
+    choice.judge = [found = python->string()](const std::string& text) {
+      return judge_with(found, text);
+    };
+  }
+  const auto emitted = driver::emit_ttgir(choices.request, choice);
   end_progress_line();
   if (!emitted) return refuse(emitted.error());
   if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
@@ -45,6 +75,9 @@ int run_ttgir(TtgirChoices choices) {
                  "this is a bug of ours, please report it\n%s",
                  emitted->broken.c_str());
     return kOurBug;
+  }
+  for (const std::string& note : emitted->notes) {
+    std::fprintf(stderr, "twill: note: %s\n", note.c_str());
   }
   const auto written =
       choices.output.empty() ? print(emitted->text) : write_file(choices.output, emitted->text);
@@ -73,6 +106,10 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
           },
           "Triton that is to read the module [the one that made the input]")
       ->check(CLI::IsMember(spellings));
+  command->add_option(
+      "--python", choices->python,
+      "Python whose Triton compiles the module: where it spills or serializes products, plan again "
+      "with registers to spare [an estimate decides]");
   command->footer(kTtgirFooter);
   command->callback([choices, command, &session] {
     check_planning(*command, choices->request);

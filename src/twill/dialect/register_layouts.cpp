@@ -174,6 +174,64 @@ std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
   return Neighbours{dimension, counts[dimension]};
 }
 
+namespace {
+
+/// Elements of a thread along each dimension of a tile of `rank` dimensions: what it has of the
+/// block that all threads cover once, and that block. Empty: unknown.
+struct Cover {
+  Numbers of_thread, of_block;
+};
+
+Cover cover_of(ir::Attribute layout, std::size_t rank) {
+  const std::string_view kind = kind_of_layout(layout);
+  if (kind == "blocked") {
+    Cover cover{numbers_of(layout, "sizePerThread"), {}};
+    const Numbers threads = numbers_of(layout, "threadsPerWarp");
+    const Numbers warps = numbers_of(layout, "warpsPerCTA");
+    if (cover.of_thread.size() != rank || threads.size() != rank || warps.size() != rank) return {};
+    for (std::size_t i = 0; i < rank; ++i) {
+      cover.of_block.push_back(cover.of_thread[i] * threads[i] * warps[i]);
+    }
+    return cover;
+  }
+  const auto operand = ir::dot_operand_encoding(layout);
+  const auto mma = ir::mma_encoding(operand ? operand->parent : layout);
+  if (!mma || rank < 2 || mma->warps_per_cta.size() != rank) return {};
+  // A warp has 16 rows, a thread of it two of them and a quarter of each (8 columns at a time).
+  Cover cover{Numbers(rank, 1), Numbers(rank, 1)};
+  cover.of_thread[rank - 2] = 2, cover.of_block[rank - 2] = 16 * mma->warps_per_cta[rank - 2];
+  cover.of_thread[rank - 1] = 2;
+  cover.of_block[rank - 1] = 8 * (operand ? 1 : mma->warps_per_cta[rank - 1]);
+  return cover;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> elements_of_thread(ir::Attribute layout, const Numbers& shape) {
+  if (layout == nullptr) return std::nullopt;
+  if (const auto slice = slice_of(layout)) {
+    Numbers whole = shape;
+    const auto at = static_cast<std::size_t>(slice->dimension);
+    if (slice->dimension < 0 || at > whole.size()) return std::nullopt;
+    whole.insert(whole.begin() + slice->dimension, 1);
+    const Cover parent = cover_of(slice->parent, whole.size());
+    const auto all = elements_of_thread(slice->parent, whole);
+    if (!all || parent.of_thread.empty()) return std::nullopt;
+    return *all / parent.of_thread[at];
+  }
+  if (kind_of_layout(layout) == "linear") {
+    return std::int64_t{1} << std::min<std::size_t>(bases_of(layout, "register").size(), 20);
+  }
+  const Cover cover = cover_of(layout, shape.size());
+  if (cover.of_thread.empty()) return std::nullopt;
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::int64_t block = std::max<std::int64_t>(1, cover.of_block[i]);
+    count *= std::max<std::int64_t>(1, (shape[i] + block - 1) / block) * cover.of_thread[i];
+  }
+  return count;
+}
+
 ir::Attribute shared_memory(ir::TypeTable& types) { return types.dialect("ttg.shared_memory", ""); }
 
 namespace {
@@ -199,9 +257,7 @@ ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element
   return swizzled(types, std::max(1, 128 / std::max(1, element_bits)), 8, order);
 }
 
-ir::Type byte_pointer(ir::TypeTable& types) {
-  return types.pointer(types.scalar("i8"), "!tt.ptr");
-}
+ir::Type byte_pointer(ir::TypeTable& types) { return types.pointer(types.scalar("i8"), "!tt.ptr"); }
 
 ir::Type copy_token(ir::TypeTable& types) { return types.token("!ttg.async.token"); }
 

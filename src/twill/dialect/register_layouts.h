@@ -50,6 +50,11 @@ struct Neighbours {
 };
 std::optional<Neighbours> neighbours_of(ir::Attribute layout);
 
+/// Elements of a tile of that shape that a thread holds, with those that it holds beside others.
+/// nullopt for layouts that say nothing of threads.
+std::optional<std::int64_t> elements_of_thread(ir::Attribute layout,
+                                               const std::vector<std::int64_t>& shape);
+
 /// The memory space of shared memory, and the layout of barriers there.
 ir::Attribute shared_memory(ir::TypeTable& types);
 ir::Attribute barrier_layout(ir::TypeTable& types);

@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/device/fit.h"
+#include "twill/device/pressure.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
@@ -82,7 +86,31 @@ void look_for_ttgir(const Request& request, PlannedLoop& planned) {
   if (!text) why = in_one_line(text.error());
 }
 
-Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spelling> spelling) {
+namespace {
+
+/// Registers to keep free beyond the request's, one after the other.
+constexpr int kSpareRegisters[] = {8, 16, 24, 32};
+
+/// A module of one plan, and what is known of it.
+struct Module {
+  EmittedTtgir emitted;              ///< its text without the story
+  std::vector<std::string> reasons;  ///< why its code would not be good
+};
+
+/// Roles whose tiles need more registers than the role has.
+std::vector<std::string> over_registers(const ir::Program& program, const device::Kernel& tree) {
+  std::vector<std::string> reasons;
+  const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
+  for (std::size_t i = 0; i < pressure.size(); ++i) {
+    const auto& [needed, available] = pressure[i];
+    if (available == 0 || needed <= available) continue;
+    reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
+                                  tree.roles[i].name, needed, available));
+  }
+  return reasons;
+}
+
+Result<Module> module_of(const Request& given, const TtgirChoice& choice) {
   TWILL_TRY(Reading read, read_once(given));
   Request request = given;
   // Triton launches the grid of the text: only a loop over tiles of the text's own is walked.
@@ -90,23 +118,64 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, std::optional<dialect::Spe
   if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
-  EmittedTtgir emitted{std::move(planned), {}, {}};
-  if (!emitted.planned.plan) return emitted;
+  Module out{{std::move(planned), {}, {}, {}}, {}};
+  EmittedTtgir& emitted = out.emitted;
+  if (!emitted.planned.plan) return out;
   if (emitted.planned.outcome.machine.empty()) {
     return fail({request.input.name},
                 "a .loop text says when, and not what: it has no kernel to print",
                 "give the TTGIR of the kernel");
   }
-  const Kernel& kernel = *emitted.planned.reading->kernel;
+  const ir::Program& program = emitted.planned.reading->kernel->program;
   TWILL_TRY(const device::Kernel tree, tree_of(emitted.planned));
-  const dialect::Spelling as = spelling.value_or(dialect::spelling_of(request.input.text));
-  TWILL_TRY(const std::string text, emit::ttgir_kernel(kernel.program, tree, as));
-  std::string story = report::story(emitted.planned.outcome);
-  for (const std::string& note : tree.notes) story += "note: " + note + "\n";
-  const PrintedCheck check = check_printed(text);
+  const dialect::Spelling as = choice.spelling.value_or(dialect::spelling_of(request.input.text));
+  TWILL_TRY(emitted.text, emit::ttgir_kernel(program, tree, as));
+  emitted.notes = tree.notes;
+  if (choice.judge) {
+    TWILL_TRY(out.reasons, choice.judge(emitted.text));
+  } else {
+    out.reasons = over_registers(program, tree);
+  }
+  return out;
+}
+
+/// The first module with registers kept free that is good, with a note why; else the one at hand.
+Result<Module> with_registers_to_spare(const Request& given, const TtgirChoice& choice,
+                                       Module first) {
+  std::set<std::string> tried = {first.emitted.text};
+  for (const int spare : kSpareRegisters) {
+    Request request = given;
+    request.spare_registers = spare;
+    auto next = module_of(request, choice);
+    if (!next || !next->emitted.planned.plan) break;  // with more there is no schedule either
+    if (!tried.insert(next->emitted.text).second || !next->reasons.empty()) continue;
+    next->emitted.notes.push_back(
+        fmt::format("planned with {} registers of each thread kept free, since else {}", spare,
+                    first.reasons.front()));
+    return *std::move(next);
+  }
+  first.emitted.notes.push_back(first.reasons.front() +
+                                ", and no plan with more of them kept free is better");
+  return first;
+}
+
+}  // namespace
+
+Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice) {
+  TWILL_TRY(Module module, module_of(request, choice));
+  if (!module.emitted.planned.plan) return std::move(module.emitted);
+  if (!module.reasons.empty() && request.spare_registers == 0 && !request.names_schedule()) {
+    TWILL_TRY(module, with_registers_to_spare(request, choice, std::move(module)));
+  } else if (!module.reasons.empty()) {
+    module.emitted.notes.push_back(module.reasons.front());
+  }
+  EmittedTtgir emitted = std::move(module.emitted);
+  const PrintedCheck check = check_printed(emitted.text);
   emitted.broken = check.broken;
-  if (!check.unchecked.empty()) story += "note: " + check.unchecked + "\n";
-  emitted.text = as_comment(story) + text;
+  if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  std::string story = report::story(emitted.planned.outcome);
+  for (const std::string& note : emitted.notes) story += "note: " + note + "\n";
+  emitted.text = as_comment(story) + emitted.text;
   return emitted;
 }
 

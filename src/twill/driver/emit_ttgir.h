@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "twill/dialect/type_forms.h"
 #include "twill/driver/plan_loop.h"
@@ -10,18 +12,30 @@ namespace twill::driver {
 
 /// A kernel, printed for Triton.
 struct EmittedTtgir {
-  PlannedLoop planned;  ///< look at its plan first, as with plan_loop
-  std::string text;     ///< the module; empty without a plan
+  PlannedLoop planned;             ///< look at its plan first, as with plan_loop
+  std::string text;                ///< the module; empty without a plan
+  std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
   /// must not be used. Empty if they work together.
   std::string broken;
 };
 
-/// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR, in the
-/// spelling asked for or else that of the input. Fails for bad input (a `.loop` text has no kernel
-/// to print), and for what cannot be expressed.
-Result<EmittedTtgir> emit_ttgir(const Request& request,
-                                std::optional<dialect::Spelling> spelling = std::nullopt);
+/// Says why the code that a compiler makes of a module must not be used; nothing if it may be.
+using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::string& text)>;
+
+struct TtgirChoice {
+  std::optional<dialect::Spelling> spelling = {};  ///< of the text; else that of the input
+  /// Compiles each text. Without it, an estimate takes its place: a role whose tiles need more
+  /// registers than it has (device/pressure.h).
+  JudgeTtgir judge = {};
+};
+
+/// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR. Where the
+/// code would spill or its products be serialized, and the request names neither registers to spare
+/// nor a schedule, plans with more and more registers kept free are tried, and the first that is
+/// good is taken; if none is, the first of all. Fails for bad input (a `.loop` text has no kernel
+/// to print), for what cannot be expressed, and if the judge does.
+Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
 /// Says in `planned.outcome.built` whether the kernel of the answer is one that Triton can have,
 /// or why it is none: with a tile for each CTA, as the kernel is launched by its own grid. Leaves

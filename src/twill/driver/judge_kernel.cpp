@@ -143,6 +143,14 @@ Result<gate::Verdict> judge_kernel(const EmittedCuda& emitted, const gate::Toolc
   return verdict;
 }
 
+Result<gate::CompiledModule> judge_module(const std::string& text, const fs::path& python,
+                                          const gate::GoOn& go_on) {
+  constexpr const char* kModule = "module.ttgir";
+  TWILL_TRY(const Scratch scratch, Scratch::make());
+  TWILL_TRY_VOID(write_below(scratch.folder(), {{kModule, text}}));
+  return gate::compile_ttgir(python, scratch.folder() / kModule, scratch.folder(), go_on);
+}
+
 std::map<std::string, std::string> kept_files(const EmittedCuda& emitted,
                                               const gate::Verdict& verdict) {
   std::map<std::string, std::string> files = emitted.files;

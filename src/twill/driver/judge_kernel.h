@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "twill/driver/emit_cuda.h"
 #include "twill/gate/process.h"
 #include "twill/gate/toolchain.h"
+#include "twill/gate/triton.h"
 #include "twill/gate/verdict.h"
 
 namespace twill::driver {
@@ -18,6 +20,12 @@ namespace twill::driver {
 /// Cost: nvcc's, 2 to 20 seconds.
 Result<gate::Verdict> judge_kernel(const EmittedCuda& emitted, const gate::Toolchain& toolchain,
                                    const gate::GoOn& go_on = {});
+
+/// Compiles a module of TTGIR in a scratch folder with the Triton of that Python (gate/triton.h).
+/// Nothing is left behind.
+Result<gate::CompiledModule> judge_module(const std::string& text,
+                                          const std::filesystem::path& python,
+                                          const gate::GoOn& go_on = {});
 
 /// The files to leave of a kernel that was judged, by name: those emitted, `status.json`, and the
 /// machine code of an accepted one. The source of a refused kernel is called `kernel.refused.cu`,

@@ -1,0 +1,265 @@
+#include "twill/device/pressure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "twill/device/sketch.h"
+#include "twill/dialect/register_layouts.h"
+
+namespace twill::device {
+namespace {
+
+using Live = std::set<ValueId>;
+using Values = std::vector<ValueId>;
+
+/// How values of a role relate to registers.
+class Facts {
+ public:
+  Facts(const ir::Program& program, const Kernel& kernel, const Block& body)
+      : program_(program), kernel_(kernel) {
+    note(body);
+  }
+
+  /// The value whose registers a value is in: views of a tile are that tile.
+  ValueId root_of(ValueId value) const {
+    for (auto at = views_.find(value); at != views_.end(); at = views_.find(value)) {
+      value = at->second;
+    }
+    return value;
+  }
+
+  /// Registers of a thread that a value takes. Tiles that only depend on scalars take none:
+  /// offsets, masks and constants are computed where they are read.
+  int size_of(ValueId value) const {
+    const ir::Type type = kernel_[value].type;
+    if (ir::is_scalar(type)) return constants_.contains(value) ? 0 : 1;
+    if (!ir::is_tensor(type) || !data_.contains(value)) return 0;
+    const auto elements = dialect::elements_of_thread(type->encoding, type->shape);
+    return static_cast<int>((elements.value_or(0) * ir::element_bits(type) + 31) / 32);
+  }
+
+  bool is_of_product(ValueId value) const { return products_.contains(value); }
+  bool is_accumulator(ValueId value) const { return accumulators_.contains(value); }
+
+  /// The tile in registers that the product reads which leaves `value`.
+  std::optional<ValueId> operand_of(ValueId value) const {
+    const auto found = operands_.find(value);
+    return found == operands_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  bool is_view(const Node& node) const {
+    if (node.kind == NodeKind::wait_products) return true;
+    if (node.kind == NodeKind::relayout) {
+      return dialect::is_of_operand(kernel_[node.results[0]].type->encoding) &&
+             dialect::is_of_product(kernel_[node.operands[0]].type->encoding);
+    }
+    const ir::OpKind kind = kind_of(node);
+    return kind == ir::OpKind::broadcast || kind == ir::OpKind::expand_dims ||
+           kind == ir::OpKind::reshape || kind == ir::OpKind::transpose;
+  }
+
+  /// Whether a compiler may compute what a node makes element by element, with its readers.
+  bool is_by_element(const Node& node) const {
+    if (is_view(node)) return node.kind != NodeKind::wait_products;
+    if (node.kind == NodeKind::both || node.kind == NodeKind::choose) return true;
+    return ir::class_of(kind_of(node)) == ir::OpClass::elementwise;
+  }
+
+ private:
+  ir::OpKind kind_of(const Node& node) const {
+    const bool carried_over = node.kind == NodeKind::source && node.source;
+    return carried_over ? program_.op(*node.source).kind : ir::OpKind::other;
+  }
+
+  bool makes_data(const Node& node) const {
+    if (node.kind == NodeKind::product || node.kind == NodeKind::read) return true;
+    if (node.kind == NodeKind::source) {
+      const ir::OpClass of = ir::class_of(kind_of(node));
+      if (of == ir::OpClass::load || of == ir::OpClass::update || of == ir::OpClass::other) {
+        return true;
+      }
+    }
+    return std::any_of(node.operands.begin(), node.operands.end(),
+                       [&](ValueId value) { return data_.contains(value); });
+  }
+
+  /// Passes on which values are data: from `from` on, those of `from` to those of `to`.
+  void pass(const Values& from, std::size_t first, const Values& to, std::size_t second) {
+    for (; first < from.size() && second < to.size(); ++first, ++second) {
+      if (data_.contains(from[first])) data_.insert(to[second]);
+    }
+  }
+
+  void note(const Block& block) {
+    for (const Node& node : block.nodes) note(node);
+  }
+
+  void note(const Node& node) {
+    const bool is_loop = node.kind == NodeKind::loop;
+    if (is_loop || node.kind == NodeKind::repeat) {
+      const Block& body = node.blocks.front();
+      const std::size_t carried = is_loop ? 1 : 0;
+      pass(node.operands, is_loop ? 3 : 0, body.arguments, carried);
+      for (int round = 0; round < 2; ++round) {
+        note(body);
+        pass(body.yields, 0, body.arguments, carried);
+      }
+    } else {
+      for (const Block& block : node.blocks) note(block);
+    }
+    for (const Block& block : node.blocks) pass(block.yields, 0, node.results, 0);
+    if (node.blocks.empty()) note_results(node);
+  }
+
+  void note_results(const Node& node) {
+    if (node.kind == NodeKind::constant) constants_.insert(node.results[0]);
+    if (node.kind == NodeKind::product) {
+      products_.insert(node.results[0]);
+      accumulators_.insert(node.operands[2]);
+      if (is_tile(kernel_[node.operands[0]].type)) operands_[node.results[0]] = node.operands[0];
+    }
+    if (node.kind == NodeKind::wait_products)
+      products_.insert(node.results.begin(), node.results.end());
+    if (makes_data(node)) data_.insert(node.results.begin(), node.results.end());
+    if (!is_view(node)) return;
+    for (std::size_t i = 0; i < node.results.size(); ++i)
+      views_[node.results[i]] = node.operands[i];
+  }
+
+  const ir::Program& program_;
+  const Kernel& kernel_;
+  std::map<ValueId, ValueId> views_, operands_;
+  Live products_;      ///< what products leave, in flight and waited for
+  Live accumulators_;  ///< what products add to
+  Live data_, constants_;
+};
+
+/// A role's registers, by walking its nodes backwards. A value lives from the node that makes it to
+/// its last reader, and a loop keeps what its body reads. Nodes that are computed element by
+/// element, with nothing between them that waits or orders, are one: behind them lives what others
+/// read later, and what products left there. Compilers keep the registers of a product apart from
+/// what is computed of them, unless that is what the next product adds to.
+class Walk {
+ public:
+  explicit Walk(const Facts& facts) : facts_(facts) {}
+
+  int most(const Block& body) {
+    Live live;
+    block(body, live);
+    return most_;
+  }
+
+ private:
+  int size_of(const Live& live) const {
+    int sum = 0;
+    for (const ValueId value : live) sum += facts_.size_of(value);
+    return sum;
+  }
+
+  void use(ValueId value, Live& live) const {
+    const ValueId root = facts_.root_of(value);
+    if (facts_.size_of(root) > 0) live.insert(root);
+  }
+  void use(const Values& values, Live& live) const {
+    for (const ValueId value : values) use(value, live);
+  }
+  static void forget(const Values& values, Live& live) {
+    for (const ValueId value : values) live.erase(value);
+  }
+  void look(int size) { most_ = std::max(most_, size); }
+
+  /// From what lives behind a block to what lives in front.
+  void block(const Block& block, Live& live) {
+    use(block.yields, live);
+    for (auto node = block.nodes.rbegin(); node != block.nodes.rend();) {
+      if (facts_.is_by_element(*node)) {
+        node = by_element(node, block.nodes.rend(), live);
+      } else {
+        one(*node++, live);
+      }
+    }
+    look(size_of(live));
+    forget(block.arguments, live);
+  }
+
+  /// From the last of some nodes that are one; gives the node in front of them.
+  template <class At>
+  At by_element(At node, At end, Live& live) {
+    int size = size_of(live);
+    for (; node != end && facts_.is_by_element(*node); ++node) {
+      forget(node->results, live);
+      const bool apart = !facts_.is_view(*node) && !facts_.is_accumulator(node->results[0]);
+      for (const ValueId value : node->operands) {
+        const ValueId root = facts_.root_of(value);
+        if (apart && facts_.is_of_product(root) && !live.contains(root)) {
+          size += facts_.size_of(root);
+        }
+        use(value, live);
+      }
+    }
+    look(size);
+    return node;
+  }
+
+  void one(const Node& node, Live& live) {
+    if (node.kind == NodeKind::loop || node.kind == NodeKind::repeat) return loop(node, live);
+    if (!node.blocks.empty()) return branch(node, live);
+    look(size_of(live));
+    if (node.kind == NodeKind::wait_products) {
+      // A product reads its operand in registers until it is done.
+      for (const ValueId value : node.operands) {
+        if (const auto operand = facts_.operand_of(value)) use(*operand, live);
+      }
+    }
+    if (node.kind == NodeKind::product) {
+      forget(node.results, live);  // they take the accumulator's place
+    } else {
+      use(node.results, live);
+    }
+    use(node.operands, live);
+    look(size_of(live));
+    forget(node.results, live);
+  }
+
+  void loop(const Node& node, Live& live) {
+    forget(node.results, live);
+    // Values that live behind the loop, or that its body reads from outside, live through it.
+    for (int round = 0; round < 2; ++round) {
+      Live inside = live;
+      block(node.blocks.front(), inside);
+      live.insert(inside.begin(), inside.end());
+    }
+    use(node.operands, live);
+    look(size_of(live));
+  }
+
+  void branch(const Node& node, Live& live) {
+    forget(node.results, live);
+    Live front;
+    for (const Block& inner : node.blocks) {
+      Live inside = live;
+      block(inner, inside);
+      front.insert(inside.begin(), inside.end());
+    }
+    live = std::move(front);
+    use(node.operands, live);
+    look(size_of(live));
+  }
+
+  const Facts& facts_;
+  int most_ = 0;
+};
+
+}  // namespace
+
+std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel& kernel) {
+  std::vector<Pressure> found;
+  for (const Role& role : kernel.roles) {
+    const Facts facts(program, kernel, role.body);
+    found.push_back({Walk(facts).most(role.body), role.registers});
+  }
+  return found;
+}
+
+}  // namespace twill::device

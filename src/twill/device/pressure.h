@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "twill/device/kernel.h"
+
+namespace twill::device {
+
+/// Registers of each thread of a role that its code needs at its highest point.
+struct Pressure {
+  int needed = 0;     ///< estimated, see pressure.cpp
+  int available = 0;  ///< that the role has
+};
+
+/// The registers of each role, in the kernel's order, as a compiler is taken to need them which
+/// keeps the printed order. An estimate: tiles that live together, with their element types and
+/// layouts, and what addresses take. Linear in the tree times the values that live together.
+std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel& kernel);
+
+}  // namespace twill::device
