@@ -42,5 +42,7 @@ Result<void> check_kept(const Body& body, const TileGraph& graph);
 /// Which arrays a plan of the loop takes to be apart, for people; nullopt if the loop writes to
 /// none, or to the only one.
 std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId loop);
+/// The sentence about these arrays, of which there are two at least.
+std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays);
 
 }  // namespace twill::extract

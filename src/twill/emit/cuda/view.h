@@ -90,7 +90,7 @@ class View {
   /// memory between the two.
   Result<void> check_fresh(ir::OpId load) const;
   /// Says which arrays the text takes to be apart around the loop: it loads where a value is
-  /// wanted, also behind stores to other arguments with elements of the same type. Empty: none.
+  /// wanted, also behind stores to other arguments. Empty: none.
   std::string assumed_apart() const;
   /// Fails if the kernel has an effect that is not among those for which roles have text.
   Result<void> check_printed(const std::set<ir::OpId>& printed) const;
