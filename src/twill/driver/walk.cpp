@@ -36,12 +36,13 @@ constexpr int kMostEquallyFast = 4;
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
-constexpr std::uint64_t kOtherStrategy = 10'000'000;
+constexpr std::uint64_t kOtherStrategy = 4'000'000;
 
 /// The request, for a schedule in the place of another.
 Request limited(const Request& request) {
   Request out = request;
   out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
+  out.limits.hurry_after = 0;
   return out;
 }
 

@@ -69,7 +69,8 @@ class Counting {
     switch (op.kind) {
       case OpKind::add:
       case OpKind::sub:
-        return (left || counts(op.operands[0])) && (right || counts(op.operands[1]));
+        if (!(left || counts(op.operands[0])) || !(right || counts(op.operands[1]))) return false;
+        return left || right || !may_cancel(op);
       case OpKind::mul:
         return (left && counts(op.operands[1])) || (right && counts(op.operands[0]));
       case OpKind::sdiv:
@@ -82,6 +83,19 @@ class Counting {
       default:
         return false;
     }
+  }
+
+  /// Whether a sum or difference of two counters may be one number for ever, as what is left of a
+  /// distance of counters is: `i - (i - n)`, `i + (n - i)`.
+  bool may_cancel(const ir::Op& op) const {
+    const bool alike = falls(op.operands[0]) == falls(op.operands[1]);
+    return alike == (op.kind == OpKind::sub);
+  }
+
+  /// Whether a counter is subtracted to make the value.
+  bool falls(ir::ValueId value) const {
+    const ir::Op* op = ir::defining_op(program_, value);
+    return op != nullptr && op->kind == OpKind::sub && !is_invariant(op->operands[1]);
   }
 
   /// Values that the result of a select or a branch may be.

@@ -222,6 +222,10 @@ std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId lo
     if (const auto array = ir::array_of(program, access->address)) arrays.insert(*array);
   }
   if (!writes || arrays.size() < 2) return std::nullopt;
+  return apart_in_words(program, arrays);
+}
+
+std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays) {
   std::string names;
   std::size_t left = arrays.size();
   for (const ir::ValueId array : arrays) {

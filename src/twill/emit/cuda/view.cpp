@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/extract/memory_order.h"
 #include "twill/ir/arrays.h"
 #include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
@@ -424,10 +425,6 @@ Result<void> View::check_fresh(ir::OpId load) const {
 
 std::string View::assumed_apart() const {
   std::set<ir::ValueId> arrays;
-  const auto element = [&](ir::ValueId array) {
-    const ir::Type type = ir::type_of(*program_, array);
-    return type->kind == ir::TypeKind::tensordesc ? type->element->element : type->element;
-  };
   for (std::size_t i = 0; i < around_.size(); ++i) {
     const auto access = ir::memory_access(program_->op(around_[i]));
     const bool loads = program_->op(around_[i]).kind == OpKind::load;
@@ -437,15 +434,10 @@ std::string View::assumed_apart() const {
       const auto write = ir::memory_access(program_->op(around_[j]));
       const bool between = write && write->writes && around_[j] < *readers.rbegin();
       const auto other = between ? ir::array_of(*program_, write->address) : std::nullopt;
-      if (!other || other == array || element(*other) != element(*array)) continue;
-      arrays.insert({*array, *other});
+      if (other && other != array) arrays.insert({*array, *other});
     }
   }
-  std::string names;
-  for (const ir::ValueId array : arrays) {
-    names += (names.empty() ? "" : ", ") + program_->value(array).name;
-  }
-  return names.empty() ? "" : "assumes that the arrays of " + names + " do not overlap";
+  return arrays.empty() ? "" : extract::apart_in_words(*program_, arrays);
 }
 
 std::string View::words(ir::OpId op) const { return ir::op_words(*program_, op); }

@@ -90,7 +90,7 @@ class View {
   /// the two.
   Result<void> check_fresh(ir::OpId load) const;
   /// Note on arrays that prologue and epilogue ops assume to be disjoint. Loads are done at the use
-  /// of a value, also behind stores to other arguments with elements of the same type. Empty: none.
+  /// of a value, also behind stores to other arguments. Empty: none.
   std::string assumed_apart() const;
   /// Fails if the kernel has an effect that no role prints.
   Result<void> check_printed(const std::set<ir::OpId>& printed) const;
