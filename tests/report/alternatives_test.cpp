@@ -84,7 +84,7 @@ TEST(Alternatives, TheTextSaysWhatIsProven) {
   list.end = Alternatives::End::limit;
   it.alternatives = list;
   const std::string text = alternatives_text(it);
-  EXPECT_NE(text.find("work limit"), std::string::npos) << text;
+  EXPECT_NE(text.find("work\n  limit"), std::string::npos) << text;
   EXPECT_NE(text.find("1   8       2  gap\n"), std::string::npos) << text;
   EXPECT_NE(text.find("1: mmaA after mmaB instead of before it\n"), std::string::npos) << text;
 }
