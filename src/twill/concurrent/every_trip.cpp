@@ -12,7 +12,7 @@
 namespace twill::concurrent {
 namespace {
 
-/// What was assumed on the way to a state: the quantity, by number, and the answer.
+/// An assumption on the way to a state: the quantity, by number, and the answer.
 struct Step {
   std::shared_ptr<const Step> before;
   Question question;
@@ -46,7 +46,7 @@ class Follower {
       for (const bool more : {false, true}) {
         if (!findings_.empty()) break;
         auto machine = more ? std::move(next.machine) : std::make_unique<Machine>(*next.machine);
-        const Quantity& quantity = machine->quantity(next.question);
+        const OpenNumber& quantity = machine->quantity(next.question);
         auto way = std::make_shared<const Step>(
             Step{next.way, next.question, quantity.form, quantity.occurrence, more});
         machine->answer(next.question, more);

@@ -164,7 +164,7 @@ LinearForm Forms::of_argument(ir::ValueId value) {
   return unique(value);
 }
 
-/// What a loop carries is alike in loops that are alike, if it starts and goes on alike.
+/// Carried values are alike in loops that are alike, if they start and go on alike.
 LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
   const auto found = loops_.find(loop.op);
   if (found == loops_.end() || carries_) return unique(carried.argument);

@@ -76,7 +76,7 @@ class Forms {
   bool carries_ = false;  ///< within what a loop carries: it is not looked into twice
 };
 
-/// What a capture of a partition stands for; nullopt for other values.
+/// Value that a capture of a partition stands for; nullopt for other values.
 std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value);
 
 /// The integer that a value is known to be, also through captures.

@@ -10,7 +10,7 @@ namespace {
 
 using ir::OpKind;
 
-/// What Triton's predicates say of x and y, as a statement about x - y or y - x.
+/// Meaning of a predicate between x and y, as a statement about x - y or y - x.
 struct Compared {
   bool swapped = false;  ///< about y - x > 0, else x - y > 0
   bool negated = false;

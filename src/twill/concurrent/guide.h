@@ -48,7 +48,7 @@ struct Guide {
   std::set<ir::OpId> idle;  ///< loops and branches in which nothing is done that roles could notice
   std::vector<Shift> shifts;
   std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts that an op's operands differ by
-  /// Of each form and occurrence: thresholds that are asked for at most, but those of loops.
+  /// Largest threshold that is asked for, of each form and occurrence, but those of loops.
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
   /// Roles that have a loop of that form and occurrence, as bits.
   std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> roles;

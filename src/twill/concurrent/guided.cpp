@@ -71,12 +71,12 @@ std::optional<std::size_t> Machine::next_guided_role() {
   return std::nullopt;
 }
 
-const Quantity& Machine::quantity(const Question& question) {
+const OpenNumber& Machine::quantity(const Question& question) {
   return *quantities_.find(question.quantity);
 }
 
 void Machine::answer(const Question& question, bool more) {
-  Quantity* quantity = quantities_.find(question.quantity);
+  OpenNumber* quantity = quantities_.find(question.quantity);
   if (quantity != nullptr) assume(*quantity, question.threshold, more);
 }
 
@@ -89,7 +89,7 @@ Scope Machine::scope_of(const Role& role) const {
 
 /// Nothing: it is known.
 std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir::OpId op) {
-  const Quantity* quantity = quantities_.find(id);
+  const OpenNumber* quantity = quantities_.find(id);
   if (quantity == nullptr || is_more(*quantity, threshold)) return std::nullopt;
   return Question{id, threshold, op};
 }
@@ -102,7 +102,7 @@ std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role,
       return {*frame.quantity, frame.position + condition.threshold};
     }
   }
-  const Quantity& quantity =
+  const OpenNumber& quantity =
       quantities_.get(condition.form, condition.occurrence, scope_of(role));
   return {quantity.id, condition.threshold};
 }
@@ -112,7 +112,7 @@ std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
   const Condition& condition = options_.guide->conditions.at(op);
   if (condition.always) return condition.always;
   const auto [id, threshold] = asked_by(role, condition);
-  const Quantity* quantity = quantities_.find(id);
+  const OpenNumber* quantity = quantities_.find(id);
   auto more = is_more(*quantity, threshold);
   if (more && *more && condition.exact) {
     more = is_more(*quantity, threshold + 1);
@@ -132,7 +132,7 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const ir::OpId op = ops[frame.next];
   const auto loop = options_.guide->loops.find(op);
   if (loop != options_.guide->loops.end() && !options_.guide->idle.contains(op)) {
-    const Quantity& quantity =
+    const OpenNumber& quantity =
         quantities_.get(loop->second.form, loop->second.occurrence, scope_of(role));
     return asks(quantity.id, loop->second.first, op);
   }
@@ -159,7 +159,7 @@ void Machine::forget_results(Role& role, ir::OpId op) {
 }
 
 bool Machine::goes_on(std::size_t id, std::int64_t position) {
-  const Quantity* quantity = quantities_.find(id);
+  const OpenNumber* quantity = quantities_.find(id);
   return quantity != nullptr && is_more(*quantity, position).value_or(false);
 }
 
@@ -179,7 +179,7 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   frame.kind = Frame::Kind::loop;
   frame.op = id;
   frame.block = loop->body;
-  Quantity& quantity = quantities_.get(counted.form, counted.occurrence, scope_of(role));
+  OpenNumber& quantity = quantities_.get(counted.form, counted.occurrence, scope_of(role));
   frame.quantity = quantity.id;
   frame.position = counted.first;
   frame.step = counted.step;
@@ -229,7 +229,7 @@ Result<void> Machine::end_followed_iteration(Role& role) {
     return {};
   }
   hand_on(role, arguments, results);
-  Quantity* quantity = quantities_.find(*frame.quantity);
+  OpenNumber* quantity = quantities_.find(*frame.quantity);
   if (quantity != nullptr) {
     quantity->left |= std::uint64_t{1} << options_.guide->loops.at(frame.op).role;
   }

@@ -57,7 +57,7 @@ class Machine {
   /// Goes on until something must be known of a quantity: then `answer`, and go on. Returns nothing at
   /// the end, or after a finding behind which nothing means anything. Fails, at the op's line, for what is not followed.
   Result<std::optional<Question>> follow();
-  const Quantity& quantity(const Question& question);
+  const OpenNumber& quantity(const Question& question);
   void answer(const Question& question, bool more);
   /// Text that is equal for states from which the same follows, but for numbers of iterations that make no
   /// difference any more. Forgets what nobody can ask about. Precondition: `follow` has asked.

@@ -4,12 +4,12 @@
 
 namespace twill::concurrent {
 
-Quantity& Quantities::get(std::size_t form, std::size_t occurrence, const Scope& scope) {
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Quantity& it) {
+OpenNumber& Quantities::get(std::size_t form, std::size_t occurrence, const Scope& scope) {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const OpenNumber& it) {
     return it.form == form && it.occurrence == occurrence && it.scope == scope;
   });
   if (found != all_.end()) return *found;
-  Quantity made;
+  OpenNumber made;
   made.id = next_++;
   made.form = form;
   made.occurrence = occurrence;
@@ -18,19 +18,19 @@ Quantity& Quantities::get(std::size_t form, std::size_t occurrence, const Scope&
   return all_.back();
 }
 
-Quantity* Quantities::find(std::size_t id) {
+OpenNumber* Quantities::find(std::size_t id) {
   const auto found =
-      std::find_if(all_.begin(), all_.end(), [&](const Quantity& it) { return it.id == id; });
+      std::find_if(all_.begin(), all_.end(), [&](const OpenNumber& it) { return it.id == id; });
   return found == all_.end() ? nullptr : &*found;
 }
 
-std::optional<bool> is_more(const Quantity& quantity, std::int64_t threshold) {
+std::optional<bool> is_more(const OpenNumber& quantity, std::int64_t threshold) {
   if (quantity.above && *quantity.above >= threshold) return true;
   if (quantity.at_most && *quantity.at_most <= threshold) return false;
   return std::nullopt;
 }
 
-void assume(Quantity& quantity, std::int64_t threshold, bool more) {
+void assume(OpenNumber& quantity, std::int64_t threshold, bool more) {
   auto& bound = more ? quantity.above : quantity.at_most;
   const auto tighter = [&](std::int64_t before) {
     return more ? std::max(before, threshold) : std::min(before, threshold);

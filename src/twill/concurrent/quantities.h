@@ -15,7 +15,7 @@ using Scope = std::optional<std::pair<std::size_t, std::int64_t>>;
 
 /// A number that is not known and that roles read alike, such as the iterations of a loop in one
 /// iteration of the loop around it. What is known of it is what was assumed so far.
-struct Quantity {
+struct OpenNumber {
   std::size_t id = 0;  ///< numbers of one run, in order
   std::size_t form = 0;
   std::size_t occurrence = 0;
@@ -36,17 +36,17 @@ struct Question {
 class Quantities {
  public:
   /// The quantity of that form, occurrence and scope; a new one if there is none.
-  Quantity& get(std::size_t form, std::size_t occurrence, const Scope& scope);
-  Quantity* find(std::size_t id);
-  const std::vector<Quantity>& all() const { return all_; }
-  std::vector<Quantity>& all() { return all_; }
+  OpenNumber& get(std::size_t form, std::size_t occurrence, const Scope& scope);
+  OpenNumber* find(std::size_t id);
+  const std::vector<OpenNumber>& all() const { return all_; }
+  std::vector<OpenNumber>& all() { return all_; }
 
  private:
-  std::vector<Quantity> all_;
+  std::vector<OpenNumber> all_;
   std::size_t next_ = 0;
 };
 
-std::optional<bool> is_more(const Quantity& quantity, std::int64_t threshold);
-void assume(Quantity& quantity, std::int64_t threshold, bool more);
+std::optional<bool> is_more(const OpenNumber& quantity, std::int64_t threshold);
+void assume(OpenNumber& quantity, std::int64_t threshold, bool more);
 
 }  // namespace twill::concurrent

@@ -279,7 +279,7 @@ class Counters {
     if (offset > 0) steps_.emplace_back(carried.argument, offset);
   }
 
-  /// What branches hand on of counters are counters.
+  /// Counters that branches hand on are counters.
   void add_branch(ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (op.kind != OpKind::branch) return;

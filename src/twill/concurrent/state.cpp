@@ -211,7 +211,7 @@ class StateText {
   }
 
   /// Whether a role may still enter a loop of this quantity.
-  bool is_awaited(const Quantity& quantity) {
+  bool is_awaited(const OpenNumber& quantity) {
     const auto found = guide_.roles.find({quantity.form, quantity.occurrence});
     if (found == guide_.roles.end()) return false;
     for (std::size_t role = 0; role < guide_.role_count; ++role) {
@@ -226,7 +226,7 @@ class StateText {
   }
 
   void number_quantities() {
-    for (const Quantity& quantity : machine_.quantities_.all()) {
+    for (const OpenNumber& quantity : machine_.quantities_.all()) {
       ids_.emplace(quantity.id, ids_.size());
       std::int64_t base = kWithoutEnd;
       for (const Role& role : machine_.roles_) {
@@ -242,7 +242,7 @@ class StateText {
   }
 
   void write_quantities() {
-    for (const Quantity& it : machine_.quantities_.all()) {
+    for (const OpenNumber& it : machine_.quantities_.all()) {
       put('q', it.form, it.occurrence, it.left);
       if (it.scope) put('s', ids_.at(it.scope->first), it.scope->second - bases_.at(it.scope->first));
       const auto largest = guide_.largest.find({it.form, it.occurrence});
@@ -406,7 +406,7 @@ class StateText {
 /// Whether a role cannot come to that scope any more.
 bool Machine::is_past(std::size_t index, const Scope& scope) {
   if (!scope) return index < roles_.size() && roles_[index].ended();
-  const Quantity* quantity = quantities_.find(scope->first);
+  const OpenNumber* quantity = quantities_.find(scope->first);
   if (quantity == nullptr) return true;
   const Guide& guide = *options_.guide;
   const auto has = guide.roles.find({quantity->form, quantity->occurrence});
@@ -424,7 +424,7 @@ bool Machine::is_past(std::size_t index, const Scope& scope) {
 void Machine::forget_quantities() {
   auto& all = quantities_.all();
   for (bool changed = true; changed;) {
-    const auto gone = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
+    const auto gone = std::find_if(all.begin(), all.end(), [&](const OpenNumber& quantity) {
       if (!quantity.scope) return false;
       for (std::size_t role = 0; role < options_.guide->role_count; ++role) {
         if (!is_past(role, quantity.scope)) return false;

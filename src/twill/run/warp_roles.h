@@ -67,7 +67,7 @@ std::string to_text(const RolesReport& report, const ir::Program& program);
 /// docs/reference/warp-roles.md describes it.
 std::string report_json(const RolesReport& report, const ir::Program& program);
 
-/// What follows from all runs of a module at once, or why that is not known.
+/// Conclusion from all runs of a module at once, or why there is none.
 struct RolesProof {
   std::string module;
   std::size_t roles = 0;
