@@ -41,7 +41,7 @@ struct Options {
   std::uint64_t hurry_after = 300'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
-  std::size_t memory_limit = std::size_t{1} << 30;
+  std::size_t memory_limit = std::size_t{400} << 20;
 
   /// Combinations of ways tried if ops have alternatives: the first in lexicographic order of the
   /// ways. Beyond it the verdict is at best `feasible`: nothing is claimed about the others.
