@@ -201,6 +201,46 @@ TEST(Unpriced, IsNamedOrRefused) {
   EXPECT_TRUE(extracted(text, "h200", kWhole).warnings.empty());
 }
 
+/// A kernel that changes the product by the assembly, of which an instance has so many elements.
+std::string with_assembly(const std::string& text, int elements) {
+  return hopper_kernel(
+      loads() + product() + R"(
+      %e = tt.elementwise_inline_asm ")" +
+          text + R"(" {constraints = "=r,r", packed_element = )" + std::to_string(elements) +
+          R"( : i32, pure = true} %d : tensor<128x128xf32, #mma> -> tensor<128x128xf32, #mma>
+)",
+      "%e");
+}
+
+// Protects: inline assembly costs what its instructions do, each at the rate of its pipe; what has
+// an instruction that is not known has no price, which --strict refuses.
+TEST(Unpriced, InlineAssemblyIsPricedByItsInstructions) {
+  Options strict = kWhole;
+  strict.strict = true;
+  const auto demand = [&](const std::string& text, int elements, const std::string& pipe) {
+    const Extraction loop = extracted(with_assembly(text, elements), "h200", strict);
+    const problem::Op* op = find_op(loop.problem, "asm");
+    Cycles sum = 0;
+    if (op == nullptr) return Cycles{-1};
+    for (const auto& it : op->ways[0].pipes) {
+      if (loop.problem[it.pipe].name == pipe) sum += it.demand;
+    }
+    return sum;
+  };
+  const Cycles once = demand("tanh.approx.f32 $0, $1;", 1, "MUFU");
+  EXPECT_GT(once, 0);
+  EXPECT_EQ(demand("ex2.approx.ftz.f32 $0, $1; ", 1, "MUFU"), once);
+  EXPECT_EQ(
+      demand("{ .reg .f32 t; mul.f32 t, $1, $1; // twice\\0A tanh.approx.f32 $0, t; }", 1, "MUFU"),
+      once);
+  EXPECT_EQ(demand("mul.f32 $0, $1, $1;", 1, "MUFU"), 0);
+  EXPECT_EQ(2 * demand("tanh.approx.f16x2 $0, $1;", 2, "MUFU"), 2 * once);  // rounded up
+  EXPECT_GT(demand("add.s32 $0, $1, 1; xor.b32 $0, $0, $1;", 1, "ALU"), 0);
+  for (const std::string unknown : {"membar.gl;", "@p mul.f32 $0, $1, $1;", "div.s32 $0, $1, 3;"}) {
+    EXPECT_FALSE(extract_from(with_assembly(unknown, 1), "h200", strict).has_value()) << unknown;
+  }
+}
+
 // Protects: what does count a loop, whatever it is computed by.
 TEST(Branches, CountersAreKnownThroughArithmetic) {
   for (const std::string last :

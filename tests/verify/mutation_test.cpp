@@ -3,6 +3,7 @@
 // the checker must name that rule and no other.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct Example {
     }
     ADD_FAILURE() << "no such edge";
     return drawn.parts.dependences.front();
+  }
+  /// `to` sees what `from` did in global memory so many iterations before.
+  void through_memory(OpId from, OpId to, int distance) {
+    Dependence& order = drawn.edge(from, to, 0, distance);
+    order.delay = std::nullopt;  // the latency of `from`
+    order.carries_value = false;
+    order.through_memory = true;
   }
   schedule::Placement& at(OpId op) { return schedule.ops[op.index()]; }
 };
@@ -112,10 +120,14 @@ const std::vector<Mutation>& mutations() {
        [](Example& e) { e.drawn.parts.memories.front().capacity -= 1; },
        {"memory"}},
       {"offsets of a byte too far",
-       [](Example& e) { e.schedule.addresses = {{e.load, MemoryId(0), 1}}; },
+       [](Example& e) {
+         e.schedule.addresses = {{e.load, MemoryId(0), 1}};
+       },
        {"placement"}},
       {"an offset without a footprint",
-       [](Example& e) { e.schedule.addresses = {{e.exp, MemoryId(0), 0}}; },
+       [](Example& e) {
+         e.schedule.addresses = {{e.exp, MemoryId(0), 0}};
+       },
        {"well-formed"}},
       {"a load read for an interval and a cycle",
        [](Example& e) { e.edge(e.load, e.qk).read_hold = 24; },
@@ -159,6 +171,24 @@ const std::vector<Mutation>& mutations() {
          e.drawn.parts.minimum_compute_groups = 3;
        },
        {"minimum-groups"}},
+      {"what scale stores is loaded in the next iteration",
+       [](Example& e) { e.through_memory(e.scale, e.load, 1); },
+       {"dependence"}},
+      {"what scale stores later is loaded two iterations on",
+       [](Example& e) {
+         e.through_memory(e.scale, e.load, 2);
+         e.at(e.scale).issue += 1;
+       },
+       {"dependence"}},
+      {"scale stores for a cycle more before the load",
+       [](Example& e) {
+         e.through_memory(e.scale, e.load, 2);
+         e.drawn.way(e.scale).latency += 1;
+       },
+       {"dependence"}},
+      {"the load is to read what is not stored yet",
+       [](Example& e) { e.through_memory(e.add, e.load, 0); },
+       {"dependence"}},
       {"an op issued before time began",
        [](Example& e) { e.at(e.load).issue = -1; },
        {"well-formed"}},
@@ -196,6 +226,9 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
        [](Example& e) {
          e.schedule.addresses = {{e.load, MemoryId(0), 0}};
        },
+       {}},
+      {"what scale stores is there two iterations on",
+       [](Example& e) { e.through_memory(e.scale, e.load, 2); },
        {}},
       {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},
       {"a carried delay of II", [](Example& e) { e.edge(e.add, e.add).delay = 24; }, {}},

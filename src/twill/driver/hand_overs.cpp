@@ -131,8 +131,8 @@ Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& sched
   Amount bytes = 0;
   for (const auto& [value, wait] : waits) {
     const int warps = problem[schedule.ops[value.index()].group].warps;
-    bytes += plan::staged_bytes(problem[value], warps) *
-             ((wait.second - wait.first) / interval + 1);
+    bytes +=
+        plan::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
   }
   return bytes;
 }
@@ -157,9 +157,8 @@ std::optional<std::string> why_not_handed_over(const Request& request, const Rea
   with.hand_offs = true;
   with.on_step = {};  // extracted again, and not for another answer
   const bool slowest = outcome.rate == report::name_of(machine::Rate::slowest);
-  const auto posed =
-      pose_kernel(with_pool(*reading.kernel, outcome.pool), with,
-                  slowest ? machine::Rate::slowest : machine::Rate::fastest);
+  const auto posed = pose_kernel(with_pool(*reading.kernel, outcome.pool), with,
+                                 slowest ? machine::Rate::slowest : machine::Rate::fastest);
   if (!posed) return {};
   const Problem& whole = posed->pools.front().problem;
   const auto groups = with_errands(whole, schedule::groups_of(*outcome.answer.schedule));

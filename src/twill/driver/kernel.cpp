@@ -13,6 +13,7 @@
 #include "twill/extract/memory_order.h"
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/source_of_line.h"
 #include "twill/frontend/ttgir/unflatten.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
@@ -155,6 +156,15 @@ std::string merged_in_words(const ir::Program& program,
       words.size() > listed ? fmt::format(" and {} more", words.size() - listed) : "");
 }
 
+/// Why a kernel is refused, with the line of the user's source where that is known.
+tl::unexpected<Diagnostic> refused(const Request& request, Diagnostic why) {
+  if (why.location.file == request.input.name) {
+    why.message =
+        frontend::ttgir::with_source(std::move(why.message), request.input.text, why.location.line);
+  }
+  return tl::unexpected(std::move(why));
+}
+
 }  // namespace
 
 Result<Reading> read_once(const Request& request) {
@@ -162,7 +172,9 @@ Result<Reading> read_once(const Request& request) {
   TWILL_TRY(reading.form, form_of(request.input));
   if (reading.form == Form::schedule_json) return no_loop(request.input);
   if (reading.form == Form::ttgir) {
-    TWILL_TRY(reading.kernel, read_kernel(request));
+    auto kernel = read_kernel(request);
+    if (!kernel) return refused(request, std::move(kernel).error());
+    reading.kernel = *std::move(kernel);
     return reading;
   }
   if (request.on_step) request.on_step("read");
@@ -276,7 +288,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
     posed.pools.push_back(
         {pool, extraction->problem, extraction->origins, std::move(notes), extraction->reserved});
   }
-  if (posed.pools.empty()) return tl::unexpected(*std::move(first_failure));
+  if (posed.pools.empty()) return refused(request, *std::move(first_failure));
   return posed;
 }
 

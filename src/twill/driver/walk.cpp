@@ -346,7 +346,8 @@ class Walk {
     if (request_.strategy.strategy != strategy::Strategy::twill) return {};
     const schedule::Answer& answer = steps_[*best_].proposal.outcome.answer;
     if (answer.verdict == schedule::Verdict::optimal) return {};
-    const double proven = static_cast<double>(report::proven_bound(steps_[*best_].proposal.outcome));
+    const double proven =
+        static_cast<double>(report::proven_bound(steps_[*best_].proposal.outcome));
     if (least() <= schedule::kCoRunError * proven) return {};
     Request brief = request_;
     brief.limits.work_limit = std::min(brief.limits.work_limit, kOtherStrategy);
@@ -407,8 +408,8 @@ class Walk {
     Diagnostic why = *print_refusal_;
     const bool other = chosen.strategy != first_->strategy;
     why.message +=
-        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool,
-                    chosen.pool, other ? " by strategy " + chosen.strategy : std::string());
+        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool, chosen.pool,
+                    other ? " by strategy " + chosen.strategy : std::string());
     return why;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/extract/assembly.h"
 #include "twill/ir/operands.h"
 
 namespace twill::extract {
@@ -206,6 +207,9 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
       break;
   }
   if (const auto name = ir::device_function(op)) return function(*name);
+  if (op.kind == OpKind::inline_asm && op.is_pure && op.results.size() == 1) {
+    return assembly(op.symbol, op.count.value_or(1));
+  }
   if (auto known = floating(program, op)) return known;
   return integer(op);
 }

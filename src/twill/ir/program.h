@@ -127,8 +127,8 @@ struct Traits {
   /// ueq ugt uge ult ule une uno true.
   std::optional<std::int64_t> predicate;
   Update update = Update::other;  ///< atomic_update, block_update(_async)
-  /// function: its name; library_call: the function of CUDA's device library, as in "tanhf", empty
-  /// if it is another library's.
+  /// function: its name; library_call: the function of CUDA's device library ("tanhf"), empty if it
+  /// is another library's; inline_asm: its PTX, whose `count` elements it computes at a time.
   std::string_view symbol;
   std::optional<std::int64_t> exact_every;  ///< wgmma of 8 bits: columns between exact additions
   std::optional<std::int64_t> stages;       ///< loops: how deep the text asks to pipeline them

@@ -40,9 +40,10 @@ constexpr std::uint64_t kMoreEffort = 4;
 /// questions of the first effort, one on either side of the open range (decision 0003).
 constexpr std::uint64_t kPatience = 10'000'000;
 
-/// Loops with more ops begin with a schedule that is found without search, and hurry once the II is
-/// done.
+/// Loops with more ops begin with a schedule that is found without search, hurry after a part of
+/// the work that others may take, and at once when the II is done.
 constexpr std::size_t kManyOps = 100;
+constexpr std::uint64_t kSooner = 4;
 
 /// The second of two questions about the II goes down by this part of the open range.
 constexpr Cycles kPartDown = 4;
@@ -249,7 +250,8 @@ std::uint64_t Search::share(std::uint64_t parts) const {
 
 /// Work up to which to continue a level, given the work at its last progress.
 std::uint64_t Search::worth_until(std::uint64_t progress) const {
-  return std::max(budget_.hurry_after(), progress + kPatience);
+  const std::uint64_t part = instance_.op_count() > kManyOps ? kSooner : 1;
+  return std::max(budget_.hurry_after() / part, progress + kPatience);
 }
 
 /// Looks for a schedule in which many sub-tiles take turns, so that only one has to be placed. Two

@@ -40,7 +40,7 @@ struct Options {
   std::uint64_t hurry_after = 300'000'000;
 
   /// Bytes the engine may hold for clauses, atoms and constraints.
-  std::size_t memory_limit = std::size_t{1} << 30;
+  std::size_t memory_limit = std::size_t{400} << 20;
 
   /// Combinations of alternatives tried: the first in lexicographic order. Beyond it the verdict is
   /// at best `feasible`, without a claim about the others.

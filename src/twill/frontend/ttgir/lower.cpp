@@ -222,8 +222,11 @@ void lower_kind(const ir::Op& op, Traits& traits) {
       break;
     case OpKind::library_call:
       traits.symbol = device_symbol(op);
-      [[fallthrough]];
+      traits.is_pure = integer_attribute(op, "pure") == 1;
+      break;
     case OpKind::inline_asm:
+      traits.symbol = string_attribute(op, "asm_string").value_or(std::string_view());
+      traits.count = integer_attribute(op, "packed_element");
       traits.is_pure = integer_attribute(op, "pure") == 1;
       break;
     default:

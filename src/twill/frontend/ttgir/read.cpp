@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "twill/frontend/ttgir/op_reader.h"
+#include "twill/frontend/ttgir/source_of_line.h"
 #include "twill/frontend/ttgir/structure.h"
 
 namespace twill::frontend {
 
-Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
+namespace {
+
+Result<ir::Program> read_whole(std::string_view text, std::string file_name) {
   if (text.size() >= std::numeric_limits<std::uint32_t>::max()) {
     return fail({std::move(file_name), 0, 0}, "the text is larger than 4 GiB");
   }
@@ -24,6 +27,17 @@ Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
     Diagnostic diagnostic = std::move(sound).error();
     diagnostic.source_line = line_of(text, diagnostic.location.line);
     return tl::unexpected(std::move(diagnostic));
+  }
+  return program;
+}
+
+}  // namespace
+
+Result<ir::Program> read_ttgir(std::string_view text, std::string file_name) {
+  auto program = read_whole(text, std::move(file_name));
+  if (!program) {
+    Diagnostic& why = program.error();
+    why.message = ttgir::with_source(std::move(why.message), text, why.location.line);
   }
   return program;
 }

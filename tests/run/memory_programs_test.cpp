@@ -1,0 +1,79 @@
+#include "numerics/memory_programs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "twill/driver/emit_cuda.h"
+#include "twill/driver/run_kernel.h"
+
+// Protects: stores, loads and atomic additions at random places of a loop, as they are printed: run
+// on the CPU, kernel.cu leaves in memory what the text does, however asynchronous work completes;
+// what is not printed is refused with a reason. `TWILL_ROUNDS` asks for more programs.
+namespace twill::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+int programs_of(int usual) {
+  const char* const times = std::getenv("TWILL_ROUNDS");
+  return usual * (times == nullptr ? 1 : std::max(1, std::atoi(times)));
+}
+
+/// The files of the program's kernel in a folder; empty: it is refused, with a reason.
+std::string printed(int number, const fs::path& under) {
+  std::mt19937 random(static_cast<unsigned>(number));
+  Request request;
+  request.input.name = "program" + std::to_string(number) + ".ttgir";
+  request.input.text = testing::random_memory_program(random);
+  request.limits.work_limit = 2'000'000;  // any schedule will do
+  const auto made = emit_cuda(request);
+  if (!made) {
+    EXPECT_EQ(made.error().message.find("bug"), std::string::npos) << to_string(made.error());
+    return "";
+  }
+  EXPECT_TRUE(made->planned.findings.empty()) << number;
+  const fs::path folder = under / ("program" + std::to_string(number));
+  for (const auto& [name, text] : made->files) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << text;
+  }
+  return made->files.empty() ? "" : folder.string();
+}
+
+TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
+  const fs::path under = fs::path(::testing::TempDir()) / "twill_memory_programs";
+  fs::remove_all(under);
+  auto session = RunSession::start();
+  ASSERT_TRUE(session.has_value()) << to_string(session.error());
+  int ran = 0, refused = 0;
+  const int all = programs_of(24);
+  for (int number = 0; number < all; ++number) {
+    RunKernelRequest wanted;
+    wanted.folder = printed(number, under);
+    if (wanted.folder.empty()) {
+      ++refused;
+      continue;
+    }
+    wanted.trips = {0, 1, 2, 5};
+    const auto report = run_kernel(wanted, *session);
+    if (!report) {
+      ADD_FAILURE() << number << ": " << to_string(report.error());
+      continue;
+    }
+    ++ran;
+    EXPECT_TRUE(run::agrees(*report)) << number << "\n" << run::to_text(*report, wanted.folder);
+  }
+  std::printf("%d programs: %d printed and run, %d refused\n", all, ran, refused);
+  EXPECT_GT(4 * ran, all);
+  fs::remove_all(under);
+}
+
+}  // namespace
+}  // namespace twill::driver
