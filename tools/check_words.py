@@ -140,15 +140,19 @@ def long_sentences():
                     yield str(path.relative_to(ROOT)), path, line, f"{count} words: {sentence[:90]}"
 
 
+def old_names_in(prose):
+    pattern = r"\b(?:" + "|".join(REPLACED) + r")s?\b"
+    return re.findall(pattern, re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", prose)), re.IGNORECASE)
+
+
 def old_names():
-    pattern = re.compile(r"\b(" + "|".join(REPLACED) + r")s?\b", re.IGNORECASE)
     for path in documents():
         where = str(path.relative_to(ROOT))
         if where in OF_THEIR_TIME:
             continue
         for line, prose in prose_of(path.read_text()):
-            for match in pattern.finditer(re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", prose))):
-                yield where, path, line, f"'{match[0]}' is called {REPLACED[match[1].lower()]} (docs/reference/glossary.md)"
+            for name in old_names_in(prose):
+                yield where, path, line, f"'{name}' is called {REPLACED[name.lower().rstrip('s')]} (docs/reference/glossary.md)"
 
 
 def homonyms():
