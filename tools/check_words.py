@@ -29,11 +29,11 @@ FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
 # Room for work that is under way: by document, by folder, and by folder and "comments". Numbers may only fall.
 ALLOWED = {
     "src/twill/concurrent comments": 5,
-    "src/twill/device comments": 13,
-    "src/twill/driver comments": 15,
+    "src/twill/device comments": 12,
+    "src/twill/driver comments": 11,
     "src/twill/frontend comments": 4,
-    "src/twill/run comments": 3,
-    "src/twill/tasks comments": 11,
+    "src/twill/run comments": 2,
+    "src/twill/tasks comments": 9,
 }
 
 
