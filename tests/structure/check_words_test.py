@@ -18,6 +18,10 @@ def longest(*lines):
                 for sentence in check_words.sentences_of(prose)), default=0)
 
 
+def comments(*lines, mark="//"):
+    return list(check_words.comment_prose("\n".join(lines), mark))
+
+
 class CheckWords(unittest.TestCase):
     def test_blocks_begin_where_comments_do(self):
         self.assertEqual(blocks("int a;", "/// What a is.", "/// Of b.", "int b;  // what b is", "  // Who", "}"),
@@ -40,6 +44,24 @@ class CheckWords(unittest.TestCase):
         page = "| type | in the room |\n| `Step` | `plan` an action of a `role`; `certify` a step of a proof |"
         self.assertEqual(check_words.listed_types(page), {"Step": {"plan", "certify"}})
         self.assertIn("plan", check_words.homonyms()["Step"])
+
+    def test_comments_are_paragraphs_and_items(self):
+        self.assertEqual(comments("/// One", "/// two.", "///", "/// - three", "///   four", "/// - five", "int a;"),
+                         [(1, "One two."), (4, "- three four"), (6, "- five")])
+
+    def test_comments_behind_code_count_and_go_on(self):
+        self.assertEqual(comments("int a;  ///< one", "        ///< two", "int b;  // three", "/// four"),
+                         [(1, "one two"), (3, "three"), (4, "four")])
+
+    def test_drawings_are_no_sentences(self):
+        self.assertEqual(comments("/// One:", "///", "///     a --1--> b", "///", "/// two."), [(1, "One:"), (5, "two.")])
+
+    def test_addresses_and_first_lines_of_scripts_are_no_comments(self):
+        self.assertEqual(comments('auto a = "http://b";'), [])
+        self.assertEqual(comments("#!/usr/bin/env bash", "# One.", mark="#"), [(2, "One.")])
+
+    def test_old_names_are_those_of_prose(self):
+        self.assertEqual(check_words.old_names_in("A hand-off of `hand-off` lines ([rule](rules.md#hand-off)), and residents"), ["hand-off", "residents"])
 
     def test_numbers_are_no_words(self):
         self.assertEqual(longest("0.97 to 1.05, 12 by 13"), 2)

@@ -15,8 +15,8 @@ namespace twill::cli {
 /// --map, of a kernel of tasks.
 CLI::Option* add_map_option(CLI::App& command, std::string& map);
 
-/// The options that say which loop of a kernel is meant, and how it is posed: --machine, --map,
-/// --loop, --subtile, --pool, --strict, --may-overlap, --already-pipelined and --hand-offs. `pool_help` says
+/// Options that choose the loop of a kernel and say how it is posed: --machine, --map, --loop,
+/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --hand-offs. `pool_help`:
 /// what happens without --pool. `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 

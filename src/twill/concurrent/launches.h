@@ -14,8 +14,8 @@ bool has_roles(const ir::Program& program, ir::OpId function);
 /// Slots of the deepest ring: the most mbarriers that one value stands for. 0 without any.
 std::int64_t deepest_ring(const ir::Program& program, ir::OpId function);
 
-/// Arguments by the iterations that they make: how often the role goes round that makes most of
-/// the loops that hold no other loop and in which roles wait for each other.
+/// Arguments by the iterations that they make: the most of any loop that holds no other loop and in
+/// which roles wait for each other.
 using Launches = std::map<std::int64_t, execute::Launch>;
 
 /// Arguments for as many as possible of the numbers of iterations from 0 to `most`, tried out

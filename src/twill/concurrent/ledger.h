@@ -30,9 +30,9 @@ struct Access {
   std::string by;  ///< "partition0, iteration 3"
 };
 
-/// Records reads and writes of every element of every buffer, and whether each was safe: an
-/// access is compared with all before that are not separated from it by something known. What is
-/// found holds for every order of the same events, not only for the one that was run.
+/// Records reads and writes of every element of every buffer, and whether each was safe. An access
+/// is compared with all earlier ones that no known event separates from it. Findings hold for every
+/// order of the same events, not only for the order that was run.
 class Ledger {
  public:
   Ledger(const ir::Program& program, Findings& findings) : program_(program), findings_(findings) {}

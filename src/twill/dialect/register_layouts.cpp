@@ -176,8 +176,8 @@ std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
 
 namespace {
 
-/// Elements of a thread along each dimension of a tile of `rank` dimensions: what it has of the
-/// block that all threads cover once, and that block. Empty: unknown.
+/// By dimension of a tile of `rank` dimensions. All threads cover a block of the tile once: the
+/// elements of one thread in that block, and the block's size. Empty: unknown.
 struct Cover {
   Numbers of_thread, of_block;
 };

@@ -115,25 +115,24 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// bracket's lower end is proven with every op at its fastest. With `normalize`, what `pose_loop`
 /// poses is scheduled like a `.loop` text: one pool, no bracket.
 ///
-/// By another strategy than `twill`: at its slowest co-run rates (or those of `rate`) for each pool
-/// for which the strategy can be had, and the pool is kept whose plan is simulated to be fastest.
-/// Fails with the strategy's reason if it can be had for none.
+/// By another strategy than `twill`: solves at the slowest co-run rates (or those of `rate`) for
+/// each pool that the strategy can serve. The pool is kept whose plan is simulated to be fastest.
+/// Fails with the strategy's reason if it can serve none.
 ///
 /// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
 /// text and hash are those of the whole.
 ///
-/// With a given schedule nothing is looked for: the outcome has it, as feasible, by strategy
-/// "given", for the rate and the pool for which the loop poses the Problem that it is a schedule
-/// of.
+/// A given schedule is the outcome, as feasible, by strategy "given", and nothing is searched. Rate
+/// and pool are those for which the loop poses the schedule's Problem.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same outcome, with the files of a certificate of what it says is proven: of the answer, and
-/// of a kernel of the lower end of the bracket over all pools. The proofs are searched for
-/// afterwards, with the request's work limit for each, or the default one if that is more. Only for
-/// the strategy `twill`: others claim nothing.
+/// The same outcome, with the files of a certificate of all that it calls proven: the answer, and
+/// for a kernel the lower end of the bracket over all pools. The proofs are searched for
+/// afterwards. Each has the request's work limit, or the default one if that is more. Only for the
+/// strategy `twill`: others claim nothing.
 struct Certified {
   report::Outcome outcome;
   certify::Files certificate;
@@ -149,8 +148,8 @@ Result<Certified> certify_outcome(const Request& request, report::Outcome outcom
 Result<certify::Files> read_certificate(const std::string& path);
 
 /// certify::check_files, and whether the certificate is about this input on this machine (as in
-/// Request): both are read, and every Problem is posed again with the options that the certificate
-/// names. Nothing is solved. Fails for an input that cannot be read or posed.
+/// Request). Input and machine are read, and every Problem is posed again with the certificate's
+/// options. Nothing is solved. Fails for an input that cannot be read or posed.
 Result<certify::Checked> check_certificate(const certify::Files& files, const Input& input,
                                            const std::string& machine);
 

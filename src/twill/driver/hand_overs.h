@@ -21,14 +21,14 @@ std::optional<problem::Problem> without_hand_overs(const problem::Problem& probl
 Amount handed_over_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// The Problem with that many bytes less in the memory where transferred values wait, and with
-/// addresses for all others: what a plan needs, whatever the Problem relaxes. Nothing if no byte is
+/// addresses for all others. A plan needs that, whatever the Problem relaxes. Nothing if no byte is
 /// left, or if that changes nothing.
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
-/// Why the stores and loads by which the groups of the outcome's schedule hand values over leave no
-/// schedule at any interval, at the machine's prices (the Problem of `--hand-offs`, with these
-/// groups). Nothing where they leave one, where that is not known within a small part of the work
-/// limit, and for what is not a kernel by strategy `twill`.
+/// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
+/// interval, at the machine's prices. They are those of the Problem of `--hand-offs`, with these
+/// groups. nullopt where they leave one, where a small part of the work limit does not tell, and
+/// for all but kernels by strategy `twill`.
 std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,
                                                const report::Outcome& outcome);
 

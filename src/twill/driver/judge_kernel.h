@@ -13,11 +13,10 @@
 
 namespace twill::driver {
 
-/// Compiles an emitted kernel in a scratch folder and judges it: what nvcc's front end warns about,
-/// ptxas' report and, where there is a disassembler, the machine code (registers, local memory, and
-/// whether the waits of each role stand where the plan has them). Nothing is left behind.
-/// Fails where there is no nvcc or no room for files, and if `go_on` stops it.
-/// Cost: nvcc's, 2 to 20 seconds.
+/// Compiles an emitted kernel in a scratch folder and judges it by the warnings of nvcc's front end
+/// and ptxas' report. With a disassembler, also by the machine code: registers, local memory, and
+/// whether the waits of each role stand where the plan has them. Leaves no file behind. Fails where
+/// there is no nvcc or no room for files, and if `go_on` stops it. Cost: nvcc's, 2 to 20 seconds.
 Result<gate::Verdict> judge_kernel(const EmittedCuda& emitted, const gate::Toolchain& toolchain,
                                    const gate::GoOn& go_on = {});
 

@@ -90,9 +90,9 @@ class Drafts {
   std::array<std::optional<Draft>, 4> drafts_;
 };
 
-/// Turns at the tensor core are barriers, and barriers cost time: attention kernels on an H200 lose
-/// up to 16 % with turns they do not need (docs/hardware-log.md). So a plan has them only where,
-/// first come, first served, its loop is simulated to be slower by more than the model errs.
+/// Turns at the tensor core are barriers, and barriers cost time. Attention kernels on an H200 lose
+/// up to 16 % with turns that they do not need (docs/hardware-log.md). So a plan has them only
+/// where, first come, first served, its loop is simulated to be slower by more than the model errs.
 Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* free, drafts.with(false, staging));
   if (!free->interval) return false;

@@ -365,7 +365,7 @@ class Walk {
     auto found = propose(by_other, *reading_, true);
     if (!found || !usable(found->front().outcome)) return {};
     report::Outcome& outcome = found->front().outcome;
-    // What a strategy cannot do says nothing of other schedules.
+    // The limits of a strategy say nothing of other schedules.
     if (!outcome.bracket) outcome.answer.lower_bound = first_->answer.lower_bound;
     steps_.push_back({std::move(found->front())});
     return try_steps();

@@ -85,8 +85,8 @@ class Counting {
     }
   }
 
-  /// Whether a sum or difference of two counters may be one number for ever, as what is left of a
-  /// distance of counters is: `i - (i - n)`, `i + (n - i)`.
+  /// Whether a sum or difference of two counters may be the same number in every iteration, as in
+  /// `i - (i - n)` and `i + (n - i)`.
   bool may_cancel(const ir::Op& op) const {
     const bool alike = falls(op.operands[0]) == falls(op.operands[1]);
     return alike == (op.kind == OpKind::sub);

@@ -13,10 +13,10 @@
 /// Only cycles within the inequalities are free, and are chosen so that
 ///
 /// 1. waits get the most slack: the slacks of all waiting dependences are raised together until a
-/// circuit holds some of them. These stay, and the others are raised further (the lexicographic
-/// max-min, exact up to less than a cycle per dependence);
+///    circuit holds some of them. These stay, and the others are raised further (the lexicographic
+///    max-min, exact up to less than a cycle per dependence);
 /// 2. then the sum of all lifetimes of values is least, exactly. The dual is an assignment of
-/// maximum weight, of the ends of lifetimes to their beginnings;
+///    maximum weight, of the ends of lifetimes to their beginnings;
 /// 3. then every op is issued as early as possible, which leaves one solution.
 ///
 /// Other structures are not searched: another order of ops could have more slack.

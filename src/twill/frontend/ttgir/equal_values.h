@@ -9,11 +9,14 @@ namespace twill::frontend::ttgir {
 
 /// Numbers all values of a Program such that values with the same number are equal, element by
 /// element, at every point where both are defined; layouts do not matter. Beside the equalities of
-/// Terms: - carried values are equal if they begin and go on equal. That is assumed of all until a
-/// contradiction is found, so two maxima that are each updated by themselves are equal. The method
-/// is optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988); - reductions and scans of
-/// equal tiles by the same computation; - loads of equal addresses with no write to global memory
-/// between them; not volatile ones; - results of loops and conditionals with equal inputs.
+/// Terms:
+/// - carried values are equal if they begin and go on equal. That is assumed of all until a
+///   contradiction is found, so two maxima that are each updated by themselves are equal. The
+///   method is optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988);
+/// - reductions and scans of equal tiles by the same computation;
+/// - loads of equal addresses with no write to global memory between them; not volatile ones;
+/// - results of loops and conditionals with equal inputs.
+///
 /// Products, reads of shared or tensor memory, atomics and unknown ops equal only themselves.
 ///
 /// nullopt: the assumptions did not settle within kMostPasses. Cost: at most that many times about
