@@ -8,10 +8,9 @@
 
 namespace twill::extract {
 
-/// Price of PTX that computes `elements` elements of its result at a time, instruction by
-/// instruction: those on the MUFU, those on floats and those on integers by the kinds of the
-/// machine; moves are free. nullopt if an instruction is none that only computes on registers, or
-/// if a predicate or label decides what is run.
+/// Price of PTX that computes `elements` elements of its result at a time, by instruction. MUFU,
+/// float and integer instructions count by the kinds of the machine; moves are free. nullopt if an
+/// instruction does more than compute on registers, or if a predicate or label decides what is run.
 std::optional<Elementwise> assembly(std::string_view text, std::int64_t elements);
 
 }  // namespace twill::extract

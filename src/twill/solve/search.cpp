@@ -40,8 +40,8 @@ constexpr std::uint64_t kMoreEffort = 4;
 /// questions of the first effort, one on either side of the open range (decision 0003).
 constexpr std::uint64_t kPatience = 10'000'000;
 
-/// Loops with more ops begin with a schedule that is found without search, hurry after a part of
-/// the work that others may take, and at once when the II is done.
+/// Loops with more ops begin with a schedule that is found without search. They hurry after a part
+/// of the work that others may take, and at once when the II is done.
 constexpr std::size_t kManyOps = 100;
 constexpr std::uint64_t kSooner = 4;
 

@@ -12,7 +12,7 @@ bool is_name(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// What stands behind `loc(` of the definition of the alias "#loc7"; empty if there is none.
+/// Text behind `loc(` in the definition of the alias "#loc7"; empty if there is none.
 std::string_view definition_of(std::string_view alias, std::string_view text) {
   const std::string wanted = std::string(alias) + " = loc(";
   for (std::size_t at = text.find(wanted); at != std::string_view::npos;
