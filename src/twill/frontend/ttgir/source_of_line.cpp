@@ -5,7 +5,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-constexpr int kDeepest = 64;  ///< aliases and callers on the way to a place
+constexpr int kDeepestPlace = 64;  ///< aliases and callers on the way to a place
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) {
@@ -36,7 +36,7 @@ std::optional<std::string> quoted(std::string_view& place) {
 }
 
 std::optional<std::string> resolved(std::string_view place, std::string_view text) {
-  for (int depth = 0; depth < kDeepest && !place.empty(); ++depth) {
+  for (int depth = 0; depth < kDeepestPlace && !place.empty(); ++depth) {
     if (place.starts_with('#')) {
       std::size_t end = 1;
       while (end < place.size() && is_name(place[end])) ++end;
