@@ -53,6 +53,10 @@ std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId valu
 
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = captured(program, value)) return known_integer(program, *from);
+  const ir::Op* op = ir::defining_op(program, value);
+  for (; op != nullptr && keeps_number(op->kind); op = ir::defining_op(program, value)) {
+    value = op->operands[0];
+  }
   if (!is_integer(ir::type_of(program, value))) return std::nullopt;
   return ir::constant_integer(program, value);
 }
@@ -161,9 +165,9 @@ LinearForm Forms::of(ir::ValueId value) {
 }
 
 LinearForm Forms::compute(ir::ValueId value) {
+  if (const auto from = captured(program_, value)) return of(*from);
   if (!is_integer(ir::type_of(program_, value))) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
-  if (const auto from = captured(program_, value)) return of(*from);
   return program_.value(value).op ? of_op(value) : of_argument(value);
 }
 
@@ -201,12 +205,15 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
 /// A load of a number that nobody in this kernel writes.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
-  const auto array = ir::array_of(program_, op.operands[0]);
-  if (!array) return false;
+  const auto origin = [&](ir::ValueId address) {
+    return captured(program_, address).value_or(address);
+  };
+  const ir::ValueId read = origin(op.operands[0]);
+  if (!ir::array_of(program_, read)) return false;
   for (const ir::OpId id : ir::walk(program_, function_)) {
     const auto access = ir::memory_access(program_.op(id));
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
-    if (writes && ir::may_meet(program_, access->address, op.operands[0])) return false;
+    if (writes && ir::may_meet(program_, origin(access->address), read)) return false;
     if (ir::class_of(program_.op(id).kind) == ir::OpClass::other) return false;
   }
   return true;

@@ -49,6 +49,11 @@ class StateText {
     for (std::size_t f = 0; f < role.frames.size(); ++f) {
       const Frame& frame = role.frames[f];
       const bool innermost = f + 1 == role.frames.size();
+      // The next iteration's number is computed of this one's.
+      const auto loop = ir::as_loop(program, frame.op);
+      if (loop && loop->induction && frame.kind == Frame::Kind::loop) {
+        live.push_back(*loop->induction);
+      }
       const ir::RegionId region = program.block(frame.block).region;
       for (const ir::BlockId block : program.region(region).blocks) {
         const bool here = block == frame.block;
